@@ -121,7 +121,7 @@ class Bench:
         spent = self._recompose(["--gpu-memory", str(gpu), *self._cut(recipe), "make", recipe.key], log)
         folders = [work.store.folder(recipe), *([work.data / recipe.name] if recipe.kind == "data" else [])]
         stored = sum(bytes_below(folder) for folder in folders if folder.is_dir())
-        record = work.store.record(recipe)["made"] if spent.code == 0 else {"seconds": 0.0, "attempts": 1}
+        build = work.store.record(recipe).made if spent.code == 0 else None
         return _step(
             recipe.labels.get("dataset", ""),
             recipe.kind,
@@ -129,8 +129,8 @@ class Bench:
             self._images(work, recipe),
             stored,
             spent,
-            making=record["seconds"],
-            attempts=record["attempts"],
+            making=build.seconds if build else 0.0,
+            attempts=build.attempts if build else 1,
             gpu=int(gpu.read_text()) if gpu.exists() else 0,
         )
 

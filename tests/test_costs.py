@@ -9,8 +9,9 @@ import pytest
 from recompose.costs import CostEstimate, Costs, JobFeatures, TimedJob, estimate, job_features
 from recompose.files import write_json
 from recompose.machine import Probe
-from recompose.plan import Recipe
-from recompose.report.lineage import write_lineage
+from recompose.plan import Recipe, closure
+from recompose.records import Description
+from recompose.report.lineage import Lineage
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
 
@@ -72,20 +73,24 @@ def run(**changed: Any) -> dict[str, Any]:
     }
 
 
+def described(**changed: Any) -> Description:
+    return Description.model_validate({"name": "r", "track": "czsl", "digest": "r" * 64} | run(**changed))
+
+
 def test_training_goes_through_what_there_is_to_train_on_and_scoring_through_the_rest() -> None:
-    trained = job_features(run(), SIZES)
-    scored = job_features(run(kind="evaluations", document={"settings": {"lr": 0.1}, "seed": 0}), SIZES)
+    trained = job_features(described(), SIZES)
+    scored = job_features(described(kind="evaluations", document={"settings": {"lr": 0.1}, "seed": 0}), SIZES)
     assert trained.kind != scored.kind
     assert trained.amounts == {"epochs": 4, "items": 3000}
     assert scored.amounts == {"items": 1000 + 1000}
 
 
 def test_all_of_a_data_set_is_indexed_and_encoded() -> None:
-    of_features = run(kind="features", document={})
+    of_features = described(kind="features", document={})
     assert job_features(of_features, SIZES).amounts == {"items": 5000}
-    of_grids = run(kind="grids", document={"size": 448, "layer": "layer4"})
+    of_grids = described(kind="grids", document={"size": 448, "layer": "layer4"})
     assert job_features(of_grids, SIZES).amounts == {"items": 5000}
-    of_data = run(kind="data", document={"seed": 3}, needs={}, digest="b" * 64)
+    of_data = described(kind="data", document={"seed": 3}, needs={}, digest="b" * 64)
     assert job_features(of_data, SIZES).amounts == {"items": 700}
 
 
@@ -93,11 +98,11 @@ def test_a_part_without_such_names_is_all_there_is() -> None:
     """Of a corpus to pretrain on, whose parts are not called so."""
     corpus = {"c" * 64: {"scenes": 24000}}
     needs = {"corpus": {"kind": "data", "digest": "c" * 64}}
-    assert job_features(run(kind="backbones", needs=needs), corpus).amounts == {"epochs": 4, "items": 24000}
+    assert job_features(described(kind="backbones", needs=needs), corpus).amounts == {"epochs": 4, "items": 24000}
 
 
 def test_of_data_that_nobody_counted_the_same_is_told_apart_by_name() -> None:
-    assert job_features(run(), {}).amounts == {"epochs": 4, "data": "a" * 12}
+    assert job_features(described(), {}).amounts == {"epochs": 4, "data": "a" * 12}
 
 
 @pytest.mark.parametrize(
@@ -116,14 +121,14 @@ def test_of_data_that_nobody_counted_the_same_is_told_apart_by_name() -> None:
     ],
 )
 def test_what_a_cost_depends_on(changed: dict[str, Any], distance: int) -> None:
-    first, second = job_features(run(), SIZES), job_features(run(**changed), SIZES)
+    first, second = job_features(described(), SIZES), job_features(described(**changed), SIZES)
     assert first.kind == second.kind
     names = first.settings.keys() | second.settings.keys()
     assert sum(first.settings.get(name) != second.settings.get(name) for name in names) == distance
 
 
 def record(recipe: Recipe, seconds: float, **changed: Any) -> dict[str, Any]:
-    return {**recipe.description(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds, **changed}}
+    return {**recipe.description().plain(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds, **changed}}
 
 
 def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path: Path) -> None:
@@ -143,9 +148,11 @@ def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path:
     (work.results / "runs" / "damaged").mkdir()
     write_json(work.results / "runs" / "damaged" / "record.json", damaged)
     published = {key: value for key, value in record(coop[0], 30).items() if key != "made"}
-    lineage = {"records": {coop[0].key: published}, "cells": [], "asked": [], "wanted": {}}
+    records = {each.key: {**each.description().plain(), "inputs": {}, "files": {}} for each in closure(coop[:1])}
+    records[coop[0].key] = published
+    empty = {"track": "czsl", "benchmarks": {}, "cells": [], "asked": [], "wanted": {}, "metric_code": {}, "files": {}}
     (work.reports / "msci").mkdir(parents=True)
-    write_lineage(work.reports / "msci/table-2", lineage, [])
+    Lineage.model_validate(empty | {"records": records}).write(work.reports / "msci/table-2.lineage.json")
     write_json(work.reports / "made.json", {"results": {coop[0].key: {**MADE, "seconds": 30.0}}})
     costs = Costs.of(work, work.plan)
     assert costs.estimate(csp[2]) == CostEstimate(10, ("h, d",), ())

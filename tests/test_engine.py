@@ -58,7 +58,7 @@ def work(tmp_path: Path) -> Workspace:
 def complete(work: Workspace, recipes: Iterable[Recipe], seconds: float = 10.0) -> None:
     """Records, as if these had been made in so many seconds each."""
     for recipe in recipes:
-        record = {**recipe.description(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds}}
+        record = {**recipe.description().plain(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds}}
         write_json(work.store.record_path(recipe), record)
 
 

@@ -10,7 +10,7 @@ import pytest
 from recompose import machine
 from recompose.environment import environment
 from recompose.machine import LARGE, LinearMap, Probe, Processor, cached_probe, onednn_from, onednn_threshold, probe
-from recompose.store import BuildInfo
+from recompose.records import BuildInfo
 
 FLAGS512 = "avx2 fma avx512f avx512bw avx512dq avx512vl"
 MEASURED = {"step_seconds": 0.5, "maps": [{"rows": 99, "into": 9, "out": 9, "torch_seconds": 2, "onednn_seconds": 1}]}

@@ -1,6 +1,5 @@
 """Recipes made one after another, of which some fail."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from recompose.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
+from tests.errors import raises
 
 
 @pytest.fixture
@@ -67,12 +67,12 @@ def test_kernels_are_chosen_before_anything_is_made_and_stand_in_records(
     monkeypatch.setattr(phases, "onednn_from", lambda setting: asked.append(setting) or 5)
     data, run = one_of(work.plan, "data"), one_of(work.plan, "runs")
     make(work, [data])
-    assert (asked, work.store.record(data)["made"]["linear"]) == ([], "torch")  # data needs no kernel
+    assert (asked, work.store.record(data).made.linear) == ([], "torch")  # data needs no kernel
     make(work, list(closure([run])))
     record = work.store.record(run)
-    assert (asked, record["made"]["linear"]) == (["auto"], "onednn from 5 multiplications")
-    assert record["made"]["step_seconds"] == 0.1
-    assert record["made"]["instruction_set"] in INSTRUCTION_SETS
+    assert (asked, record.made.linear) == (["auto"], "onednn from 5 multiplications")
+    assert record.made.step_seconds == 0.1
+    assert record.made.instruction_set in INSTRUCTION_SETS
     onednn = Workspace(work.root, ("profiles.demo.trainer.linear=onednn",))
     assert onednn.params.chosen.trainer.linear == "onednn"
     assert onednn.plan.by_key.keys() == work.plan.by_key.keys()  # no part of any identity
@@ -126,8 +126,9 @@ def test_a_failure_reaches_through_what_lies_between(work: Workspace, monkeypatc
 
     replace_makers(monkeypatch, fail)
     run = next(run for run in work.plan.of("runs") if run.needs["backbone"] is backbone)
-    with pytest.raises(FailedError, match="3 of"):
+    with raises(FailedError) as error:
         make(work, closure([run]))
+    assert backbone.name in str(error.value) and run.name in str(error.value)
     assert {each.kind for each in closure([run]) if work.store.is_complete(each)} == {"data", "pixels"}
 
 
@@ -143,7 +144,7 @@ def test_what_failed_is_tried_again(work: Workspace, monkeypatch: pytest.MonkeyP
         make(work, [data])
     fails.append(False)
     make(work, [data])
-    assert work.store.record(data)["made"]["attempts"] == 2
+    assert work.store.record(data).made.attempts == 2
     assert not (work.store.folder(data) / "error.txt").exists()
 
 
@@ -187,8 +188,8 @@ def test_other_scorings_of_a_run_are_made_in_one_pass_each_with_a_record_of_its_
     assert made[-1] == other.key
     for recipe in scorings:
         record = work.store.verify(recipe)
-        assert set(record["files"]) == {"made.txt", "log.txt"}
-        assert record["made"]["shared_by"] == 4
+        assert set(record.files) == {"made.txt", "log.txt"}
+        assert record.made.shared_by == 4
         assert not work.store.is_being_made(recipe)
     make(work, scorings)
     assert len(passes) == 1
@@ -200,7 +201,7 @@ def test_what_is_complete_is_left_out_of_a_pass_and_what_is_left_alone_goes_alon
     first, *others = scorings
     make(work, [first])
     assert (made, passes) == ([first.key], [])
-    assert "shared_by" not in work.store.record(first)["made"]
+    assert work.store.record(first).made.shared_by is None
     make(work, scorings)
     assert (made, passes) == ([first.key], [[recipe.key for recipe in others]])
 
@@ -221,7 +222,7 @@ def test_a_pass_that_fails_leaves_none_of_its_evaluations_with_a_record(
     (work.root / "fails").unlink()
     make(work, scorings)
     assert not work.missing(scorings)
-    assert work.store.record(others[0])["made"]["attempts"] == 2
+    assert work.store.record(others[0]).made.attempts == 2
 
 
 def test_the_command_makes_first_what_is_needed(
@@ -282,7 +283,7 @@ def test_data_that_was_changed_since_it_was_indexed_is_not_read(
         write_content(root, ["images.bin"], folder)
     assert phases._unchanged_raw(work, data) == root
     (root / "images.bin").write_bytes(b"pixelz")
-    with pytest.raises(DataError, match=r"raw was changed since it was indexed: images\.bin\. Put the files back"):
+    with raises(DataError, "changed-data", root / "images.bin"):
         phases._unchanged_raw(work, data)
 
 
@@ -325,18 +326,11 @@ def test_weights_of_the_project_are_copied_and_need_neither_corpus_nor_network(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, r"^{path} is missing; `git checkout -- assets` restores it$"),
-        (
-            b"others",
-            r"^{path} has the sha256 \w{{64}}, not \w{{64}} as params\.yaml says: "
-            r"`git checkout -- assets` restores it; if you made a new file, put its digest into params\.yaml$",
-        ),
-    ],
+    ("content", "code"),
+    [(None, "missing-file"), (b"others", "wrong-digest")],
 )
 def test_weights_of_the_project_that_are_not_there_or_others_are_one_error_with_its_remedy(
-    bundled: tuple[Workspace, Recipe, Path], content: bytes | None, said: str
+    bundled: tuple[Workspace, Recipe, Path], content: bytes | None, code: str
 ) -> None:
     work, recipe, path = bundled
     path.unlink()
@@ -344,11 +338,13 @@ def test_weights_of_the_project_that_are_not_there_or_others_are_one_error_with_
         path.write_bytes(content)
     folder = work.store.folder(recipe)
     folder.mkdir(parents=True)
-    with pytest.raises(DataError, match=said.format(path=re.escape(str(path)))):
+    with raises(DataError, code, path) as error:
         phases.make_backbone(work, recipe, folder)
+    assert "git checkout -- assets" in str(error.value)
     assert list(folder.iterdir()) == []
-    with pytest.raises(FailedError, match=f"recompose make {recipe.key}"):
+    with raises(FailedError) as failed:
         make(work, [recipe])
+    assert f"recompose make {recipe.key}" in str(failed.value)
     assert not work.store.is_complete(recipe)
 
 
@@ -369,11 +365,12 @@ def test_other_weights_are_another_backbone_and_another_name_of_the_file_is_none
 
 def test_only_a_backbone_that_was_pretrained_here_is_released(work: Workspace, made: list[str]) -> None:
     target = work.root / "assets.safetensors"
-    with pytest.raises(DataError, match="profile demo pretrains no backbone shapes-clip; it pretrains: none"):
+    with raises(DataError, "unknown-backbone", "shapes-clip"):
         phases.release_backbone(work, "shapes-clip", target)
     study = Workspace(work.root, ("profile=study",))
-    with pytest.raises(DataError, match=r"study pretrains no backbone shapes-clip; it pretrains: .*-from-scratch"):
+    with raises(DataError, "unknown-backbone", "shapes-clip") as error:
         phases.release_backbone(study, "shapes-clip", target)
+    assert "shapes-clip-from-scratch" in str(error.value)
     with pytest.raises(DamagedError):
         phases.release_backbone(study, "shapes-clip-from-scratch", target)
     assert not target.exists()
@@ -408,9 +405,7 @@ def test_weights_under_the_name_of_others_are_refused(tmp_path: Path) -> None:
     recipe = Planner(work.params).backbone("resnet-101")
     folder = work.store.folder(recipe)
     folder.mkdir(parents=True)
-    with pytest.raises(
-        DownloadError, match=r"-63fe2227\.pth has 6 bytes with the sha256 \w{64}, which should begin with 63fe"
-    ):
+    with raises(DownloadError, "wrong-digest", "-63fe2227.pth"):
         phases.make_backbone(work, recipe, folder)
     assert list(folder.iterdir()) == []
 
@@ -460,14 +455,16 @@ def test_grids_that_somebody_has_are_read_without_images(
     PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
     assert written == [{"path": path, "images": 2}]
     path.write_bytes(b"others")
-    with pytest.raises(DownloadError, match=r"maps\.hdf5 has 6 bytes, where archives\.lock expects 4"):
+    with raises(DownloadError) as error:
         PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+    assert "maps.hdf5" in str(error.value) and "archives.lock" in str(error.value)
 
 
 def test_given_grids_of_another_digest_are_refused(work: Workspace, written: list[dict[str, Any]]) -> None:
     put_maps(work)
     given = GivenGrids(file="maps.hdf5", sha256="0" * 64)
     recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), given)
-    with pytest.raises(DownloadError, match=r"maps\.hdf5 has 4 bytes with the sha256 \w+, where params\.yaml expects"):
+    with raises(DownloadError) as error:
         PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+    assert "maps.hdf5" in str(error.value) and "params.yaml" in str(error.value)
     assert not written

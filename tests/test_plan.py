@@ -14,7 +14,7 @@ from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, declared_variants, load_paper
 from recompose.params import GivenGrids, parse_params
-from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, described_identity, recipe_of
+from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, recipe_of
 from recompose.tracks import FORMS, TRACKS
 
 FILE = (Path(__file__).parent.parent / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: study\n")
@@ -108,13 +108,13 @@ def test_a_recipe_is_called_by_the_digest_of_all_that_determines_it() -> None:
 
 def test_a_description_gives_the_recipe_back_and_says_its_digest() -> None:
     described = RECIPE.description()
-    assert described_identity(described) == described["digest"] == RECIPE.digest
+    assert described.identity == described.digest == RECIPE.digest
     alone = recipe_of(described)
     assert isinstance(alone.needs["data"], NamedRecipe)
     assert alone.description() == described
     among_others = recipe_of(described, {LEAF.key: LEAF})
     assert among_others.needs["data"] is LEAF
-    assert described_identity({**described, "document": {"lr": 0.2}}) != RECIPE.digest
+    assert described.model_copy(update={"document": {"lr": 0.2}}).identity != RECIPE.digest
 
 
 def test_a_closure_has_each_recipe_once_and_what_is_needed_first() -> None:

@@ -13,7 +13,9 @@ from recompose import store as module
 from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError, UnknownError
 from recompose.plan import Recipe
-from recompose.store import Store, content
+from recompose.records import Need, StableRecord, StoredFile
+from recompose.store import Store
+from tests.errors import raises
 
 RECIPE = Recipe("features", "three", {"size": 3})
 OTHER = Recipe("features", "four", {"size": 4})
@@ -40,8 +42,8 @@ def test_a_thing_is_complete_when_its_maker_ended_and_not_before(store: Store, t
     assert store.is_complete(RECIPE)
     assert not store.is_complete(OTHER)
     record = store.verify(RECIPE)
-    assert {name: record[name] for name in RECIPE.description()} == RECIPE.description()
-    assert set(record["files"]) == {"file.txt"}
+    assert {name: getattr(record, name) for name, _ in RECIPE.description()} == dict(RECIPE.description())
+    assert set(record.files) == {"file.txt"}
 
 
 def test_what_is_complete_is_not_made_again(store: Store) -> None:
@@ -62,26 +64,25 @@ def test_a_failure_leaves_scratch_and_its_trace_but_no_record(store: Store) -> N
         assert (folder / "scratch" / "last.ckpt").read_text() == "epoch 3"
         assert not (folder / "error.txt").exists()
     assert not (store.folder(RECIPE) / "scratch").exists()
-    assert store.record(RECIPE)["made"]["attempts"] == 2
+    assert store.record(RECIPE).made.attempts == 2
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    "damage",
     [
-        (lambda path: path.unlink(), "is missing"),
-        (lambda path: path.write_text("conten"), "has 6 bytes instead of 7"),
-        (lambda path: path.write_text("CONTENT"), "was changed since it was made"),
+        lambda path: path.unlink(),
+        lambda path: path.write_text("conten"),
+        lambda path: path.write_text("CONTENT"),
     ],
 )
-def test_damage_is_found_and_named_with_a_remedy(store: Store, damage: Callable[[Path], object], said: str) -> None:
+def test_damage_is_found_and_named_with_a_remedy(store: Store, damage: Callable[[Path], object]) -> None:
     path = make(store, RECIPE) / "file.txt"
     store.verify(RECIPE)
     damage(path)
-    with pytest.raises(DamagedError, match=said) as error:
+    with raises(DamagedError, "damaged", path) as error:
         store.verify(RECIPE)
-    assert str(path) in str(error.value)
     assert f"recompose store discard features/{RECIPE.folder}" in str(error.value)
-    with pytest.raises(DamagedError, match=said):
+    with raises(DamagedError, "damaged", path):
         store.file(RECIPE, "file.txt")
 
 
@@ -89,7 +90,7 @@ def test_a_file_is_given_only_where_it_is_one_of_the_record_s(store: Store) -> N
     folder = make(store, RECIPE)
     assert store.file(RECIPE, "file.txt") == folder / "file.txt"
     (folder / "stray.txt").write_text("")
-    with pytest.raises(DamagedError, match="is not in its record"):
+    with raises(DamagedError, "unrecorded-file", "stray.txt"):
         store.file(RECIPE, "stray.txt")
 
 
@@ -99,7 +100,7 @@ def test_a_file_is_given_only_where_it_is_one_of_the_record_s(store: Store) -> N
 def test_a_record_that_is_none_is_damage(store: Store, text: str) -> None:
     folder = make(store, RECIPE)
     (folder / "record.json").write_text(text)
-    with pytest.raises(DamagedError):
+    with raises(DamagedError, "no-record", folder):
         store.record(RECIPE)
 
 
@@ -110,10 +111,10 @@ def test_another_s_record_is_damage_and_so_is_one_whose_recipe_was_edited(store:
     assert edited != own
     for text in (other.read_text(), edited):
         path.write_text(text)
-        with pytest.raises(DamagedError, match="holds another recipe"):
+        with raises(DamagedError, "other-recipe", path):
             store.record(RECIPE)
     path.unlink()
-    with pytest.raises(DamagedError, match="is not there"):
+    with raises(DamagedError, "missing-record", path):
         store.record(RECIPE)
 
 
@@ -121,7 +122,7 @@ def test_a_record_that_is_edited_after_it_was_read_is_read_again(store: Store) -
     path = make(store, RECIPE) / "record.json"
     assert store.record(RECIPE) == store.record(RECIPE)
     path.write_text(path.read_text().replace('"size": 3', '"size": 15'))
-    with pytest.raises(DamagedError, match="holds another recipe"):
+    with raises(DamagedError, "other-recipe", path):
         store.record(RECIPE)
 
 
@@ -164,7 +165,7 @@ def test_bytes_that_were_read_for_the_record_are_not_read_again(
     time.sleep(0.02)  # a tick of the file system's clock
     path.write_text("CONTENT")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    with pytest.raises(DamagedError, match="was changed since it was made"):
+    with raises(DamagedError, "damaged", path):
         Store(store.root).verify(RECIPE)
 
 
@@ -207,7 +208,7 @@ def test_other_bytes_are_found_where_size_and_time_are_made_to_be_the_same(store
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
     for each in (store, Store(store.root)):
-        with pytest.raises(DamagedError, match="was changed since it was made"):
+        with raises(DamagedError, "damaged", path):
             each.verify(RECIPE)
 
 
@@ -222,7 +223,7 @@ def test_asked_to_read_it_believes_nothing_but_bytes(store: Store) -> None:
     kept[place][1:] = [status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
     (store.root / "verified.json").write_text(json.dumps(kept))
     Store(store.root).verify(RECIPE)  # forged
-    with pytest.raises(DamagedError, match="was changed"):
+    with raises(DamagedError, "damaged", path):
         Store(store.root).verify(RECIPE, reading=True)
 
 
@@ -251,12 +252,14 @@ def test_a_content_made_anew_in_the_same_place_is_read(store: Store, read: list[
 
 
 def test_what_others_find_of_a_content_is_all_that_its_recipe_determines(store: Store) -> None:
-    record = {"files": {name: {"sha256": name * 2, "bytes": 1} for name in ("a.txt", "log.txt", "costs.json", "b")}}
-    assert content(record) == digest({"a.txt": "a.txta.txt", "b": "bb"})
-    record["files"]["log.txt"]["sha256"] = "another day"
-    assert content(record) == digest({"a.txt": "a.txta.txt", "b": "bb"})
-    record["files"]["b"]["sha256"] = "other"
-    assert content(record) != digest({"a.txt": "a.txta.txt", "b": "bb"})
+    names = ("a.txt", "log.txt", "costs.json", "b")
+    files = {name: StoredFile(sha256=name * 2, bytes=1) for name in names}
+    record = StableRecord(**dict(RECIPE.description()), inputs={}, files=files)
+    assert record.content == digest({"a.txt": "a.txta.txt", "b": "bb"})
+    record.files["log.txt"].sha256 = "another day"
+    assert record.content == digest({"a.txt": "a.txta.txt", "b": "bb"})
+    record.files["b"].sha256 = "other"
+    assert record.content != digest({"a.txt": "a.txta.txt", "b": "bb"})
 
 
 def test_a_record_says_what_was_found_of_what_it_was_made_from(store: Store) -> None:
@@ -264,8 +267,8 @@ def test_a_record_says_what_was_found_of_what_it_was_made_from(store: Store) -> 
     run = Recipe("runs", "one", {}, {"features": RECIPE})
     make(store, run)
     record = store.record(run)
-    assert record["inputs"] == {"features": content(store.record(RECIPE))}
-    assert record["needs"] == {"features": {"kind": "features", "digest": RECIPE.digest}}
+    assert record.inputs == {"features": store.record(RECIPE).content}
+    assert record.needs == {"features": Need(kind="features", digest=RECIPE.digest)}
 
 
 def test_a_record_says_by_what_and_where_it_was_made(store: Store) -> None:
@@ -304,7 +307,7 @@ def test_a_process_at_work_is_seen_and_nothing_is_taken_from_it(store: Store) ->
         context = multiprocessing.get_context("fork")
         with context.Pool(1) as pool:
             assert pool.apply(Store.is_being_made, (store, RECIPE))
-            with pytest.raises(UnknownError, match="is being made by another process"):
+            with raises(UnknownError, "being-made", RECIPE.folder):
                 pool.apply(Store.discard, (store, RECIPE.key))
             assert pool.apply(Store.prune, (store, ["features"], []), {"dry": False}) == []
     assert not store.is_being_made(RECIPE)
@@ -339,7 +342,7 @@ def test_discard_does_not_leave_its_store(tmp_path: Path) -> None:
     (precious / "inner").mkdir(parents=True)
     names = ("../precious", "..", ".", "", "features", "features/", "features/.", "features/..", "features/.locks")
     for name in (*names, "features/../../precious", str(precious / "inner"), "../precious/inner", "features/none"):
-        with pytest.raises(UnknownError, match="not a folder of"):
+        with raises(UnknownError, "unknown", name):
             store.discard(name)
     assert (precious / "inner").exists()
     assert store.is_complete(RECIPE)

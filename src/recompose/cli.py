@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from recompose.errors import ChangedError, DamagedError, RecomposeError, TraceError
@@ -132,20 +133,23 @@ def artifacts(
         engine.receipts.write(work.root / receipt, files, needs.values())
 
 
-def _document_sources(work: Workspace) -> "Sources":
+def _document_sources(work: Workspace) -> "Sources | None":
+    """Return the content of the marked blocks of README.md and docs/; None if these quote another profile."""
     from recompose.report.documents import Sources, generated_tables
     from recompose.tracks import TRACKS
 
+    if work.params.profile != DOCUMENTED:
+        return None
     tables = generated_tables(work.papers, TRACKS.values(), app, work.reports, work.reports_place)
     return Sources(work.reports, tables)
 
 
-def _fill_documents(work: Workspace) -> None:
+def _fill_documents(work: Workspace, sources: "Sources") -> None:
     """Fill the marked blocks of README.md and docs/; leave them where the reports lack a quoted number."""
     from recompose.report.documents import write_documents
 
     try:
-        for path in write_documents(work.root, _document_sources(work)):
+        for path in write_documents(work.root, sources):
             say(f"{path}: numbers and tables are filled in from {work.reports_place}")
     except TraceError as error:
         say(f"README.md and docs/ stay as they are: {error}")
@@ -170,14 +174,15 @@ def report(
     end_at_once()
     work = _workspace()
     papers = work.papers
-    published = PublishedLineage.read_valid(work.reports, papers)
+    published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
-    audited = audit_artifacts(work, papers, published)
+    sources = None if to_come else _document_sources(work)
+    if sources:
+        _fill_documents(work, sources)
+    audited = audit_artifacts(work, papers, published, sources)
     site = Site(papers, published, audited, work.params, tuple(to_come or ()))
     files = write_index(StoredResults(work), papers, published, page(site, work.reports))
     say(f"{work.reports_place}/index.html is written; the audit {audited.verdict}")
-    if work.params.profile == DOCUMENTED and not to_come:
-        _fill_documents(work)
     if receipt:
         Engine(work).receipts.write(work.root / receipt, [work.reports / name for name in files])
 
@@ -253,7 +258,7 @@ def summary(
     from recompose.terminal.summary import show_summary
 
     work = _workspace()
-    show_summary(Console(), work, work.papers, began)
+    show_summary(Console(), work, work.papers, _document_sources(work), began)
 
 
 @app.command()
@@ -408,7 +413,7 @@ def trace(
     artifact = work.artifact_path(artifact)
     traced = trace_cell(work, artifact, row, column, view)
     if as_json:
-        print(json.dumps(asdict(traced), indent=2))
+        print(json.dumps(to_jsonable_python(traced), indent=2))
     else:
         show_trace(Console(), work, artifact, traced)
 
@@ -429,8 +434,6 @@ def audit(
     from recompose.provenance.audit import audit as audit_all
     from recompose.provenance.audit import audit_document
     from recompose.provenance.compare_revisions import compare
-    from recompose.report.documents import differing_blocks
-    from recompose.report.findings import Finding
     from recompose.report.published import PublishedLineage
     from recompose.terminal.audit import show_audit, show_comparison
 
@@ -443,15 +446,9 @@ def audit(
         else:
             show_comparison(Console(), comparison)
         raise typer.Exit(0 if comparison.is_same else 1)
-    published = PublishedLineage.read_valid(work.reports, papers)
+    published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
-    audited = audit_all(work, papers, published)
-    if work.params.profile == DOCUMENTED:
-        differences = differing_blocks(work.root, _document_sources(work))
-        audited.report.findings += [
-            Finding("stale", str(found.file), f"{found.block}: {found.reason}", "`recompose report`")
-            for found in differences
-        ]
+    audited = audit_all(work, papers, published, _document_sources(work))
     if as_json:
         print(json.dumps(audit_document(audited, published), indent=2))
     else:
@@ -474,7 +471,7 @@ def downstream(
     papers = all_papers()
     dependents = find_downstream(PublishedLineage.read(_workspace().reports, papers), papers, run)
     if as_json:
-        print(json.dumps(asdict(dependents), indent=2))
+        print(json.dumps(to_jsonable_python(dependents), indent=2))
     else:
         show_downstream(Console(), dependents)
 
@@ -495,7 +492,11 @@ def diff(
     artifact = _workspace().artifact_path(artifact)
     changes = diff_cell(artifact, revision, row, column, view)
     if as_json:
-        print(json.dumps(asdict(changes) | {"same_runs": changes.same_runs, "changed": changes.changed}, indent=2))
+        print(
+            json.dumps(
+                to_jsonable_python(changes) | {"same_runs": changes.same_runs, "changed": changes.changed}, indent=2
+            )
+        )
     else:
         show_diff(Console(), artifact, changes)
 

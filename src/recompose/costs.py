@@ -10,18 +10,19 @@ from statistics import median
 from typing import Any
 
 from recompose.digest import digest, short
+from recompose.errors import DamagedError
 from recompose.files import read_json
 from recompose.machine import cached_probe
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import Plan, Recipe, recipe_of
-from recompose.report.published import MADE, PublishedLineage
-from recompose.store import COSTS, RECORD, Record
+from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, flat
+from recompose.report.lineage import MADE
+from recompose.report.published import PublishedLineage
 from recompose.timing import Timings
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
-RecipeDescription = Mapping[str, Any]  # see ``Recipe.description``
 Sizes = dict[str, dict[str, int]]  # digest of data -> part -> number of items
 TRAINS = "epochs"  # the setting that the time is proportional to
 MEASURED, TIMED, UNKNOWN = BASES = ("measured", "timed", "unknown")  # the basis of an estimate
@@ -66,13 +67,13 @@ def _hashable(value: Any) -> Any:
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
-def job_features(description: RecipeDescription, sizes: Sizes) -> JobFeatures:
+def job_features(description: Description, sizes: Sizes) -> JobFeatures:
     """Return the features of a recipe that its cost depends on."""
-    settings = dict(_flat(description["document"]))
-    settings["code"] = digest(description["code"])
+    settings = dict(flat(description.document))
+    settings["code"] = digest(description.code)
     epochs = next((settings.pop(name) for name in list(settings) if name.split(".")[-1] == TRAINS), None)
-    labels = description["labels"]
-    kind = (description["kind"], *(str(labels[name]) for name in ("method", "dataset", "backbone") if name in labels))
+    labels = description.labels
+    kind = (description.kind, *(str(labels[name]) for name in ("method", "dataset", "backbone") if name in labels))
     settings = {
         name: value
         for name, value in settings.items()
@@ -82,20 +83,12 @@ def job_features(description: RecipeDescription, sizes: Sizes) -> JobFeatures:
     return JobFeatures(kind, settings, amounts | _amounts(description, sizes, trains=epochs is not None))
 
 
-def _flat(document: RecipeDescription, path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in document.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
-
-
-def _amounts(description: RecipeDescription, sizes: Sizes, *, trains: bool) -> dict[str, int | str]:
+def _amounts(description: Description, sizes: Sizes, *, trains: bool) -> dict[str, int | str]:
     """Return the amount of data that a job processes: runs the training part, evaluations the others, the rest all."""
-    kind = description["kind"]
-    digests = [need["digest"] for need in description["needs"].values() if need["kind"] == "data"]
+    kind = description.kind
+    digests = [need.digest for need in description.needs.values() if need.kind == "data"]
     if kind == "data":
-        digests = [description["digest"]]
+        digests = [description.digest]
     amounts: dict[str, int | str] = {}
     for name in digests:
         if name not in sizes:
@@ -158,8 +151,8 @@ def _distance(job: JobFeatures, measured: JobFeatures, ratios: dict[str, float])
 class Costs:
     """All measured costs: from the store, from the published reports for recipes that the store lacks, and timings."""
 
-    published: Mapping[str, RecipeDescription]  # key -> description with build information, from the reports
-    stored: Mapping[str, RecipeDescription]  # key -> record, from the store; preferred to ``published``
+    published: Mapping[str, Record]  # key -> record, from the reports
+    stored: Mapping[str, Record]  # key -> record, from the store; preferred to ``published``
     sizes: Sizes
     memory: Mapping[str, int]  # key -> bytes at the peak, of runs and evaluations in the store
     timings: Timings
@@ -176,7 +169,7 @@ class Costs:
 
     def until(self, moment: datetime) -> "Costs":
         """Return the costs of recipes that started before a moment."""
-        starts = {key: datetime.fromisoformat(record["made"]["started"]) for key, record in self.stored.items()}
+        starts = {key: datetime.fromisoformat(record.made.started) for key, record in self.stored.items()}
         return replace(self, stored={key: record for key, record in self.stored.items() if starts[key] < moment})
 
     @cached_property
@@ -184,19 +177,18 @@ class Costs:
         """The measurements by kind, without recipes of several attempts: only the last one's time is recorded."""
         by_kind: dict[tuple[str, ...], list[TimedJob]] = {}
         for key, record in {**self.published, **self.stored}.items():
-            made = record["made"]
-            if made["attempts"] == 1:
+            made = record.made
+            if made.attempts == 1:
                 job, factor = job_features(record, self.sizes), self._slowdown(made)
-                where = f"{made['host']}, {made['device']}" + (f", times {factor:.2f}" if factor != 1 else "")
+                where = f"{made.host}, {made.device}" + (f", times {factor:.2f}" if factor != 1 else "")
                 by_kind.setdefault(job.kind, []).append(
-                    TimedJob(job, factor * made["seconds"], where, self.memory.get(key))
+                    TimedJob(job, factor * made.seconds, where, self.memory.get(key))
                 )
         return by_kind
 
-    def _slowdown(self, made: Mapping[str, Any]) -> float:
+    def _slowdown(self, made: BuildInfo) -> float:
         """Return this machine's time relative to the machine of a record; 1 if either machine was not measured."""
-        step_seconds = made.get("step_seconds")
-        return self.step_seconds / step_seconds if self.step_seconds and step_seconds else 1.0
+        return self.step_seconds / made.step_seconds if self.step_seconds and made.step_seconds else 1.0
 
     def estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the estimated cost of making a recipe, or None without a measurement or a timing of its kind."""
@@ -212,23 +204,21 @@ class Costs:
         return CostEstimate(seconds, (where,), (), timing.memory_bytes, TIMED)
 
 
-def _published_records(work: Workspace) -> Iterator[tuple[str, RecipeDescription]]:
-    """Yield the descriptions with build information in the reports of all profiles."""
+def _published_records(work: Workspace) -> Iterator[tuple[str, Record]]:
+    """Yield the records in the reports of all profiles whose build information is known."""
     for path in sorted(work.reports.parent.glob(f"*/{MADE}")):
         published = PublishedLineage.read(path.parent, all_papers())
         for key, record in published.records.items():
             if key in published.made:
-                yield key, {**record, "made": published.made[key]}
+                yield key, Record.model_construct(**dict(record), made=published.made[key])
 
 
-def _stored_records(work: Workspace) -> Iterator[tuple[str, RecipeDescription]]:
+def _stored_records(work: Workspace) -> Iterator[tuple[str, Record]]:
     """Yield the records in the store; damaged ones are skipped, and reported by the audit."""
     for kind in PHASES:
         for path in sorted((work.results / kind).glob(f"*/{RECORD}")):
-            with suppress(OSError, ValueError):  # a ValidationError is a ValueError
-                record = read_json(path)
-                Record.model_validate(record)
-                yield f"{kind}/{path.parent.name}", record
+            with suppress(DamagedError):
+                yield f"{kind}/{path.parent.name}", Record.read(path)
 
 
 def _peak_memory(work: Workspace, keys: Iterable[str]) -> Iterator[tuple[str, int]]:
@@ -238,14 +228,14 @@ def _peak_memory(work: Workspace, keys: Iterable[str]) -> Iterator[tuple[str, in
             yield key, int(read_json(work.results / key / COSTS)["peak_memory_bytes"])
 
 
-def _sizes(work: Workspace, plans: Iterable[Plan], records: Mapping[str, RecipeDescription]) -> Sizes:
+def _sizes(work: Workspace, plans: Iterable[Plan], records: Mapping[str, Record]) -> Sizes:
     planned = {recipe.digest: recipe.description() for plan in plans for recipe in plan.of("data")}
-    recorded = {record["digest"]: record for record in records.values() if record["kind"] == "data"}
+    recorded = {record.digest: record for record in records.values() if record.kind == "data"}
     sizes = {name: _size(work, description) for name, description in (planned | recorded).items()}
     return {name: size for name, size in sizes.items() if size}
 
 
-def _size(work: Workspace, description: RecipeDescription) -> dict[str, int]:
+def _size(work: Workspace, description: Description) -> dict[str, int]:
     recipe = recipe_of(description)
     if not recipe.track:
         return {"scenes": int(recipe.document["scenes"])}

@@ -2,11 +2,11 @@
 
 import platform
 import socket
-import subprocess
 import sys
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
+from recompose.git import git
 from recompose.kernels import linear_kernel
 from recompose.machine import Processor, cached_probe
 
@@ -15,7 +15,32 @@ LOCK = "requirements.lock"
 SOURCES = ("src", LOCK)  # parameters are in the recipe; nothing else can change a number
 
 
-def environment() -> dict[str, Any]:
+class SpeedFacts(TypedDict):
+    """The processor's kernels, and its speed where it was measured."""
+
+    instruction_set: str
+    linear: str
+    step_seconds: NotRequired[float]
+
+
+class Environment(SpeedFacts):
+    """The host, device, Python version and packages of a process."""
+
+    host: str
+    device: str
+    system: str
+    python: str
+    packages: dict[str, str]
+
+
+class SourceState(TypedDict):
+    """The git commit, and whether the sources differ from it; None without git."""
+
+    commit: str | None
+    dirty: bool | None
+
+
+def environment() -> Environment:
     """Return the host, device, kernels, Python version and packages of this process."""
     return {
         "host": socket.gethostname(),
@@ -27,10 +52,10 @@ def environment() -> dict[str, Any]:
     }
 
 
-def state_of_sources() -> dict[str, Any]:
+def state_of_sources() -> SourceState:
     """Return the git commit and whether the sources differ from it; None without git."""
-    changed = _git("status", "--porcelain", "--", *SOURCES)
-    return {"commit": _git("rev-parse", "HEAD"), "dirty": None if changed is None else bool(changed)}
+    changed = git("status", "--porcelain", "--", *SOURCES)
+    return {"commit": git("rev-parse", "HEAD"), "dirty": None if changed is None else bool(changed)}
 
 
 def _device() -> str:
@@ -41,26 +66,14 @@ def _device() -> str:
     return f"{processor.cores} x {processor.model}"
 
 
-def _speed() -> dict[str, Any]:
+def _speed() -> SpeedFacts:
     """Return the processor's kernels, and its speed if it was measured and no GPU was used."""
     probe = None if _cuda_in_use() else cached_probe()
-    return {
-        "instruction_set": Processor.here().instruction_set,
-        "linear": linear_kernel(),
-        **({"step_seconds": probe.step_seconds} if probe else {}),
-    }
+    facts: SpeedFacts = {"instruction_set": Processor.here().instruction_set, "linear": linear_kernel()}
+    return {**facts, "step_seconds": probe.step_seconds} if probe else facts
 
 
 def _cuda_in_use() -> Any:
     """Return ``torch.cuda`` if this process used a GPU, else None; never imports torch."""
     torch = sys.modules.get("torch")
     return torch.cuda if torch is not None and torch.cuda.is_initialized() else None
-
-
-def _git(*arguments: str) -> str | None:
-    """Return the output of a git command, or None outside a repository or without git. Leaves no lock if killed."""
-    try:
-        done = subprocess.run(["git", "--no-optional-locks", *arguments], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()

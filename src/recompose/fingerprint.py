@@ -28,6 +28,7 @@ OUTSIDE = {
         "params",
         "plan",
         "progress",
+        "records",
         "store",
         "tracks",
         "workspace",

@@ -8,7 +8,8 @@ from recompose.digest import digest, short
 from recompose.files import read_json, write_json
 from recompose.fingerprint import fingerprint
 from recompose.plan import Recipe
-from recompose.store import COSTS, Store, content
+from recompose.records import COSTS
+from recompose.store import Store
 from recompose.tracks import TRACKS
 
 COST = "cost/"  # the prefix of the names of metrics of cost
@@ -36,9 +37,8 @@ class MetricCache:
         return self._cached(evaluation) | self.costs(evaluation)
 
     def _cached(self, evaluation: Recipe) -> dict[str, float]:
-        record = self._store.verify(evaluation)
+        scores = self._store.verify(evaluation).content
         path = self._folder / metric_code_digest(evaluation.track) / f"{evaluation.folder}.json"
-        scores = content(record)
         try:
             cached: dict[str, Any] = read_json(path)
             if cached["scores"] == scores:
@@ -63,7 +63,7 @@ class MetricCache:
         run = evaluation.needs.get("run")
         costs: dict[str, float] = {}
         for recipe in (evaluation, *([run] if run else [])):
-            if self._store.is_complete(recipe) and COSTS in self._store.record(recipe)["files"]:
+            if self._store.is_complete(recipe) and COSTS in self._store.record(recipe).files:
                 recorded = read_json(self._store.file(recipe, COSTS))
                 costs |= {f"{COST}{name}": value for name, value in recorded.items() if value is not None}
         return costs

@@ -90,10 +90,11 @@ def _unchanged_raw(work: Workspace, recipe: Recipe) -> Path:
     root = raw_folder(work, recipe)
     if files := changed_files(root, work.store.folder(recipe)):
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        raise DataError(
+        message = (
             f"{root} was changed since it was indexed: {files[0]}{more}. "
             "Put the files back; to generate a synthetic data set again, remove its folder."
         )
+        raise DataError(message, code="changed-data", place=root / files[0])
     return root
 
 
@@ -137,12 +138,13 @@ def _copy_asset(work: Workspace, section: Bundled, folder: Path) -> str:
     asset = section.asset
     path = work.assets / asset.file
     if not path.is_file():
-        raise DataError(f"{path} is missing; `git checkout -- assets` restores it")
+        raise DataError(f"{path} is missing; `git checkout -- assets` restores it", code="missing-file", place=path)
     if (sha256 := sha256_file(path)) != asset.sha256:
-        raise DataError(
+        message = (
             f"{path} has the sha256 {sha256}, not {asset.sha256} as params.yaml says: `git checkout -- assets` "
             "restores it; if you made a new file, put its digest into params.yaml"
         )
+        raise DataError(message, code="wrong-digest", place=path)
     shutil.copyfile(path, folder / asset.file)
     return asset.file
 
@@ -155,10 +157,11 @@ def _check_name(path: Path) -> None:
     """
     expected, sha256 = path.stem.rpartition("-")[2], sha256_file(path)
     if not sha256.startswith(expected):
-        raise DownloadError(
+        message = (
             f"{path} has {path.stat().st_size:,} bytes with the sha256 {sha256}, which should begin with {expected}: "
             "delete the file to download it again"
         )
+        raise DownloadError(message, code="wrong-digest", place=path)
 
 
 def _pretrain(work: Workspace, recipe: Recipe, folder: Path) -> str:
@@ -188,12 +191,12 @@ def release_backbone(work: Workspace, name: str, target: Path) -> str:
 
     recipes = {recipe.name: recipe for recipe in work.plan.of("backbones") if "corpus" in recipe.needs}
     if name not in recipes:
-        raise DataError(
-            f"profile {work.params.profile} pretrains no backbone {name}; it pretrains: {', '.join(recipes) or 'none'}"
-        )
+        known = ", ".join(recipes) or "none"
+        message = f"profile {work.params.profile} pretrains no backbone {name}; it pretrains: {known}"
+        raise DataError(message, code="unknown-backbone", place=name)
     recipe = recipes[name]
-    build = work.store.verify(recipe)["made"]
-    about = {"backbone": name, "recipe": recipe.digest, "commit": str(build["commit"]), "device": build["device"]}
+    build = work.store.verify(recipe).made
+    about = {"backbone": name, "recipe": recipe.digest, "commit": str(build.commit), "device": build.device}
     release(_unchanged_raw(work, recipe.needs["corpus"]), work.store.folder(recipe), target, about)
     return sha256_file(target)
 

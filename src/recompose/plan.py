@@ -12,9 +12,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from recompose.digest import digest, short
+from recompose.digest import short
 from recompose.fingerprint import ROOT, fingerprint
 from recompose.params import Bundled, Classifier, GivenGrids, Params, Released
+from recompose.records import Description, Need, identity
 
 GRIDS = "recompose.backbones.grids"
 CORPORA = {  # corpora for pretraining: name -> the module that generates it
@@ -24,11 +25,6 @@ CORPORA = {  # corpora for pretraining: name -> the module that generates it
 ARCHITECTURES = ROOT / "backbones" / "architectures"
 Document = Mapping[str, Any]  # plain values, as in JSON
 NOTHING: Document = MappingProxyType({})
-
-
-def identity(kind: str, document: Document, needs: Mapping[str, str], code: Mapping[str, str]) -> str:
-    """Return the digest of a recipe, which covers the digests of the recipes that it needs."""
-    return digest({"kind": kind, "document": dict(document), "needs": dict(needs), "code": dict(code)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,18 +56,18 @@ class Recipe:
         """The path of the content below results/: ``<kind>/<folder>``."""
         return f"{self.kind}/{self.folder}"
 
-    def description(self) -> dict[str, Any]:
+    def description(self) -> Description:
         """Return the recipe as plain values, as in records and lineages."""
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "track": self.track,
-            "labels": dict(self.labels),
-            "digest": self.digest,
-            "document": dict(self.document),
-            "needs": {role: {"kind": need.kind, "digest": need.digest} for role, need in self.needs.items()},
-            "code": dict(self.code),
-        }
+        return Description(
+            kind=self.kind,
+            name=self.name,
+            track=self.track,
+            labels=dict(self.labels),
+            digest=self.digest,
+            document=dict(self.document),
+            needs={role: Need(kind=need.kind, digest=need.digest) for role, need in self.needs.items()},
+            code=dict(self.code),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,22 +82,14 @@ class NamedRecipe(Recipe):
         return self.known_digest
 
 
-def recipe_of(description: Document, by_key: Mapping[str, Recipe] = NOTHING) -> Recipe:
+def recipe_of(description: Description, by_key: Mapping[str, Recipe] = NOTHING) -> Recipe:
     """Return the recipe of a description; recipes that it needs are taken from ``by_key`` where present."""
-    needs = {role: _need(need, by_key) for role, need in description["needs"].items()}
-    parts = {name: description[name] for name in ("kind", "name", "document", "code", "track", "labels")}
-    return Recipe(needs=needs, **parts)
-
-
-def _need(need: Mapping[str, str], by_key: Mapping[str, Recipe]) -> Recipe:
-    key = f"{need['kind']}/{short(need['digest'])}"
-    return by_key.get(key) or NamedRecipe(need["kind"], "", NOTHING, known_digest=need["digest"])
-
-
-def described_identity(description: Document) -> str:
-    """Return the digest that follows from a description."""
-    needs = {role: need["digest"] for role, need in description["needs"].items()}
-    return identity(description["kind"], description["document"], needs, description["code"])
+    needs = {
+        role: by_key.get(need.key) or NamedRecipe(need.kind, "", NOTHING, known_digest=need.digest)
+        for role, need in description.needs.items()
+    }
+    d = description
+    return Recipe(d.kind, d.name, d.document, needs, d.code, d.track, d.labels)
 
 
 def closure(recipes: Iterable[Recipe]) -> Iterator[Recipe]:

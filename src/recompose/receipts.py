@@ -16,9 +16,9 @@ from recompose.errors import DamagedError
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.records import Record
 from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
 from recompose.report.lineage import lineage_path
-from recompose.store import content
 from recompose.workspace import Workspace
 
 ALL = "all"  # the scope of everything
@@ -30,7 +30,7 @@ class Receipts:
 
     def __init__(self, work: Workspace) -> None:
         self.work = work
-        self._contents: dict[str, tuple[dict[str, Any], str]] = {}  # by recipe: its record, and the digest of its files
+        self._contents: dict[str, tuple[Record, str]] = {}  # by recipe: its record, and the digest of its files
 
     @cached_property
     def artifacts(self) -> dict[tuple[str, str], Recipe]:
@@ -104,7 +104,7 @@ class Receipts:
             return None
         cached = self._contents.get(recipe.digest)
         if cached is None or cached[0] is not record:  # the store reads a record again after its file was touched
-            cached = self._contents[recipe.digest] = record, content(record)
+            cached = self._contents[recipe.digest] = record, record.content
         return cached[1]
 
     def _absolute(self, path: str) -> Path:

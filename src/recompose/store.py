@@ -10,94 +10,29 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from recompose.digest import digest, sha256_file, sha256_files
+from recompose.digest import sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
 from recompose.files import SCRATCH, read_json, write_json
-from recompose.plan import Recipe, described_identity
+from recompose.plan import Recipe
 from recompose.progress import logged, say
+from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
 
-RECORD = "record.json"
 ATTEMPTS = "attempts.txt"
-LOG = "log.txt"
 ERROR = "error.txt"
-COSTS = "costs.json"
-VOLATILE = {LOG, COSTS}  # differ between builds of the same recipe
 TICK = 0.1  # seconds, longer than the resolution of file times
 VERIFIED = "verified.json"  # in the store: files whose bytes were verified and need not be read again
 Stamp = tuple[int, int, int, int]  # changes whenever a file is touched
-
-
-class LenientModel(BaseModel):
-    """The required part of a document, which may hold more."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-
-
-class StoredFile(LenientModel):
-    """A file of a folder."""
-
-    sha256: str
-    bytes: int
-
-
-class BuildInfo(LenientModel):
-    """The host, device, packages, time and commit of a build."""
-
-    started: str
-    seconds: float
-    attempts: int
-    host: str
-    commit: str | None
-    dirty: bool | None
-    device: str
-    packages: dict[str, str]
-    step_seconds: float | None = Field(default=None, gt=0)  # of the machine's probe, if it ran
-
-
-class Need(LenientModel):
-    """A recipe that another recipe needs, by kind and digest."""
-
-    kind: str
-    digest: str
-
-
-class Description(LenientModel):
-    """A recipe as plain values."""
-
-    kind: str
-    name: str
-    track: str
-    labels: dict[str, Any]
-    digest: str
-    document: dict[str, Any]
-    needs: dict[str, Need]
-    code: dict[str, str]
-
-
-class Record(Description):
-    """The record of a complete folder."""
-
-    inputs: dict[str, str]
-    files: dict[str, StoredFile]
-    made: BuildInfo
-
-
-def complaint(error: ValidationError) -> str:
-    """Return the first error of a document."""
-    first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
+Verified = list[str | int]  # the hash of a file, then its stamp
 
 
 def _stamp(status: os.stat_result) -> Stamp:
@@ -110,19 +45,14 @@ def _is_settled(status: os.stat_result) -> bool:
     return time.time() - status.st_ctime > TICK
 
 
-def content(record: Mapping[str, Any]) -> str:
-    """Return the digest of all files of a record that its recipe determines; recipes that need it record it."""
-    return digest({name: file["sha256"] for name, file in record["files"].items() if name not in VOLATILE})
-
-
 class Store:
     """The content under ``results/``, in a folder for each kind."""
 
     def __init__(self, results: Path) -> None:
         self.root = results
-        self._verified: dict[str, list[Any]] | None = None
+        self._verified: dict[str, Verified] | None = None
         self._has_news = False  # whether ``_verified`` has entries that its file lacks
-        self._records: dict[str, tuple[Stamp, dict[str, Any]]] = {}  # by digest, with the stamps of their files
+        self._records: dict[str, tuple[Stamp, Record]] = {}  # by digest, with the stamps of their files
 
     def folder(self, recipe: Recipe) -> Path:
         """Return the path of a recipe's content."""
@@ -140,33 +70,25 @@ class Store:
         """Return true if a process on this machine is making the content now."""
         return self._is_locked(recipe.kind, recipe.folder)
 
-    def record(self, recipe: Recipe) -> dict[str, Any]:
+    def record(self, recipe: Recipe) -> Record:
         """Return the record of a complete folder; its file is read again after it was touched.
 
         Raises:
             DamagedError: the record is missing, invalid or another recipe's.
         """
         path = self.record_path(recipe)
-        try:
-            status = path.stat()
-            if recipe.digest in self._records and self._records[recipe.digest][0] == _stamp(status):
-                return self._records[recipe.digest][1]
-            record: dict[str, Any] = read_json(path)
-            Record.model_validate(record)
-            identity = described_identity(record)
-        except FileNotFoundError:
-            raise DamagedError(path, "is not there", "make it with `snakemake --cores all`") from None
-        except ValidationError as error:
-            raise DamagedError(path, f"is no record ({complaint(error)})", self.remedy(recipe)) from None
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise DamagedError(path, f"is no record ({error})", self.remedy(recipe)) from None
-        if not identity == record["digest"] == recipe.digest:
-            raise DamagedError(path, "holds another recipe than its folder's name", self.remedy(recipe))
-        if _is_settled(status):
+        status = path.stat() if path.exists() else None
+        cached = self._records.get(recipe.digest)
+        if status and cached and cached[0] == _stamp(status):
+            return cached[1]
+        record = Record.read(path)
+        if record.digest != recipe.digest:
+            raise DamagedError(path, "holds another recipe than its folder's name", remedy(recipe.key), "other-recipe")
+        if status and _is_settled(status):
             self._records[recipe.digest] = _stamp(status), record
         return record
 
-    def verify(self, recipe: Recipe, *, reading: bool = False) -> dict[str, Any]:
+    def verify(self, recipe: Recipe, *, reading: bool = False) -> Record:
         """Return the record after checking that every file has its recorded hash.
 
         Args:
@@ -178,7 +100,7 @@ class Store:
         """
         record = self.record(recipe)
         for name, fault in self.faults(recipe, record, reading=reading).items():
-            raise DamagedError(self.folder(recipe) / name, fault, self.remedy(recipe))
+            raise DamagedError(self.folder(recipe) / name, fault, remedy(recipe.key))
         return record
 
     def file(self, recipe: Recipe, name: str) -> Path:
@@ -188,19 +110,19 @@ class Store:
             DamagedError: the file is missing, truncated or changed.
         """
         path, record = self.folder(recipe) / name, self.record(recipe)
-        if name not in record["files"]:
-            raise DamagedError(path, "is not in its record", self.remedy(recipe))
-        if fault := self._fault(recipe, name, record["files"][name], reading=False):
-            raise DamagedError(path, fault, self.remedy(recipe))
+        if name not in record.files:
+            raise DamagedError(path, "is not in its record", remedy(recipe.key), "unrecorded-file")
+        if fault := self._fault(recipe, name, record.files[name], reading=False):
+            raise DamagedError(path, fault, remedy(recipe.key))
         return path
 
-    def faults(self, recipe: Recipe, record: Mapping[str, Any], *, reading: bool = False) -> dict[str, str]:
+    def faults(self, recipe: Recipe, record: Record, *, reading: bool = False) -> dict[str, str]:
         """Return the fault of each file that is missing, truncated or changed."""
-        faults = {name: self._fault(recipe, name, file, reading=reading) for name, file in record["files"].items()}
+        faults = {name: self._fault(recipe, name, file, reading=reading) for name, file in record.files.items()}
         self._write_verified()
         return {name: fault for name, fault in faults.items() if fault}
 
-    def _fault(self, recipe: Recipe, name: str, expected: Mapping[str, Any], *, reading: bool) -> str:
+    def _fault(self, recipe: Recipe, name: str, expected: StoredFile, *, reading: bool) -> str:
         path = self.root.joinpath(recipe.kind, recipe.folder, name)
         try:
             status = path.stat()
@@ -208,29 +130,30 @@ class Store:
             return "is missing"
         if not S_ISREG(status.st_mode):
             return "is missing"
-        if status.st_size != expected["bytes"]:
-            return f"has {status.st_size} bytes instead of {expected['bytes']}"
-        untouched, place = [expected["sha256"], *_stamp(status)], f"{recipe.key}/{name}"
+        if status.st_size != expected.bytes:
+            return f"has {status.st_size} bytes instead of {expected.bytes}"
+        place = f"{recipe.key}/{name}"
+        untouched: Verified = [expected.sha256, *_stamp(status)]
         if not reading and self._verified_files.get(place) == untouched:
             return ""
-        if sha256_file(path) != expected["sha256"]:
+        if sha256_file(path) != expected.sha256:
             return "was changed since it was made"
         self._remember(place, untouched)
         return ""
 
-    def _remember(self, place: str, untouched: list[Any]) -> None:
+    def _remember(self, place: str, untouched: Verified) -> None:
         if self._verified_files.get(place) != untouched:
             self._verified_files[place] = untouched
             self._has_news = True
 
     @property
-    def _verified_files(self) -> dict[str, list[Any]]:
+    def _verified_files(self) -> dict[str, Verified]:
         """The hash and stamp of each verified file."""
         if self._verified is None:
             self._verified = self._read_verified()
         return self._verified
 
-    def _read_verified(self) -> dict[str, list[Any]]:
+    def _read_verified(self) -> dict[str, Verified]:
         try:
             document = read_json(self.root / VERIFIED)
         except (OSError, ValueError):
@@ -242,10 +165,6 @@ class Store:
             self._verified = self._read_verified() | self._verified  # other processes verify other files
             write_json(self.root / VERIFIED, self._verified)
             self._has_news = False
-
-    def remedy(self, recipe: Recipe) -> str:
-        """Return the remedy for a damaged folder."""
-        return f"put the file back, or run `recompose store discard {recipe.key}` to make it again"
 
     def _lock_path(self, kind: str, folder: str) -> Path:
         return self.root / kind / ".locks" / f"{folder}.lock"
@@ -301,11 +220,15 @@ class Store:
                         logs.enter_context(logged(folder / LOG))
                     yield missing
                 seconds = round((time.perf_counter() - clock) / len(missing), 2)  # of the last attempt
-                made = {"seconds": seconds, **sources, **environment()}
-                if len(missing) > 1:
-                    made["shared_by"] = len(missing)
+                shared = {"shared_by": len(missing)} if len(missing) > 1 else {}
                 records = [
-                    self._new_record(recipe, folder, {"started": started, "attempts": count, **made})
+                    self._new_record(
+                        recipe,
+                        folder,
+                        BuildInfo(
+                            started=started, attempts=count, seconds=seconds, **sources, **environment(), **shared
+                        ),
+                    )
                     for (folder, recipe), count in zip(missing.items(), attempts, strict=True)
                 ]
             except Exception:
@@ -313,7 +236,7 @@ class Store:
                     (folder / ERROR).write_text(traceback.format_exc())
                 raise
             for recipe, record in zip(missing.values(), records, strict=True):
-                write_json(self.record_path(recipe), record)
+                record.write(self.record_path(recipe))
             self._write_verified()
             for folder in missing:
                 shutil.rmtree(folder / SCRATCH)
@@ -328,18 +251,18 @@ class Store:
             lock.acquire()
         stack.callback(lock.release)
 
-    def _new_record(self, recipe: Recipe, folder: Path, made: dict[str, Any]) -> dict[str, Any]:
+    def _new_record(self, recipe: Recipe, folder: Path, made: BuildInfo) -> Record:
         files = (path for path in sorted(folder.rglob("*")) if path.is_file())
         paths = [path for path in files if not _is_temporary(path.relative_to(folder))]
         statuses = [path.stat() for path in paths]
         entries = {}
         for path, status, sha256 in zip(paths, statuses, sha256_files(paths), strict=True):
             name = path.relative_to(folder).as_posix()
-            entries[name] = {"sha256": sha256, "bytes": status.st_size}
+            entries[name] = StoredFile(sha256=sha256, bytes=status.st_size)
             if _is_settled(status):
                 self._remember(f"{recipe.key}/{name}", [sha256, *_stamp(status)])
-        inputs = {role: content(self.record(need)) for role, need in recipe.needs.items()}
-        return {**recipe.description(), "inputs": inputs, "files": entries, "made": made}
+        inputs = {role: self.record(need).content for role, need in recipe.needs.items()}
+        return Record(**dict(recipe.description()), inputs=inputs, files=entries, made=made)
 
     def discard(self, key: str) -> None:
         """Remove a folder, given as ``<kind>/<folder>``.
@@ -351,11 +274,11 @@ class Store:
         path = self.root / kind / folder
         inside = path.parent.parent == self.root and not {"", ".", ".."} & {kind, folder} and folder != ".locks"
         if not inside or not path.is_dir():
-            raise UnknownError(
-                f"{key!r} is not a folder of {self.root}; folders are named <kind>/<folder>, such as runs/0123456789ab"
-            )
+            names = "folders are named <kind>/<folder>, such as runs/0123456789ab"
+            raise UnknownError(f"{key!r} is not a folder of {self.root}; {names}", place=key)
         if self._is_locked(kind, folder):
-            raise UnknownError(f"{path} is being made by another process; end that process first")
+            message = f"{path} is being made by another process; end that process first"
+            raise UnknownError(message, code="being-made", place=path)
         shutil.rmtree(path)
 
     def prune(self, kinds: Iterable[str], keep: Iterable[Recipe], *, dry: bool) -> list[str]:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from recompose.files import read_json, write_json
 from recompose.plan import Recipe, closure
-from recompose.store import LenientModel
+from recompose.records import LenientModel
 
 FILE = "timings.json"  # below results/
 

@@ -44,7 +44,7 @@ def root(tmp_path: Path) -> Path:
 def record_all(work: Workspace, recipes: Iterable[Recipe]) -> None:
     """Records of ten seconds each."""
     for recipe in recipes:
-        record = {**recipe.description(), "inputs": {}, "files": {}, "made": MADE}
+        record = {**recipe.description().plain(), "inputs": {}, "files": {}, "made": MADE}
         write_json(work.store.record_path(recipe), record)
 
 

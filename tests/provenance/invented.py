@@ -9,8 +9,8 @@ from typing import Any
 
 from recompose.fingerprint import fingerprint
 from recompose.plan import Recipe, closure
-from recompose.report.lineage import write_lineage
-from recompose.store import content
+from recompose.records import StableRecord
+from recompose.report.lineage import Lineage, lineage_path
 from recompose.tracks import TRACKS
 
 FILES = {
@@ -31,8 +31,8 @@ def sha256(*parts: str) -> str:
 def record_of(recipe: Recipe) -> dict[str, Any]:
     """The record of something as if it had been made."""
     files = {name: {"sha256": sha256(recipe.digest, name), "bytes": len(name)} for name in FILES[recipe.kind]}
-    inputs = {role: content(record_of(need)) for role, need in recipe.needs.items()}
-    return {**recipe.description(), "inputs": inputs, "files": files}
+    inputs = {role: StableRecord.model_validate(record_of(need)).content for role, need in recipe.needs.items()}
+    return {**recipe.description().plain(), "inputs": inputs, "files": files}
 
 
 def made_of(number: int = 0, **more: Any) -> dict[str, Any]:
@@ -77,14 +77,14 @@ def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, A
     }
 
 
-def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]]) -> dict[str, Any]:
+def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]]) -> Lineage:
     """The lineage of cells that were made from some recipes."""
     records = {recipe.key: record_of(recipe) for recipe in closure(recipes)}
     asked: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         for name in cell["names"]:
             asked[name, cell["benchmark"]] = list(cell["made_from"])
-    return {
+    document = {
         "track": "czsl",
         "benchmarks": {"shapes-pairs": next((key for key in records if key.startswith("data/")), "")},
         "cells": cells,
@@ -92,13 +92,15 @@ def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]]) -> dict[s
         "records": records,
         "wanted": {},
         "metric_code": fingerprint(TRACKS["czsl"].metric_code),
+        "files": {},
     }
+    return Lineage.model_validate(document)
 
 
-def write(reports: Path, artifact: str, evaluations: Mapping[str, Iterable[Recipe]], **more: Any) -> dict[str, Any]:
+def write(reports: Path, artifact: str, evaluations: Mapping[str, Iterable[Recipe]], **more: Any) -> Lineage:
     """Write the lineage of an artifact with a row for each method."""
     rows = {name: list(recipes) for name, recipes in evaluations.items()}
     cells = [cell_of(name.upper(), recipes, names=[name], **more) for name, recipes in rows.items()]
     lineage = lineage_of([recipe for recipes in rows.values() for recipe in recipes], cells)
-    write_lineage(reports / artifact, lineage, [])
+    lineage.write(lineage_path(reports / artifact))
     return lineage

@@ -214,7 +214,7 @@ def test_evaluations_of_two_code_versions_are_found(root: Path, clean: Audit) ->
     planned = work.plan.evaluations("czsl", "chance", "shapes-pairs")
     old = replace(planned[0], code={**planned[0].code, module: "0" * 64})
     moved_to = folder.rename(folder.parent / old.folder)
-    edit_json(moved_to / "record.json", lambda record: record.update(old.description()))
+    edit_json(moved_to / "record.json", lambda record: record.update(old.description().plain()))
     plan = work.plan.tracks["czsl"]
     evaluations = {**plan.evaluations, ("chance", "shapes-pairs"): (old, *planned[1:])}
     tracks = {"czsl": TrackPlan(plan.benchmarks, evaluations, plan.methods)}

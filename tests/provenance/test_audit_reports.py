@@ -349,7 +349,7 @@ def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> No
     assert moved(found, clean) == all_of("unchecked", SHOWN)
     assert (found.evaluations, found.recomputed, found.files) == (2, 0, 0)
     unchecked = found.report.unchecked
-    lost = {f"results/{key} is not on this disk" for lineage in found.lineages.values() for key in lineage["records"]}
+    lost = {f"results/{key} is not on this disk" for lineage in found.lineages.values() for key in lineage.records}
     assert len(lost) == 4 and lost <= set(unchecked)
     for name in MADE_FROM_EVALUATIONS:
         assert f"{name}: some results behind it are missing or not valid" in unchecked

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -18,6 +19,7 @@ from recompose.papers.declaration import PAPERS, load_paper
 from recompose.provenance.crate import write_crate
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
+from tests.errors import raises
 from tests.provenance.invented import made_of, write
 
 Entity = dict[str, Any]
@@ -49,7 +51,7 @@ def project(target: Path) -> Path:
             (reports / f"{artifact}.{ending}").write_text(f"{artifact} as {ending}\n")
     for name in ("index.html", "metrics.json", "README.md"):
         (reports / name).write_text(f"{name}\n")
-    keys = sorted({**lineage["records"], **others["records"]})
+    keys = sorted({**lineage.records, **others.records})
     write_json(reports / "made.json", {"results": {key: made_of(number) for number, key in enumerate(keys)}})
     return target
 
@@ -371,14 +373,14 @@ def test_hostile_names_stay_within_their_values(clone: Path, tmp_path: Path) -> 
 def test_another_folder_is_not_replaced(clone: Path, folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     write_json(other / "ro-crate-metadata.json", {"@graph": [{"@id": "./"}]})
-    with pytest.raises(CrateError, match="not a crate of this program"):
+    with raises(CrateError, "no-crate", other):
         written(clone, other)
     (tmp_path / "file").touch()
-    with pytest.raises(CrateError, match="is no folder"):
+    with raises(CrateError, "no-folder", tmp_path / "file"):
         written(clone, tmp_path / "file")
     mine = shutil.copytree(folder, tmp_path / "mine")
     (mine / REPORTS / "notes.txt").write_text("mine")
-    with pytest.raises(CrateError, match=r"does not list and is not replaced: reports/demo/notes.txt"):
+    with raises(CrateError, "unlisted-file", mine / REPORTS / "notes.txt"):
         written(clone, mine)
     assert (mine / REPORTS / "notes.txt").read_text() == "mine"
     assert {path.name for path in tmp_path.iterdir()} == {"other", "file", "mine"}
@@ -386,15 +388,27 @@ def test_another_folder_is_not_replaced(clone: Path, folder: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("inside", ["reports/demo/crate", "workflow", "reports/demo"])
 def test_a_crate_is_not_put_into_what_it_is_made_from(clone: Path, inside: str) -> None:
-    with pytest.raises(CrateError, match="inside a folder that the crate copies"):
+    with raises(CrateError, "inside-crate", clone / inside):
         written(clone, clone / inside)
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CrateError, match="Snakefile is missing"):
+    with raises(CrateError, "missing-file", "Snakefile"):
         written(tmp_path, tmp_path / "crate")
     root = project(tmp_path / "project")
     shutil.rmtree(root / "reports")
-    with pytest.raises(CrateError, match="has no lineage"):
+    with raises(CrateError, "missing-lineage", root / "reports"):
         written(root, tmp_path / "crate")
+    assert not (tmp_path / "crate").exists()
+
+
+def test_without_its_package_one_line_says_how_to_install_it(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("rocrate.") or name.endswith(".crate_graph")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "rocrate", None)
+    with raises(CrateError, "missing-package", "rocrate") as error:
+        written(clone, tmp_path / "crate")
+    assert "pip install rocrate" in str(error.value) and "\n" not in str(error.value)
     assert not (tmp_path / "crate").exists()

@@ -12,14 +12,15 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.errors import DownstreamError
-from recompose.files import write_json
 from recompose.papers.declaration import load_paper
 from recompose.plan import Recipe
 from recompose.provenance.downstream import Downstream, downstream
+from recompose.report.lineage import Lineage
 from recompose.report.published import PublishedLineage
 from recompose.terminal.lineage import show_downstream
 from tests.conftest import ROOT
-from tests.provenance.invented import record_of
+from tests.errors import raises
+from tests.provenance.invented import cell_of, record_of
 
 PAPERS = [load_paper("duplex"), load_paper("msci")]
 
@@ -39,8 +40,7 @@ RECORDS = {recipe.key: record_of(recipe) for recipe in (INDEX, TRAINED, OTHER, T
 
 
 def cell(row: str, column: str, *recipes: Recipe, view: str = "", text: str = "1.0") -> dict[str, Any]:
-    made_from = [recipe.key for recipe in recipes]
-    return {"row": row, "column": column, "view": view, "text": text, "value": 1.0, "made_from": made_from}
+    return cell_of(row, recipes, column=column, view=view, text=text)
 
 
 CELLS = {
@@ -68,10 +68,12 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("where") / "reports/demo"
     shutil.copy(ROOT / "params.yaml", folder.parents[1] / "params.yaml")  # says whose reports are meant
     for name, cells in CELLS.items():
-        records = {key: RECORDS[key] | {"code": "none"} for key in RECORDS if REACHED_BY[name] & REACHED[key]}
+        records = {key: RECORDS[key] for key in RECORDS if REACHED_BY[name] & REACHED[key]}
         asked = [{"name": "csp-tested", "benchmark": "shapes-pairs", "evaluations": [TESTING.key]}]
-        parts = {"cells": cells, "records": records, "wanted": {}, "asked": asked, "codes": {"none": {}}}
-        write_json(folder / f"{name}.lineage.json", parts)
+        wanted = {TESTING.key: TESTING.description()}
+        parts = {"cells": cells, "records": records, "wanted": wanted, "asked": asked}
+        lineage = {"track": "czsl", "benchmarks": {}, **parts, "metric_code": {}, "files": {}}
+        Lineage.model_validate(lineage).write(folder / f"{name}.lineage.json")
     return folder
 
 
@@ -91,7 +93,7 @@ def test_a_thing_reaches_exactly_the_cells_that_rest_on_it(reports: Path, recipe
         if REACHED[recipe.key] & {*entry["made_from"]}
     }
     listed = [
-        (each.paper, each.artifact, entry["view"], entry["row"], entry["column"], entry["text"])
+        (each.paper, each.artifact, entry.view, entry.row, entry.column, entry.text)
         for each in found(reports, recipe.digest[:8]).reaches
         for entry in each.cells
     ]
@@ -126,14 +128,16 @@ def test_every_way_to_call_it(reports: Path, start: str) -> None:
 
 
 def test_an_ambiguous_start_names_the_candidates(reports: Path) -> None:
-    with pytest.raises(DownstreamError, match=r"2 start with 'runs': runs/\w{12}, runs/\w{12};"):
+    with raises(DownstreamError, "ambiguous-key", "runs") as error:
         found(reports, "runs")
+    assert TRAINED.key in str(error.value) and OTHER.key in str(error.value)
 
 
 def test_an_unknown_start_names_the_nearest(reports: Path) -> None:
     wrong = OTHER.folder[:8] + "x"
-    with pytest.raises(DownstreamError, match=rf"nothing that starts with '{wrong}'; the nearest: {OTHER.key}"):
+    with raises(DownstreamError, "unknown-key", wrong) as error:
         found(reports, wrong)
+    assert OTHER.key in str(error.value)
 
 
 def test_names_are_shown_as_they_are_and_on_their_line(reports: Path) -> None:

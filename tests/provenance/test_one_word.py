@@ -158,7 +158,7 @@ def test_everything_says_the_same_word(
     world(root, monkeypatch)
     key = ("measured", VIEW, ROW, COLUMN)
     work = Workspace(root)
-    published = PublishedLineage.read_valid(work.reports, PAPERS_LOADED)
+    published = PublishedLineage.read(work.reports, PAPERS_LOADED)
     found, of_page, cell = audited(root), audit_artifacts(work, PAPERS_LOADED, published), traced(root)
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (word, word, word)
     assert found.why[TABLE].get(key, []) == of_page.why[TABLE].get(key, []) == cell.why

@@ -3,20 +3,23 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from recompose.errors import TraceError
 from recompose.provenance.trace import TraceResult, trace
-from recompose.report.differences import changes
-from recompose.report.lineage import write_lineage
+from recompose.report.differences import Chain, changes
+from recompose.report.lineage import LineageCell, lineage_path
 from recompose.report.trust import stale_reasons
 from recompose.terminal.lineage import show_trace
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
+from tests.errors import raises
 from tests.provenance.invented import cell_of, lineage_of
 from tests.provenance.worlds import edit_json
 
@@ -24,11 +27,10 @@ STUDY = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofi
 CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
 
 
-def chained(name: str, document: dict[str, object], **more: object) -> dict[str, object]:
-    """A chain as ``recompose.report.differences.chain`` gives it; equal ones have equal digests."""
-    kind = str(more.pop("kind", "runs"))
-    whole = {"kind": kind, "name": name, "document": document, "code": {}, "needs": {}} | more
-    return whole | {"digest": repr(whole)}
+def chained(name: str, document: dict[str, Any], kind: str = "runs", **more: Any) -> Chain:
+    """A chain; equal ones have equal digests."""
+    chain = Chain(kind, "", name, document, **more)
+    return replace(chain, digest=repr(chain))
 
 
 DATA = chained("d", {"images": 3}, kind="data")
@@ -48,17 +50,17 @@ OLD = chained("csp", {"settings": {"lr": 0.1, "epochs": 3}}, code=CODE, needs={"
         ({"needs": {"data": chained("d", {"images": 4}, kind="data")}}, ["d.images was 3 and is 4 now"]),
         ({"needs": {}}, ["it needs no data now"]),
         ({"needs": {"data": DATA, "backbone": DATA}}, ["it needs a backbone now"]),
-        ({"needs": {"data": {"kind": "data", "digest": "f" * 64, "needs": {}}}}, ["data changed: "]),
+        ({"needs": {"data": Chain("data", "f" * 64)}}, ["data changed: "]),
     ],
 )
-def test_every_difference_has_its_line(part: dict[str, object], reasons: list[str]) -> None:
-    new = {**OLD, **part, "digest": repr(part) if part else OLD["digest"]}
+def test_every_difference_has_its_line(part: dict[str, Any], reasons: list[str]) -> None:
+    new = replace(OLD, **part, digest=repr(part) if part else OLD.digest)
     found = list(changes(OLD, new))
     assert [line[: len(reason)] for line, reason in zip(found, reasons, strict=True)] == reasons
 
 
 def test_what_changed_in_something_that_several_parts_need_is_said_once() -> None:
-    def run(images: int) -> dict[str, object]:
+    def run(images: int) -> Chain:
         data = chained("d", {"images": images}, kind="data")
         features = chained("f", {}, kind="features", needs={"data": data})
         return chained("csp", {}, needs={"data": data, "features": features})
@@ -77,7 +79,7 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         cell_of("CSP", evaluations, names=["csp"], view=view, text=text)
         for view, text in (("exact", "1.0"), ("field", "0.9"))
     ]
-    write_lineage(work.reports / "msci/table-2", lineage_of(evaluations, cells), [])
+    lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/table-2"))
     return work
 
 
@@ -135,34 +137,35 @@ def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> 
     assert len(everywhere) > len(work.plan.evaluations("czsl", variant, "shapes-pairs")) == 1
     for beside, found in (([variant, "msci"], []), ([], ["seeds are missing: it has 1 of 6 evaluations"])):
         cell = cell_of("MSCI", everywhere[:1], names=["msci"], beside=beside)
-        assert stale_reasons(work.plan, lineage_of(everywhere[:1], [cell]), cell) == found
+        assert stale_reasons(work.plan, lineage_of(everywhere[:1], [cell]), LineageCell.model_validate(cell)) == found
 
 
 def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
-    with pytest.raises(TraceError, match=r"rows \(nearest: 'CSP'\): CSP") as error:
+    with raises(TraceError, "missing-cell", "table-2.csv") as error:
         trace(work, work.reports / "msci/table-2.csv", "CPS", "shapes-pairs AUC")
-    assert "columns: shapes-pairs AUC" in str(error.value)
+    assert "'CSP'" in str(error.value) and "shapes-pairs AUC" in str(error.value)
 
 
 def test_a_view_can_be_chosen_and_the_first_one_is_meant_otherwise(work: Workspace) -> None:
-    assert traced(work).cell["text"] == traced(work, "exact").cell["text"] == "1.0"
-    assert traced(work, "field").cell["text"] == "0.9"
-    with pytest.raises(TraceError, match=r"views \(nearest: 'field'\): exact, field"):
+    assert traced(work).cell.text == traced(work, "exact").cell.text == "1.0"
+    assert traced(work, "field").cell.text == "0.9"
+    with raises(TraceError, "missing-cell") as error:
         traced(work, "feild")
+    assert "'field'" in str(error.value)
 
 
 def test_a_file_without_lineage_is_an_error(work: Workspace) -> None:
-    with pytest.raises(TraceError, match="is missing"):
+    with raises(TraceError, "missing-lineage", "table-9.lineage.json"):
         trace(work, work.reports / "msci/table-9.csv", "CSP", "shapes-pairs AUC")
 
 
 def test_a_lineage_that_cannot_be_relied_on_is_an_error_that_says_so(work: Workspace) -> None:
     path = work.reports / "msci/table-2.lineage.json"
     edit_json(path, lambda lineage: next(iter(lineage["records"].values())).update(document={}))
-    with pytest.raises(TraceError, match=r"is tampered: its record of [^ ]+ describes another recipe"):
+    with raises(TraceError, "other-recipe", path):
         traced(work)
     edit_json(path, lambda lineage: lineage.pop("wanted"))
-    with pytest.raises(TraceError, match="is stale: it has no wanted: written by another version"):
+    with raises(TraceError, "outdated-lineage", path):
         traced(work)
 
 

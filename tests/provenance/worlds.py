@@ -149,7 +149,7 @@ def remake_reports(root: Path, work: Workspace | None = None) -> None:
 
 def remake_index(work: Workspace) -> None:
     """What the last phase does."""
-    published = PublishedLineage.read_valid(work.reports, PAPERS_LOADED)
+    published = PublishedLineage.read(work.reports, PAPERS_LOADED)
     found = audit_artifacts(work, PAPERS_LOADED, published)
     site = Site(PAPERS_LOADED, published, found, work.params)
     write_index(StoredResults(work), PAPERS_LOADED, published, page(site, work.reports))

@@ -18,6 +18,7 @@ from recompose.report.documents import (
     papers_table,
     write_documents,
 )
+from tests.errors import raises
 
 TABLE = """row,column,source,view,text,value,spread,n,correct,flag
 MSCI,pairs AUC,reported,,21.9,21.9,,,,
@@ -57,22 +58,23 @@ def test_quotes_in_names_are_escaped_as_in_a_shell(reports: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "message"),
+    ("place", "code", "nearest"),
     [
-        ('msci/table-2 "MSCO" "pairs AUC"', "MSCI"),
-        ('msci/table-2 "MSCI" "pairs AUX"', "pairs AUC"),
-        ('msci/table-2 "MSCI" "pairs AUC" fields', "field"),
-        ('msci/table-3 "MSCI" "pairs AUC"', "table-3.csv does not exist"),
-        ("msci/table-2 MSCI", "ARTIFACT"),
-        ('msci/table-2 "MSCI', "ARTIFACT"),
-        (r'msci/table-2 "w/o \"it\"" "pairs AUC" field', "no measured value"),
+        ('msci/table-2 "MSCO" "pairs AUC"', "unknown-row", "MSCI"),
+        ('msci/table-2 "MSCI" "pairs AUX"', "unknown-column", "pairs AUC"),
+        ('msci/table-2 "MSCI" "pairs AUC" fields', "unknown-view", "field"),
+        ('msci/table-3 "MSCI" "pairs AUC"', "missing-file", "table-3.csv"),
+        ("msci/table-2 MSCI", "no-place", "ARTIFACT"),
+        ('msci/table-2 "MSCI', "no-place", "ARTIFACT"),
+        (r'msci/table-2 "w/o \"it\"" "pairs AUC" field', "missing-cell", "pairs AUC"),
     ],
 )
 def test_a_number_that_does_not_exist_is_an_error_that_names_the_nearest(
-    reports: Path, place: str, message: str
+    reports: Path, place: str, code: str, nearest: str
 ) -> None:
-    with pytest.raises(TraceError, match=message):
+    with raises(TraceError, code) as error:
         fill(number("1.0", place), Sources(reports))
+    assert nearest in str(error.value)
 
 
 def test_tables_are_filled_by_name(reports: Path) -> None:
@@ -80,7 +82,7 @@ def test_tables_are_filled_by_name(reports: Path) -> None:
     filled = "<!-- generated: rows -->\n| a |\n| b |\n<!-- /generated -->\n"
     assert fill(text, Sources(reports, {"rows": "| a |\n| b |\n"})) == filled
     assert fill(filled, Sources(reports, {"rows": "| a |\n| b |\n"})) == filled
-    with pytest.raises(TraceError, match="rows"):
+    with raises(TraceError, "unknown-table", "rows"):
         fill(text, Sources(reports, {"row": ""}))
 
 

@@ -1,11 +1,9 @@
 """What is said of an artifact's cells."""
 
-from typing import Any
-
 from recompose.plan import Recipe, closure
-from recompose.report.lineage import lineage_of
+from recompose.records import BuildInfo, Record
+from recompose.report.artifacts import lineage_of
 from recompose.report.measured import metrics
-from recompose.report.schema import Lineage
 from tests.report.fakes import Fake, by_seed, evaluation_of, key, paper_of
 
 AUC, H = "test/closed/dense/auc", "test/closed/dense/harmonic_mean"
@@ -21,8 +19,9 @@ class Stored(Fake):
         evaluations = [evaluation_of(method, "d", 0) for method in self.measured]
         return next(recipe for recipe in closure(evaluations) if recipe.key == name)
 
-    def record(self, recipe: Recipe) -> dict[str, Any]:
-        return {**recipe.description(), "inputs": {}, "files": {}}
+    def record(self, recipe: Recipe) -> Record:
+        made = BuildInfo.model_construct()
+        return Record(**dict(recipe.description()), inputs={}, files={}, made=made)
 
 
 def test_a_row_without_any_of_the_measures_is_asked_for_all_the_same() -> None:
@@ -33,6 +32,5 @@ def test_a_row_without_any_of_the_measures_is_asked_for_all_the_same() -> None:
     assert [cell.row for cell in cells] == ["CSP"]
     planned = {(name, "d"): results.planned("czsl", name, "d") for name in ("clip", "coop", "csp")}
     lineage = lineage_of(results, "czsl", cells, planned)  # type: ignore[arg-type]
-    assert [each["name"] for each in lineage["asked"]] == ["clip", "coop", "csp"]
-    assert key("clip", "d", 0) in lineage["records"] and key("coop", "d", 0) in lineage["wanted"]
-    Lineage.model_validate({**lineage, "files": {}})
+    assert [each.name for each in lineage.planned] == ["clip", "coop", "csp"]
+    assert key("clip", "d", 0) in lineage.records and key("coop", "d", 0) in lineage.other_recipes

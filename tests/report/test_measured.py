@@ -18,6 +18,7 @@ from recompose.report.tables import number_in
 from recompose.tracks.czsl import tables
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.tables import frequencies, group_counts, groups
+from tests.errors import raises
 from tests.report.fakes import Fake, by_cell, by_seed, key, paper_of
 
 # printed numbers
@@ -336,7 +337,7 @@ def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set()
         ("Own", "e", ("m",)),
         ("Its", "f", ("other",)),
     }
-    with pytest.raises(PlanError, match="has no setting gone"):
+    with raises(PlanError, "unknown-setting", "gone"):
         list(settings(work, paper_of(kind="settings", of="m", rows={"G": "gone"}), "table-1"))
 
 

@@ -7,7 +7,7 @@ from recompose.papers.declaration import View
 from recompose.plan import Plan, Recipe, TrackPlan
 from recompose.report.comparisons import difference_cell
 from recompose.report.kinds import evaluations_of
-from recompose.report.lineage import cell_document
+from recompose.report.lineage import LineageCell
 from recompose.report.measured import metrics
 from recompose.report.tables import seeds_note
 from tests.exhibits.test_seeds import data_of, planned
@@ -60,7 +60,7 @@ def test_a_difference_of_two_methods_is_called_one() -> None:
     work = Fake({"m": {"d": by_seed({AUC: 0.2}, {AUC: 0.4})}, "v": {"d": by_seed({AUC: 0.3}, {AUC: 0.3})}})
     cell = difference_cell(work, "czsl", "d", ("m", "v"), AUC)  # type: ignore[arg-type]
     assert (cell.value, cell.n) == (0.0, 2)
-    assert cell_document(cell)["aggregate"] == "difference of means over seeds"
+    assert LineageCell.of(cell).aggregate == "difference of means over seeds"
     paper = paper_of(kind="metrics", rows={"M": "m"}, columns={"AUC": AUC})
     (mean,) = metrics(work, paper, "table-1")  # type: ignore[arg-type]
-    assert cell_document(mean)["aggregate"] == "mean and sample standard deviation over seeds"
+    assert LineageCell.of(mean).aggregate == "mean and sample standard deviation over seeds"

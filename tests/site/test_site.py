@@ -19,8 +19,10 @@ from PIL import Image
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Paper, View
 from recompose.params import Params, load_params
+from recompose.plan import Recipe
 from recompose.report.claims import PARTS, VERDICTS
 from recompose.report.findings import Audit, AuditReport, Finding
+from recompose.report.lineage import Lineage
 from recompose.report.published import PublishedLineage
 from recompose.site import document
 from recompose.site.build import notes_html, page
@@ -171,6 +173,23 @@ def claim_cells(name: str, dataset: str, verdict: str) -> list[dict[str, Any]]:
     ]
 
 
+def lineage_of(cells: list[dict[str, Any]], records: dict[str, dict[str, Any]]) -> Lineage:
+    """The lineage of cells, in which each method has the seeds that it was measured with."""
+    keys = {key for each in cells for key in (*each["made_from"], *each["missing"])}
+    return Lineage.model_validate(
+        {
+            "track": "czsl",
+            "benchmarks": {},
+            "cells": cells,
+            "asked": [{"name": "csp", "benchmark": "d", "evaluations": sorted(keys)}],
+            "records": records,
+            "wanted": {key: Recipe("evaluations", key, {}).description() for key in keys - records.keys()},
+            "metric_code": {},
+            "files": {},
+        }
+    )
+
+
 class Toy:
     """A paper with a table measured in two ways, one not measured, a figure and claims; all its names can be
     changed.
@@ -250,7 +269,7 @@ class Toy:
             "toy/claims": self.claims,
         }
         records = {key_of(seed): record(seed, self.name) for seed in range(3)}
-        published = PublishedLineage({name: {"cells": cells, "records": records} for name, cells in lineages.items()})
+        published = PublishedLineage({name: lineage_of(cells, records) for name, cells in lineages.items()})
         states, why = {}, {}
         for artifact, cells in lineages.items():
             keys = {

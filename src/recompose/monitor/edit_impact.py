@@ -14,6 +14,7 @@ from recompose.monitor.work_plan import WorkPlan, planned_items, planned_process
 from recompose.papers.declaration import CLAIMS, Paper, all_papers
 from recompose.plan import Plan, Recipe
 from recompose.report.kinds import kind_of
+from recompose.report.lineage import LineageCell
 from recompose.report.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -143,7 +144,7 @@ def _changed_artifacts(work: Workspace, difference: PlanDifference) -> Iterator[
             kind = kind_of(paper, name)
             if key in published.lineages:
                 cells = changed_cells(paper.track, published.cells(key), difference)
-                rows = {cell["row"] for cell in cells} if artifact.kind == CLAIMS else set()
+                rows = {cell.row for cell in cells} if artifact.kind == CLAIMS else set()
                 if cells or _declares(paper, name, difference):
                     yield ChangedArtifact(key, kind, len(cells), len(rows))
             elif _declares(paper, name, difference):
@@ -158,11 +159,11 @@ def _declares(paper: Paper, artifact: str, difference: PlanDifference) -> bool:
     return bool(methods & differing_methods) or (not methods and data)
 
 
-def changed_cells(track: str, cells: Iterable[dict[str, Any]], difference: PlanDifference) -> list[dict[str, Any]]:
+def changed_cells(track: str, cells: Iterable[LineageCell], difference: PlanDifference) -> list[LineageCell]:
     """Return the cells of an artifact that use anything that differs."""
     return [
         cell
         for cell in cells
-        if any((track, name, cell["benchmark"]) in difference.evaluations for name in cell["names"])
-        or (not cell["names"] and (track, cell["benchmark"]) in difference.data)
+        if any((track, name, cell.benchmark) in difference.evaluations for name in cell.names)
+        or (not cell.names and (track, cell.benchmark) in difference.data)
     ]

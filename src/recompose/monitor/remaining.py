@@ -5,7 +5,7 @@ ratio of their times to their estimates corrects the estimates that remain: a bu
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +16,7 @@ from recompose.files import SCRATCH
 from recompose.monitor.running import Progress, read_progress
 from recompose.phases import PHASES, gpus_of
 from recompose.plan import Recipe
+from recompose.records import BuildInfo
 from recompose.store import ATTEMPTS, ERROR
 from recompose.workspace import Workspace
 
@@ -39,10 +40,9 @@ class Span:
         return self.started + timedelta(seconds=self.seconds)
 
     @classmethod
-    def of(cls, recipe: Recipe, made: Mapping[str, object]) -> "Span":
+    def of(cls, recipe: Recipe, made: BuildInfo) -> "Span":
         """Return the span of a recipe, from its record's section about its making."""
-        started, seconds, attempts = (made[name] for name in ("started", "seconds", "attempts"))
-        return cls(recipe, datetime.fromisoformat(str(started)), float(str(seconds)), int(str(attempts)))
+        return cls(recipe, datetime.fromisoformat(made.started), made.seconds, made.attempts)
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def remaining_now(engine: Engine, now: datetime | None = None) -> Remaining:
     recipes = [recipe for recipe in engine.work.plan.recipes if recipe.kind in PHASES]
     complete = {recipe.digest for recipe in recipes if store.is_complete(recipe)}
     records = (engine.costs.stored.get(recipe.key) for recipe in recipes if recipe.digest in complete)
-    by_digest = {record["digest"]: record["made"] for record in records if record}
+    by_digest = {record.digest: record.made for record in records if record}
     spans = [Span.of(recipe, by_digest[recipe.digest]) for recipe in recipes if recipe.digest in by_digest]
     unfinished = [UnfinishedItem.of(engine.work, recipe) for recipe in recipes if recipe.digest not in complete]
     running = [item.started for item in unfinished if item.started]

@@ -183,7 +183,7 @@ class Observer:
         Raises:
             DamagedError: a file is missing or was changed.
         """
-        self._whole[recipe.key] = Span.of(recipe, self._work.store.verify(recipe)["made"])
+        self._whole[recipe.key] = Span.of(recipe, self._work.store.verify(recipe).made)
 
     def _artifacts(self, paper: Paper) -> str:
         """Return "done" where no artifact of the paper is due."""

@@ -22,7 +22,7 @@ from recompose.machine import onednn_from
 from recompose.monitor.arrays import layout
 from recompose.phases import BACKBONE, track_of
 from recompose.plan import Recipe
-from recompose.store import COSTS
+from recompose.records import COSTS
 from recompose.timing import Timing, Timings, timing_kind
 from recompose.training.hardware import Hardware
 from recompose.workspace import Workspace

@@ -1,15 +1,16 @@
 """A comparison of the reports with those of a git revision, cell by cell."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from recompose.errors import DiffError
 from recompose.papers.declaration import Paper
 from recompose.provenance.diff import commit_of, file_at
-from recompose.provenance.documents import Cell
+from recompose.records import LenientModel
 from recompose.report.lineage import SUFFIX
 
 IDENTICAL, LAST_DIGITS, DIFFERENT, COST = (
@@ -20,6 +21,25 @@ IDENTICAL, LAST_DIGITS, DIFFERENT, COST = (
 )
 MISSING_THEN, MISSING_NOW = "missing then", "missing now"
 CLOSE = 1e-6  # relative tolerance for sums that are taken in another order
+
+
+class RevisionCell(LenientModel):
+    """The part of a measured cell that lineages of all versions have."""
+
+    row: str
+    column: str
+    view: str
+    text: str
+    value: float | None
+    spread: float | None
+    values: list[float]
+    metric: str = ""
+
+
+class RevisionCells(LenientModel):
+    """The cells of a lineage of any version."""
+
+    cells: list[RevisionCell]
 
 
 @dataclass(frozen=True)
@@ -67,20 +87,20 @@ def _text_at(path: Path, revision: str) -> str | None:
         return None
 
 
-def _cells(text: str | None) -> dict[tuple[str, ...], Cell]:
+def _cells(text: str | None) -> dict[tuple[str, ...], RevisionCell]:
     try:
-        cells = json.loads(text)["cells"] if text else []
-        return {(cell["row"], cell["column"], cell["view"]): cell for cell in cells}
-    except (ValueError, KeyError, TypeError):
+        cells = RevisionCells.model_validate_json(text).cells if text else []
+    except ValidationError:
         return {}
+    return {(cell.row, cell.column, cell.view): cell for cell in cells}
 
 
-def _outcome(then: Cell | None, now: Cell | None) -> str:
+def _outcome(then: RevisionCell | None, now: RevisionCell | None) -> str:
     if then is None or now is None:
         return MISSING_THEN if then is None else MISSING_NOW
-    if (then["text"], then["value"], then["values"]) == (now["text"], now["value"], now["values"]):
+    if (then.text, then.value, then.values) == (now.text, now.value, now.values):
         return IDENTICAL
-    if str(now.get("metric", "")).startswith("cost/"):
+    if now.metric.startswith("cost/"):
         return COST
     numbers = list(zip(_numbers(then), _numbers(now), strict=False))
     alike = len(_numbers(then)) == len(_numbers(now)) and all(
@@ -89,9 +109,9 @@ def _outcome(then: Cell | None, now: Cell | None) -> str:
     return LAST_DIGITS if numbers and alike else DIFFERENT
 
 
-def _numbers(cell: Cell) -> list[float]:
-    return [number for number in (cell["value"], cell["spread"], *cell["values"]) if number is not None]
+def _numbers(cell: RevisionCell) -> list[float]:
+    return [number for number in (cell.value, cell.spread, *cell.values) if number is not None]
 
 
-def _change(then: Cell | None, now: Cell | None, outcome: str) -> str:
-    return f"{then['text']} then, {now['text']} now" if then and now else outcome
+def _change(then: RevisionCell | None, now: RevisionCell | None, outcome: str) -> str:
+    return f"{then.text} then, {now.text} now" if then and now else outcome

@@ -15,11 +15,12 @@ import yaml
 from recompose.data.lock import LOCK
 from recompose.errors import CrateError
 from recompose.papers.declaration import Paper
-from recompose.provenance.crate_graph import PARAMETERS, RUN_OF_ALL, WORKFLOW, build
+from recompose.provenance.crate_names import PARAMETERS, RUN_OF_ALL, WORKFLOW
 from recompose.report.published import PublishedLineage
 
 METADATA = "ro-crate-metadata.json"
 CITATION = "CITATION.cff"
+PACKAGE = "rocrate"  # optional, see pyproject.toml
 NEEDED = (WORKFLOW, PARAMETERS, CITATION)
 FILES = (PARAMETERS, CITATION, "LICENSE", "dvc.yaml", "dvc.lock", LOCK)
 
@@ -36,14 +37,23 @@ def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> 
         reports: the folder of reports, below the project's.
 
     Raises:
-        CrateError: there are no reports, or the target is no crate of this kind, or holds files that it does not list.
+        CrateError: there are no reports, or the target is no crate of this kind, or holds files that it does not list,
+            or the package that writes crates is not installed.
     """
+    try:
+        from recompose.provenance.crate_graph import build
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != PACKAGE:
+            raise
+        message = f"a crate is written by the package {PACKAGE}: `pip install {PACKAGE}` installs it"
+        raise CrateError(message, code="missing-package", place=PACKAGE) from None
     published = PublishedLineage.read(root / reports, papers)
     folders = ("workflow", reports)
     files = _files(root, folders)
     _check_needed(root, files)
     if not published.records:
-        raise CrateError(f"{root / reports} has no lineage: make the reports with `snakemake --cores all`")
+        message = f"{root / reports} has no lineage: make the reports with `snakemake --cores all`"
+        raise CrateError(message, code="missing-lineage", place=root / reports)
     _check_target(root, target, folders)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
@@ -68,14 +78,16 @@ def _files(root: Path, folders: Iterable[str]) -> list[str]:
 def _check_needed(root: Path, files: list[str]) -> None:
     for name in NEEDED:
         if name not in files:
-            raise CrateError(f"{root / name} is missing: run this in the project's folder")
+            message = f"{root / name} is missing: run this in the project's folder"
+            raise CrateError(message, code="missing-file", place=root / name)
 
 
 def _check_target(root: Path, target: Path, folders: Iterable[str]) -> None:
     if any(target.resolve().is_relative_to((root / folder).resolve()) for folder in folders):
-        raise CrateError(f"{target} is inside a folder that the crate copies: choose another folder")
+        message = f"{target} is inside a folder that the crate copies: choose another folder"
+        raise CrateError(message, code="inside-crate", place=target)
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise CrateError(f"{target} is no folder: choose another one")
+        raise CrateError(f"{target} is no folder: choose another one", code="no-folder", place=target)
     if target.is_dir() and any(target.iterdir()):
         _check_ours(target)
 
@@ -88,10 +100,12 @@ def _check_ours(target: Path) -> None:
     """
     listed = _listed(target / METADATA)
     if RUN_OF_ALL not in listed:
-        raise CrateError(f"{target} is not a crate of this program and is not replaced: choose another folder")
+        message = f"{target} is not a crate of this program and is not replaced: choose another folder"
+        raise CrateError(message, code="no-crate", place=target)
     inside = {path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir()}
     if unlisted := sorted(inside - listed):
-        raise CrateError(f"{target} holds files that it does not list and is not replaced: {', '.join(unlisted[:5])}")
+        message = f"{target} holds files that it does not list and is not replaced: {', '.join(unlisted[:5])}"
+        raise CrateError(message, code="unlisted-file", place=target / unlisted[0])
 
 
 def _listed(metadata: Path) -> set[str]:

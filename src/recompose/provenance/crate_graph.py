@@ -20,15 +20,14 @@ from rocrate.rocrate import ROCrate
 from recompose.digest import digest, sha256_file, short
 from recompose.papers.declaration import Paper
 from recompose.phases import PHASES
-from recompose.provenance.documents import Document, Record
+from recompose.provenance.crate_names import PARAMETERS, RUN_OF_ALL, WORKFLOW
+from recompose.records import BuildInfo, StableRecord
 from recompose.report.kinds import artifact_files
+from recompose.report.lineage import Document
 from recompose.report.published import PublishedLineage
 
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
-WORKFLOW = "workflow/Snakefile"
-PARAMETERS = "params.yaml"
 COMPLETED = "http://schema.org/CompletedActionStatus"
-RUN_OF_ALL = "#action/workflow"
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
@@ -67,9 +66,9 @@ ROLES = {
 }
 
 
-def end_time(made: Record) -> str:
+def end_time(made: BuildInfo) -> str:
     """Return the time at which something was complete, from the record of its making."""
-    return (datetime.fromisoformat(made["started"]) + timedelta(seconds=made["seconds"])).isoformat(timespec="seconds")
+    return (datetime.fromisoformat(made.started) + timedelta(seconds=made.seconds)).isoformat(timespec="seconds")
 
 
 def build(
@@ -119,9 +118,9 @@ class _Graph:
         self.tools: dict[str, dict[str, Entity]] = {}  # step -> its tools
         self.actions: dict[str, list[Entity]] = {}  # step -> its actions
         made = sorted(published.made.values(), key=end_time)
-        self.first: Record | None = made[0] if made else None
-        self.last: Record | None = made[-1] if made else None
-        self.version = (self.last or {}).get("commit") or str(citation["version"])
+        self.first: BuildInfo | None = made[0] if made else None
+        self.last: BuildInfo | None = made[-1] if made else None
+        self.version = (self.last and self.last.commit) or str(citation["version"])
         self._add_files(root, files)
         self._describe(citation)
 
@@ -176,19 +175,19 @@ class _Graph:
     def collection(self, key: str) -> Entity:
         """Return the entity of a folder in results/, which is the value of a parameter."""
         record = self.published.records[key]
-        formal = self.formal(ROLES[record["kind"]], "Collection")
+        formal = self.formal(ROLES[record.kind], "Collection")
         return self.entity(
             _identifier("results", key),
             "Collection",
             name=f"results/{key}",
-            identifier=record["digest"],
+            identifier=record.digest,
             exampleOfWork=formal,
         )
 
     def results(self, key: str) -> list[Entity]:
         """Return the files of a stored result."""
-        files = self.published.records[key]["files"].items()
-        return [self.stored(key, name, entry["sha256"], entry["bytes"]) for name, entry in sorted(files)]
+        files = self.published.records[key].files.items()
+        return [self.stored(key, name, entry.sha256, entry.bytes) for name, entry in sorted(files)]
 
     def formal(self, name: str, kind: str) -> Entity:
         """Return the parameter of this name; it may take values of several kinds."""
@@ -239,60 +238,59 @@ class _Graph:
             action["object"] = used
         self.actions.setdefault(step, []).append(action)
 
-    def add_stored(self, key: str, record: Record) -> None:
+    def add_stored(self, key: str, record: StableRecord) -> None:
         """Add a stored result with its inputs, parameters, tool, environment and files."""
         folder = self.collection(key)
         folder["hasPart"] = self.results(key)
         made = self.published.made.get(key)
-        trained = "method" in record["labels"]
+        trained = "method" in record.labels
         self.add_action(
-            record["kind"],
+            record.kind,
             key.partition("/")[2],
-            self._method(record, made) if trained else self.subcommand(record["kind"]),
+            self._method(record, made) if trained else self.subcommand(record.kind),
             [*self._needs(record), *self._values(record)],
             [folder],
             name=self._name(key, record),
-            identifier=record["digest"],
+            identifier=record.digest,
             **(self._environment(made) if made else {}),
         )
 
-    def _name(self, key: str, record: Record) -> str:
+    def _name(self, key: str, record: StableRecord) -> str:
         names = self.published.names(key)
-        return f"{' = '.join(names)}: {record['name']}" if names else str(record["name"])
+        return f"{' = '.join(names)}: {record.name}" if names else record.name
 
-    def _needs(self, record: Record) -> list[Entity]:
+    def _needs(self, record: StableRecord) -> list[Entity]:
         """Return the folders that a result was made from."""
-        keys = (f"{need['kind']}/{short(need['digest'])}" for need in record["needs"].values())
-        return [self.collection(key) for key in keys]
+        return [self.collection(need.key) for need in record.needs.values()]
 
-    def _method(self, record: Record, made: Record | None) -> Entity:
+    def _method(self, record: StableRecord, made: BuildInfo | None) -> Entity:
         """Return the tool of a method: its code with the packages that it ran with."""
-        packages = {"python": made["python"], **made["packages"]} if made else {}
-        method, code = record["labels"]["method"], record["code"]
-        name = f"{record['kind']}-{method}-{short(digest({'code': code, 'packages': packages}))}"
+        packages = {"python": made.python, **made.packages} if made else {}
+        method, code = record.labels["method"], record.code
+        name = f"{record.kind}-{method}-{short(digest({'code': code, 'packages': packages}))}"
         needed = [self._package(*package) for package in sorted(packages.items())]
         more = {"softwareRequirements": needed} if needed else {}
-        return self.tool(record["kind"], _identifier("method", name), method, short(digest(code)), **more)
+        return self.tool(record.kind, _identifier("method", name), method, short(digest(code)), **more)
 
     def _package(self, name: str, version: str) -> Entity:
         kind = "generic" if name == "python" else "pypi"
         purl = f"pkg:{kind}/{quote(name.lower().replace('_', '-'))}@{quote(version)}"
         return self.entity(purl, "SoftwareApplication", name=name, softwareVersion=version, identifier=purl)
 
-    def _values(self, record: Record) -> list[Entity]:
+    def _values(self, record: StableRecord) -> list[Entity]:
         """Return the parameters of a result: each part of its document under its dotted name."""
-        name = str(record["labels"].get("method", record["name"]))
-        return [self.value(f"{name}/{part}", value) for part, value in _flat(record["document"])]
+        name = str(record.labels.get("method", record.name))
+        return [self.value(f"{name}/{part}", value) for part, value in _flat(record.document)]
 
-    def _environment(self, made: Record) -> Document:
+    def _environment(self, made: BuildInfo) -> Document:
         """Return time, machine and commit of a result as properties of its action."""
-        tree = {True: "a changed tree of", False: "", None: "an unknown tree of"}[made["dirty"]]
-        facts = {"host": made["host"], "device": made["device"], "system": made["system"]}
-        facts["commit"] = f"{tree} {made['commit'] or 'no commit'}".strip()
+        tree = {True: "a changed tree of", False: "", None: "an unknown tree of"}[made.dirty]
+        facts = {"host": made.host, "device": made.device, "system": made.system}
+        facts["commit"] = f"{tree} {made.commit or 'no commit'}".strip()
         return {
-            "startTime": made["started"],
+            "startTime": made.started,
             "endTime": end_time(made),
-            "description": f"{made['seconds']} s on {made['device']}, from {facts['commit']}",
+            "description": f"{made.seconds} s on {made.device}, from {facts['commit']}",
             "additionalProperty": [
                 self.entity(_identifier("circumstance", name, fact), "PropertyValue", name=name, value=fact)
                 for name, fact in facts.items()
@@ -306,7 +304,7 @@ class _Graph:
             paths = [f"{self.reports}/{paper.name}/{file}" for file in artifact_files(paper, name)]
             made = [self.files[path] for path in paths if path in self.files]
             if title in self.published.lineages and made:
-                keys = sorted({key for cell in self.published.cells(title) for key in cell["made_from"]})
+                keys = sorted({key for cell in self.published.cells(title) for key in cell.made_from})
                 used = [self.collection(key) for key in keys]
                 tool = self.subcommand("artifacts")
                 about = {"name": f"{title}: {artifact.caption}", "description": f"recompose artifacts {paper.name}"}
@@ -319,9 +317,7 @@ class _Graph:
             for name in self._reports()
             if PurePosixPath(name).relative_to(self.reports).parts[0] not in papers
         ]
-        used = [
-            self.collection(key) for key, record in self.published.records.items() if record["kind"] == "evaluations"
-        ]
+        used = [self.collection(key) for key, record in self.published.records.items() if record.kind == "evaluations"]
         if made:
             about = {"name": "Index of the reports", "description": "recompose report"}
             self.add_action("report", "all", self.subcommand("report"), used, made, **about)
@@ -384,9 +380,7 @@ class _Graph:
             "CreateAction",
             name="From raw data to reports",
             description="snakemake --cores all",
-            **(
-                {"startTime": self.first["started"], "endTime": end_time(self.last)} if self.first and self.last else {}
-            ),
+            **({"startTime": self.first.started, "endTime": end_time(self.last)} if self.first and self.last else {}),
             actionStatus=COMPLETED,
             instrument=self.workflow,
             object=[parameters],
@@ -400,7 +394,7 @@ class _Graph:
         )
 
 
-def _flat(document: Record, path: str = "") -> Iterable[tuple[str, Any]]:
+def _flat(document: Document, path: str = "") -> Iterable[tuple[str, Any]]:
     for name, value in document.items():
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{path}{name}.")

@@ -1,17 +1,16 @@
 """Diff: the changes of a cell since a git revision, and of everything that it was made from."""
 
-import json
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recompose.errors import DiffError
-from recompose.provenance.documents import Cell, Lineage, Record
+from recompose.errors import DiffError, LineageError
+from recompose.git import git
 from recompose.provenance.trace import cell_of, find_cell
-from recompose.report.differences import chain, changes
-from recompose.report.lineage import expand_codes, lineage_path
+from recompose.records import StableRecord
+from recompose.report.differences import Chain, changes
+from recompose.report.lineage import Lineage, LineageCell, lineage_path
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,8 @@ class Diff:
 
     revision: str
     commit: str
-    before: Cell
-    after: Cell
+    before: LineageCell
+    after: LineageCell
     pairs: list[Pair]
     removed: dict[str, str]  # key -> title, of results behind the old cell only
     added: dict[str, str]  # key -> title, of results behind the new cell only
@@ -62,10 +61,10 @@ def diff(path: Path, revision: str, row: str, column: str, view: str | None = No
     """
     after, records_now = find_cell(path, row, column, view)
     commit, lineage = lineage_at(path, revision)
-    before = cell_of(lineage, f"{path} at {revision}", {"row": row, "column": column, "view": after["view"]})
-    records_then: dict[str, Record] = lineage["records"]
+    before = cell_of(lineage, f"{path} at {revision}", {"row": row, "column": column, "view": after.view})
+    records_then = lineage.records
     then, now = (
-        {key: records[key] for key in cell["made_from"]}
+        {key: records[key] for key in cell.made_from}
         for records, cell in ((records_then, before), (records_now, after))
     )
     partners = {new: old for old, new in _partners(then, now)}
@@ -75,8 +74,8 @@ def diff(path: Path, revision: str, row: str, column: str, view: str | None = No
         before,
         after,
         [_pair(old, records_then, new, records_now) for new in now if (old := partners.get(new))],
-        {key: record["name"] for key, record in then.items() if key not in partners.values()},
-        {key: record["name"] for key, record in now.items() if key not in partners},
+        {key: record.name for key, record in then.items() if key not in partners.values()},
+        {key: record.name for key, record in now.items() if key not in partners},
     )
 
 
@@ -88,11 +87,10 @@ def lineage_at(path: Path, revision: str) -> tuple[str, Lineage]:
     """
     commit, text = file_at(lineage_path(path), revision)
     try:
-        return commit, expand_codes(json.loads(text))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DiffError(
-            f"{lineage_path(path)} in revision '{revision}' is no lineage of this version: {error}"
-        ) from None
+        return commit, Lineage.parse(text, f"{lineage_path(path)}@{revision}")
+    except LineageError as error:
+        message = f"{lineage_path(path)} in revision '{revision}' is no lineage of this version: {error}"
+        raise DiffError(message, code="no-lineage", place=error.place) from None
 
 
 def file_at(path: Path, revision: str) -> tuple[str, str]:
@@ -103,9 +101,9 @@ def file_at(path: Path, revision: str) -> tuple[str, str]:
     """
     folder, name = path.parent, path.name
     commit = commit_of(folder, revision)
-    text = _git(folder, "show", "--no-textconv", f"{commit}:./{name}")
+    text = git("show", "--no-textconv", f"{commit}:./{name}", folder=folder)
     if text is None:
-        raise DiffError(f"{path} does not exist in revision '{revision}'")
+        raise DiffError(f"{path} does not exist in revision '{revision}'", code="missing-file", place=path)
     return commit, text
 
 
@@ -115,25 +113,16 @@ def commit_of(folder: Path, revision: str) -> str:
     Raises:
         DiffError: no git repository, or no such revision.
     """
-    if _git(folder, "rev-parse", "--git-dir") is None:
-        raise DiffError(f"{folder} is in no git repository, or git is not installed: no revision to compare with")
-    commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if git("rev-parse", "--git-dir", folder=folder) is None:
+        message = f"{folder} is in no git repository, or git is not installed: no revision to compare with"
+        raise DiffError(message, code="no-repository", place=folder)
+    commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", folder=folder)
     if commit is None:
-        raise DiffError(f"git knows no revision '{revision}'")
-    return commit.strip()
+        raise DiffError(f"git knows no revision '{revision}'", code="unknown-revision", place=revision)
+    return commit
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
-    """Return the output of git, or None where it fails or is not installed."""
-    try:
-        command = ["git", "-C", str(folder), *arguments]
-        process = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return process.stdout
-
-
-def _partners(then: dict[str, Record], now: dict[str, Record]) -> Iterator[tuple[str, str]]:
+def _partners(then: dict[str, StableRecord], now: dict[str, StableRecord]) -> Iterator[tuple[str, str]]:
     """Yield pairs of counterparts: a result and itself, else two of the same data set and seed with the fewest
     differences, of the same method first.
     """
@@ -150,27 +139,27 @@ def _partners(then: dict[str, Record], now: dict[str, Record]) -> Iterator[tuple
             yield old, new
 
 
-def _place(record: Record) -> tuple[Any, ...]:
-    return tuple(record["labels"].get(name) for name in ("dataset", "seed"))
+def _place(record: StableRecord) -> tuple[Any, ...]:
+    return tuple(record.labels.get(name) for name in ("dataset", "seed"))
 
 
-def _distance(old: Record, new: Record) -> tuple[bool, int]:
-    return old["labels"].get("method") != new["labels"].get("method"), sum(1 for _ in changes(chain(old), chain(new)))
+def _distance(old: StableRecord, new: StableRecord) -> tuple[bool, int]:
+    return old.labels.get("method") != new.labels.get("method"), sum(
+        1 for _ in changes(Chain.of(old, {}), Chain.of(new, {}))
+    )
 
 
-def _pair(old: str, then: dict[str, Record], new: str, now: dict[str, Record]) -> Pair:
+def _pair(old: str, then: dict[str, StableRecord], new: str, now: dict[str, StableRecord]) -> Pair:
     before, after = then[old], now[new]
-    lines = [*changes(chain(before, then), chain(after, now))]
-    roles = sorted(before["inputs"].keys() & after["inputs"].keys())
-    changed_inputs = [role for role in roles if before["inputs"][role] != after["inputs"][role]]
+    lines = [*changes(Chain.of(before, then), Chain.of(after, now))]
+    roles = sorted(before.inputs.keys() & after.inputs.keys())
+    changed_inputs = [role for role in roles if before.inputs[role] != after.inputs[role]]
     lines += [
-        f"the same {role} has other content" for role in changed_inputs if before["needs"][role] == after["needs"][role]
+        f"the same {role} has other content" for role in changed_inputs if before.needs[role] == after.needs[role]
     ]
-    if before["digest"] == after["digest"]:
+    if before.digest == after.digest:
         files = {
-            name
-            for name in before["files"].keys() | after["files"].keys()
-            if before["files"].get(name) != after["files"].get(name)
+            name for name in before.files.keys() | after.files.keys() if before.files.get(name) != after.files.get(name)
         }
         lines += [f"{name} has other content" for name in sorted(files)]
-    return Pair(old, new, after["name"], lines)
+    return Pair(old, new, after.name, lines)

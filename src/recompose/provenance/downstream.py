@@ -6,11 +6,20 @@ from difflib import get_close_matches
 
 from recompose.errors import DownstreamError
 from recompose.papers.declaration import Paper
-from recompose.provenance.documents import Cell
 from recompose.report.kinds import kind_of
 from recompose.report.published import PublishedLineage
 
 NAMED = 8  # candidates that an error names
+
+
+@dataclass(frozen=True)
+class ReachedCell:
+    """A cell that depends on a result."""
+
+    view: str
+    row: str
+    column: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -20,7 +29,7 @@ class ReachedArtifact:
     paper: str
     artifact: str
     kind: str  # table, figure or claims
-    cells: list[dict[str, str]]  # view, row, column, text
+    cells: list[ReachedCell]
 
 
 @dataclass(frozen=True)
@@ -66,13 +75,15 @@ def downstream(published: PublishedLineage, papers: list[Paper], start: str) -> 
 
 def _key(published: PublishedLineage, start: str) -> str:
     prefix = start.removeprefix("results/").rstrip("/")
-    keys = sorted(key for key, record in published.records.items() if _starts(key, record["digest"], prefix))
+    keys = sorted(key for key, record in published.records.items() if _starts(key, record.digest, prefix))
     if prefix in keys:
         return prefix
     if not keys:
-        raise DownstreamError(f"the reports use nothing that starts with '{start}'{_nearest(prefix, published)}")
+        message = f"the reports use nothing that starts with '{start}'{_nearest(prefix, published)}"
+        raise DownstreamError(message, code="unknown-key", place=start)
     if len(keys) > 1:
-        raise DownstreamError(f"{len(keys)} start with '{start}': {_join_first(keys)}; add characters")
+        message = f"{len(keys)} start with '{start}': {_join_first(keys)}; add characters"
+        raise DownstreamError(message, code="ambiguous-key", place=start)
     return keys[0]
 
 
@@ -96,18 +107,19 @@ def _origin(published: PublishedLineage, papers: Iterable[Paper], key: str) -> O
     record, reach = published.records[key], published.reach(key)
     return Origin(
         key,
-        record["digest"],
-        record["kind"],
-        record["name"],
+        record.digest,
+        record.kind,
+        record.name,
         published.names(key),
         [
-            ReachedArtifact(paper.name, name, kind_of(paper, name), _cells(reach[f"{paper.name}/{name}"]))
+            ReachedArtifact(
+                paper.name,
+                name,
+                kind_of(paper, name),
+                [ReachedCell(cell.view, cell.row, cell.column, cell.text) for cell in reach[f"{paper.name}/{name}"]],
+            )
             for paper in papers
             for name in paper.artifacts
             if f"{paper.name}/{name}" in reach
         ],
     )
-
-
-def _cells(cells: list[Cell]) -> list[dict[str, str]]:
-    return [{name: cell[name] for name in ("view", "row", "column", "text")} for cell in cells]

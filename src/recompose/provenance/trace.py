@@ -1,6 +1,5 @@
 """Trace: everything that one cell of an artifact was made from, and whether the cell still holds."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -8,10 +7,9 @@ from pathlib import Path
 from recompose.errors import LineageError, TraceError
 from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
-from recompose.provenance.documents import Cell, Lineage, Record
-from recompose.report.lineage import lineage_path, read_lineage, record_closure
-from recompose.report.published import PublishedLineage, read_made
-from recompose.report.schema import read_checked
+from recompose.records import BuildInfo, StableRecord
+from recompose.report.lineage import Lineage, LineageCell, lineage_path, read_made
+from recompose.report.published import PublishedLineage
 from recompose.report.trust import CURRENT, UNCHECKED, TrustEvaluator, Verdict
 from recompose.workspace import Workspace
 
@@ -20,9 +18,9 @@ from recompose.workspace import Workspace
 class TraceResult:
     """A cell, the records of everything behind it, and the verdict on it."""
 
-    cell: Cell
-    records: dict[str, Record]  # by key, dependencies first
-    made: dict[str, Record]  # by key: host, time and commit, where they are known
+    cell: LineageCell
+    records: dict[str, StableRecord]  # by key, dependencies first
+    made: dict[str, BuildInfo]  # by key: host, time and commit, where they are known
     state: str
     why: list[str]
     note: str
@@ -50,24 +48,24 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
     Raises:
         TraceError: the artifact has no lineage, or no such measured cell.
     """
-    lineage = _lineage(path, _read_checked)
+    lineage = _lineage(path)
     cell = cell_of(lineage, str(path), {"row": row, "column": column} | ({"view": view} if view else {}))
     paper, name = path.resolve().parent.name, lineage_path(path).name.partition(".")[0]
     published = PublishedLineage({f"{paper}/{name}": lineage}, read_made(work.reports))
     verdict = _verdict(TrustEvaluator(work, published), paper, name, cell)
-    keys = list(record_closure(lineage["records"], cell["made_from"]))
+    keys = list(lineage.closure(cell.made_from))
     made = dict(published.made)
     for key in keys:
         recipe = work.plan.by_key.get(key)
         if recipe and work.store.is_complete(recipe):
-            made[key] = work.store.record(recipe)["made"]
-    records = {key: lineage["records"][key] for key in keys}
+            made[key] = work.store.record(recipe).made
+    records = {key: lineage.records[key] for key in keys}
     return TraceResult(
         cell, records, {key: made[key] for key in keys if key in made}, verdict.state, list(verdict.why), verdict.note
     )
 
 
-def _verdict(evaluator: TrustEvaluator, paper: str, name: str, cell: Cell) -> Verdict:
+def _verdict(evaluator: TrustEvaluator, paper: str, name: str, cell: LineageCell) -> Verdict:
     """Return the audit's verdict on a cell, from the checks that concern it."""
     verdict = evaluator.verdict(f"{paper}/{name}", cell)
     if paper not in PAPERS or name not in load_paper(paper).artifacts:
@@ -76,40 +74,25 @@ def _verdict(evaluator: TrustEvaluator, paper: str, name: str, cell: Cell) -> Ve
     from recompose.provenance.checks.stored import StoredCheck
 
     stored = StoredCheck(evaluator)
-    stored.compute_metrics(cell["made_from"], MetricCache.of)
+    stored.compute_metrics(cell.made_from, MetricCache.of)
     check = ArtifactCheck(evaluator, load_paper(paper), name, stored)
     check.check()
-    key = ("measured", cell["view"], cell["row"], cell["column"])
-    return Verdict(check.states[key], tuple(check.why.get(key, ())), verdict.note)
+    return Verdict(check.states[cell.key], tuple(check.why.get(cell.key, ())), verdict.note)
 
 
-def _read_checked(path: Path) -> Lineage:
-    """Return the lineage beside a file of an artifact.
-
-    Raises:
-        FileNotFoundError: there is no lineage.
-        LineageError: the lineage is invalid.
-    """
-    lineage = lineage_path(path)
-    return read_checked(lineage) if lineage.exists() else read_lineage(path)
-
-
-def _lineage(path: Path, read: Callable[[Path], Lineage] = read_lineage) -> Lineage:
+def _lineage(path: Path) -> Lineage:
+    place = lineage_path(path)
+    if not place.exists():
+        message = f"{place} is missing: {path.name} is no artifact, or was not made here"
+        raise TraceError(message, code="missing-lineage", place=place)
     try:
-        return read(path)
-    except FileNotFoundError as error:
-        raise TraceError(str(error)) from None
+        return Lineage.read(place)
     except LineageError as error:
-        raise TraceError(
-            f"{lineage_path(path)} is {error.state}: {error}. Make it again: `snakemake --cores all`"
-        ) from None
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise TraceError(
-            f"{lineage_path(path)} is no lineage of this version: {error}. Make it again: `snakemake --cores all`"
-        ) from None
+        message = f"{place} is {error.state}: {error}. Make it again: `snakemake --cores all`"
+        raise TraceError(message, code=error.code, place=place) from None
 
 
-def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[Cell, dict[str, Record]]:
+def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[LineageCell, dict[str, StableRecord]]:
     """Return a measured cell of an artifact, and the records of everything behind it.
 
     Raises:
@@ -117,26 +100,26 @@ def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[Cell
     """
     lineage = _lineage(path)
     cell = cell_of(lineage, str(path), {"row": row, "column": column} | ({"view": view} if view else {}))
-    return cell, {key: lineage["records"][key] for key in record_closure(lineage["records"], cell["made_from"])}
+    return cell, {key: lineage.records[key] for key in lineage.closure(cell.made_from)}
 
 
-def cell_of(lineage: Lineage, artifact: str, query: dict[str, str]) -> Cell:
+def cell_of(lineage: Lineage, artifact: str, query: dict[str, str]) -> LineageCell:
     """Return the first cell of a lineage that matches a query by row, column and view.
 
     Raises:
         TraceError: there is none; the message names the artifact, and the rows and columns that exist.
     """
-    for cell in lineage["cells"]:
-        if query.items() <= cell.items():
-            return dict(cell)
-    raise TraceError(_missing_cell_message(artifact, lineage["cells"], query))
+    for cell in lineage.cells:
+        if all(getattr(cell, name) == value for name, value in query.items()):
+            return cell
+    raise TraceError(_missing_cell_message(artifact, lineage.cells, query), code="missing-cell", place=artifact)
 
 
-def _missing_cell_message(artifact: str, cells: list[Cell], query: dict[str, str]) -> str:
+def _missing_cell_message(artifact: str, cells: list[LineageCell], query: dict[str, str]) -> str:
     place = " and ".join(f"{name} {value!r}" for name, value in query.items())
     lines = [f"{artifact} has no measured cell in {place}."]
     for name, value in query.items():
-        names = list(dict.fromkeys(cell.get(name, "") for cell in cells))
+        names = list(dict.fromkeys(getattr(cell, name) for cell in cells))
         spelled = {text.lower(): text for text in reversed(names)}
         nearest = get_close_matches(value.lower(), spelled, n=1, cutoff=0.3)
         hint = f" (nearest: '{spelled[nearest[0]]}')" if nearest and value not in names else ""

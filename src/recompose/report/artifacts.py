@@ -1,18 +1,22 @@
 """Writing the artifacts of a paper: tables, figures and their lineage, from complete evaluations only."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from recompose.digest import sha256_file
 from recompose.exhibits.cells import Cell
 from recompose.files import write_text
+from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Paper
+from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, evaluations_of, is_figure
-from recompose.report.lineage import lineage_of, write_lineage
+from recompose.report.lineage import Lineage, LineageCell, PlannedEvaluations, lineage_path
 from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
 from recompose.report.trust import watermarks
+from recompose.tracks import TRACKS
 
 
 def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -> None:
@@ -29,7 +33,7 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         cells = make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
         evaluations = evaluations_of(results.plan, paper, name)
-        write_lineage(stem, lineage_of(results, paper.track, cells, evaluations), written)
+        lineage_of(results, paper.track, cells, evaluations, written).write(lineage_path(stem))
         missing |= {key for cell in cells for key in set(cell.expected) - set(cell.made_from)}
     if missing:
         say(f"{paper.name}: {len(missing)} evaluations are missing; its artifacts are marked incomplete")
@@ -52,3 +56,43 @@ def _make_figure(results: StoredResults, paper: Paper, name: str, stem: Path) ->
     title = f"{paper.name}/{name}: {paper.artifacts[name].caption}"
     draw(results, paper, name, Sheet(stem, title, watermarks(results, cells)))
     return cells
+
+
+def lineage_of(
+    results: StoredResults,
+    track: str,
+    cells: Iterable[Cell],
+    evaluations: Mapping[tuple[str, str], list[Recipe]],
+    files: Iterable[Path] = (),
+) -> Lineage:
+    """Return the lineage of measured cells, complete enough to explain them without the results.
+
+    Args:
+        results: of the workspace.
+        track: the paper's.
+        cells: of an artifact.
+        evaluations: of the artifact, by method or variant and benchmark; also those of methods that have none of its
+            metrics, and so no cell.
+        files: of the artifact.
+    """
+    measured = [cell for cell in cells if cell.source == "measured"]
+    planned = {place: results.planned(track, *place) for place in evaluations}
+    complete = [recipe for recipes in evaluations.values() for recipe in recipes if results.is_complete(recipe)]
+    keys = {recipe.key for recipe in complete}
+    undescribed = [recipe for recipes in planned.values() for recipe in recipes if recipe.key not in keys]
+    made_from = (results.recipe(key) for cell in measured for key in cell.made_from)
+    described = list(closure([*made_from, *complete]))
+    return Lineage(
+        track=track,
+        benchmarks={name: results.data(track, name).key for name in results.benchmarks(track)},
+        cells=[LineageCell.of(cell) for cell in measured],
+        asked=[
+            PlannedEvaluations(name=name, benchmark=benchmark, evaluations=[recipe.key for recipe in recipes])
+            for (name, benchmark), recipes in planned.items()
+            if recipes
+        ],
+        records={recipe.key: results.record(recipe).stable for recipe in described if results.is_complete(recipe)},
+        wanted={recipe.key: recipe.description() for recipe in closure(undescribed)},
+        metric_code=fingerprint(TRACKS[track].metric_code),
+        files={path.name: sha256_file(path) for path in files},
+    )

@@ -1,32 +1,46 @@
 """Differences between two recipes and everything that they were made from, as lines of text."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass, field
 
 from recompose.digest import short
-from recompose.plan import Recipe
-
-Description = Mapping[str, Any]  # of a recipe, or the record of one
-Chain = dict[str, Any]  # a description whose needs are descriptions, too, as far as they are known
+from recompose.plan import Document, Recipe
+from recompose.records import Description
 
 
-def chain(described: Description | Recipe, records: Mapping[str, Description] | None = None) -> Chain:
-    """Return a recipe or a description with its needs expanded; descriptions are looked up by key among records."""
-    if isinstance(described, Recipe):
-        needs = {role: chain(need) for role, need in described.needs.items()}
-        return {**described.description(), "needs": needs}
-    needs = {}
-    for role, need in described["needs"].items():
-        record = (records or {}).get(f"{need['kind']}/{short(need['digest'])}")
-        needs[role] = chain(record, records) if record else {**need, "needs": {}}
-    return {**described, "needs": needs}
+@dataclass(frozen=True)
+class Chain:
+    """A recipe and its needs, as far as they are known."""
+
+    kind: str
+    digest: str
+    name: str = ""
+    document: Document | None = None  # None: only kind and digest are known
+    code: Mapping[str, str] = field(default_factory=dict)
+    needs: dict[str, "Chain"] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, description: Description, records: Mapping[str, Description]) -> "Chain":
+        """Return the chain of a description, whose needs are among records."""
+        needs = {
+            role: cls.of(records[need.key], records) if need.key in records else cls(need.kind, need.digest)
+            for role, need in description.needs.items()
+        }
+        d = description
+        return cls(d.kind, d.digest, d.name, d.document, d.code, needs)
+
+    @classmethod
+    def of_recipe(cls, recipe: Recipe) -> "Chain":
+        """Return the chain of a recipe."""
+        needs = {role: cls.of_recipe(need) for role, need in recipe.needs.items()}
+        return cls(recipe.kind, recipe.digest, recipe.name, recipe.document, recipe.code, needs)
 
 
 def closest_recipe(old: Description, planned: list[Recipe], records: Mapping[str, Description]) -> Recipe | None:
     """Return the planned recipe with the same seed and the fewest differences, or None."""
-    seed, before = old["labels"].get("seed"), chain(old, records)
+    seed, before = old.labels.get("seed"), Chain.of(old, records)
     same_seed = [recipe for recipe in planned if recipe.labels.get("seed") == seed]
-    return min(same_seed, key=lambda recipe: len(list(changes(before, chain(recipe)))), default=None)
+    return min(same_seed, key=lambda recipe: len(list(changes(before, Chain.of_recipe(recipe)))), default=None)
 
 
 def changes(old: Chain, new: Chain) -> Iterator[str]:
@@ -39,16 +53,16 @@ def changes(old: Chain, new: Chain) -> Iterator[str]:
 
 
 def _changes(old: Chain, new: Chain) -> Iterator[str]:
-    if old["digest"] == new["digest"]:
+    if old.digest == new.digest:
         return
-    if "document" not in old or "document" not in new:
-        yield f"{new['kind']} changed: {short(old['digest'])} is {short(new['digest'])} now"
+    if old.document is None or new.document is None:
+        yield f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"
         return
-    yield from _code_changes(old["code"], new["code"])
-    path = "" if old["kind"] in ("runs", "evaluations") else str(new["name"])
-    yield from _document_changes(old["document"], new["document"], path)
-    for role in sorted(old["needs"].keys() | new["needs"].keys()):
-        before, after = old["needs"].get(role), new["needs"].get(role)
+    yield from _code_changes(old.code, new.code)
+    path = "" if old.kind in ("runs", "evaluations") else new.name
+    yield from _document_changes(old.document, new.document, path)
+    for role in sorted(old.needs.keys() | new.needs.keys()):
+        before, after = old.needs.get(role), new.needs.get(role)
         if before is None or after is None:
             yield f"it needs {'no' if after is None else 'a'} {role} now"
         else:
@@ -65,7 +79,7 @@ def _code_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[st
         yield f"code changed: {', '.join(modules)}"
 
 
-def _document_changes(old: Mapping[str, Any], new: Mapping[str, Any], path: str) -> Iterator[str]:
+def _document_changes(old: Document, new: Document, path: str) -> Iterator[str]:
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
         place = f"{path}.{key}" if path else key

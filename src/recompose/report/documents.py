@@ -62,7 +62,8 @@ class Sources:
         if kind == "number":
             return measured_text(self.reports, *_number_place(argument))
         if argument not in self.tables:
-            raise TraceError(f"there is no generated table {argument!r}{nearest(argument, self.tables)}")
+            message = f"there is no generated table {argument!r}{nearest(argument, self.tables)}"
+            raise TraceError(message, code="unknown-table", place=argument)
         return f"\n{self.tables[argument].strip()}\n"
 
 
@@ -74,7 +75,7 @@ def measured_text(reports: Path, artifact: str, row: str, column: str, view: str
     """
     path = reports / f"{artifact}.csv"
     if not path.is_file():
-        raise TraceError(f"{path} does not exist")
+        raise TraceError(f"{path} does not exist", code="missing-file", place=path)
     with path.open(newline="", encoding="utf-8") as file:
         cells = [cell for cell in csv.DictReader(file) if cell["source"] == "measured"]
     for cell in cells:
@@ -83,8 +84,9 @@ def measured_text(reports: Path, artifact: str, row: str, column: str, view: str
     known = {name: [cell[name] for cell in cells] for name in ("row", "column", "view")}
     for name, value in (("row", row), ("column", column), ("view", view)):
         if value is not None and value not in known[name]:
-            raise TraceError(f"{path} has no measured {name} {value!r}{nearest(value, set(known[name]))}")
-    raise TraceError(f"{path} has no measured value of {row!r} in {column!r}")
+            message = f"{path} has no measured {name} {value!r}{nearest(value, set(known[name]))}"
+            raise TraceError(message, code=f"unknown-{name}", place=path)
+    raise TraceError(f"{path} has no measured value of {row!r} in {column!r}", code="missing-cell", place=path)
 
 
 def fill(text: str, sources: Sources) -> str:
@@ -280,7 +282,8 @@ def _number_place(argument: str) -> list[str]:
     except ValueError:
         place = []
     if len(place) not in (3, 4):
-        raise TraceError(f'a number block names ARTIFACT "ROW" "COLUMN" [VIEW], not: {argument}')
+        message = f'a number block names ARTIFACT "ROW" "COLUMN" [VIEW], not: {argument}'
+        raise TraceError(message, code="no-place", place=argument)
     return place
 
 

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+
+from recompose.report.lineage import Lineage
 
 Key = tuple[str, ...]  # of a cell in its artifact: source, view, row, column
 
@@ -47,7 +48,7 @@ class Audit:
     why: dict[str, dict[Key, list[str]]]  # reasons for those that are not current
     evaluations: int  # behind the reports
     files: int  # that were read
-    lineages: dict[str, dict[str, Any]]  # of the artifacts, if usable
+    lineages: dict[str, Lineage]  # of the artifacts, if usable
     numbers: dict[str, dict[str, float]]  # of each evaluation whose metrics were recomputed from its scores
     remedy: str = ""  # for what could not be checked because it is not on this disk
 

@@ -5,20 +5,21 @@ from collections.abc import Iterator, Mapping
 from statistics import mean
 
 from recompose.digest import sha256_file
-from recompose.files import write_json, write_text
+from recompose.files import write_text
 from recompose.papers.declaration import FOLDER, PAPERS, Paper
 from recompose.params import json_schema, reference
+from recompose.records import BuildInfo
 from recompose.report.formats import escape_markdown, measured_part
 from recompose.report.kinds import is_figure
-from recompose.report.lineage import Record
-from recompose.report.published import MADE, PublishedLineage
+from recompose.report.lineage import INDEX, MADE, ReportIndex, write_made
+from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
 from recompose.tracks import FORMS, TRACKS
 from recompose.tracks.track import Track, function
 from recompose.workspace import Workspace
 
-PAGE, README, METRICS, INDEX = "index.html", "README.md", "metrics.json", "index.json"
+PAGE, README, METRICS = "index.html", "README.md", "metrics.json"
 PARAMETERS, SCHEMA = "parameters.md", "params.schema.json"
 NOT_SHOWN = ("settings", "statistics")  # kinds of tables without a measured part in the index
 
@@ -57,12 +58,12 @@ def write_index(results: StoredResults, papers: list[Paper], published: Publishe
     texts = {PAGE: page, **index_texts(results, papers)}
     for name, text in texts.items():
         write_text(reports / name, text)
-    write_json(reports / INDEX, {"files": {name: sha256_file(reports / name) for name in texts}})
-    write_json(reports / MADE, {"results": build_info_of(results.work, published)})
+    ReportIndex(files={name: sha256_file(reports / name) for name in texts}).write(reports)
+    write_made(reports, build_info_of(results.work, published))
     return [*texts, INDEX, MADE]
 
 
-def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, Record]:
+def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, BuildInfo]:
     """Return when, where and from which sources everything behind the artifacts was built: key -> build info.
 
     Entries of folders that are not on this disk come from the present file.
@@ -72,7 +73,7 @@ def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, Rec
     for key in sorted(published.records):
         recipe = recipes.get(key)
         if recipe and work.store.is_complete(recipe):
-            build_info[key] = work.store.record(recipe)["made"]
+            build_info[key] = work.store.record(recipe).made
         elif key in published.made:
             build_info[key] = published.made[key]
     return build_info

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
+from recompose.errors import ArgumentError
+
 LEVEL = 0.95
 ALPHA = 1 - LEVEL
 DECIMALS = 9
@@ -65,8 +67,9 @@ def welch(first: Sequence[float], second: Sequence[float], margin: float | None 
 
 
 def _check(first: Sequence[float], second: Sequence[float]) -> None:
-    if min(len(first), len(second)) < 2:
-        raise ValueError("a test needs two values on each side: one value has no spread")
+    for name, values in (("first", first), ("second", second)):
+        if len(values) < 2:
+            raise ArgumentError(name, "has no spread: a test needs two values on each side")
 
 
 def _constant(value: float, margin: float | None) -> MeanWithInterval:

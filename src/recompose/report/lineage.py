@@ -1,132 +1,203 @@
 """Lineage: the evaluations behind every cell of an artifact, and the whole chain of recipes behind each of them.
 
 A lineage holds what determines a number and the digests of its files. It holds nothing that differs between two builds
-of the same recipe: time, host, commit and duration are in ``made.json``.
+of the same recipe: time, host, commit and duration are in ``made.json``. The files are validated when they are read,
+since anybody may have written them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
 
-from recompose.digest import digest, sha256_file, short
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator, model_validator
+from pydantic_core import from_json
+
+from recompose.digest import digest, short
+from recompose.errors import LineageError, OutdatedLineageError
 from recompose.exhibits.cells import Cell
 from recompose.files import read_json, write_json
-from recompose.fingerprint import fingerprint
-from recompose.plan import Recipe, closure
-from recompose.report.results import StoredResults
-from recompose.store import VOLATILE
-from recompose.tracks import TRACKS
+from recompose.records import BuildInfo, Description, LenientModel, StableRecord, complaint
 
 SUFFIX = ".lineage.json"
-Record = dict[str, Any]
-CellDocument = dict[str, Any]
+INDEX, MADE = "index.json", "made.json"  # among the reports
+PARTS = ("track", "benchmarks", "cells", "asked", "records", "wanted", "metric_code", "codes", "files")
+DESCRIBED = ("records", "wanted")  # the parts with descriptions of recipes
+UNREADABLE = (OSError, ValueError, RecursionError)  # of a file that anybody wrote; a ValidationError is a ValueError
+Document = dict[str, Any]  # JSON that is not validated yet
 
 
-def stable_record(record: Mapping[str, Any]) -> Record:
-    """Return the parts of a stored record that are equal in all builds of the recipe."""
-    files = {name: file for name, file in record["files"].items() if name not in VOLATILE}
-    parts = ("kind", "name", "track", "labels", "digest", "document", "needs", "code", "inputs")
-    return {**{part: record[part] for part in parts}, "files": files}
+def _as_written(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    """Return a number as it is: validation would make a float of an integer, which is written otherwise."""
+    validate(value)
+    return value
 
 
-def cell_document(cell: Cell) -> CellDocument:
-    """Return a measured cell as lineage stores it."""
-    return {
-        "row": cell.row,
-        "column": cell.column,
-        "view": cell.view,
-        "part": cell.part,
-        "benchmark": cell.benchmark,
-        "metric": cell.metric,
-        "names": list(cell.names),
-        "text": cell.text,
-        "value": cell.value,
-        "spread": cell.spread,
-        "n": cell.n,
-        "better": cell.better,
-        "aggregate": _aggregate(cell),
-        "made_from": list(cell.made_from),
-        "values": list(cell.values),
-        "missing": sorted(set(cell.expected) - set(cell.made_from)),
-        "beside": list(cell.beside),
-    }
+Number = Annotated[float, WrapValidator(_as_written)]
+
+
+class LineageCell(LenientModel):
+    """A measured cell."""
+
+    row: str
+    column: str
+    view: str
+    part: str
+    benchmark: str
+    metric: str
+    names: list[str]
+    text: str
+    value: Number | None
+    spread: float | None
+    n: int | None
+    better: int
+    aggregate: str  # how the value follows from the values of the evaluations
+    made_from: list[str]
+    values: list[Number]
+    missing: list[str]
+    beside: list[str]
+
+    @classmethod
+    def of(cls, cell: Cell) -> Self:
+        """Return a measured cell as lineage stores it."""
+        return cls(
+            row=cell.row,
+            column=cell.column,
+            view=cell.view,
+            part=cell.part,
+            benchmark=cell.benchmark,
+            metric=cell.metric,
+            names=list(cell.names),
+            text=cell.text,
+            value=cell.value,
+            spread=cell.spread,
+            n=cell.n,
+            better=cell.better,
+            aggregate=_aggregate(cell),
+            made_from=list(cell.made_from),
+            values=list(cell.values),
+            missing=sorted(set(cell.expected) - set(cell.made_from)),
+            beside=list(cell.beside),
+        )
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Its place in the artifact: source, view, row and column."""
+        return "measured", self.view, self.row, self.column
 
 
 def _aggregate(cell: Cell) -> str:
-    """Return how a cell's value follows from the values of its evaluations."""
     if cell.part == "estimate" or (cell.spread is None and len(cell.names) > 1 and not cell.part):
         return "difference of means over seeds"
     return "single value" if cell.spread is None else "mean and sample standard deviation over seeds"
 
 
-def lineage_of(
-    results: StoredResults, track: str, cells: Iterable[Cell], evaluations: Mapping[tuple[str, str], list[Recipe]]
-) -> dict[str, Any]:
-    """Return the lineage of measured cells, complete enough to explain them without the results.
+class PlannedEvaluations(LenientModel):
+    """The planned evaluations of a method or a variant on a benchmark."""
 
-    ``asked`` lists the planned evaluations of each method or variant and benchmark. ``records`` holds the records of
-    the complete evaluations of the artifact and of everything behind them; ``wanted`` holds the recipes of all other
-    planned evaluations, complete or not.
-
-    Args:
-        results: of the workspace.
-        track: the paper's.
-        cells: of an artifact.
-        evaluations: of the artifact, by method or variant and benchmark; also those of methods that have none of its
-            metrics, and so no cell.
-    """
-    measured = [cell for cell in cells if cell.source == "measured"]
-    planned = {place: results.planned(track, *place) for place in evaluations}
-    complete = [recipe for recipes in evaluations.values() for recipe in recipes if results.is_complete(recipe)]
-    keys = {recipe.key for recipe in complete}
-    undescribed = [recipe for recipes in planned.values() for recipe in recipes if recipe.key not in keys]
-    made_from = (results.recipe(key) for cell in measured for key in cell.made_from)
-    described = list(closure([*made_from, *complete]))
-    return {
-        "track": track,
-        "benchmarks": {name: results.data(track, name).key for name in results.benchmarks(track)},
-        "cells": [cell_document(cell) for cell in measured],
-        "asked": [
-            {"name": name, "benchmark": benchmark, "evaluations": [recipe.key for recipe in recipes]}
-            for (name, benchmark), recipes in planned.items()
-            if recipes
-        ],
-        "records": {
-            recipe.key: stable_record(results.record(recipe)) for recipe in described if results.is_complete(recipe)
-        },
-        "wanted": {recipe.key: recipe.description() for recipe in closure(undescribed)},
-        "metric_code": fingerprint(TRACKS[track].metric_code),
-    }
+    name: str
+    benchmark: str
+    evaluations: list[str]
 
 
-def write_lineage(stem: Path, lineage: dict[str, Any], files: Iterable[Path]) -> None:
-    """Write the lineage of an artifact beside its files, with the digests of these files.
+class Lineage(LenientModel):
+    """The lineage of an artifact: it describes everything that it refers to."""
 
-    Most runs have the same code: each version of it is written once.
-    """
-    codes: dict[str, Any] = {}
-    document = dict(lineage)
-    for part in ("records", "wanted"):
-        document[part] = {
-            key: {**record, "code": _add_code(record["code"], codes)} for key, record in lineage[part].items()
-        }
-    document["codes"] = codes
-    document["files"] = {path.name: sha256_file(path) for path in files}
-    write_json(stem.with_name(stem.name + SUFFIX), document)
+    track: str
+    benchmarks: dict[str, str]  # name -> key of its data
+    cells: list[LineageCell]
+    planned: list[PlannedEvaluations] = Field(alias="asked")
+    records: dict[str, StableRecord]  # of the complete evaluations and of everything behind them
+    other_recipes: dict[str, Description] = Field(alias="wanted")  # of all other planned evaluations
+    metric_code: dict[str, str]
+    files: dict[str, str]  # name -> SHA-256
+
+    @model_validator(mode="after")
+    def _check_references(self) -> Self:
+        planned = {key for entry in self.planned for key in entry.evaluations}
+        made_from = {key for cell in self.cells for key in cell.made_from}
+        needs = {need.key for record in self.records.values() for need in record.needs.values()}
+        undescribed = planned - self.records.keys() - self.other_recipes.keys()
+        if missing := undescribed | ((made_from | needs) - self.records.keys()):
+            raise ValueError(f"it has no record of {min(missing)}")
+        measured = {key for cell in self.cells if cell.names for key in (*cell.made_from, *cell.missing)}
+        if unplanned := measured - planned:
+            raise ValueError(f"it has cells of {min(unplanned)}, which is not among its planned evaluations")
+        return self
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a lineage.
+
+        Raises:
+            LineageError: the file is no valid lineage.
+            OutdatedLineageError: it lacks parts.
+        """
+        try:
+            return cls.parse(path.read_text(encoding="utf-8"), path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise LineageError(f"invalid lineage: {error}", code="unreadable-lineage", place=path) from None
+
+    @classmethod
+    def parse(cls, text: str, place: object) -> Self:
+        """Return the lineage of a file with this text; the place is for messages.
+
+        Raises:
+            LineageError: the text is no valid lineage.
+            OutdatedLineageError: it lacks parts.
+        """
+        try:
+            document = from_json(text, allow_inf_nan=False)
+            if not isinstance(document, dict):
+                raise ValueError("not a mapping")
+            if missing := [part for part in PARTS if part not in document]:
+                parts = ", ".join(missing)
+                raise OutdatedLineageError(f"it has no {parts}: written by another version of the code", place=place)
+            lineage = cls.model_validate(_expand_codes(document))
+        except ValidationError as error:
+            raise LineageError(f"invalid lineage: {complaint(error)}", place=place) from None
+        except OutdatedLineageError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise LineageError(f"invalid lineage: {type(error).__name__}: {error}", place=place) from None
+        for key, described in (lineage.records | lineage.other_recipes).items():
+            if described.digest != described.identity or key != described.key:
+                message = f"its record of {key} describes another recipe"
+                raise LineageError(message, code="other-recipe", place=place)
+        return lineage
+
+    def write(self, path: Path) -> None:
+        """Write the lineage; most runs have the same code: each version of it is written once."""
+        document, codes = self.plain(), dict[str, dict[str, str]]()
+        for described in (description for part in DESCRIBED for description in document[part].values()):
+            name = short(digest(described["code"]))
+            codes[name] = described["code"]
+            described["code"] = name
+        files = document.pop("files")
+        write_json(path, document | {"codes": codes, "files": files})
+
+    def closure(self, keys: Iterable[str]) -> Iterator[str]:
+        """Yield these keys and those of everything that they were made from, each once, needs first."""
+        visited: set[str] = set()
+
+        def walk(key: str) -> Iterator[str]:
+            if key in visited or key not in self.records:
+                return
+            visited.add(key)
+            for need in self.records[key].needs.values():
+                yield from walk(need.key)
+            yield key
+
+        for key in keys:
+            yield from walk(key)
 
 
-def _add_code(code: Mapping[str, str], codes: dict[str, Any]) -> str:
-    name = short(digest(dict(code)))
-    codes[name] = dict(code)
-    return name
-
-
-def expand_codes(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a stored lineage with its code in every record, as it was before ``write_lineage``."""
+def _expand_codes(document: Document) -> Document:
+    """Return a stored lineage with its code in every description."""
     codes = document["codes"]
     expanded = {
-        part: {key: {**record, "code": codes[record["code"]]} for key, record in document[part].items()}
-        for part in ("records", "wanted")
+        part: {key: {**described, "code": codes[described["code"]]} for key, described in document[part].items()}
+        for part in DESCRIBED
     }
     return {name: value for name, value in document.items() if name != "codes"} | expanded
 
@@ -136,29 +207,41 @@ def lineage_path(path: Path) -> Path:
     return path.with_name(path.name.split(".")[0] + SUFFIX)
 
 
-def read_lineage(path: Path) -> dict[str, Any]:
-    """Read the lineage beside any file of an artifact.
+class ReportIndex(LenientModel):
+    """The index of the reports: the digests of the files that belong to no artifact."""
 
-    Raises:
-        FileNotFoundError: there is no lineage beside that file.
-    """
-    lineage = lineage_path(path)
-    if not lineage.exists():
-        raise FileNotFoundError(f"{lineage} is missing: {path.name} is no artifact, or was not made here")
-    return expand_codes(read_json(lineage))
+    files: dict[str, str]
+
+    @classmethod
+    def read(cls, reports: Path) -> Self:
+        """Read the index in a folder of reports.
+
+        Raises:
+            FileNotFoundError: there is none.
+            LineageError: it is invalid.
+        """
+        try:
+            return cls.model_validate(read_json(reports / INDEX))
+        except FileNotFoundError:
+            raise
+        except UNREADABLE as error:
+            raise LineageError(f"cannot be read: {error}", place=reports / INDEX) from None
+
+    def write(self, reports: Path) -> None:
+        """Write the index into a folder of reports."""
+        write_json(reports / INDEX, self.plain())
 
 
-def record_closure(records: Mapping[str, Record], keys: Iterable[str]) -> Iterator[str]:
-    """Yield these keys and those of everything that they were made from, each once, needs first."""
-    visited: set[str] = set()
+def read_made(reports: Path) -> dict[str, BuildInfo]:
+    """Read the build info of everything behind the reports by key, as far as it is valid."""
+    made: dict[str, BuildInfo] = {}
+    with suppress(*UNREADABLE, KeyError, TypeError, AttributeError):
+        for key, document in read_json(reports / MADE)["results"].items():
+            with suppress(ValidationError):
+                made[key] = BuildInfo.model_validate(document)
+    return made
 
-    def walk(key: str) -> Iterator[str]:
-        if key in visited or key not in records:
-            return
-        visited.add(key)
-        for need in records[key]["needs"].values():
-            yield from walk(f"{need['kind']}/{short(need['digest'])}")
-        yield key
 
-    for key in keys:
-        yield from walk(key)
+def write_made(reports: Path, made: Mapping[str, BuildInfo]) -> None:
+    """Write the build info of everything behind the reports, which differs between builds."""
+    write_json(reports / MADE, {"results": {key: build.plain() for key, build in made.items()}})

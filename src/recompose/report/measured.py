@@ -47,7 +47,7 @@ def _setting(evaluation: Recipe, setting: str) -> Any:
             value = (value or {}).get(key)
         if value is not None:
             return value
-    raise PlanError(f"{evaluation.name} has no setting {setting}")
+    raise PlanError(f"{evaluation.name} has no setting {setting}", code="unknown-setting", place=setting)
 
 
 def metrics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:

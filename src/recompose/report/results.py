@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from recompose.exhibits.results import Results
 from recompose.files import read_json
 from recompose.metric_cache import MetricCache
 from recompose.plan import Plan, Recipe
+from recompose.records import BuildInfo, Record
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -20,7 +20,7 @@ class StoredResults(Results):
         self._cache = MetricCache(work.store, work.results)
         self._metrics: dict[str, dict[str, float]] = {}
         self._complete: dict[str, bool] = {}
-        self._records: dict[str, dict[str, Any]] = {}
+        self._records: dict[str, Record] = {}
 
     @property
     def plan(self) -> Plan:
@@ -42,15 +42,15 @@ class StoredResults(Results):
         """Return the planned recipe with a key."""
         return self.plan.by_key[key]
 
-    def record(self, recipe: Recipe) -> dict[str, Any]:
+    def record(self, recipe: Recipe) -> Record:
         """Return the record of a complete recipe."""
         if recipe.digest not in self._records:
             self._records[recipe.digest] = self.work.store.record(recipe)
         return self._records[recipe.digest]
 
-    def build_info(self, recipe: Recipe) -> Mapping[str, Any] | None:
+    def build_info(self, recipe: Recipe) -> BuildInfo | None:
         """Return when, where and from which sources a recipe was built, or None if it is not here."""
-        return self.record(recipe)["made"] if self.is_complete(recipe) else None
+        return self.record(recipe).made if self.is_complete(recipe) else None
 
     def is_complete(self, recipe: Recipe) -> bool:
         if recipe.digest not in self._complete:
@@ -65,8 +65,8 @@ class StoredResults(Results):
     def file(self, recipe: Recipe, name: str) -> Path:
         return self.work.store.file(recipe, name)
 
-    def statistics(self, data: Recipe) -> dict[str, Any]:
-        counts: dict[str, Any] = read_json(self.file(data, "statistics.json"))
+    def statistics(self, data: Recipe) -> dict[str, float]:
+        counts: dict[str, float] = read_json(self.file(data, "statistics.json"))
         return counts
 
     def folder(self, recipe: Recipe) -> Path:

@@ -4,11 +4,9 @@ A number is judged by the files of its artifact, by everything that it was made 
 current parameters and code.
 """
 
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 from recompose.digest import digest, sha256_file
@@ -17,12 +15,13 @@ from recompose.errors import DamagedError
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.seeds import shared_replicates
 from recompose.fingerprint import ROOT, fingerprint, path_of
+from recompose.git import git
 from recompose.plan import Plan, Recipe, closure, recipe_of
-from recompose.report.differences import chain, changed_modules, changes, closest_recipe
-from recompose.report.lineage import CellDocument, Record, stable_record
-from recompose.report.published import MADE, PublishedLineage
+from recompose.records import BuildInfo, Record
+from recompose.report.differences import Chain, changed_modules, changes, closest_recipe
+from recompose.report.lineage import MADE, Lineage, LineageCell
+from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
-from recompose.store import content
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -60,7 +59,7 @@ class Caveat:
 
 
 def find_caveats(
-    codes: Mapping[str, Mapping[str, str]], build_info: Mapping[str, Record], missing: Iterable[str]
+    codes: Mapping[str, Mapping[str, str]], build_info: Mapping[str, BuildInfo], missing: Iterable[str]
 ) -> Iterator[Caveat]:
     """Yield the caveats of an artifact: missing evaluations, mixed code, uncommitted sources, mixed environments.
 
@@ -81,9 +80,7 @@ def find_caveats(
     if mixed:
         yield Caveat("mixed", f"runs differ in the code of {', '.join(sorted(mixed))}", _minority(mixed.values()))
     uncommitted = tuple(
-        key
-        for key, build in build_info.items()
-        if build["dirty"] is not False and not committed_since(codes.get(key, {}))
+        key for key, build in build_info.items() if build.dirty is not False and not committed_since(codes.get(key, {}))
     )
     if uncommitted:
         count = f"{len(uncommitted)} of {len(build_info)}"
@@ -91,7 +88,7 @@ def find_caveats(
     for name in ("device", "packages"):
         by_value: dict[str, list[str]] = {}
         for key, build in build_info.items():
-            by_value.setdefault(digest(build[name]), []).append(key)
+            by_value.setdefault(digest(getattr(build, name)), []).append(key)
         if len(by_value) > 1:
             yield Caveat("mixed", f"runs differ in {name}", _minority([by_value]))
 
@@ -119,9 +116,9 @@ def _find_commit(code: tuple[tuple[str, str], ...]) -> str | None:
         return None
     top = ROOT.parent.parent
     paths = [str(path_of(name).relative_to(top)) for name, _ in code] + [LOCK]
-    if _git(top, "status", "--porcelain", "--", *paths) != "":
+    if git("status", "--porcelain", "--", *paths, folder=top) != "":
         return None
-    return _git(top, "log", "-1", "--format=%h", "--", *paths) or None
+    return git("log", "-1", "--format=%h", "--", *paths, folder=top) or None
 
 
 def fingerprint_of(modules: Iterable[str]) -> dict[str, str]:
@@ -130,21 +127,13 @@ def fingerprint_of(modules: Iterable[str]) -> dict[str, str]:
     return {name: version for name, version in fingerprint(names).items() if name in names}
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
-    try:
-        process = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return process.stdout.strip()
-
-
 def watermarks(results: StoredResults, cells: list[Cell]) -> list[str]:
     """Return the caveats of an artifact of these cells, in words."""
     recipes = closure(results.recipe(key) for cell in cells for key in cell.made_from)
     judged = [recipe for recipe in recipes if recipe.kind in JUDGED_KINDS]
     missing = {key for cell in cells for key in cell.expected} - {key for cell in cells for key in cell.made_from}
     codes = {recipe.key: recipe.code for recipe in judged}
-    build_info = {recipe.key: dict(build) for recipe in judged if (build := results.build_info(recipe))}
+    build_info = {recipe.key: build for recipe in judged if (build := results.build_info(recipe))}
     return [caveat.text for caveat in find_caveats(codes, build_info, missing)]
 
 
@@ -197,19 +186,19 @@ class TrustEvaluator:
         self._changed_files: dict[str, list[str]] = {}
         self._caveats: dict[str, list[Caveat]] = {}
 
-    def verdict(self, artifact: str, cell: CellDocument) -> Verdict:
+    def verdict(self, artifact: str, cell: LineageCell) -> Verdict:
         """Return the trust in a cell of an artifact, ``<paper>/<name>``."""
         reasons = list(self._reasons(artifact, cell))
         state = worst(state for state, _ in reasons)
         why = dict.fromkeys(why for reason_state, why in reasons if reason_state == state)
-        commit = self._cell_provenance(artifact, tuple(cell["made_from"])).commit
+        commit = self._cell_provenance(artifact, tuple(cell.made_from)).commit
         return Verdict(state, tuple(why), f"committed since, in {commit}" if commit else "")
 
-    def _reasons(self, artifact: str, cell: CellDocument) -> Iterator[tuple[str, str]]:
+    def _reasons(self, artifact: str, cell: LineageCell) -> Iterator[tuple[str, str]]:
         """Yield state and reason of everything that speaks against a cell."""
         yield from (("tampered", why) for why in self.changed_files(artifact))
-        yield from (("incomplete", f"missing: {key}") for key in cell["missing"])
-        provenance = self._cell_provenance(artifact, tuple(cell["made_from"]))
+        yield from (("incomplete", f"missing: {key}") for key in cell.missing)
+        provenance = self._cell_provenance(artifact, tuple(cell.made_from))
         yield from provenance.reasons
         for caveat in self.caveats(artifact):
             if provenance.keys & {*caveat.keys} and caveat.state != "incomplete":
@@ -232,15 +221,15 @@ class TrustEvaluator:
     def _commit_since(self, keys: Iterable[str]) -> str | None:
         """Return the commit that by now holds the code of the first of these that was uncommitted when it was made."""
         made, records = self.published.made, self.published.records
-        uncommitted = (key for key in keys if key in made and made[key]["dirty"] is not False)
-        commits = (committed_since(records[key]["code"]) for key in uncommitted)
+        uncommitted = (key for key in keys if key in made and made[key].dirty is not False)
+        commits = (committed_since(records[key].code) for key in uncommitted)
         return next((commit for commit in commits if commit), None)
 
-    def stale_reasons(self, artifact: str, cell: CellDocument) -> list[str]:
+    def stale_reasons(self, artifact: str, cell: LineageCell) -> list[str]:
         """Return the reasons why the current parameters and code would give another cell."""
-        if cell["missing"]:
+        if cell.missing:
             return []
-        origin = artifact, tuple(cell["made_from"]), tuple(cell["names"]), tuple(cell["beside"]), cell["benchmark"]
+        origin = artifact, tuple(cell.made_from), tuple(cell.names), tuple(cell.beside), cell.benchmark
         if origin not in self._stale:
             self._stale[origin] = stale_reasons(self.work.plan, self.published.lineages[artifact], cell)
         return self._stale[origin]
@@ -250,8 +239,8 @@ class TrustEvaluator:
 
         Only for a folder that agrees with the other lineages.
         """
-        record, on_disk = self.published.lineages[artifact]["records"][key], self.stored.on_disk.get(key)
-        if self.stored[key] or on_disk is None or record == stable_record(on_disk):
+        record, on_disk = self.published.lineages[artifact].records[key], self.stored.on_disk.get(key)
+        if self.stored[key] or on_disk is None or record == on_disk.stable:
             return []
         return [f"{self.work.reports_place}/{artifact}.lineage.json has another record of {key} than results/ has"]
 
@@ -259,7 +248,7 @@ class TrustEvaluator:
         """Return a sentence for each file of an artifact that differs from what was written."""
         if artifact not in self._changed_files:
             folder = (self.work.reports / artifact).parent
-            written = self.published.lineages[artifact]["files"].items()
+            written = self.published.lineages[artifact].files.items()
             self._changed_files[artifact] = [
                 f"{self.work.reports_place}/{artifact.rpartition('/')[0]}/{name} was changed since it was written"
                 for name, sha256 in written
@@ -271,20 +260,17 @@ class TrustEvaluator:
         """Return the caveats of an artifact as a whole."""
         if artifact not in self._caveats:
             lineage = self.published.lineages[artifact]
-            codes = {
-                key: record["code"] for key, record in lineage["records"].items() if record["kind"] in JUDGED_KINDS
-            }
+            codes = {key: record.code for key, record in lineage.records.items() if record.kind in JUDGED_KINDS}
             build_info = {key: build for key in codes if (build := self._build_info(key))}
-            missing = {key for cell in lineage["cells"] for key in cell["missing"]}
+            missing = {key for cell in lineage.cells for key in cell.missing}
             self._caveats[artifact] = list(find_caveats(codes, build_info, missing))
         return self._caveats[artifact]
 
-    def _build_info(self, key: str) -> Record | None:
+    def _build_info(self, key: str) -> BuildInfo | None:
         """Return when, where and from which sources a folder was built, from the reports or else from disk."""
         if key in self.published.made:
             return self.published.made[key]
-        build_info: Record | None = self.stored.on_disk[key]["made"] if not self.stored[key] else None
-        return build_info
+        return self.stored.on_disk[key].made if not self.stored[key] else None
 
     @cached_property
     def stored(self) -> "StoredFaults":
@@ -331,12 +317,12 @@ class StoredFaults:
         """Compare a record on disk with the one in the reports."""
         made, published = self.published.made.get(key), self.published.records[key]
         place = f"results/{key}"
-        if made and made["started"] == record["made"]["started"]:
-            if stable_record(record) != published:
+        if made and made.started == record.made.started:
+            if record.stable != published:
                 yield Reason("tampered", place, "differs from its record in the reports")
-            elif made != record["made"]:
+            elif made != record.made:
                 yield Reason("tampered", place, f"differs from its entry in {self.work.reports_place}/{MADE}")
-        elif content(record) != content(published):
+        elif record.content != published.content:
             yield Reason("stale", place, "was rebuilt after the reports, with another result")
 
     def _input_faults(self, key: str, record: Record) -> Iterator[Reason]:
@@ -345,10 +331,10 @@ class StoredFaults:
             store = self.work.store
             if store.is_complete(need):
                 try:
-                    now = content(store.record(need))
+                    now = store.record(need).content
                 except DamagedError:
                     continue
-                if now != record["inputs"].get(role):
+                if now != record.inputs.get(role):
                     yield Reason("stale", f"results/{key}", f"was made from another {role} than {need.key} is now")
 
     def is_reliable(self, key: str) -> bool:
@@ -356,44 +342,44 @@ class StoredFaults:
         return key in self.published.records and not self[key]
 
 
-def stale_reasons(plan: Plan, lineage: Mapping[str, Any], cell: CellDocument) -> list[str]:
+def stale_reasons(plan: Plan, lineage: Lineage, cell: LineageCell) -> list[str]:
     """Return the reasons why the current parameters and code would give another cell, a line each."""
-    track = lineage["track"]
+    track = lineage.track
     if track not in TRACKS:
         return [f"there is no track {track!r} any more"]
     reasons: dict[str, None] = {}
     planned = {recipe.key: recipe for recipe in _planned_recipes(plan, track, cell)}
-    if not planned and cell["made_from"]:
+    if not planned and cell.made_from:
         return ["it is no longer planned"]
-    if not cell["made_from"]:
+    if not cell.made_from:
         return ["it was never run"] if planned else []
-    for key in cell["made_from"]:
+    for key in cell.made_from:
         if key not in planned:
-            old, records = lineage["records"][key], lineage["records"]
+            old, records = lineage.records[key], lineage.records
             new = closest_recipe(old, list(planned.values()), records)
             if new is None:
-                reasons[f"seed {old['labels'].get('seed')} is no longer planned"] = None
+                reasons[f"seed {old.labels.get('seed')} is no longer planned"] = None
             else:
-                reasons |= dict.fromkeys(changes(chain(old, records), chain(new)))
-    if not reasons and set(planned) - set(cell["made_from"]):
-        reasons[f"seeds are missing: it has {len(cell['made_from'])} of {len(planned)} evaluations"] = None
+                reasons |= dict.fromkeys(changes(Chain.of(old, records), Chain.of_recipe(new)))
+    if not reasons and set(planned) - set(cell.made_from):
+        reasons[f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"] = None
     if not reasons:
         reasons |= dict.fromkeys(metric_code_changes(lineage))
     return list(reasons)
 
 
-def _planned_recipes(plan: Plan, track: str, cell: CellDocument) -> list[Recipe]:
+def _planned_recipes(plan: Plan, track: str, cell: LineageCell) -> list[Recipe]:
     """Return the recipes that the current plan has for a cell."""
-    if cell["names"]:
-        names = cell["beside"] or cell["names"]
-        planned = [plan.evaluations(track, name, cell["benchmark"]) for name in names]
-        by_name = zip(names, shared_replicates(planned) if cell["beside"] else planned, strict=True)
-        return [recipe for name, recipes in by_name if name in cell["names"] for recipe in recipes]
-    data = plan.tracks[track].benchmarks.get(cell["benchmark"]) if track in plan.tracks else None
+    if cell.names:
+        names = cell.beside or cell.names
+        planned = [plan.evaluations(track, name, cell.benchmark) for name in names]
+        by_name = zip(names, shared_replicates(planned) if cell.beside else planned, strict=True)
+        return [recipe for name, recipes in by_name if name in cell.names for recipe in recipes]
+    data = plan.tracks[track].benchmarks.get(cell.benchmark) if track in plan.tracks else None
     return [data] if data else []
 
 
-def metric_code_changes(lineage: Mapping[str, Any]) -> Iterator[str]:
+def metric_code_changes(lineage: Lineage) -> Iterator[str]:
     """Yield the changes of the code that computes metrics since a lineage was written."""
-    if modules := changed_modules(lineage["metric_code"], fingerprint(TRACKS[lineage["track"]].metric_code)):
+    if modules := changed_modules(lineage.metric_code, fingerprint(TRACKS[lineage.track].metric_code)):
         yield f"code of metrics changed: {', '.join(modules)}"

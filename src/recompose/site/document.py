@@ -6,23 +6,29 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from recompose.digest import digest, short
+from recompose.digest import short
 from recompose.errors import ParamsError
 from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
+from recompose.records import StableRecord, code_text, flat
 from recompose.report.claims import PARTS, scope_text, verdict_counts
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure
-from recompose.report.lineage import Record
-from recompose.report.published import MADE, PublishedLineage
+from recompose.report.lineage import MADE
+from recompose.report.published import PublishedLineage
 from recompose.report.tables import ABOUT, reported_cells
 from recompose.report.trust import STATES, UNCHECKED
 from recompose.tracks import TRACKS
 
 SPREAD = " ± "
 PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; the other ones are ours
+# parts of a cell that a click shows
+SHOWN_PARTS = (
+    *("row", "column", "view", "text", "value", "spread", "n"),
+    *("made_from", "values", "missing", "names", "metric", "aggregate"),
+)
 Content = dict[str, Any]  # of a part of the page, for its template or its script
 Place = tuple[str, str, str]  # source, row and column of a value in a grid
 
@@ -88,7 +94,7 @@ def _notes(paper: Paper) -> str:
 
 def _counts(published: PublishedLineage) -> Content:
     """Return the number of runs and evaluations, and the file of their build info."""
-    kinds = Counter(record["kind"] for record in published.records.values())
+    kinds = Counter(record.kind for record in published.records.values())
     return {"runs": kinds["runs"], "evaluations": kinds["evaluations"], "file": MADE}
 
 
@@ -135,21 +141,18 @@ class _Cells:
         states, why = self._audit.states.get(artifact, {}), self._audit.why.get(artifact, {})
         numbered = []
         for cell in self._published.cells(artifact):
-            key = ("measured", cell["view"], cell["row"], cell["column"])
-            number = len(self.all)
+            number, content = len(self.all), dict(cell)
             self.all.append(
                 {
-                    **{part: cell[part] for part in ("row", "column", "view", "text", "value", "spread", "n")},
-                    **{part: cell[part] for part in ("made_from", "values", "missing", "names", "metric")},
-                    "aggregate": cell["aggregate"],
-                    "state": states.get(key, UNCHECKED),
-                    "why": why.get(key, []),
+                    **{part: content[part] for part in SHOWN_PARTS},
+                    "state": states.get(cell.key, UNCHECKED),
+                    "why": why.get(cell.key, []),
                     "paper": paper.name,
                     "artifact": artifact,
                     "file": artifact,
                 }
             )
-            numbered.append({**cell, "number": number, "state": self.all[-1]["state"]})
+            numbered.append({**content, "number": number, "state": self.all[-1]["state"]})
         return numbered
 
     def headline(self, paper: Paper) -> Content | None:
@@ -325,42 +328,34 @@ def _spread_note(measured: list[Content]) -> str:
     )
 
 
-def _stored_folder(key: str, record: Record, params: Params) -> Content:
+def _stored_folder(key: str, record: StableRecord, params: Params) -> Content:
     """Return the details of a stored folder; ``changed`` are the settings that differ from params.yaml."""
-    settings = dict(_flat(record["document"]))
+    settings = dict(flat(record.document))
     return {
         "key": key,
-        "kind": record["kind"],
-        "name": record["name"],
-        "digest": record["digest"],
-        "seed": record["labels"].get("seed"),
+        "kind": record.kind,
+        "name": record.name,
+        "digest": record.digest,
+        "seed": record.labels.get("seed"),
         "settings": settings,
         "changed": _changed_settings(record, params),
-        "needs": [f"{need['kind']}/{short(need['digest'])}" for need in record["needs"].values()],
-        "inputs": {name: short(value) for name, value in record["inputs"].items()},
-        "files": {name: short(entry["sha256"]) for name, entry in record["files"].items()},
-        "code": f"{short(digest(record['code']))} ({len(record['code'])} modules)" if record["code"] else "",
+        "needs": [need.key for need in record.needs.values()],
+        "inputs": {name: short(value) for name, value in record.inputs.items()},
+        "files": {name: short(entry.sha256) for name, entry in record.files.items()},
+        "code": code_text(record.code),
     }
 
 
-def _flat(document: Content, path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in document.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
-
-
-def _changed_settings(record: Record, params: Params) -> Content:
+def _changed_settings(record: StableRecord, params: Params) -> Content:
     """Return the value in params.yaml of each setting of a record that differs from it.
 
     Empty if params.yaml no longer has the method.
     """
-    labels, settings = record["labels"], record["document"].get("settings")
-    if settings is None or record["track"] not in params.tracks:
+    labels, settings = record.labels, record.document.get("settings")
+    if settings is None or record.track not in params.tracks:
         return {}
     try:
-        now = dict(_flat(TRACKS[record["track"]].settings(params, labels["method"], labels["dataset"])))
+        now = dict(flat(TRACKS[record.track].settings(params, labels["method"], labels["dataset"])))
     except (KeyError, ParamsError):
         return {}
-    return {f"settings.{name}": now.get(name) for name, value in _flat(settings) if now.get(name) != value}
+    return {f"settings.{name}": now.get(name) for name, value in flat(settings) if now.get(name) != value}

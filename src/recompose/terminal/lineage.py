@@ -1,18 +1,17 @@
 """The outputs of `recompose trace`, `downstream` and `diff`."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.tree import Tree
 
-from recompose.digest import digest, short
+from recompose.digest import short
 from recompose.provenance.diff import Diff
-from recompose.provenance.documents import Document, Record
 from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
 from recompose.provenance.remote import has_remote
 from recompose.provenance.trace import TraceResult
+from recompose.records import BuildInfo, StableRecord, code_text, flat
+from recompose.report.lineage import Document
 from recompose.report.trust import UNCHECKED
 from recompose.terminal.text import escape_markup, state_colour
 from recompose.workspace import Workspace
@@ -23,25 +22,25 @@ Facts = Document  # by title
 def show_trace(console: Console, work: Workspace, path: Path, traced: TraceResult) -> None:
     """Print a cell as a tree: value, state, and everything that it was made from; common facts appear once."""
     cell = traced.cell
-    place = " · ".join(escape_markup(text) for text in (str(path), cell["row"], cell["column"], cell["view"]) if text)
+    place = " · ".join(escape_markup(text) for text in (str(path), cell.row, cell.column, cell.view) if text)
     colour = state_colour(traced.state)
-    tree = Tree(f"[bold]{escape_markup(cell['text'])}[/bold]  {place} · [{colour}]{traced.word}[/{colour}]")
+    tree = Tree(f"[bold]{escape_markup(cell.text)}[/bold]  {place} · [{colour}]{traced.word}[/{colour}]")
     for reason in traced.why:
         tree.add(f"[{colour}]{escape_markup(reason)}[/{colour}]")
     if traced.note:
         tree.add(escape_markup(traced.note))
-    if cell["value"] is not None:
-        spread = f" ± {cell['spread']:.4f}" if cell["spread"] is not None else ""
-        tree.add(f"{cell['aggregate']}: {cell['value']:.4f}{spread}, n = {cell['n']}")
-    has_one_each = len(cell["made_from"]) == len(cell["values"])
-    values = dict(zip(cell["made_from"], cell["values"], strict=True)) if has_one_each else {}
-    if cell["values"] and not has_one_each:
-        tree.add(f"by seed: {', '.join(f'{value:.4f}' for value in cell['values'])}")
-    for kind in dict.fromkeys(record["kind"] for record in reversed(traced.records.values())):
+    if cell.value is not None:
+        spread = f" ± {cell.spread:.4f}" if cell.spread is not None else ""
+        tree.add(f"{cell.aggregate}: {cell.value:.4f}{spread}, n = {cell.n}")
+    has_one_each = len(cell.made_from) == len(cell.values)
+    values = dict(zip(cell.made_from, cell.values, strict=True)) if has_one_each else {}
+    if cell.values and not has_one_each:
+        tree.add(f"by seed: {', '.join(f'{value:.4f}' for value in cell.values)}")
+    for kind in dict.fromkeys(record.kind for record in reversed(traced.records.values())):
         _add_kind(tree, work, traced, kind, values)
-    if cell["made_from"]:
+    if cell.made_from:
         tree.add("[dim]all of this is below results/; to make what is missing:[/dim]")
-        tree.add(f"recompose make {escape_markup(' '.join(cell['made_from']))}")
+        tree.add(f"recompose make {escape_markup(' '.join(cell.made_from))}")
         if traced.state == UNCHECKED and has_remote(work.root):
             tree.add("[dim]or, to pull it from DVC's remote:[/dim]")
             tree.add("dvc pull")
@@ -50,14 +49,14 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: TraceResul
 
 def _add_kind(tree: Tree, work: Workspace, traced: TraceResult, kind: str, values: dict[str, float]) -> None:
     """Add everything of one kind that is behind a cell."""
-    records = {key: record for key, record in traced.records.items() if record["kind"] == kind}
+    records = {key: record for key, record in traced.records.items() if record.kind == kind}
     facts = {key: _facts(work, key, record, traced.made.get(key)) for key, record in records.items()}
     common = [_common(list(part)) for part in zip(*facts.values(), strict=True)]
     if any(common):
         _add_facts(tree.add(f"[bold]all {len(records)} {kind}[/bold]"), *common)
     for key, record in records.items():
         value = "" if values.get(key) is None else f": {values[key]:.4f}"
-        branch = tree.add(f"[bold]{escape_markup(key)}[/bold] {escape_markup(record['name'])}{value}")
+        branch = tree.add(f"[bold]{escape_markup(key)}[/bold] {escape_markup(record.name)}{value}")
         _add_facts(branch, *(_without(part, shared) for part, shared in zip(facts[key], common, strict=True)))
 
 
@@ -84,34 +83,26 @@ def _without(values: Facts, common: Facts) -> Facts:
     return {name: value for name, value in values.items() if name not in common}
 
 
-def _facts(work: Workspace, key: str, record: Record, made: Record | None) -> tuple[Facts, Facts, Facts]:
+def _facts(work: Workspace, key: str, record: StableRecord, made: BuildInfo | None) -> tuple[Facts, Facts, Facts]:
     """Return the parameters, the needs and the other facts of something stored."""
-    needs = {role: f"{need['kind']}/{short(need['digest'])}" for role, need in record["needs"].items()}
-    return dict(_flat(record["document"])), needs, _other_facts(work, key, record, made)
+    needs = {role: need.key for role, need in record.needs.items()}
+    return dict(flat(record.document)), needs, _other_facts(work, key, record, made)
 
 
-def _other_facts(work: Workspace, key: str, record: Record, made: Record | None) -> Facts:
+def _other_facts(work: Workspace, key: str, record: StableRecord, made: BuildInfo | None) -> Facts:
     lines = {
-        "files": ", ".join(f"{name} {short(entry['sha256'])}" for name, entry in record["files"].items()),
-        "code": f"{short(digest(record['code']))} ({len(record['code'])} modules)" if record["code"] else "",
+        "files": ", ".join(f"{name} {short(entry.sha256)}" for name, entry in record.files.items()),
+        "code": code_text(record.code),
         "its files": "" if (work.results / key).exists() else "not on this disk",
     }
     if made:
-        attempts = f", the last of {made['attempts']} attempts" if made["attempts"] > 1 else ""
+        attempts = f", the last of {made.attempts} attempts" if made.attempts > 1 else ""
         lines |= {
-            "commit": short(made["commit"] or "none") + (", with uncommitted changes" if made["dirty"] else ""),
-            "machine": f"{made['host']}, {made['device']}",
-            "made": f"{made['started']}, in {made['seconds']} s{attempts}",
+            "commit": short(made.commit or "none") + (", with uncommitted changes" if made.dirty else ""),
+            "machine": f"{made.host}, {made.device}",
+            "made": f"{made.started}, in {made.seconds} s{attempts}",
         }
     return lines
-
-
-def _flat(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in document.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
 
 
 def show_downstream(console: Console, origin: Downstream) -> None:
@@ -134,8 +125,8 @@ def _add_reached(tree: Tree, reached: ReachedArtifact) -> None:
     """Add an artifact with a line for each of its rows, in each view."""
     rows: dict[tuple[str, str], list[str]] = {}
     for cell in reached.cells:
-        text = f"{escape_markup(cell['column'])} [bold]{escape_markup(cell['text'])}[/bold]"
-        rows.setdefault((cell["row"], cell["view"]), []).append(text)
+        text = f"{escape_markup(cell.column)} [bold]{escape_markup(cell.text)}[/bold]"
+        rows.setdefault((cell.row, cell.view), []).append(text)
     branch = tree.add(f"{escape_markup(reached.artifact)} [dim]{reached.kind}[/dim]")
     for (row, view), cells in rows.items():
         branch.add(f"{escape_markup(row)}{f' ({escape_markup(view)})' if view else ''}: {', '.join(cells)}")
@@ -144,17 +135,15 @@ def _add_reached(tree: Tree, reached: ReachedArtifact) -> None:
 def show_diff(console: Console, path: Path, diff: Diff) -> None:
     """Print the changes of a cell and of its sources, as a tree: value, kinds of changes, seeds, runs."""
     before, after = diff.before, diff.after
-    place = " · ".join(
-        escape_markup(part) for part in (str(path), after["row"], after["column"], after["view"]) if part
-    )
+    place = " · ".join(escape_markup(part) for part in (str(path), after.row, after.column, after.view) if part)
     tree = Tree(
-        f"[bold]{escape_markup(before['text'])} → {escape_markup(after['text'])}[/bold]  {place} · since "
+        f"[bold]{escape_markup(before.text)} → {escape_markup(after.text)}[/bold]  {place} · since "
         f"{escape_markup(diff.revision)} "
         f"({short(diff.commit)})"
     )
-    if before["value"] is not None and after["value"] is not None:
-        change = after["value"] - before["value"]
-        tree.add(f"value {before['value']:.4f} → {after['value']:.4f}, {change:+.4f}")
+    if before.value is not None and after.value is not None:
+        change = after.value - before.value
+        tree.add(f"value {before.value:.4f} → {after.value:.4f}, {change:+.4f}")
     if diff.same_runs:
         tree.add("made by the same runs")
     for line, titles in diff.changed.items():

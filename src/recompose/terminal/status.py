@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.monitor.status import STATES, Observer, SessionPace, Status, StoreItem
-from recompose.store import ERROR, LOG
+from recompose.records import LOG
+from recompose.store import ERROR
 from recompose.terminal.progress import progress_table
 from recompose.terminal.text import clock_duration, pluralize, printable
 

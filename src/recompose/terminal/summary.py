@@ -5,21 +5,24 @@ import time
 from rich.console import Console
 from rich.text import Text
 
-from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
 from recompose.provenance.audit import audit_artifacts
+from recompose.report.documents import Sources
 from recompose.report.expectations import expectations
-from recompose.report.published import PublishedLineage, read_made
+from recompose.report.lineage import read_made
+from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
 from recompose.terminal.text import exact_duration, pluralize, printable
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 
-def show_summary(console: Console, work: Workspace, papers: list[Paper], began: float | None) -> None:
+def show_summary(
+    console: Console, work: Workspace, papers: list[Paper], sources: Sources | None, began: float | None
+) -> None:
     """Print what was made, its cost, headline numbers, the state of the instrument, the audit, and the page to open."""
-    published = PublishedLineage.read_valid(work.reports, papers)
-    audited = audit_artifacts(work, papers, published)
+    published = PublishedLineage.read(work.reports, papers)
+    audited = audit_artifacts(work, papers, published, sources)
     lines = [
         f"made: {_contents(published)}",
         f"took: {_took(work, began)}",
@@ -33,7 +36,7 @@ def show_summary(console: Console, work: Workspace, papers: list[Paper], began: 
 
 
 def _contents(published: PublishedLineage) -> str:
-    kinds = [record["kind"] for record in published.records.values()]
+    kinds = [record.kind for record in published.records.values()]
     cells = sum(len(published.cells(name)) for name in published.lineages)
     runs, evaluations = kinds.count("runs"), kinds.count("evaluations")
     artifacts = pluralize(len(published.lineages), "table or figure", "tables and figures")
@@ -44,7 +47,7 @@ def _contents(published: PublishedLineage) -> str:
 
 
 def _took(work: Workspace, began: float | None) -> str:
-    total = exact_duration(sum(made["seconds"] for made in read_made(work.reports).values()))
+    total = exact_duration(sum(made.seconds for made in read_made(work.reports).values()))
     return f"{exact_duration(time.time() - began)} now; {total} of work in all" if began else f"{total} of work"
 
 
@@ -63,7 +66,7 @@ def _instrument(work: Workspace) -> str:
     return f"DOES NOT HOLD: {'; '.join(failures)}" if failures else "; ".join(check.sentence for check in checks)
 
 
-def headline_number(results: Results, paper: Paper) -> str:
+def headline_number(results: StoredResults, paper: Paper) -> str:
     """Return the mean of the paper's own method in the first metric on the first benchmark, or nothing before it is
     measured.
     """

@@ -17,12 +17,10 @@ from recompose.plan import recipe_of
 from recompose.provenance.checks import REMAKE
 from recompose.provenance.checks.recorded import Recorded
 from recompose.provenance.checks.stored import StoredCheck
-from recompose.provenance.documents import Cell, Lineage
 from recompose.report.findings import AuditReport, Finding, Key
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, is_figure
-from recompose.report.lineage import cell_document
-from recompose.report.schema import read_checked
+from recompose.report.lineage import Lineage, LineageCell
 from recompose.report.tables import build_table, quoted_cells, reported_cells
 from recompose.report.trust import UNCHECKED, TrustEvaluator, metric_code_changes, worst
 from recompose.tracks import TRACKS
@@ -97,22 +95,22 @@ class ArtifactCheck:
         path = self._paths[-1]
         if path.is_file():
             try:
-                read_checked(path)
+                Lineage.read(path)
             except LineageError as error:
                 self._add_finding(error.state, self._relative(path), str(error), REMAKE)
         return None
 
     @cached_property
-    def _cells(self) -> dict[Key, Cell]:
+    def _cells(self) -> dict[Key, LineageCell]:
         """The cells of its lineage."""
         assert self.lineage is not None
-        return {("measured", cell["view"], cell["row"], cell["column"]): cell for cell in self.lineage["cells"]}
+        return {cell.key: cell for cell in self.lineage.cells}
 
     @cached_property
     def _evaluations(self) -> set[str]:
         """The evaluations behind its cells."""
-        made_from = {key for cell in self._cells.values() for key in cell["made_from"]}
-        return {key for key in made_from if self.evaluator.published.records[key]["kind"] == "evaluations"}
+        made_from = {key for cell in self._cells.values() for key in cell.made_from}
+        return {key for key in made_from if self.evaluator.published.records[key].kind == "evaluations"}
 
     @property
     def _is_whole(self) -> bool:
@@ -122,20 +120,20 @@ class ArtifactCheck:
     def _check_verdicts(self) -> None:
         """Find what speaks against each cell; a reason that many cells share becomes one finding."""
         assert self.lineage is not None
-        for key in self.lineage["records"]:
+        for key in self.lineage.records:
             for why in self.evaluator.record_conflicts(self._place, key):
                 place, _, problem = why.partition(" ")
                 self._add_finding("tampered", place, problem, REMAKE, key)
         for caveat in self.evaluator.caveats(self._place):
             self._add_finding(caveat.state, self._place, caveat.why, REMEDIES[caveat.state], *caveat.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
-        for key, cell in self._cells.items():
+        for cell in self._cells.values():
             verdict = self.evaluator.verdict(self._place, cell)
-            self.states[key] = verdict.state
+            self.states[cell.key] = verdict.state
             if verdict.why:
-                self.why[key] = list(verdict.why)
+                self.why[cell.key] = list(verdict.why)
             if reasons := self.evaluator.stale_reasons(self._place, cell):
-                stale.setdefault(tuple(reasons), []).append(cell["row"])
+                stale.setdefault(tuple(reasons), []).append(cell.row)
         for grouped, rows in stale.items():
             title = f"{', '.join(dict.fromkeys(rows))} ({len(rows)} {'cell' if len(rows) == 1 else 'cells'})"
             self._add_finding("stale", f"{self._place} · {title}", "; ".join(grouped), REMAKE)
@@ -143,7 +141,7 @@ class ArtifactCheck:
     def _check_requests(self) -> None:
         """Find rows and benchmarks that the current plan asks for and the artifact does not show."""
         assert self.lineage is not None
-        recorded = {(entry["name"], entry["benchmark"]) for entry in self.lineage["asked"]}
+        recorded = {(entry.name, entry.benchmark) for entry in self.lineage.planned}
         plan, track = self.evaluator.work.plan, self.paper.track
         planned = {(name, benchmark) for name in self.artifact.rows.values() for benchmark in plan.benchmarks(track)}
         new = sorted(pair for pair in planned - recorded if plan.evaluations(track, *pair))
@@ -170,7 +168,7 @@ class ArtifactCheck:
     def _is_unchanged(self, path: Path) -> bool:
         """Return true where a file is as it was written."""
         assert self.lineage is not None
-        return bool(path.is_file() and sha256_file(path) == self.lineage["files"].get(path.name))
+        return bool(path.is_file() and sha256_file(path) == self.lineage.files.get(path.name))
 
     def _is_reliable(self, key: Key) -> bool:
         """Return true where a cell can be recomputed from stored results."""
@@ -178,15 +176,15 @@ class ArtifactCheck:
         return self._has_costs(cell) and all(
             made_from in self.stored.numbers
             or (made_from not in self._evaluations and self.evaluator.stored.is_reliable(made_from))
-            for made_from in cell["made_from"]
+            for made_from in cell.made_from
         )
 
-    def _has_costs(self, cell: Cell) -> bool:
+    def _has_costs(self, cell: LineageCell) -> bool:
         """Return true where the runs are here whose costs a cell shows; scores can exist without them."""
-        if not (cell["metric"] or "").startswith(COST):
+        if not cell.metric.startswith(COST):
             return True
         records, store = self.evaluator.published.records, self.evaluator.work.store
-        runs = (recipe_of(records[key]).needs.get("run") for key in cell["made_from"])
+        runs = (recipe_of(records[key]).needs.get("run") for key in cell.made_from)
         return all(store.is_complete(run) for run in runs if run)
 
     def _recompute(self, make: Callable[[], T]) -> T | None:
@@ -233,7 +231,7 @@ class ArtifactCheck:
             return False
         if not self._evaluations:
             return all(
-                self.evaluator.stored.is_reliable(key) for cell in self._cells.values() for key in cell["made_from"]
+                self.evaluator.stored.is_reliable(key) for cell in self._cells.values() for key in cell.made_from
             )
         return not self._evaluations.isdisjoint(self.stored.numbers)
 
@@ -241,7 +239,7 @@ class ArtifactCheck:
     def _metric_code_changes(self) -> list[str]:
         """The changes of the metric code, which may change numbers legitimately."""
         assert self.lineage is not None
-        return list(metric_code_changes(self.lineage)) if self.lineage["track"] in TRACKS else ["its track is gone"]
+        return list(metric_code_changes(self.lineage)) if self.lineage.track in TRACKS else ["its track is gone"]
 
     def _compare_cells(self, path: Path, table: Table | None) -> set[Key]:
         """Compare the cells of a CSV file with those due; return the keys of those that differ."""
@@ -261,7 +259,7 @@ class ArtifactCheck:
         if self._is_computable(key, table):
             return in_file.get(key) == due.get(key)
         self._worsen(key, UNCHECKED, "some results behind it are missing or not valid")
-        return in_file.get(key, {}).get("text") == self._cells[key]["text"]
+        return in_file.get(key, {}).get("text") == self._cells[key].text
 
     def _is_computable(self, key: Key, table: Table | None) -> bool:
         """Return true where declaration and runs determine a cell."""
@@ -279,7 +277,7 @@ class ArtifactCheck:
         source, view, row, column = key
         place = " · ".join(str(part) for part in (self._relative(path), row, column, view) if part)
         computable = self._is_computable(key, table)
-        expected = due if computable else {"text": self._cells[key]["text"]}
+        expected = due if computable else {"text": self._cells[key].text}
         says = "its runs give" if computable else "its lineage says"
         if source == "reported":
             says = "paper.yaml says" if view else f"reported/{self.name}.csv says"
@@ -296,13 +294,12 @@ class ArtifactCheck:
         and agrees with its lineage.
         """
         same_value = in_file is None or due is None or in_file["value"] == due["value"]
-        return same_value and (in_file or {}).get("text") == self._cells.get(key, {}).get("text")
+        recorded = self._cells[key].text if key in self._cells else None
+        return same_value and (in_file or {}).get("text") == recorded
 
     def _compare_lineage(self, table: Table, named: set[Key]) -> None:
         """Compare the cells of the lineage with the runs."""
-        due: dict[Key, Cell] = {
-            ("measured", cell.view, cell.row, cell.column): cell_document(cell) for cell in table.measured
-        }
+        due = {cell.key: cell for cell in map(LineageCell.of, table.measured)}
         for key in dict.fromkeys([*due, *self._cells]):
             if key in named or (key in self._cells and not self._is_reliable(key)):
                 continue
@@ -377,11 +374,11 @@ def _text(cell: dict[str, str] | None, reference: dict[str, str] | None) -> str:
     return f"'{cell[column]}'" if column == "text" else f"{column} '{cell[column]}'"
 
 
-def _disagreement(cell: Cell | None, due: Cell | None) -> str:
+def _disagreement(cell: LineageCell | None, due: LineageCell | None) -> str:
     """Return the difference between a cell of a lineage and the one due; empty where there is none."""
     if cell is None or due is None:
         return "misses what its runs give" if cell is None else "its runs do not give it"
-    differing = [part for part, value in due.items() if not _equal(value, cell[part])]
+    differing = [part for part, value in due if not _equal(value, getattr(cell, part))]
     verb = "are" if len(differing) > 1 else "is"
     return f"its {', '.join(differing)} {verb} not what its runs give" if differing else ""
 

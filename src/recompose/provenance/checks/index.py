@@ -1,13 +1,14 @@
 """A check of the index of the reports, and of the numbers beside it, against the artifacts' evaluations."""
 
 from recompose.digest import sha256_file
-from recompose.files import read_json
+from recompose.errors import LineageError
 from recompose.papers.declaration import Paper
 from recompose.provenance.checks import REMAKE
 from recompose.provenance.checks.recorded import Audited
 from recompose.report.findings import Audit, AuditReport, Finding
-from recompose.report.index import INDEX, PAGE, index_texts
-from recompose.report.published import MADE, PublishedLineage
+from recompose.report.index import PAGE, index_texts
+from recompose.report.lineage import INDEX, MADE, ReportIndex
+from recompose.report.published import PublishedLineage
 from recompose.site.build import page
 from recompose.site.document import Site
 from recompose.workspace import Workspace
@@ -17,12 +18,12 @@ def check_index(work: Workspace, papers: list[Paper], published: PublishedLineag
     """Check the page, the index and the numbers beside it against what was written, and what would be written now."""
     report = AuditReport()
     try:
-        written: dict[str, str] = dict(read_json(work.reports / INDEX)["files"])
+        written = ReportIndex.read(work.reports).files
     except FileNotFoundError:
         report.findings.append(Finding("incomplete", f"{work.reports_place}/{INDEX}", "is missing", REMAKE))
         return report
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        report.findings.append(Finding("tampered", f"{work.reports_place}/{INDEX}", f"cannot be read: {error}", REMAKE))
+    except LineageError as error:
+        report.findings.append(Finding("tampered", f"{work.reports_place}/{INDEX}", str(error), REMAKE))
         return report
     if not (work.reports / MADE).is_file():
         report.findings.append(Finding("incomplete", f"{work.reports_place}/{MADE}", "is missing", REMAKE))

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from recompose.plan import Recipe, recipe_of
-from recompose.provenance.documents import Lineage, Record
+from recompose.records import BuildInfo
+from recompose.report.lineage import Lineage
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
 from recompose.workspace import Workspace
@@ -27,11 +28,9 @@ class Audited(StoredResults):
         """Return the metrics of an evaluation, recomputed from its scores."""
         return self._numbers[evaluation.key]
 
-    def made(self, recipe: Recipe) -> Record | None:
+    def made(self, recipe: Recipe) -> BuildInfo | None:
         """Return the record of a recipe's making, even where the result is not on this disk."""
-        return (
-            self.record(recipe)["made"] if self.work.store.is_complete(recipe) else self._published.made.get(recipe.key)
-        )
+        return self.record(recipe).made if self.work.store.is_complete(recipe) else self._published.made.get(recipe.key)
 
 
 class Recorded(Audited):
@@ -44,7 +43,7 @@ class Recorded(Audited):
     @cached_property
     def _recipes(self) -> dict[str, Recipe]:
         recipes: dict[str, Recipe] = {}
-        for key, described in {**self._lineage["wanted"], **self._lineage["records"]}.items():
+        for key, described in {**self._lineage.other_recipes, **self._lineage.records}.items():
             recipes[key] = recipe_of(described, recipes)
         return recipes
 
@@ -54,18 +53,18 @@ class Recorded(Audited):
 
     def benchmarks(self, track: str) -> list[str]:
         """Return the recorded benchmarks."""
-        return list(self._lineage["benchmarks"])
+        return list(self._lineage.benchmarks)
 
     def data(self, track: str, benchmark: str) -> Recipe:
         """Return the data of a benchmark, from the current plan where the lineage has no record of it."""
-        key = self._lineage["benchmarks"][benchmark]
+        key = self._lineage.benchmarks[benchmark]
         return self._recipes.get(key) or self.plan.by_key[key]
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         """Return the recorded evaluations of a method or variant on a benchmark."""
         return [
             self._recipes[key]
-            for entry in self._lineage["asked"]
-            if (entry["name"], entry["benchmark"]) == (name, benchmark)
-            for key in entry["evaluations"]
+            for entry in self._lineage.planned
+            if (entry.name, entry.benchmark) == (name, benchmark)
+            for key in entry.evaluations
         ]

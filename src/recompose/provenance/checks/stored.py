@@ -11,6 +11,7 @@ from recompose.data.content import CONTENT, changed_files, raw_files
 from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, recipe_of
 from recompose.provenance.checks import REMAKE
+from recompose.records import remedy as store_remedy
 from recompose.report.findings import AuditReport, Finding
 from recompose.report.trust import UNCHECKED, TrustEvaluator
 from recompose.tracks import TRACKS
@@ -60,9 +61,9 @@ class StoredCheck:
                 self.report.unchecked.append(reason.why)
                 self.absent.append(key)
             else:
-                remedy = REMAKE if reason.state == "stale" else self.evaluator.work.store.remedy(recipe)
+                remedy = REMAKE if reason.state == "stale" else store_remedy(key)
                 self.report.findings.append(Finding(reason.state, reason.place, reason.fault, remedy, (key,)))
-        self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
+        self.files += len(stored.on_disk[key].files) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
         self.compute_metrics([key], MetricCache.recompute_all)
@@ -105,7 +106,7 @@ class StoredCheck:
             self.numbers[key] = numbers_of(MetricCache(work.store, work.results), recipe)
         except Exception as error:  # scores may be forged, or newer code may need what they lack
             why = f"its scores cannot be read: {type(error).__name__}: {error}"
-            self.report.findings.append(Finding("tampered", f"results/{key}", why, work.store.remedy(recipe), (key,)))
+            self.report.findings.append(Finding("tampered", f"results/{key}", why, store_remedy(key), (key,)))
 
 
 def _root(data: Path, recipe: Recipe) -> Path:

@@ -23,11 +23,12 @@ from torch import Tensor, nn
 
 from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, build
 from recompose.digest import sha256_file
-from recompose.errors import DataError
+from recompose.errors import DamagedError, DataError
 from recompose.files import read_json
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
-from recompose.store import RECORD, Store
+from recompose.records import RECORD, Record
+from recompose.store import Store
 from recompose.tracks.building import CHECKPOINT, Document, build_settings
 from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.suites.encoding import Preprocess
@@ -105,13 +106,15 @@ def find_weights(model: str, name: str) -> ModelWeights:
 def _run_weights(model: str, folder: Path) -> ModelWeights:
     """Return the weights in a run's folder, whose backbone is in the same store."""
     try:
-        recipe = recipe_of(read_json(folder / RECORD))
+        recipe = recipe_of(Record.read(folder.resolve() / RECORD))
         store, backbone = Store(folder.resolve().parents[1]), recipe.needs["backbone"]
-        checkpoint = store.file(recipe, CHECKPOINT)
-        store.verify(recipe_of(read_json(store.folder(backbone) / RECORD)))  # its weights may be code
-        description = read_json(store.file(backbone, DESCRIPTION))
-    except (OSError, ValueError, KeyError, TypeError):
-        raise DataError(f"{folder} is a folder, but not a run: name the file with the weights in it") from None
+        pretrained = recipe_of(Record.read(store.record_path(backbone)))
+    except (DamagedError, KeyError):
+        message = f"{folder} is a folder, but not a run: name the file with the weights in it"
+        raise DataError(message, code="no-run", place=folder) from None
+    checkpoint = store.file(recipe, CHECKPOINT)
+    store.verify(pretrained)  # its weights may be code
+    description = read_json(store.file(backbone, DESCRIPTION))
     if description["architecture"] != model:
         raise DataError(f"{folder} is a run of {description['architecture']}, not of {model}")
     run = Run(recipe.document, {"run": checkpoint.parent, "backbone": store.folder(backbone)})

@@ -1,0 +1,170 @@
+"""Records: recipes and stored results as plain values, as ``record.json``, lineages and the reports hold them.
+
+They are validated when they are read, since anybody may have written them.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from recompose.digest import digest, short
+from recompose.errors import DamagedError
+from recompose.files import read_json, write_json
+
+RECORD = "record.json"
+LOG = "log.txt"
+COSTS = "costs.json"
+VOLATILE = {LOG, COSTS}  # files that differ between builds of the same recipe
+
+
+class LenientModel(BaseModel):
+    """The required part of a document, which may hold more."""
+
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the document as it was read, with its keys in the order of the fields."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
+
+
+class StoredFile(LenientModel):
+    """A file of a folder."""
+
+    sha256: str
+    bytes: int
+
+
+class BuildInfo(LenientModel):
+    """The host, device, packages, time and commit of a build."""
+
+    started: str
+    attempts: int
+    seconds: float
+    commit: str | None
+    dirty: bool | None
+    host: str
+    device: str
+    instruction_set: str | None = None
+    linear: str | None = None
+    step_seconds: float | None = Field(default=None, gt=0)  # of the machine's probe, if it ran
+    system: str = ""
+    python: str = ""
+    packages: dict[str, str]
+    shared_by: int | None = None  # the number of recipes that were built together, if several were
+
+
+class Need(LenientModel):
+    """A recipe that another recipe needs, by kind and digest."""
+
+    kind: str
+    digest: str
+
+    @property
+    def key(self) -> str:
+        """The path of its content below results/: ``<kind>/<folder>``."""
+        return f"{self.kind}/{short(self.digest)}"
+
+
+def identity(kind: str, document: Mapping[str, Any], needs: Mapping[str, str], code: Mapping[str, str]) -> str:
+    """Return the digest of a recipe, which covers the digests of the recipes that it needs."""
+    return digest({"kind": kind, "document": dict(document), "needs": dict(needs), "code": dict(code)})
+
+
+class Description(LenientModel):
+    """A recipe as plain values."""
+
+    kind: str
+    name: str
+    track: str
+    labels: dict[str, Any]
+    digest: str
+    document: dict[str, Any]
+    needs: dict[str, Need]
+    code: dict[str, str]
+
+    @property
+    def key(self) -> str:
+        """The path of its content below results/: ``<kind>/<folder>``."""
+        return f"{self.kind}/{short(self.digest)}"
+
+    @property
+    def identity(self) -> str:
+        """The digest that follows from the values; an honest description has it as its ``digest``."""
+        return identity(self.kind, self.document, {role: need.digest for role, need in self.needs.items()}, self.code)
+
+
+class StableRecord(Description):
+    """The part of a record that is equal in all builds of the recipe."""
+
+    inputs: dict[str, str]
+    files: dict[str, StoredFile]
+
+    @property
+    def content(self) -> str:
+        """The digest of all files that the recipe determines; recipes that need them record it."""
+        return digest({name: file.sha256 for name, file in self.files.items() if name not in VOLATILE})
+
+
+class Record(StableRecord):
+    """The record of a complete folder."""
+
+    made: BuildInfo
+
+    @property
+    def stable(self) -> StableRecord:
+        """The part that is equal in all builds."""
+        parts = {name: getattr(self, name) for name in StableRecord.model_fields}
+        parts["files"] = {name: file for name, file in self.files.items() if name not in VOLATILE}
+        return StableRecord.model_construct(**parts)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read the record of a complete folder.
+
+        Raises:
+            DamagedError: it is missing, invalid, or another recipe's.
+        """
+        key = f"{path.parent.parent.name}/{path.parent.name}"
+        try:
+            record = cls.model_validate(read_json(path))
+            is_own = record.identity == record.digest and record.key == key
+        except FileNotFoundError:
+            raise DamagedError(path, "is not there", "make it with `snakemake --cores all`", "missing-record") from None
+        except ValidationError as error:
+            raise DamagedError(path, f"is no record ({complaint(error)})", remedy(key), "no-record") from None
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            raise DamagedError(path, f"is no record ({error})", remedy(key), "no-record") from None
+        if not is_own:
+            raise DamagedError(path, "holds another recipe than its folder's name", remedy(key), "other-recipe")
+        return record
+
+    def write(self, path: Path) -> None:
+        """Write the record atomically, which makes the folder complete."""
+        write_json(path, self.plain())
+
+
+def remedy(key: str) -> str:
+    """Return the remedy for a damaged folder."""
+    return f"put the file back, or run `recompose store discard {key}` to make it again"
+
+
+def complaint(error: ValidationError) -> str:
+    """Return the first error of a document."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
+
+
+def code_text(code: Mapping[str, str]) -> str:
+    """Return the digest of a fingerprint with the number of its modules; empty for none."""
+    return f"{short(digest(dict(code)))} ({len(code)} modules)" if code else ""
+
+
+def flat(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of a document under their dotted names."""
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
