@@ -89,11 +89,13 @@ def find_weights(model: str, name: str) -> ModelWeights:
     if not config:
         tags = open_clip.list_pretrained_tags_by_model(model)
         choices = f"tags of {model}: {', '.join(tags)}" if tags else f"{model} has no tags"
-        raise DataError(f"weights '{name}' are no file and no tag of open_clip{nearest(name, tags)} ({choices})")
+        message = f"weights '{name}' are no file and no tag of open_clip{nearest(name, tags)} ({choices})"
+        raise DataError(message, code="unknown-weights", place=name)
     try:
         file = Path(open_clip.download_pretrained(config))
     except (OSError, RuntimeError, ValueError) as error:
-        raise DataError(f"open_clip cannot download '{name}' of {model}: {str(error).splitlines()[0]}") from None
+        message = f"open_clip cannot download '{name}' of {model}: {str(error).splitlines()[0]}"
+        raise DataError(message, code="failed-download", place=name) from None
     trained = "quick_gelu" if config.get("quick_gelu") else "gelu"
     return ModelWeights(name, file, sha256_file(file), cast(Activation, trained), config)
 
@@ -107,7 +109,8 @@ def _run_weights(model: str, folder: Path) -> ModelWeights:
         store.verify(recipe_of(read_json(store.folder(backbone) / RECORD)))  # its weights may be code
         description = read_json(store.file(backbone, DESCRIPTION))
     except (OSError, ValueError, KeyError, TypeError):
-        raise DataError(f"{folder} is a folder, but not a run: name the file with the weights in it") from None
+        message = f"{folder} is a folder, but not a run: name the file with the weights in it"
+        raise DataError(message, code="no-run", place=folder) from None
     if description["architecture"] != model:
         raise DataError(f"{folder} is a run of {description['architecture']}, not of {model}")
     run = Run(recipe.document, {"run": checkpoint.parent, "backbone": store.folder(backbone)})
@@ -129,7 +132,8 @@ def choose_activation(model: str, weights: ModelWeights, requested: str) -> tupl
         ('negclip.pth was trained with quick_gelu and runs with gelu: its scores are not those of the model',)
     """
     if requested not in ACTIVATIONS:
-        raise DataError(f"unknown activation '{requested}': choose among {', '.join(ACTIVATIONS)}")
+        message = f"unknown activation '{requested}': choose among {', '.join(ACTIVATIONS)}"
+        raise DataError(message, code="unknown-activation", place=requested)
     default = cast(Activation, "quick_gelu" if config_of(model).get("quick_gelu") else "gelu")
     trained = weights.trained_with
     chosen = cast(Activation, requested) if requested != "auto" else trained or default
@@ -154,7 +158,8 @@ def config_of(model: str) -> dict[str, Any]:
     open_clip.add_model_config(ARCHITECTURES)
     config = open_clip.get_model_config(model)
     if config is None:
-        raise DataError(f"unknown architecture '{model}'{nearest(model, open_clip.list_models())}")
+        message = f"unknown architecture '{model}'{nearest(model, open_clip.list_models())}"
+        raise DataError(message, code="unknown-architecture", place=model)
     return dict(config)
 
 
@@ -190,7 +195,8 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
         if isinstance(error, DataError):
             raise
         reason = " ".join(" ".join(str(error).splitlines()[1:2]).split())
-        raise DataError(f"{weights.file} does not hold weights of {model}: {reason}") from None
+        message = f"{weights.file} does not hold weights of {model}: {reason}"
+        raise DataError(message, code="other-weights", place=weights.file) from None
     overrides = {name: weights.tag[name] for name in PREPROCESSING if name in weights.tag}
     preprocessing = PreprocessCfg(**{**built.visual.preprocess_cfg, "size": built.visual.image_size, **overrides})
     return Loaded(towers, image_transform_v2(preprocessing, is_train=False), tokenizer, activation, weights)
@@ -231,7 +237,9 @@ def read_state(weights: ModelWeights) -> dict[str, Tensor]:
             if weights.sha256 not in _openai_digests():
                 raise DataError(
                     f"{path} is a TorchScript archive, which is code, and not one that OpenAI published: if you trust "
-                    f"it, save its state_dict() as .safetensors"
+                    f"it, save its state_dict() as .safetensors",
+                    code="code",
+                    place=path,
                 )
             state = torch.jit.load(path, map_location="cpu").state_dict()
             state = {name: tensor for name, tensor in state.items() if name not in TORCHSCRIPT_CONSTANTS}
@@ -243,13 +251,15 @@ def read_state(weights: ModelWeights) -> dict[str, Tensor]:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(
             f"{path} cannot be read as weights alone: {reason}. If you trust a checkpoint that holds more, save it as "
-            f".safetensors"
+            f".safetensors",
+            code="unreadable-weights",
+            place=path,
         ) from None
     for wrapper in ("state_dict", "model"):
         if isinstance(state, Mapping) and isinstance(state.get(wrapper), Mapping):
             state = state[wrapper]
     if not isinstance(state, Mapping) or not all(isinstance(value, Tensor) for value in state.values()) or not state:
-        raise DataError(f"{path} holds no weights by name")
+        raise DataError(f"{path} holds no weights by name", code="no-weights", place=path)
     return {str(name).removeprefix("module."): _in_full(tensor) for name, tensor in state.items()}
 
 
