@@ -452,7 +452,7 @@ def _check_finite(fine: np.ndarray, row: str, first: int = 0) -> None:
         raise _item_error("scores", row, broken, "with scores that are NaN or infinite", first)
 
 
-def _item_error(argument: str, row: str, wrong: np.ndarray, fault: str, first: int = 0) -> ArgumentError:
+def _item_error(argument: str, row: str, wrong: Any, fault: str, first: int = 0) -> ArgumentError:
     """Return the error of the first of the wrong items of an argument."""
     return ArgumentError(
         argument, f"are wrong: {row} {first + int(wrong.argmax())} is the first of {int(wrong.sum())} {fault}"
