@@ -107,16 +107,16 @@ def test_two_entries_of_one_adapter_are_planned_indexed_and_measured_under_their
 
 @pytest.mark.parametrize("suite", tiny_suites(), ids=lambda suite: suite.name)
 def test_another_name_changes_the_names_of_scores_and_metrics_alone(suite: Suite) -> None:
-    own = renamed(suite, "mine")
-    check([suite, own])
-    scores, own_scores = suite_scores(suite, features(suite)), suite_scores(own, features(own))
-    assert {name.replace("mine", suite.name, 1) for name in own_scores} == {*scores}
-    numbers, own_numbers = metrics([suite], scores), metrics([own], own_scores)
+    other = renamed(suite, "mine")
+    check([suite, other])
+    scores, other_scores = suite_scores(suite, features(suite)), suite_scores(other, features(other))
+    assert {name.replace("mine", suite.name, 1) for name in other_scores} == {*scores}
+    numbers, other_numbers = metrics([suite], scores), metrics([other], other_scores)
     expected = {name: number for name, number in numbers.items() if name.startswith(f"test/{suite.name}")}
-    measured = {name.replace("mine", suite.name, 1): number for name, number in own_numbers.items()}
+    measured = {name.replace("mine", suite.name, 1): number for name, number in other_numbers.items()}
     assert {name: measured[name] for name in expected} == expected
-    both = metrics([suite, own], scores | own_scores)
-    assert both == numbers | own_numbers
+    both = metrics([suite, other], scores | other_scores)
+    assert both == numbers | other_numbers
 
 
 def test_another_name_keeps_the_rule_for_ties(tmp_path: Path) -> None:

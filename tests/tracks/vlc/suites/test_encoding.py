@@ -16,6 +16,7 @@ from recompose.errors import DataError
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites import encoding
 from recompose.tracks.vlc.suites.encoding import Encoded, encode, without_crop
+from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import (
     captions,
     plain_image,
@@ -250,7 +251,7 @@ def test_a_broken_image_is_named_with_its_first_item_or_left_out(clip: Backbone,
 def test_a_box_beside_its_image_is_told(root: Path, box: tuple[int, int, int, int]) -> None:
     with pytest.raises(DataError) as error:
         Picture("images/0.png", box).open(root)
-    assert "images/0.png" in str(error.value) and str(box) in str(error.value)
+    assert "images/0.png" in str(error.value) and str(list(box)) in str(error.value)
 
 
 def test_arrays_are_blue_green_red(tmp_path: Path) -> None:

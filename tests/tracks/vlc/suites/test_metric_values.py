@@ -17,6 +17,7 @@ from recompose.tracks.vlc.suites.aggregation import ELEVATER, RETRIEVAL, SUGARCR
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, SUBTASKS
 from recompose.tracks.vlc.suites.metric_values import check, counts, metrics, read_metrics, trees
 from recompose.tracks.vlc.suites.scores import FILE, LEFT_OUT, write_scores
+from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import tiny_suites
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -21,6 +21,7 @@ from recompose.tracks.vlc.suites.catalogue import SIMILARITIES
 from recompose.tracks.vlc.suites.metric_values import check, counts, metrics
 from recompose.tracks.vlc.suites.metrics import pearson, spearman
 from recompose.tracks.vlc.suites.scores import Features, suite_scores
+from tests.errors import raises
 
 NUMBERS = st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 5)), min_size=2, max_size=30)
 

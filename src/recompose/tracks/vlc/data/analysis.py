@@ -141,9 +141,7 @@ def annotate(captions: Sequence[str], model_folder: Path) -> "Iterator[Doc]":
         raise _error(model_folder, "no-model", message) from None
     for number, caption in enumerate(captions, start=1):
         if not isinstance(caption, str):
-            raise _error(
-                f"caption {number}", "no-text", f"is {caption!r:.50}, not a text; correct the list of captions"
-            )
+            raise _error(f"caption {number}", "no-text", f"is {caption!r:.50}, not a text; correct the list")
         if len(caption) > model.max_length:
             message = f"has {len(caption)} letters, more than spaCy takes; correct the list"
             raise _error(f"caption {number}", "long-text", message)

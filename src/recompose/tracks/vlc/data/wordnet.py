@@ -81,9 +81,7 @@ def _check_places(origin: Path, part: str, data: bytes, index: bytes) -> None:
     for line in data.split(b"\n"):
         if line[:8].isdigit():
             if int(line[:8]) != place:
-                message = (
-                    f"has a line at byte {place} that states byte {int(line[:8])}; the file was changed. {REPLACE}"
-                )
+                message = f"was changed: its line at byte {place} states byte {int(line[:8])}. {REPLACE}"
                 raise _error(origin, f"data.{part}", "changed-file", message)
             places.add(line[:8])
         place += len(line) + 1

@@ -190,8 +190,8 @@ def aggregate(
         trees: the trees of means.
 
     Raises:
-        ArgumentError: a name is in no tree, a score is NaN or infinite, a mean and a part of it both have scores, or the
-            items of a part of a micro mean are unknown.
+        ArgumentError: a name is in no tree, a score is NaN or infinite, a mean and a part of it both have scores, or
+            the items of a part of a micro mean are unknown.
 
     Example:
         >>> scores = {"imagecode/video": 20.0, "imagecode/static": 40.0, "winoground": 10.0}
@@ -201,9 +201,11 @@ def aggregate(
     names = {name for tree in trees for name in names_in(tree)}
     for name, score in scores.items():
         if name not in names:
-            raise _score_error(name, "unknown-name", f"is no sub-task and no mean of {', '.join(map(_name, trees))}")
+            raise ArgumentError(
+                name, f"is no sub-task and no mean of {', '.join(map(_name, trees))}", code="unknown-name"
+            )
         if not math.isfinite(score):
-            raise _score_error(name, "wrong-number", f"has the score {score}")
+            raise ArgumentError(name, f"has the score {score}", code="wrong-number")
     numbers = {name: float(score) for name, score in scores.items()}
     for tree in trees:
         _settle(tree, scores, items or {}, numbers)
@@ -252,7 +254,7 @@ def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], n
     if tree.name in scores:
         below = [name for part in tree.parts for name in names_in(part) if name in scores]
         if below:
-            raise _score_error(tree.name, "two-scores", f"has a score, and so has {below[0]}, a part of it")
+            raise ArgumentError(tree.name, f"has a score, and so has {below[0]}, a part of it", code="two-scores")
         return
     for part in tree.parts:
         _settle(part, scores, items, numbers)
@@ -270,13 +272,8 @@ def _items(part: Tree, mean: Mean, items: Mapping[str, int]) -> int:
         return sum(_items(inner, mean, items) for inner in part.parts)
     if items.get(name, 0) < 1:
         fault = f"has {items.get(name, 'no number of')} items, by which {mean.name} weighs its parts"
-        raise _score_error(name, "no-items", fault)
+        raise ArgumentError(name, fault, code="no-items")
     return items[name]
-
-
-def _score_error(name: str, code: str, fault: str) -> ArgumentError:
-    """Return the error of the score or the items of a sub-task or a mean."""
-    return ArgumentError(name, fault, code=code)
 
 
 def _name(tree: Tree) -> str:

@@ -162,7 +162,11 @@ def encode(
 def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:
     """Yield the distinct pictures in tasks, in the order of files."""
     pictures = {
-        suite.images[number] for suite in suites for task in suite.tasks.values() for number in _image_numbers(task)
+        suite.images[number]
+        for suite in suites
+        for task in suite.tasks.values()
+        for number in np.unique(_numbers(task)).tolist()
+        if number != ABSENT
     }
     yield from sorted(pictures, key=lambda picture: (picture.path, picture.box or (), picture.squeezed))
 
@@ -239,12 +243,6 @@ def _numbers(task: Task) -> np.ndarray:
     if isinstance(task, Choices):
         return task.asked if task.query == "i2t" else task.offered
     return np.empty((len(task.first), 0), dtype=np.int64) if isinstance(task, Similarity) else task.images
-
-
-def _image_numbers(task: Task) -> list[int]:
-    """Return the numbers of a task's distinct images."""
-    numbers = np.unique(_numbers(task))
-    return numbers[numbers != ABSENT].tolist()
 
 
 def _broken(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
@@ -331,7 +329,9 @@ class _EmbeddingFiles:
         self.broken: dict[int, str] = {int(row): reason for row, reason in broken.items()}
         if not document:
             self._written.unlink(missing_ok=True)
-            _make_room(folder, 4 * self.width * sum(rows.values()), rows)
+            for name in rows:  # replaced files make room
+                (folder / name).unlink(missing_ok=True)
+            check_room(folder, 4 * self.width * sum(rows.values()))
         self._arrays = {name: _array(folder / name, (count, self.width), not document) for name, count in rows.items()}
         self._saved, self._paces, self._reported = time.monotonic(), dict[str, ProgressLogger](), time.monotonic()
 
@@ -390,14 +390,3 @@ def _array(path: Path, shape: tuple[int, int], new: bool) -> np.ndarray:
         return np.zeros(shape, dtype=np.float32)
     mode: Any = "w+" if new else "r+"
     return np.lib.format.open_memmap(path, mode=mode, dtype=np.float32, shape=shape)
-
-
-def _make_room(folder: Path, needed: int, replaced: Iterable[str]) -> None:
-    """Remove replaced files, and check the free room.
-
-    Raises:
-        OSError: there is not enough room even then.
-    """
-    for name in replaced:
-        (folder / name).unlink(missing_ok=True)
-    check_room(folder, needed)

@@ -155,8 +155,8 @@ def trees(suites: Sequence[Suite]) -> tuple[Tree, ...]:
         means[ZS] = zero_shot(classifications)
     if not {*pools} <= {*RETRIEVALS}:
         means |= {I2T_RET: retrieval(pools, "i2t"), T2I_RET: retrieval(pools, "t2i")}
-    others = (tree for suite in suites if suite.form for tree in _own_trees(suite))
-    return (*(means.get(tree, tree) for tree in TREES), *others)
+    own_trees = (tree for suite in suites if suite.form for tree in _own_trees(suite))
+    return (*(means.get(tree, tree) for tree in TREES), *own_trees)
 
 
 def _own_trees(suite: Suite) -> tuple[Tree, ...]:

@@ -13,7 +13,8 @@ precision, and suites treat them differently:
   in SPEC and in classification.
 
 Scores, indices and flags are NumPy arrays, or torch tensors on any device, of any precision: scores are compared, never
-added. This module does not import torch.
+added. This module does not import torch. Shapes that do not fit, scores that are NaN or infinite, and unknown rules for
+ties are errors everywhere (ArgumentError).
 """
 
 from collections.abc import Callable
@@ -53,8 +54,7 @@ def right_choices(scores: Any, true: Any, ties: Ties, present: Any = None) -> np
             are present by default.
 
     Raises:
-        ArgumentError: shapes do not fit, a true candidate is not present, an item has no other candidate, a score is NaN
-            or infinite, or the rule for ties is unknown.
+        ArgumentError: see above; or a true candidate is not present, or an item has no other candidate.
 
     Example:
         >>> scores = np.array([[2.0, 1.0], [1.0, 1.0], [0.0, 1.0]])
@@ -78,8 +78,7 @@ def right_groups(scores: Any, ties: Ties = "strict") -> GroupRight:
         ties: the rule for ties, see above.
 
     Raises:
-        ArgumentError: an item has one caption, or unequal numbers of captions and images, a score is NaN or infinite, or
-            the rule for ties is unknown.
+        ArgumentError: see above; or an item has one caption, or unequal numbers of captions and images.
 
     Example:
         >>> right = right_groups(np.array([[[3.0, 2.0], [1.0, 4.0]], [[3.0, 1.0], [4.0, 5.0]]]))
@@ -125,7 +124,7 @@ def macro_accuracy(right: Any, groups: Any, at_least: int = 1) -> float:
         at_least: groups with fewer items are left out.
 
     Raises:
-        ArgumentError: there are no items, they are not bool, shapes do not fit, or no group is large enough.
+        ArgumentError: see above; or there are no items, they are not bool, or no group is large enough.
 
     Example:
         >>> macro_accuracy(np.array([True, False, True]), ["on", "on", "under"])
@@ -156,8 +155,7 @@ def retrieval_hits(scores: Any, image_of: Any, ties: Ties = "first") -> Retrieva
         ties: the rule for ties, see above.
 
     Raises:
-        ArgumentError: shapes do not fit, a caption's image does not exist, an image has no caption, a score is NaN or
-            infinite, or the rule for ties is unknown.
+        ArgumentError: see above; or a caption's image does not exist, or an image has no caption.
 
     Example:
         >>> hits = retrieval_hits(np.array([[2.0, 1.0, 3.0], [1.0, 4.0, 2.0]]), image_of=np.array([0, 0, 1]))
@@ -186,8 +184,7 @@ def first_hits(scores: Any, queries: Any, candidates: Any, ties: Ties = "first")
         ties: the rule for ties of the best right candidate, see above.
 
     Raises:
-        ArgumentError: shapes do not fit, a query has no right candidate, a score is NaN or infinite, or the rule for ties
-            is unknown.
+        ArgumentError: see above; or a query has no right candidate.
 
     Example:
         >>> first_hits(np.array([[2.0, 1.0, 3.0]]), queries=[0], candidates=[0, 0, 1]).tolist()
@@ -240,7 +237,7 @@ def class_accuracy(scores: Any, targets: Any) -> float:
         targets: [images], the index of each image's class.
 
     Raises:
-        ArgumentError: shapes do not fit, a target is no class, a score is NaN or infinite, or there are no images.
+        ArgumentError: see above; or a target is no class, or there are no images.
 
     Example:
         >>> class_accuracy(np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]), targets=np.array([0, 0, 1]))
@@ -260,7 +257,7 @@ def mean_per_class(scores: Any, targets: Any) -> float:
         targets: [images], the index of each image's class.
 
     Raises:
-        ArgumentError: shapes do not fit, a target is no class, a score is NaN or infinite, or there are no images.
+        ArgumentError: see above; or a target is no class, or there are no images.
 
     Example:
         >>> mean_per_class(np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]), targets=np.array([0, 0, 1]))
@@ -282,7 +279,7 @@ def mean_average_precision(scores: Any, labels: Any) -> float:
         labels: [images, classes] bool, True where an image shows a class.
 
     Raises:
-        ArgumentError: shapes do not fit, labels are not bool, a score is NaN or infinite, or no class has an image.
+        ArgumentError: see above; or labels are not bool, or no class has an image.
 
     Example:
         >>> mean_average_precision(np.array([[0.9], [0.8], [0.7]]), np.array([[False], [True], [False]]))
@@ -311,7 +308,7 @@ def roc_auc(scores: Any, targets: Any) -> float:
         targets: [images], 0 or 1.
 
     Raises:
-        ArgumentError: shapes do not fit, a target is no class, a score is NaN or infinite, or a class has no images.
+        ArgumentError: see above; or a target is no class, or a class has no images.
 
     Example:
         >>> roc_auc(np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8], [0.4, 0.6]]), targets=np.array([0, 0, 1, 1]))
@@ -342,7 +339,7 @@ def spearman(scores: Any, grades: Any) -> float:
     """Return Spearman's correlation of scores [pairs] with grades [pairs]: Pearson's of ranks; ties share a mean rank.
 
     Raises:
-        ArgumentError: there are fewer than two pairs, one is NaN or infinite, or all scores or all grades are equal.
+        ArgumentError: see above; or there are fewer than two pairs, or all scores or all grades are equal.
 
     Example:
         >>> spearman([0.1, 0.2, 0.9], [1.0, 5.0, 3.0])
@@ -357,7 +354,7 @@ def pearson(scores: Any, grades: Any) -> float:
     """Return Pearson's correlation of scores [pairs] with grades [pairs].
 
     Raises:
-        ArgumentError: there are fewer than two pairs, one is NaN or infinite, or all scores or all grades are equal.
+        ArgumentError: see above; or there are fewer than two pairs, or all scores or all grades are equal.
 
     Example:
         >>> round(pearson([0.1, 0.2, 0.9], [1.0, 5.0, 3.0]), 4)
@@ -455,7 +452,7 @@ def _check_finite(fine: np.ndarray, row: str, first: int = 0) -> None:
         raise _item_error("scores", row, broken, "with scores that are NaN or infinite", first)
 
 
-def _item_error(argument: str, row: str, wrong: np.ndarray, fault: str, first: int = 0) -> ArgumentError:
+def _item_error(argument: str, row: str, wrong: Any, fault: str, first: int = 0) -> ArgumentError:
     """Return the error of the first of the wrong items of an argument."""
     return ArgumentError(
         argument, f"are wrong: {row} {first + int(wrong.argmax())} is the first of {int(wrong.sum())} {fault}"

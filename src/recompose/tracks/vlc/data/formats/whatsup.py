@@ -42,8 +42,8 @@ def read(files: SuiteFiles) -> Suite:
         name: [_controlled(files, item, f"{files.images}/{folder}") for item in files.items(file)]
         for name, (file, folder) in CONTROLLED.items()
     }
-    asked = {name: [_question(files, item, name) for item in files.items(file)] for name, file in QUESTIONS.items()}
-    return files.suite({name: files.choices("i2t", questions) for name, questions in (controlled | asked).items()})
+    photos = {name: [_question(files, item, name) for item in files.items(file)] for name, file in QUESTIONS.items()}
+    return files.suite({name: files.choices("i2t", questions) for name, questions in (controlled | photos).items()})
 
 
 def _controlled(files: SuiteFiles, item: AnnotationItem, folder: str) -> Question:
