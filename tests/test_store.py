@@ -142,7 +142,10 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_bytes_that_nobody_touched_are_read_once_by_all_processes_together(store: Store, read: list[str]) -> None:
+def test_bytes_that_nobody_touched_are_read_once_by_all_processes_together(
+    store: Store, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TICK", 3600.0)  # the files count as new, so that hashing them does not verify them
     make(store, RECIPE, one="1", two="2")
     read.clear()
     store.verify(RECIPE)

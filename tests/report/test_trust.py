@@ -99,8 +99,8 @@ class World:
     def edit_lineage(self, artifact: str, edit: Callable[[Any], object]) -> None:
         edit_json(self.reports / f"{artifact}.lineage.json", edit)
 
-    def judge(self, *, reading: bool = False) -> TrustEvaluator:
-        return TrustEvaluator(self, PublishedLineage.read(self.reports, [PAPER]), reading)  # type: ignore[arg-type]
+    def judge(self, **options: bool) -> TrustEvaluator:
+        return TrustEvaluator(self, PublishedLineage.read(self.reports, [PAPER]), **options)  # type: ignore[arg-type]
 
     def verdicts(self, artifact: str = TABLE) -> list[Verdict]:
         """The verdict on each cell: of a table of settings, on the methods m and v."""
@@ -197,8 +197,8 @@ def test_bytes_are_read_where_that_is_asked_for(world: World, monkeypatch: pytes
     monkeypatch.setattr(
         Store, "faults", lambda self, *of, reading: asked.append(reading) or faults(self, *of, reading=reading)
     )
-    for reading in (False, True):
-        assert not world.judge(reading=reading).stored[world.first().key]
+    for judge in (world.judge(), world.judge(reading=True)):
+        assert not judge.stored[world.first().key]
     assert asked == [False, True]
 
 
