@@ -20,6 +20,7 @@ from ruamel.yaml.comments import CommentedSeq
 
 from recompose.files import write_json
 from recompose.machine import probe_path
+from tests.configuration import edit
 
 # what a shell runs in its background ignores interrupts, and so would all that tests start and interrupt
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -93,24 +94,11 @@ class Project:
         """Run the workflow."""
         return self.call("snakemake", "--cores", "all", *arguments, check=check)
 
-    def edit(self, old: str, new: str) -> None:
-        """Replace a text that stands once in params.yaml."""
-        path = self.root / "params.yaml"
-        text = path.read_text()
-        assert text.count(old) == 1, old
-        path.write_text(text.replace(old, new))
-
     def set(self, values: Mapping[str, Any]) -> None:
         """Set keys of params.yaml, given by their dotted places; the rest of the text stays as it is."""
         path = self.root / "params.yaml"
         document = YAML_AS_IT_IS.load(path)
-        for place, value in values.items():
-            above, _, overridden = place.partition(".override.")  # whose keys are places themselves
-            *sections, key = [*above.split("."), *(["override", overridden] if overridden else [])]
-            section = document
-            for name in sections:
-                section = section[name]
-            section[key] = _in_one_line(value)
+        edit(document, {key: _in_one_line(value) for key, value in values.items()})
         YAML_AS_IT_IS.dump(document, path)
 
     def commit(self, message: str) -> None:
@@ -215,7 +203,7 @@ def new_project(root: Path) -> Project:
             shutil.copy2(source, root / name)
     project = Project(root)
     project.call("git", "init", "--quiet", "--initial-branch", "main")
-    project.edit("\nprofile: demo\n", "\nprofile: smoke\n")  # the default is for people
+    project.set({"profile": "smoke"})  # the default is for people
     return project
 
 

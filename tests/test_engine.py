@@ -31,7 +31,7 @@ from recompose.phases import PHASES
 from recompose.plan import Planner, Recipe, closure
 from recompose.timing import Timing, Timings
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 
 MADE = {
     "started": "2026-01-01T12:00:00+00:00",
@@ -45,8 +45,7 @@ MADE = {
 
 
 def workspace(root: Path, profile: str = "demo", *edits: str) -> Workspace:
-    text = (ROOT / "params.yaml").read_text().replace("profile: demo", f"profile: {profile}")
-    (root / "params.yaml").write_text(text)
+    write_params(root, profile)
     return Workspace(root, edits)
 
 

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from recompose.papers.declaration import FOLDER, PAPERS, Claim, Flag, Paper, Variant, declared_variants, load_paper
-from recompose.params import load_params
+from recompose.params import parse_params
 from recompose.report.kinds import is_figure
 from recompose.tracks import FORMS, TRACKS
 from recompose.tracks.czsl import catalogue as czsl
@@ -17,7 +17,7 @@ from recompose.tracks.gzsl import catalogue as gzsl
 from recompose.tracks.gzsl.params import Gzsl
 from recompose.tracks.vlc import catalogue as vlc
 from recompose.tracks.vlc.params import Vlc
-from tests.conftest import ROOT
+from tests.configuration import params_text
 
 ABOUT = ("row", "category", "citation", "venue")
 DATASETS = ("mit-states", "ut-zappos", "cgqa")
@@ -422,7 +422,7 @@ def test_what_a_flag_says_of_another_place_stands_there(name: str, table: str, f
 
 @cache
 def section_of_params(track: str) -> Czsl | Gzsl | Vlc:
-    section = load_params(ROOT / "params.yaml", FORMS).tracks[track]
+    section = parse_params(params_text(), FORMS).tracks[track]
     assert isinstance(section, Czsl | Gzsl | Vlc)
     return section
 
