@@ -47,7 +47,7 @@ def parameters(profile: str = "demo", edits: Mapping[str, Any] | None = None) ->
     """Return a document of parameters that chooses a profile, whatever the shipped file chooses."""
     document: Document = plain(_shipped())
     document["profile"] = profile
-    edit(document, edits or {})
+    edit(document, plain(edits or {}))
     return document
 
 
