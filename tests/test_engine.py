@@ -32,6 +32,7 @@ from recompose.plan import Planner, Recipe, closure
 from recompose.timing import Timing, Timings
 from recompose.workspace import Workspace
 from tests.configuration import write_params
+from tests.errors import raises
 
 MADE = {
     "started": "2026-01-01T12:00:00+00:00",
@@ -421,12 +422,12 @@ def test_a_job_is_written_down_and_read_back(work: Workspace) -> None:
     elsewhere = Engine(Workspace(work.root), LocalMachine(1))
     for job in jobs:
         assert elsewhere.job(job.name) == job
-    with pytest.raises(PlanError, match=r"none\.json describes no job.*Start the workflow again"):
+    with raises(PlanError, "no-job", "none.json"):
         elsewhere.job("none")
     path = work.results / "jobs" / f"{jobs[0].name}.json"
     for text in ("", "[]", "{}", '{"phase": "runs", "other": 1}', "3"):
         path.write_text(text)
-        with pytest.raises(PlanError):
+        with raises(PlanError, "no-job", path):
             elsewhere.job(jobs[0].name)
 
 

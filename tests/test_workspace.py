@@ -1,6 +1,5 @@
 """A project's folder: what a name in it means, and which papers fit its plan."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from recompose.errors import ChangedError, PlanError
 from recompose.papers.declaration import Paper, View, load_paper
 from recompose.workspace import Workspace
 from tests.configuration import write_params
+from tests.errors import raises
 
 
 @pytest.fixture
@@ -27,16 +27,16 @@ def test_a_recipe_is_found_by_what_people_call_it(work: Workspace) -> None:
 
 @pytest.mark.parametrize("name", ["none", "runs/none", "results/features/0123456789abcdef", "f" * 64])
 def test_what_is_not_in_the_plan_is_an_error_that_says_why_it_may_be_gone(work: Workspace, name: str) -> None:
-    with pytest.raises(ChangedError, match=f"{name} is not in the plan.*params.yaml or the code changed"):
+    with raises(ChangedError, "not-planned", name):
         work.recipe(name)
 
 
 def test_several_are_named_and_more_is_asked_for(work: Workspace) -> None:
     first, second = work.plan.of("runs")[:2]
-    count = len(work.plan.of("runs"))
     for name in ("runs", "runs/", "results/runs/"):
-        with pytest.raises(ChangedError, match=f"{count} recipes .* start with '{name}' .*{first.key}, {second.key}"):
+        with raises(ChangedError, "ambiguous-key", name) as error:
             work.recipe(name)
+        assert f"{first.key}, {second.key}" in str(error.value)
 
 
 def test_missing_is_what_is_not_complete(work: Workspace) -> None:
@@ -55,7 +55,7 @@ def test_a_paper_of_an_unknown_track_is_an_error_that_names_its_file(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workspace, "all_papers", lambda: [of_track("other", "clsz")])
-    with pytest.raises(PlanError, match=r"papers/other/paper.yaml: there is no track 'clsz'; the tracks are: czsl"):
+    with raises(PlanError, "unknown-track", "papers/other/paper.yaml"):
         _ = work.plan
 
 
@@ -68,12 +68,9 @@ def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
     changed = paper.artifacts[artifact].model_copy(update={"columns": {}, "views": {"exact": misspelt}})
     paper = paper.model_copy(update={"artifacts": paper.artifacts | {artifact: changed}})
     monkeypatch.setattr(workspace, "all_papers", lambda: [paper])
-    expected = (
-        f"papers/msci/paper.yaml: column AUC of {artifact}: tracks/czsl/__init__.py declares no metric "
-        "'test/closd/dense/auc'; the nearest is 'test/closed/dense/auc'"
-    )
-    with pytest.raises(PlanError, match=f"^{re.escape(expected)}$"):
+    with raises(PlanError, "unknown-metric", f"papers/msci/paper.yaml: column AUC of {artifact}") as error:
         _ = work.plan
+    assert "'test/closed/dense/auc'" in str(error.value)
 
 
 @pytest.mark.parametrize("key", ["metric", "beyond"])
@@ -84,9 +81,9 @@ def test_a_misspelt_measure_of_a_claim_is_an_error_that_names_it(
     claim = paper.claims["low-stage-is-needed"].model_copy(update={key: "cost/epoch_second"})
     paper = paper.model_copy(update={"claims": paper.claims | {"low-stage-is-needed": claim}})
     monkeypatch.setattr(workspace, "all_papers", lambda: [paper])
-    expected = "claim low-stage-is-needed: .* 'cost/epoch_second'; the nearest is 'cost/epoch_seconds'"
-    with pytest.raises(PlanError, match=expected):
+    with raises(PlanError, "unknown-metric", "claim low-stage-is-needed") as error:
         _ = work.plan
+    assert "'cost/epoch_seconds'" in str(error.value)
 
 
 def test_each_profile_has_its_plan(work: Workspace) -> None:

@@ -37,16 +37,19 @@ def plan_of(params: Params) -> Plan:
 def _check(paper: Paper) -> None:
     file = f"papers/{paper.name}/paper.yaml"
     if paper.track not in TRACKS:
-        raise PlanError(f"{file}: there is no track {paper.track!r}; the tracks are: {', '.join(TRACKS)}")
+        message = f"{file}: there is no track {paper.track!r}; the tracks are: {', '.join(TRACKS)}"
+        raise PlanError(message, code="unknown-track", place=file)
     savable = TRACKS[paper.track].savable
     for name, variant in paper.variants.items():
         for unknown in (output for output in variant.save if output not in savable):
-            raise PlanError(f"{file}: variant {name}: {unknown} cannot be saved{nearest(unknown, savable)}")
+            place = f"{file}: variant {name}"
+            message = f"{place}: {unknown} cannot be saved{nearest(unknown, savable)}"
+            raise PlanError(message, code="unknown-output", place=place)
     for place, metric in _metrics_of(paper):
         try:
             TRACKS[paper.track].description_of(metric)
         except PlanError as error:
-            raise PlanError(f"{file}: {place}: {error}") from None
+            raise PlanError(f"{file}: {place}: {error}", code=error.code, place=f"{file}: {place}") from None
 
 
 def _metrics_of(paper: Paper) -> Iterator[tuple[str, str]]:
@@ -140,10 +143,9 @@ class Workspace:
             r for r in self.plan.recipes if r.digest.startswith(start) or f"{r.kind}/{r.digest}".startswith(start)
         ]
         if not matches:
-            raise ChangedError(_NOT_PLANNED.format(name))
+            raise ChangedError(_NOT_PLANNED.format(name), code="not-planned", place=name)
         if len(matches) > 1:
             keys = ", ".join(recipe.key for recipe in matches[:4])
-            raise ChangedError(
-                f"{len(matches)} recipes of the plan start with {name!r} ({keys}, ...): give a longer key"
-            )
+            message = f"{len(matches)} recipes of the plan start with {name!r} ({keys}, ...): give a longer key"
+            raise ChangedError(message, code="ambiguous-key", place=name)
         return matches[0]
