@@ -1,6 +1,7 @@
 """What tests of several folders share."""
 
 import atexit
+import io
 import os
 import re
 import shutil
@@ -97,9 +98,7 @@ class Project:
     def set(self, values: Mapping[str, Any]) -> None:
         """Set keys of params.yaml, given by their dotted places; the rest of the text stays as it is."""
         path = self.root / "params.yaml"
-        document = YAML_AS_IT_IS.load(path)
-        edit(document, {key: _in_one_line(value) for key, value in values.items()})
-        YAML_AS_IT_IS.dump(document, path)
+        path.write_text(with_values(path.read_text(), values))
 
     def commit(self, message: str) -> None:
         """Commit everything that git does not ignore."""
@@ -151,6 +150,14 @@ def _yaml() -> YAML:
 
 NULL = "tag:yaml.org,2002:null"
 YAML_AS_IT_IS = _yaml()
+
+
+def with_values(text: str, values: Mapping[str, Any]) -> str:
+    """Return the text of parameters with other values under these dotted paths, and with its comments."""
+    document, stream = YAML_AS_IT_IS.load(text), io.StringIO()
+    edit(document, {key: _in_one_line(value) for key, value in values.items()})
+    YAML_AS_IT_IS.dump(document, stream)
+    return stream.getvalue()
 
 
 def _in_one_line(value: Any) -> Any:
@@ -226,6 +233,9 @@ def with_methods(root: Path, *methods: str) -> Project:
     project.set(
         {
             f"{smoke}.czsl.methods": list(methods),
+            f"{smoke}.czsl.seeds": [0, 1],
+            f"{smoke}.czsl.variant_seeds": [0],
+            f"{smoke}.override.czsl.datasets.shapes-pairs.images": {"train": 400, "val": 150, "test": 150},
             f"{smoke}.gzsl": None,
             f"{smoke}.vlc": None,
             # pretrained, as kills and edits are to be borne there, too; assets are what the whole profile has
