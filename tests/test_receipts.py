@@ -12,6 +12,7 @@ from recompose.receipts import ALL
 from recompose.report.kinds import artifact_files
 from recompose.workspace import Workspace
 from tests.configuration import write_params
+from tests.errors import raises
 
 
 @pytest.fixture
@@ -142,5 +143,5 @@ def test_what_a_workflow_would_build_on_is_read_before_it_starts(engine: Engine)
         (folder / "index.json").write_text("{}")
     engine.reconcile()
     (folder / "index.json").write_text("{ ")
-    with pytest.raises(DamagedError, match=r"index\.json was changed"):
+    with raises(DamagedError, place="index.json"):
         engine.reconcile()

@@ -103,8 +103,8 @@ class DamagedError(RecomposeError, RuntimeError):
 
     code = "damaged"
 
-    def __init__(self, path: Path, fault: str, remedy: str) -> None:
-        super().__init__(f"{path} {fault}: {remedy}", place=path)
+    def __init__(self, path: Path, fault: str, remedy: str, *, code: str | None = None) -> None:
+        super().__init__(f"{path} {fault}: {remedy}", code=code, place=path)
         self.path, self.fault = path, fault
 
 

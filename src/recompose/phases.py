@@ -90,10 +90,11 @@ def _unchanged_raw(work: Workspace, recipe: Recipe) -> Path:
     root = raw_folder(work, recipe)
     if files := changed_files(root, work.store.folder(recipe)):
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        raise DataError(
+        message = (
             f"{root} was changed since it was indexed: {files[0]}{more}. "
             "Put the files back; to generate a synthetic data set again, remove its folder."
         )
+        raise DataError(message, code="changed-files", place=root / files[0])
     return root
 
 
@@ -137,12 +138,14 @@ def _copy_asset(work: Workspace, section: Bundled, folder: Path) -> str:
     asset = section.asset
     path = work.assets / asset.file
     if not path.is_file():
-        raise DataError(f"{path} is missing; `git checkout -- assets` restores it")
+        message = f"{path} is missing; `git checkout -- assets` restores it"
+        raise DataError(message, code="missing-file", place=path)
     if (sha256 := sha256_file(path)) != asset.sha256:
-        raise DataError(
+        message = (
             f"{path} has the sha256 {sha256}, not {asset.sha256} as params.yaml says: `git checkout -- assets` "
             "restores it; if you made a new file, put its digest into params.yaml"
         )
+        raise DataError(message, code="other-digest", place=path)
     shutil.copyfile(path, folder / asset.file)
     return asset.file
 
@@ -155,10 +158,11 @@ def _check_name(path: Path) -> None:
     """
     expected, sha256 = path.stem.rpartition("-")[2], sha256_file(path)
     if not sha256.startswith(expected):
-        raise DownloadError(
+        message = (
             f"{path} has {path.stat().st_size:,} bytes with the sha256 {sha256}, which should begin with {expected}: "
             "delete the file to download it again"
         )
+        raise DownloadError(message, code="other-digest", place=path)
 
 
 def _pretrain(work: Workspace, recipe: Recipe, folder: Path) -> str:
@@ -188,9 +192,9 @@ def release_backbone(work: Workspace, name: str, target: Path) -> str:
 
     recipes = {recipe.name: recipe for recipe in work.plan.of("backbones") if "corpus" in recipe.needs}
     if name not in recipes:
-        raise DataError(
-            f"profile {work.params.profile} pretrains no backbone {name}; it pretrains: {', '.join(recipes) or 'none'}"
-        )
+        names = ", ".join(recipes) or "none"
+        message = f"profile {work.params.profile} pretrains no backbone {name}; it pretrains: {names}"
+        raise DataError(message, code="no-backbone", place=name)
     recipe = recipes[name]
     build = work.store.verify(recipe)["made"]
     about = {"backbone": name, "recipe": recipe.digest, "commit": str(build["commit"]), "device": build["device"]}
@@ -312,6 +316,7 @@ def gpus_of(work: Workspace, recipes: Sequence[Recipe]) -> int:
 
 def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
     failed: dict[str, str] = {}
+    keys: list[str] = []
     done = 0
     for group in _groups(recipes):
         places = [f"{number}/{len(recipes)}" for number in range(done + 1, done + 1 + len(group))]
@@ -325,10 +330,12 @@ def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
         except Exception as error:
             for recipe in affected:
                 say(f"{recipe.key} ({recipe.name}) failed: {error}")
+                keys.append(recipe.key)
                 trace = "" if failed_needs else f" see {work.store.folder(recipe) / ERROR};"
                 failed[recipe.digest] = f"  {recipe.name}: {error}\n   {trace} to retry: recompose make {recipe.key}"
     if failed:
-        raise FailedError("\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()]))
+        message = "\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()])
+        raise FailedError(message, place=", ".join(keys))
 
 
 def _groups(recipes: Iterable[Recipe]) -> list[list[Recipe]]:

@@ -155,13 +155,17 @@ class Store:
             Record.model_validate(record)
             identity = described_identity(record)
         except FileNotFoundError:
-            raise DamagedError(path, "is not there", "make it with `snakemake --cores all`") from None
+            raise DamagedError(
+                path, "is not there", "make it with `snakemake --cores all`", code="missing-record"
+            ) from None
         except ValidationError as error:
-            raise DamagedError(path, f"is no record ({complaint(error)})", self.remedy(recipe)) from None
+            fault = f"is no record ({complaint(error)})"
+            raise DamagedError(path, fault, self.remedy(recipe), code="no-record") from None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise DamagedError(path, f"is no record ({error})", self.remedy(recipe)) from None
+            raise DamagedError(path, f"is no record ({error})", self.remedy(recipe), code="no-record") from None
         if not identity == record["digest"] == recipe.digest:
-            raise DamagedError(path, "holds another recipe than its folder's name", self.remedy(recipe))
+            fault = "holds another recipe than its folder's name"
+            raise DamagedError(path, fault, self.remedy(recipe), code="other-recipe")
         if _is_settled(status):
             self._records[recipe.digest] = _stamp(status), record
         return record
@@ -189,7 +193,7 @@ class Store:
         """
         path, record = self.folder(recipe) / name, self.record(recipe)
         if name not in record["files"]:
-            raise DamagedError(path, "is not in its record", self.remedy(recipe))
+            raise DamagedError(path, "is not in its record", self.remedy(recipe), code="stray-file")
         if fault := self._fault(recipe, name, record["files"][name], reading=False):
             raise DamagedError(path, fault, self.remedy(recipe))
         return path
@@ -351,11 +355,13 @@ class Store:
         path = self.root / kind / folder
         inside = path.parent.parent == self.root and not {"", ".", ".."} & {kind, folder} and folder != ".locks"
         if not inside or not path.is_dir():
-            raise UnknownError(
+            message = (
                 f"{key!r} is not a folder of {self.root}; folders are named <kind>/<folder>, such as runs/0123456789ab"
             )
+            raise UnknownError(message, place=key)
         if self._is_locked(kind, folder):
-            raise UnknownError(f"{path} is being made by another process; end that process first")
+            message = f"{path} is being made by another process; end that process first"
+            raise UnknownError(message, code="in-use", place=path)
         shutil.rmtree(path)
 
     def prune(self, kinds: Iterable[str], keep: Iterable[Recipe], *, dry: bool) -> list[str]:

@@ -517,12 +517,12 @@ def test_every_column_of_measures_is_one_that_its_track_knows() -> None:
 
 @pytest.mark.parametrize(("paper", "claim"), EVERY_CLAIM)
 def test_a_claim_can_be_tested_somewhere_and_in_the_demo(paper: Paper, claim: Claim) -> None:
-    """Its methods have a data set of the papers in common, and a drawn one."""
+    """Its methods have a data set of the papers in common, if its paper has one of these, and a drawn one."""
     variants, published, drawn = VARIANTS[paper.track], set(PUBLISHED[paper.track]), set(DRAWN[paper.track])
     common = (published | drawn).intersection(
         *(variants[name].datasets for name in methods_of(claim) if name in variants)
     )
-    assert common & published
+    assert common & published or not published & paper.datasets.keys()
     assert common & drawn
 
 

@@ -13,8 +13,10 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
+from recompose.errors import ArgumentError
 from recompose.training.hardware import Hardware
 from recompose.training.loop import Data, TrainingModule, fit, shuffled_batches
+from tests.errors import raises
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
@@ -36,7 +38,7 @@ def test_the_seed_determines_the_shuffle() -> None:
 
 
 def test_a_batch_that_cannot_be_shared_is_an_error() -> None:
-    with pytest.raises(ValueError, match="cannot be shared equally between 3 devices"):
+    with raises(ArgumentError, place="batch_size"):
         shuffled_batches(50, 8, 1, 0, 3)
 
 

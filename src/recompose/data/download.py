@@ -79,10 +79,11 @@ def _total_failure(target: Path, expected: Expected | None, failures: Sequence[s
 
 def _check_existing(target: Path, expected: Expected | None) -> None:
     if expected and (difference := _difference(target, expected)):
-        raise DownloadError(
+        message = (
             f"{target} has {difference}. Move or delete it to download it again; or correct {expected.source} if this "
             "file is the right one."
         )
+        raise DownloadError(message, code="other-content", place=target)
 
 
 def _difference(path: Path, expected: Expected) -> str:
