@@ -1,6 +1,7 @@
 """What tests of several folders share."""
 
 import atexit
+import io
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ from ruamel.yaml.comments import CommentedSeq
 
 from recompose.files import write_json
 from recompose.machine import probe_path
+from tests.configuration import edit
 
 # what a shell runs in its background ignores interrupts, and so would all that tests start and interrupt
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -93,25 +95,10 @@ class Project:
         """Run the workflow."""
         return self.call("snakemake", "--cores", "all", *arguments, check=check)
 
-    def edit(self, old: str, new: str) -> None:
-        """Replace a text that stands once in params.yaml."""
-        path = self.root / "params.yaml"
-        text = path.read_text()
-        assert text.count(old) == 1, old
-        path.write_text(text.replace(old, new))
-
     def set(self, values: Mapping[str, Any]) -> None:
         """Set keys of params.yaml, given by their dotted places; the rest of the text stays as it is."""
         path = self.root / "params.yaml"
-        document = YAML_AS_IT_IS.load(path)
-        for place, value in values.items():
-            above, _, overridden = place.partition(".override.")  # whose keys are places themselves
-            *sections, key = [*above.split("."), *(["override", overridden] if overridden else [])]
-            section = document
-            for name in sections:
-                section = section[name]
-            section[key] = _in_one_line(value)
-        YAML_AS_IT_IS.dump(document, path)
+        path.write_text(with_values(path.read_text(), values))
 
     def commit(self, message: str) -> None:
         """Commit everything that git does not ignore."""
@@ -165,6 +152,14 @@ NULL = "tag:yaml.org,2002:null"
 YAML_AS_IT_IS = _yaml()
 
 
+def with_values(text: str, values: Mapping[str, Any]) -> str:
+    """Return the text of parameters with other values under these dotted paths, and with its comments."""
+    document, stream = YAML_AS_IT_IS.load(text), io.StringIO()
+    edit(document, {key: _in_one_line(value) for key, value in values.items()})
+    YAML_AS_IT_IS.dump(document, stream)
+    return stream.getvalue()
+
+
 def _in_one_line(value: Any) -> Any:
     """A list as params.yaml has lists; anything else as it is."""
     if not isinstance(value, list):
@@ -215,7 +210,7 @@ def new_project(root: Path) -> Project:
             shutil.copy2(source, root / name)
     project = Project(root)
     project.call("git", "init", "--quiet", "--initial-branch", "main")
-    project.edit("\nprofile: demo\n", "\nprofile: smoke\n")  # the default is for people
+    project.set({"profile": "smoke"})  # the default is for people
     return project
 
 
@@ -238,6 +233,9 @@ def with_methods(root: Path, *methods: str) -> Project:
     project.set(
         {
             f"{smoke}.czsl.methods": list(methods),
+            f"{smoke}.czsl.seeds": [0, 1],
+            f"{smoke}.czsl.variant_seeds": [0],
+            f"{smoke}.override.czsl.datasets.shapes-pairs.images": {"train": 400, "val": 150, "test": 150},
             f"{smoke}.gzsl": None,
             f"{smoke}.vlc": None,
             # pretrained, as kills and edits are to be borne there, too; assets are what the whole profile has

@@ -13,7 +13,7 @@ from recompose.plan import Recipe, closure
 from recompose.records import Description
 from recompose.report.lineage import Lineage
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 
 SIZES = {"a" * 64: {"train": 3000, "val": 1000, "test": 1000}, "b" * 64: {"train": 400, "val": 150, "test": 150}}
 MADE: dict[str, Any] = {
@@ -132,7 +132,7 @@ def record(recipe: Recipe, seconds: float, **changed: Any) -> dict[str, Any]:
 
 
 def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    write_params(tmp_path)
     work = Workspace(tmp_path, ("profile=study",))
 
     def runs_of(plan_work: Workspace, method: str) -> list[Recipe]:
@@ -177,7 +177,7 @@ def test_a_time_is_scaled_by_the_speeds_of_machines(
 ) -> None:
     known = Probe(step_seconds=here) if here else None
     monkeypatch.setattr("recompose.costs.cached_probe", lambda: known)
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    write_params(tmp_path)
     work = Workspace(tmp_path)
     first, second = work.plan.evaluations("czsl", "csp", "shapes-pairs")[:2]
     changed = {} if there is None else {"step_seconds": there}
@@ -187,7 +187,7 @@ def test_a_time_is_scaled_by_the_speeds_of_machines(
 
 
 def test_what_is_known_at_a_moment_is_what_had_begun(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    write_params(tmp_path)
     work = Workspace(tmp_path)
     first, second = work.plan.evaluations("czsl", "csp", "shapes-pairs")[:2]
     write_json(work.store.record_path(first), record(first, 10))

@@ -35,5 +35,5 @@ def test_digests_of_many_files_are_in_their_order(tmp_path: Path) -> None:
     for number, path in enumerate(paths):
         path.write_bytes(bytes([number]) * (40 - number) * 5_000)
     assert sha256_files(paths[::-1]) == [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths[::-1]]
-    with pytest.raises(FileNotFoundError, match="none"):
+    with pytest.raises(FileNotFoundError):
         sha256_files([*paths, tmp_path / "none"])

@@ -25,6 +25,7 @@ from recompose.papers.declaration import PAPERS, all_papers
 from recompose.report.documents import FENCE, Sources, differing_blocks, documents, generated_tables
 from recompose.report.kinds import artifact_files
 from recompose.tracks import TRACKS
+from tests.configuration import write_params
 from tests.conftest import BIN, ROOT
 
 REPORTS = "reports/demo"
@@ -121,7 +122,7 @@ def test_links_and_anchors_that_do_not_exist_are_found(tmp_path: Path, monkeypat
     page = Path("page.md")
     assert slugs(page) == {"a-b-c-d"}
     assert list(links(page)) == ["page.md#a-b-c-d", "#nowhere", "z.png"]
-    with pytest.raises(AssertionError, match="nowhere"):
+    with pytest.raises(AssertionError):
         test_links_lead_somewhere(page)
 
 
@@ -306,11 +307,22 @@ def quick_commands() -> list[list[str]]:
     return [words for index, words in enumerate(quick) if words not in quick[:index]]
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project with the profile of the documents, whatever profile is chosen here."""
+    folder = tmp_path_factory.mktemp("demo")
+    for path in ROOT.iterdir():
+        if path.name not in ("params.yaml", "results"):
+            (folder / path.name).symlink_to(path)
+    write_params(folder)
+    return folder
+
+
 @pytest.mark.parametrize("words", quick_commands(), ids=" ".join)
-def test_quick_commands_run(words: list[str]) -> None:
+def test_quick_commands_run(demo: Path, words: list[str]) -> None:
     environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-m", *words] if words[0] == "recompose" else words
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=demo, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout
 

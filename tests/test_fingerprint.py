@@ -92,8 +92,9 @@ def test_imports_inside_functions_are_seen(package: Path) -> None:
 
 
 def test_an_unknown_module_is_an_error(package: Path) -> None:
-    with pytest.raises(ModuleNotFoundError, match=r"recompose\.nothing"):
+    with pytest.raises(ModuleNotFoundError) as error:
         module.fingerprint(["recompose.nothing"])
+    assert "recompose.nothing" in str(error.value)
 
 
 def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:

@@ -19,13 +19,13 @@ from recompose.phases import PHASES, Phase, make
 from recompose.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 from tests.errors import raises
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    write_params(tmp_path)
     return Workspace(tmp_path)
 
 
@@ -381,7 +381,7 @@ def test_only_a_backbone_that_was_pretrained_here_is_released(work: Workspace, m
 
 def with_weights(root: Path, content: bytes, digits: str | None = None) -> Workspace:
     """A project whose data folder has weights, under a name that ends in these digits of theirs."""
-    (root / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    write_params(root)
     (root / "data/weights").mkdir(parents=True)
     path = root / "data/weights/new"
     path.write_bytes(content)

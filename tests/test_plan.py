@@ -1,10 +1,8 @@
 """The plan: what a recipe is, and which edit touches which runs and evaluations."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,13 +11,12 @@ from recompose import workspace
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, declared_variants, load_paper
-from recompose.params import GivenGrids, parse_params
+from recompose.params import GivenGrids, Params, parse_params
 from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, recipe_of
 from recompose.tracks import FORMS, TRACKS
+from tests.configuration import params_text
+from tests.errors import raises
 
-FILE = (Path(__file__).parent.parent / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: study\n")
-TEXT, _PINNED = re.subn(r"      seeds: \[[0-9, ]+\] #.*\n", "      seeds: [0, 1, 2]\n", FILE, count=1)
-assert _PINNED, "the seeds of study, each of which is a world of its drawn data set"
 TRAINED = ("coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci", "duplex")
 THREE_PATH = {"c-s-o", "troika", "msci", "duplex"}
 ALL_TRAINED = dict.fromkeys(TRAINED, 3)
@@ -28,11 +25,34 @@ EVERYTHING = {"chance": 3, **ON_BACKBONE}
 OF_A_SEED = dict.fromkeys(TRAINED, 1)
 DATA = "shapes-pairs"
 MAIN, OTHER = "shapes-clip-from-scratch", "shapes-resnet-from-scratch"
+SEEDS = "profiles.study.czsl.seeds"
+PUBLISHED = ["mit-states", "ut-zappos", "cgqa"]
+PINNED = {
+    f"profiles.{profile}.czsl": {
+        "datasets": datasets,
+        "image_size": 32,
+        "backbone": main,
+        "other_backbone": other,
+        "methods": ["chance", "clip", *TRAINED],
+        "seeds": seeds,
+        "variant_seeds": variant_seeds,
+    }
+    for profile, datasets, main, other, seeds, variant_seeds in (
+        ("study", [DATA], MAIN, OTHER, [0, 1, 2], [0]),
+        ("paper", PUBLISHED, "clip-vit-l-14", "clip-rn50", [0, 1, 2, 3, 4], [0, 1, 2]),
+    )
+}
 
 
-def plan_of(text: str, variants: dict[str, Variant] | None = None, *edits: str) -> Plan:
-    """The plan of the one track, with these variants and none that papers declare."""
-    params = parse_params(text, FORMS, edits=edits)
+def params_of(profile: str = "study", values: Mapping[str, Any] | None = None) -> Params:
+    return parse_params(params_text(profile, PINNED | dict(values or {})), FORMS)
+
+
+def plan_of(
+    variants: Mapping[str, Variant] | None = None, values: Mapping[str, Any] | None = None, profile: str = "study"
+) -> Plan:
+    """Return the plan of the one track, with these variants and none that papers declare."""
+    params = params_of(profile, values)
     return Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), variants or {})})
 
 
@@ -49,10 +69,10 @@ def digests(recipes: Iterable[Recipe]) -> list[str]:
 
 
 def changed(
-    text: str, variants: dict[str, Variant] | None = None, *edits: str
+    values: Mapping[str, Any], variants: Mapping[str, Variant] | None = None
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """How many runs, and how many evaluations, of each method or variant an edit makes new."""
-    old, new = plan_of(TEXT, variants), plan_of(text, variants, *edits)
+    """How many runs, and how many evaluations, of each method or variant other values make new."""
+    old, new = plan_of(variants), plan_of(variants, values)
     had = set(digests(old.recipes))
     runs, evaluations = (
         Counter(str(recipe.labels["name"]) for recipe in new.of(kind) if recipe.digest not in had)
@@ -128,7 +148,7 @@ def test_a_closure_has_each_recipe_once_and_what_is_needed_first() -> None:
 
 
 def test_the_whole_plan_is_in_such_an_order_without_repetition() -> None:
-    plan = plan_of(TEXT, declared_variants("czsl"))
+    plan = plan_of(declared_variants("czsl"))
     given: set[str] = set()
     for recipe in plan.recipes:
         assert recipe.digest not in given
@@ -141,62 +161,52 @@ def test_the_whole_plan_is_in_such_an_order_without_repetition() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "trained", "scored"),
+    ("key", "value", "trained", "scored"),
     [
-        ("      dropout: 0.1\n", "      dropout: 0.4\n", {"csp": 3}, {"csp": 3}),
-        ("      aggregated: 2", "      aggregated: 3", {"msci": 3}, {"msci": 3}),
-        ("      traction: 0.1", "      traction: 0.2", {"troika": 3}, {"troika": 3}),
-        ("    clip:\n      prompt: a photo of", "    clip:\n      prompt: a picture of", {}, {"clip": 3}),
-        ("seed: 7", "seed: 8", ALL_TRAINED, EVERYTHING),
-        ("scenes: 46000", "scenes: 46001", ALL_TRAINED, ON_BACKBONE),
-        ("activation: gelu\n    seed: 0\n", "activation: quick_gelu\n    seed: 0\n", ALL_TRAINED, ON_BACKBONE),
-        ("      seeds: [0, 1, 2]\n", "      seeds: [0, 1, 9]\n", OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
-        ("      seeds: [0, 1, 2]\n", "      seeds: [5]\n", OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
-        ("precision: 32-true", "precision: bf16-mixed", ALL_TRAINED, ON_BACKBONE),
-        ("{precision: 32-true, threads: 1", "{precision: 32-true, threads: 2", ALL_TRAINED, ON_BACKBONE),
-        ("    threads: 1\n", "    threads: 2\n", ALL_TRAINED, ON_BACKBONE),
-        ("accelerator: cpu", "accelerator: auto", {}, {}),
-        ("other_backbone: shapes-resnet-from-scratch", "other_backbone: null", {}, {}),
-        ("      fusion: t2i", "      fusion: BiF", {"dfsp": 3}, {"dfsp": 3}),
-        ("      hidden: 512", "      hidden: 64", {"gipcol": 3}, {"gipcol": 3}),
-        ("      momentum: 0.9", "      momentum: 0.8", {"duplex": 3}, {"duplex": 3}),
-        ("      image_tower: adapters", "      image_tower: lora", {"c-s-o": 3}, {"c-s-o": 3}),
-        ("    prompt: a photo of {name}", "    prompt: a picture of {name}", {}, ON_BACKBONE),
-        ("# Every knob", "# All knobs", {}, {}),
-        (
-            "{lr: 5e-5, weight_decay: 1e-5, batch_size: 64, accumulate: 2, epochs: 20}}\n        ut",
-            "{lr: 6e-5, weight_decay: 1e-5, batch_size: 64, accumulate: 2, epochs: 20}}\n        ut",
-            {},
-            {},
-        ),
+        ("czsl.methods.csp.dropout", 0.4, {"csp": 3}, {"csp": 3}),
+        ("czsl.methods.msci.aggregated", 3, {"msci": 3}, {"msci": 3}),
+        ("czsl.methods.troika.traction", 0.2, {"troika": 3}, {"troika": 3}),
+        ("czsl.methods.clip.prompt", "a picture of {state} {object}", {}, {"clip": 3}),
+        (f"czsl.datasets.{DATA}.seed", 8, ALL_TRAINED, EVERYTHING),
+        (f"backbones.{MAIN}.scenes", 46001, ALL_TRAINED, ON_BACKBONE),
+        (f"backbones.{MAIN}.activation", "quick_gelu", ALL_TRAINED, ON_BACKBONE),
+        (SEEDS, [0, 1, 9], OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
+        (SEEDS, [5], OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
+        ("profiles.study.trainer.precision", "bf16-mixed", ALL_TRAINED, ON_BACKBONE),
+        ("profiles.study.trainer.threads", 2, ALL_TRAINED, ON_BACKBONE),
+        (f"backbones.{MAIN}.threads", 2, ALL_TRAINED, ON_BACKBONE),
+        ("profiles.study.trainer.accelerator", "auto", {}, {}),
+        ("profiles.study.czsl.other_backbone", None, {}, {}),
+        ("czsl.methods.dfsp.fusion", "BiF", {"dfsp": 3}, {"dfsp": 3}),
+        ("czsl.methods.gipcol.hidden", 64, {"gipcol": 3}, {"gipcol": 3}),
+        ("czsl.methods.duplex.momentum", 0.8, {"duplex": 3}, {"duplex": 3}),
+        ("czsl.methods.c-s-o.image_tower", "lora", {"c-s-o": 3}, {"c-s-o": 3}),
+        ("czsl.feasibility.prompt", "a picture of {name}", {}, ON_BACKBONE),
+        ("czsl.methods.csp.per_dataset.mit-states.training.lr", 6e-5, {}, {}),
+        # how a trained model is scored trains nothing, and how an epoch is selected does
+        ("czsl.methods.msci.scoring.closed", [0.3, 0.7], {}, {"msci": 3}),
+        ("czsl.methods.msci.scoring.open", [0.3, 0.7], {}, {"msci": 3}),
+        ("czsl.methods.msci.training.selection.weights", [0.3, 0.7], {"msci": 3}, {"msci": 3}),
     ],
 )
 def test_an_edit_makes_exactly_that_new_which_it_can_change(
-    old: str, new: str, trained: dict[str, int], scored: dict[str, int]
+    key: str, value: object, trained: dict[str, int], scored: dict[str, int]
 ) -> None:
-    assert old in TEXT
-    assert changed(TEXT.replace(old, new, 1)) == (trained, scored)
-
-
-@pytest.mark.parametrize("world", ["closed", "open"])
-def test_how_a_trained_model_is_scored_trains_nothing_and_how_an_epoch_is_selected_does(world: str) -> None:
-    scored = changed(TEXT, None, f"czsl.methods.msci.scoring.{world}=[0.3, 0.7]")
-    assert scored == ({}, {"msci": 3})
-    selected = changed(TEXT, None, "czsl.methods.msci.training.selection.weights=[0.3, 0.7]")
-    assert selected == ({"msci": 3}, {"msci": 3})
+    assert changed({key: value}) == (trained, scored)
 
 
 def test_where_an_archive_is_downloaded_from_does_not_matter() -> None:
-    text = TEXT.replace("profile: study", "profile: paper")
-    moved = text.replace("http://wednesday.csail.mit.edu", "https://mirror.example.org")
-    assert moved != text
-    assert digests(plan_of(text).recipes) == digests(plan_of(moved).recipes)
+    moved = {"czsl.datasets.mit-states.archives.0.urls": ["https://mirror.example.org/release_dataset.zip"]}
+    assert digests(plan_of(profile="paper").recipes) == digests(plan_of(None, moved, "paper").recipes)
 
 
 def test_of_released_weights_the_precision_of_training_touches_what_trains_alone() -> None:
-    text = TEXT.replace("profile: study", "profile: paper")
-    had = set(digests(plan_of(text).recipes))
-    new = [recipe for recipe in plan_of(text.replace("bf16-mixed", "32-true")).recipes if recipe.digest not in had]
+    old, new = (
+        plan_of(None, {"profiles.paper.trainer.precision": precision}, "paper")
+        for precision in ("bf16-mixed", "32-true")
+    )
+    had = set(digests(old.recipes))
+    new = [recipe for recipe in new.recipes if recipe.digest not in had]
     assert {recipe.kind for recipe in new} == {"runs", "evaluations"}
     assert {recipe.labels["method"] for recipe in new} == set(TRAINED) - {
         "troika",
@@ -205,16 +215,16 @@ def test_of_released_weights_the_precision_of_training_touches_what_trains_alone
 
 
 def test_a_method_without_randomness_is_scored_once_and_what_learns_nothing_is_not_trained() -> None:
-    plan = plan_of(TEXT)
+    plan = plan_of()
     names = ("chance", "clip", *TRAINED)
     assert [len(evaluations_of(plan, method)) for method in names] == [3] * 10  # a world for each seed
     assert Counter(recipe.labels["method"] for recipe in plan.of("runs")) == ALL_TRAINED
-    paper = plan_of(TEXT.replace("profile: study", "profile: paper"))
+    paper = plan_of(profile="paper")
     assert [len(evaluations_of(paper, method, "cgqa")) for method in names] == [5, 1, *[5] * 8]
 
 
 def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
-    plan = plan_of(TEXT.replace("profile: study", "profile: paper"))
+    plan = plan_of(profile="paper")
     assert len(set(digests(plan.of("evaluations")))) == len(plan.of("evaluations")) == 3 * (5 + 1 + 8 * 5)
     assert len(set(digests(plan.of("runs")))) == len(plan.of("runs")) == 3 * 8 * 5
 
@@ -248,7 +258,7 @@ def test_an_edit_of_code_makes_new_what_uses_it(
     from recompose import plan as shared
     from recompose.tracks import czsl, planning
 
-    old = set(digests(plan_of(TEXT).recipes))
+    old = set(digests(plan_of().recipes))
     right: Callable[..., dict[str, str]] = shared.fingerprint
 
     def other(names: Iterable[str]) -> dict[str, str]:
@@ -256,7 +266,7 @@ def test_an_edit_of_code_makes_new_what_uses_it(
 
     for module in (shared, planning, czsl):
         monkeypatch.setattr(module, "fingerprint", other)
-    new = [recipe for recipe in plan_of(TEXT).recipes if recipe.digest not in old]
+    new = [recipe for recipe in plan_of().recipes if recipe.digest not in old]
     assert {recipe.labels["method"] for recipe in new if recipe.kind == "runs"} == trained
     assert {recipe.labels["method"] for recipe in new if recipe.kind == "evaluations"} == scored
 
@@ -269,23 +279,23 @@ def variant(**changed: object) -> Variant:
 
 
 def test_a_variant_changes_its_settings_and_has_seeds_of_its_own() -> None:
-    plan = plan_of(TEXT, {"msci-mean": variant(aggregation="mean")})
+    plan = plan_of({"msci-mean": variant(aggregation="mean")})
     (evaluation,) = evaluations_of(plan, "msci-mean")
     run, plain = evaluation.needs["run"], runs_of(plan, "msci")[0]
     assert run.document["settings"] == plain.document["settings"] | {"aggregation": "mean"}
     assert evaluation.name == run.name == "msci-mean on shapes-pairs, seed 0"
-    assert [len(plan.of(kind)) - len(plan_of(TEXT).of(kind)) for kind in ("runs", "evaluations")] == [1, 1]
+    assert [len(plan.of(kind)) - len(plan_of().of(kind)) for kind in ("runs", "evaluations")] == [1, 1]
 
 
 def test_a_variant_that_changes_nothing_shares_everything_of_its_method() -> None:
-    plan = plan_of(TEXT, {"msci-2-layers": variant(aggregated=2)})
+    plan = plan_of({"msci-2-layers": variant(aggregated=2)})
     assert evaluations_of(plan, "msci-2-layers")[0].digest == evaluations_of(plan, "msci")[0].digest
-    assert digests(plan.recipes) == digests(plan_of(TEXT).recipes)
+    assert digests(plan.recipes) == digests(plan_of().recipes)
     assert {recipe.labels["name"] for recipe in plan.of("evaluations")} == set(EVERYTHING)
 
 
 def test_a_variant_runs_on_its_data_sets_with_their_settings() -> None:
-    plan = plan_of(TEXT.replace("profile: study", "profile: paper"), {"msci-mean": variant(aggregation="mean")})
+    plan = plan_of({"msci-mean": variant(aggregation="mean")}, profile="paper")
     runs = runs_of(plan, "msci-mean", "ut-zappos")
     assert [run.labels["seed"] for run in runs] == [0, 1, 2]
     assert runs[0].document["settings"]["aggregated"] == 3
@@ -293,23 +303,21 @@ def test_a_variant_runs_on_its_data_sets_with_their_settings() -> None:
 
 
 def test_a_variant_of_a_method_that_the_profile_leaves_out_is_left_out() -> None:
-    text = TEXT.replace("msci, duplex]", "duplex]")
-    assert digests(plan_of(text, {"m": variant(aggregation="mean")}).recipes) == digests(plan_of(text).recipes)
+    without = {"profiles.study.czsl.methods": ["csp", "duplex"]}
+    plan = plan_of({"m": variant(aggregation="mean")}, without)
+    assert digests(plan.recipes) == digests(plan_of(None, without).recipes)
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [({"agregation": "mean"}, "the nearest is 'aggregation'"), ({"aggregation": "median"}, "aggregation: 'median'")],
-)
-def test_a_variant_that_does_not_fit_is_an_error(changed: dict[str, str], said: str) -> None:
-    with pytest.raises(PlanError, match=f"wrong: a variant of msci does not fit.*(?s:.*){said}"):
-        plan_of(TEXT, {"wrong": variant(**changed)})
+@pytest.mark.parametrize(("key", "code"), [("agregation", "unknown-key"), ("aggregation", "unknown-name")])
+def test_a_variant_that_does_not_fit_is_an_error(key: str, code: str) -> None:
+    with raises(PlanError, code, f"wrong: {key}"):
+        plan_of({"wrong": variant(**{key: "median"})})
 
 
 @pytest.mark.parametrize("profile", ["study", "demo", "smoke", "paper"])
 def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
     """But for those that a small profile leaves out, or whose method."""
-    params = parse_params(TEXT.replace("profile: study", f"profile: {profile}"), FORMS)
+    params = parse_params(params_text(profile), FORMS)
     plan = workspace.plan_of(params)
 
     def assert_measured(track: str, names: Iterable[str]) -> None:
@@ -335,7 +343,7 @@ def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: s
 
 def test_what_is_kept_for_figures_is_part_of_the_evaluation_alone() -> None:
     shown = variant().model_copy(update={"save": ["embeddings"]})
-    plan = plan_of(TEXT, {"msci-shown": shown})
+    plan = plan_of({"msci-shown": shown})
     (shown_one,), plain = evaluations_of(plan, "msci-shown"), evaluations_of(plan, "msci")[0]
     assert shown_one.document == {**plain.document, "save": ["embeddings"]}
     assert shown_one.digest != plain.digest
@@ -356,7 +364,7 @@ def test_scored_otherwise_a_run_is_shared() -> None:
         "scored": scoring("msci", [1.0, 0.0]).model_copy(update={"every_seed": True}),
         "scored-mean": scoring("msci-mean", [1.0, 0.0], aggregation="mean"),
     }
-    plan = plan_of(TEXT, variants)
+    plan = plan_of(variants)
     for name, source in (("scored", "msci"), ("scored-mean", "msci-mean")):
         own = {each.labels["seed"]: each for each in evaluations_of(plan, name)}
         theirs = {each.labels["seed"]: each for each in evaluations_of(plan, source)}
@@ -374,11 +382,11 @@ def test_an_edit_that_trains_anew_scores_anew_and_one_of_scoring_does_not_train(
         "scored": scoring("msci", [1.0, 0.0]),
         "scored-mean": scoring("msci-mean", [0.0, 1.0], aggregation="mean"),
     }
-    share = TEXT.replace("      share: 0.1\n", "      share: 0.3\n")
+    share = {"czsl.methods.msci.share": 0.3}
     trained = {"msci": 3, "msci-mean": 1}
     assert changed(share, variants) == (trained, {**trained, "scored": 1, "scored-mean": 1})
-    old = set(digests(plan_of(TEXT, variants).recipes))
-    edited = plan_of(TEXT, variants | {"scored": scoring("msci", [0.25, 0.75])})
+    old = set(digests(plan_of(variants).recipes))
+    edited = plan_of(variants | {"scored": scoring("msci", [0.25, 0.75])})
     assert [recipe.labels["name"] for recipe in edited.recipes if recipe.digest not in old] == ["scored"]
 
 
@@ -392,8 +400,8 @@ def test_an_edit_that_trains_anew_scores_anew_and_one_of_scoring_does_not_train(
     ],
 )
 def test_what_differs_in_more_than_scoring_needs_runs_of_its_own(wrong: Variant) -> None:
-    with pytest.raises(PlanError, match=r"wrong reuses runs of .*scoring"):
-        plan_of(TEXT, {"msci-mean": variant(aggregation="mean"), "wrong": wrong})
+    with raises(PlanError, "other-runs", "wrong"):
+        plan_of({"msci-mean": variant(aggregation="mean"), "wrong": wrong})
 
 
 # the other backbone
@@ -408,17 +416,17 @@ def names(plan: Plan, kind: str) -> list[str]:
 
 
 def test_only_backbones_that_are_needed_are_planned_with_their_features() -> None:
-    plan = plan_of(TEXT)
+    plan = plan_of()
     assert names(plan, "backbones") == [MAIN]
     assert set(names(plan, "data")) == {"shapes-pairs", "shapes-scenes"}
     assert names(plan, "features") == [f"shapes-pairs by {MAIN}"] * 3
-    alone = plan_of(re.sub(r"methods: \[chance, .*\]", "methods: [chance]", TEXT), {"other": on_other()})
+    alone = plan_of({"other": on_other()}, {"profiles.study.czsl.methods": ["chance"]})
     assert {recipe.kind for recipe in alone.recipes} == {"data", "evaluations"}
     assert names(alone, "data") == ["shapes-pairs"] * 3
 
 
 def test_a_variant_on_the_other_backbone_brings_it_and_its_features() -> None:
-    plan = plan_of(TEXT, {"other": on_other()})
+    plan = plan_of({"other": on_other()})
     assert set(names(plan, "backbones")) == {MAIN, OTHER}
     assert set(names(plan, "features")) == {f"shapes-pairs by {MAIN}", f"shapes-pairs by {OTHER}"}
     (run,), main = runs_of(plan, "other"), runs_of(plan, "csp")[0]
@@ -432,7 +440,7 @@ def test_a_variant_on_the_other_backbone_brings_it_and_its_features() -> None:
 
 
 def test_features_by_the_other_backbone_are_planned_where_a_variant_needs_them() -> None:
-    plan = plan_of(TEXT.replace("profile: study", "profile: paper"), {"other": on_other()})
+    plan = plan_of({"other": on_other()}, profile="paper")
     assert [name for name in names(plan, "features") if name.endswith("by clip-rn50")] == ["ut-zappos by clip-rn50"]
     assert len(plan.of("features")) == 3 + 1
     assert set(names(plan, "backbones")) == {"clip-vit-l-14", "clip-rn50"}
@@ -440,24 +448,22 @@ def test_features_by_the_other_backbone_are_planned_where_a_variant_needs_them()
 
 
 def test_without_another_backbone_its_variants_are_left_out() -> None:
-    text = TEXT.replace("other_backbone: shapes-resnet-from-scratch", "other_backbone: null", 1)
+    without = {"profiles.study.czsl.other_backbone": None}
     mean = {"msci-mean": variant(aggregation="mean")}
-    plan = plan_of(text, {"other": on_other(), **mean})
+    plan = plan_of({"other": on_other(), **mean}, without)
     assert evaluations_of(plan, "other") == []
-    assert digests(plan.recipes) == digests(plan_of(text, mean).recipes)
+    assert digests(plan.recipes) == digests(plan_of(mean, without).recipes)
     assert names(plan, "backbones") == [MAIN]
 
 
 def test_where_the_other_backbone_is_the_main_one_runs_are_shared() -> None:
-    text = TEXT.replace("other_backbone: shapes-resnet-from-scratch", "other_backbone: shapes-clip-from-scratch", 1)
-    plan = plan_of(text, {"other": on_other()})
+    plan = plan_of({"other": on_other()}, {"profiles.study.czsl.other_backbone": MAIN})
     assert evaluations_of(plan, "other")[0].digest == evaluations_of(plan, "csp")[0].digest
-    assert digests(plan.recipes) == digests(plan_of(TEXT).recipes)
+    assert digests(plan.recipes) == digests(plan_of().recipes)
 
 
 def test_an_edit_of_the_other_backbone_makes_its_runs_new_alone() -> None:
-    head, section = TEXT.split("  shapes-resnet-from-scratch: #")
-    edited = head + "  shapes-resnet-from-scratch: #" + section.replace("batch_size: 128", "batch_size: 64", 1)
+    edited = {f"backbones.{OTHER}.batch_size": 64}
     assert changed(edited, {"other": on_other()}) == ({"other": 1}, {"other": 1})
     assert changed(edited) == ({}, {})
 
@@ -465,8 +471,8 @@ def test_an_edit_of_the_other_backbone_makes_its_runs_new_alone() -> None:
 # grids
 
 
-def grids_of(*edits: str, **settings: Any) -> Recipe:
-    planner = Planner(parse_params(TEXT, FORMS, edits=edits))
+def grids_of(values: Mapping[str, Any] | None = None, **settings: Any) -> Recipe:
+    planner = Planner(params_of(values=values))
     data = replace(LEAF, name="birds", track="czsl", labels={"dataset": "birds"})
     return planner.grids(data, planner.backbone("resnet-101"), **({"size": 448, "layer": "layer4"} | settings))
 
@@ -484,13 +490,13 @@ def test_grids_are_of_a_data_set_by_a_backbone_at_a_size_and_a_layer() -> None:
 
 def test_other_weights_make_other_grids_and_another_mirror_does_not() -> None:
     weights, same = "backbones.resnet-101.weights", grids_of().digest
-    assert grids_of(f"{weights}.urls=[https://example.org/resnet101-63fe2227.pth]").digest == same
-    assert grids_of(f"{weights}.file=resnet101-cd907fc2.pth").digest != same
-    assert grids_of("backbones.resnet-101.architecture=wide_resnet101_2").digest != same
+    assert grids_of({f"{weights}.urls": ["https://example.org/resnet101-63fe2227.pth"]}).digest == same
+    assert grids_of({f"{weights}.file": "resnet101-cd907fc2.pth"}).digest != same
+    assert grids_of({"backbones.resnet-101.architecture": "wide_resnet101_2"}).digest != same
 
 
 def test_grids_that_somebody_has_need_no_backbone() -> None:
-    planner = Planner(parse_params(TEXT, FORMS))
+    planner = Planner(params_of())
     recipe, other = (planner.grids_from_file(LEAF, GivenGrids(file=name)) for name in ("maps.hdf5", "others.hdf5"))
     assert (recipe.kind, recipe.name) == ("grids", "words from maps.hdf5")
     assert recipe.document == {"file": "maps.hdf5", "sha256": None}

@@ -9,14 +9,13 @@ from recompose.files import read_json
 from recompose.plan import Recipe
 from recompose.timing import FILE, Timing, Timings, timing_kind
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
     """A project with the profile of the papers' data, of which nothing is there."""
-    text = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: paper\n")
-    (tmp_path / "params.yaml").write_text(text)
+    write_params(tmp_path, "paper")
     return Workspace(tmp_path)
 
 

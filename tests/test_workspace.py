@@ -8,13 +8,13 @@ from recompose import workspace
 from recompose.errors import ChangedError, PlanError
 from recompose.papers.declaration import Paper, View, load_paper
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 from tests.errors import raises
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    write_params(tmp_path)
     return Workspace(tmp_path)
 
 

@@ -266,7 +266,8 @@ class Engine:
         try:
             return Job(**read_json(self._job_path(name)))
         except (OSError, ValueError, TypeError) as error:
-            raise PlanError(f"{self._job_path(name)} describes no job: {error}. Start the workflow again.") from None
+            message = f"{self._job_path(name)} describes no job: {error}. Start the workflow again."
+            raise PlanError(message, code="no-job", place=self._job_path(name)) from None
 
     def prerequisites(self, scope: str, name: str) -> list[str]:
         """Return the receipts of the jobs that have to finish before a job."""

@@ -315,6 +315,7 @@ def gpus_of(work: Workspace, recipes: Sequence[Recipe]) -> int:
 
 def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
     failed: dict[str, str] = {}
+    keys: list[str] = []
     done = 0
     for group in _groups(recipes):
         places = [f"{number}/{len(recipes)}" for number in range(done + 1, done + 1 + len(group))]
@@ -328,10 +329,12 @@ def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
         except Exception as error:
             for recipe in affected:
                 say(f"{recipe.key} ({recipe.name}) failed: {error}")
+                keys.append(recipe.key)
                 trace = "" if failed_needs else f" see {work.store.folder(recipe) / ERROR};"
                 failed[recipe.digest] = f"  {recipe.name}: {error}\n   {trace} to retry: recompose make {recipe.key}"
     if failed:
-        raise FailedError("\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()]))
+        message = "\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()])
+        raise FailedError(message, place=", ".join(keys))
 
 
 def _groups(recipes: Iterable[Recipe]) -> list[list[Recipe]]:

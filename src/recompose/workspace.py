@@ -48,7 +48,7 @@ def _check(paper: Paper, params: Params) -> None:
         try:
             TRACKS[paper.track].check_metric(metric, params)
         except PlanError as error:
-            raise PlanError(f"{file}: {place}: {error}", code="unknown-metric", place=f"{file}: {place}") from None
+            raise PlanError(f"{file}: {place}: {error}", code=error.code, place=f"{file}: {place}") from None
 
 
 def _metrics_of(paper: Paper) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from recompose.data.lock import LOCK, Content, lock_entries, record
 from recompose.data.upstream import MIRROR, verified_download
 from recompose.errors import DataError, DownloadError, UnsafeArchive
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 from tests.data.mirror import CONTENT, Mirror
 from tests.errors import raises
 
@@ -152,7 +152,7 @@ def test_a_lock_that_cannot_be_read_is_an_error_and_stays(data: Path, text: str)
 
 def test_what_is_recorded_makes_nothing_stale(tmp_path: Path) -> None:
     """The identity of what is made holds what params.yaml says of files, not what was found of them."""
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    write_params(tmp_path)
     before = set(Workspace(tmp_path, ("profile=paper",)).plan.by_key)
     record(tmp_path / "data", "archives/cgqa.zip", Content(bytes=3, sha256=sha256(b"new")))
     assert set(Workspace(tmp_path, ("profile=paper",)).plan.by_key) == before

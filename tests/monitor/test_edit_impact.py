@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from recompose.terminal.cost import sentences
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.workspace import Workspace
-from tests.conftest import ROOT, Project
+from tests.configuration import parameters, write_params
+from tests.conftest import Project
 
 MADE = {
     "started": "2026-01-01T12:00:00+00:00",
@@ -34,8 +35,7 @@ MADE = {
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A project of the study in which everything is complete, as far as records say."""
-    text = (ROOT / "params.yaml").read_text()
-    (tmp_path / "params.yaml").write_text(text.replace("\nprofile: demo\n", "\nprofile: study\n"))
+    write_params(tmp_path, "study")
     work = Workspace(tmp_path)
     record_all(work, work.plan.recipes)
     return tmp_path
@@ -56,15 +56,11 @@ def digests(work: Workspace) -> set[str]:
     return {recipe.digest for recipe in work.plan.recipes}
 
 
-def edited(root: Path, *edits: tuple[str, str]) -> Workspace:
-    """The project with params.yaml edited by hand, elsewhere."""
-    text = (root / "params.yaml").read_text()
-    for old, new in edits:
-        assert text.count(old) >= 1
-        text = text.replace(old, new, 1)
+def edited(root: Path, values: Mapping[str, object]) -> Workspace:
+    """Return the project with other values in params.yaml, elsewhere."""
     other = root / "by-hand"
     other.mkdir()
-    (other / "params.yaml").write_text(text)
+    write_params(other, "study", values)
     return Workspace(other)
 
 
@@ -78,27 +74,21 @@ def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
 @pytest.mark.parametrize(
     ("edits", "by_hand"),
     [
-        (["czsl.methods.csp.dropout=0.4"], [("      dropout: 0.1\n", "      dropout: 0.4\n")]),
-        (
-            ["czsl.methods.c-s-o.scoring.closed=[0.4, 0.6]"],
-            [("        closed: [1.0, 1.0]", "        closed: [0.4, 0.6]")],
-        ),
-        (["profiles.study.czsl.seeds=[0, 1, 7]"], [("seeds: [0, 1, 2, 3, 4, 5] #", "seeds: [0, 1, 7] #")]),
-        (["profile=smoke"], [("profile: study", "profile: smoke")]),
-        (["czsl.datasets.shapes-pairs.seed=8"], [("seed: 7", "seed: 8")]),
-        (["backbones.shapes-clip-from-scratch.lr=2e-3"], [("lr: 1e-3", "lr: 2e-3")]),
+        (["czsl.methods.csp.dropout=0.4"], {"czsl.methods.csp.dropout": 0.4}),
+        (["czsl.methods.c-s-o.scoring.closed=[0.4, 0.6]"], {"czsl.methods.c-s-o.scoring.closed": [0.4, 0.6]}),
+        (["profiles.study.czsl.seeds=[0, 1, 7]"], {"profiles.study.czsl.seeds": [0, 1, 7]}),
+        (["profile=smoke"], {"profile": "smoke"}),
+        (["czsl.datasets.shapes-pairs.seed=8"], {"czsl.datasets.shapes-pairs.seed": 8}),
+        (["backbones.shapes-clip-from-scratch.lr=2e-3"], {"backbones.shapes-clip-from-scratch.lr": 0.002}),
         (
             ["profile=smoke", "profiles.smoke.override.czsl.methods.csp.training.epochs=3"],
-            [
-                ("profile: study", "profile: smoke"),
-                ("czsl.methods.csp.training.epochs: 2", "czsl.methods.csp.training.epochs: 3"),
-            ],
+            {"profile": "smoke", "profiles.smoke.override.czsl.methods.csp.training.epochs": 3},
         ),
     ],
 )
-def test_an_edit_means_what_it_means_in_the_file(root: Path, edits: list[str], by_hand: list[tuple[str, str]]) -> None:
+def test_an_edit_means_what_it_means_in_the_file(root: Path, edits: list[str], by_hand: dict[str, object]) -> None:
     before, text = Workspace(root), (root / "params.yaml").read_bytes()
-    after = edited(root, *by_hand)
+    after = edited(root, by_hand)
     found = estimate_impact(root, tuple(edits))
     assert {each.digest for each in found.items if each.new} == digests(after) - digests(before) != set()
     assert {each.digest for each in found.to_make} == digests(after) - digests(before)
@@ -140,10 +130,9 @@ def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -
 
 
 def test_what_was_run_before_is_not_run_again(root: Path) -> None:
-    first = edited(root, ("      dropout: 0.1\n", "      dropout: 0.4\n")).plan.evaluations(
-        "czsl", "csp", "shapes-pairs"
-    )[0]
-    run = first.needs["run"]
+    run = (
+        edited(root, {"czsl.methods.csp.dropout": 0.4}).plan.evaluations("czsl", "csp", "shapes-pairs")[0].needs["run"]
+    )
     record_all(Workspace(root), [run])
     found = estimate_impact(root, ("czsl.methods.csp.dropout=0.4",))
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
@@ -153,9 +142,10 @@ def test_what_was_run_before_is_not_run_again(root: Path) -> None:
 
 
 def test_an_edit_that_changes_nothing_says_so_and_why(root: Path) -> None:
-    same = list(sentences(estimate_impact(root, ("czsl.methods.csp.training.lr=5e-3",))))
+    learning_rate = parameters()["czsl"]["methods"]["csp"]["training"]["lr"]
+    same = list(sentences(estimate_impact(root, (f"czsl.methods.csp.training.lr={learning_rate}",))))
     assert same == ["The edit changes no run.", "Nothing to make."]
-    (root / "params.yaml").write_text((root / "params.yaml").read_text().replace("profile: study", "profile: smoke"))
+    write_params(root, "smoke", {"profiles.smoke.override.czsl.methods.csp.training.epochs": 2})
     said = list(sentences(estimate_impact(root, ("czsl.methods.csp.training.epochs=30",))))
     path = "czsl.methods.csp.training.epochs"
     assert f"profiles.smoke.override sets {path}, which hides {path}" in said

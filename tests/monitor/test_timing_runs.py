@@ -11,13 +11,12 @@ from recompose.monitor.arrays import layout
 from recompose.monitor.timing_runs import representatives
 from recompose.timing import Timings
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    text = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: smoke\n")
-    (tmp_path / "params.yaml").write_text(text)
+    write_params(tmp_path, "smoke")
     monkeypatch.chdir(tmp_path)
     return Workspace(tmp_path)
 

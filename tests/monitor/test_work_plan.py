@@ -13,7 +13,7 @@ from recompose.monitor.remaining import Remaining, RemainingJob
 from recompose.monitor.work_plan import PlannedItem, Process, Workload, WorkPlan
 from recompose.terminal.groups import time_left, total
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 
 
 def needed(
@@ -97,9 +97,7 @@ def test_a_time_says_where_it_is_not_of_everything() -> None:
 @pytest.fixture
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A project with the profile of the papers' own data, in which nothing is made."""
-    text = (ROOT / "params.yaml").read_text()
-    assert text.count("\nprofile: demo\n") == 1
-    (tmp_path / "params.yaml").write_text(text.replace("\nprofile: demo\n", "\nprofile: paper\n"))
+    write_params(tmp_path, "paper")
     monkeypatch.chdir(tmp_path)
     return Workspace(tmp_path)
 

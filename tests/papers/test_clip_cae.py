@@ -15,12 +15,12 @@ from statistics import mean, pstdev, stdev
 import pytest
 
 from recompose.papers.declaration import load_paper
-from recompose.params import load_params
+from recompose.params import parse_params
 from recompose.tracks import FORMS, TRACKS
 from recompose.tracks.vlc.attribution.cae_subsets import METHODS
 from recompose.tracks.vlc.catalogue import active_settings
 from recompose.tracks.vlc.params import Vlc
-from tests.conftest import ROOT
+from tests.configuration import params_text
 
 PAPER = load_paper("clip-cae")
 CORPUS, DRAWN = "coco-100k", "shapes-laion"
@@ -361,7 +361,7 @@ def test_of_retrieval_clip_s_row_is_as_released_and_other_models_are_3_to_10_poi
 
 @cache
 def section() -> Vlc:
-    found = load_params(ROOT / "params.yaml", FORMS).tracks["vlc"]
+    found = parse_params(params_text("paper"), FORMS).tracks["vlc"]
     assert isinstance(found, Vlc)
     return found
 

@@ -15,11 +15,12 @@ from statistics import mean, pstdev, stdev
 import pytest
 
 from recompose.papers.declaration import load_paper
-from recompose.params import load_params
+from recompose.params import parse_params
 from recompose.tracks import FORMS
 from recompose.tracks.vlc.catalogue import METHODS, UNTRAINED, active_settings
 from recompose.tracks.vlc.params import Vlc
 from recompose.tracks.vlc.suites.aggregation import COMP, ELEVATER
+from tests.configuration import params_text
 from tests.conftest import ROOT
 
 PAPER = load_paper("fsc-clip")
@@ -243,7 +244,7 @@ def test_reported_values_of_fsc_clip_are_released_ones() -> None:
 
 @cache
 def section() -> Vlc:
-    found = load_params(ROOT / "params.yaml", FORMS).tracks["vlc"]
+    found = parse_params(params_text("paper"), FORMS).tracks["vlc"]
     assert isinstance(found, Vlc)
     return found
 

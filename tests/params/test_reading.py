@@ -59,7 +59,7 @@ def test_the_parameters_are_what_another_reader_reads() -> None:
     ("text", "line"), [("a: 1\nb: 2\na: 3", 2), ("a: {b: 1,\n  b: 1}", 1), ("- {'a': 1, a: 1}", 0)]
 )
 def test_a_repeated_key_is_an_error_at_its_line(text: str, line: int) -> None:
-    with pytest.raises(RepeatedKeyError, match="is repeated") as error:
+    with pytest.raises(RepeatedKeyError) as error:
         read(text)
     assert error.value.problem_mark.line == line
 

@@ -1,19 +1,17 @@
 """What is generated from the schema: a JSON schema, and a page of all parameters."""
 
-import copy
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from recompose.params import json_schema, reference
 from recompose.tracks import FORMS as TRACKS
+from tests.configuration import parameters
 
-DOCUMENT = YAML(typ="safe", pure=True).load(Path(__file__).parents[2] / "params.yaml")
+DOCUMENT = parameters()
 # where names are the user's own, and what is explained as a whole
 NAMED = ("profiles", "backbones", "czsl.datasets", "gzsl.datasets", "vlc.datasets", "vlc.suites")
 WHOLE = ("override", "per_dataset")
@@ -70,14 +68,4 @@ def test_the_json_schema_fits_the_file_and_refuses_mistakes() -> None:
         ("profiles.smoke.czsl.methods", ["cps"]),
         ("backbones.clip-rn50.weights", 1),
     ):
-        assert list(validator.iter_errors(changed(path, value))), path
-
-
-def changed(path: str, value: Any) -> Any:
-    document = copy.deepcopy(DOCUMENT)
-    *keys, last = path.split(".")
-    section = document
-    for key in keys:
-        section = section[key]
-    section[last] = value
-    return document
+        assert list(validator.iter_errors(parameters(edits={path: value}))), path

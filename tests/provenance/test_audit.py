@@ -1,7 +1,6 @@
 """The audit in bad worlds: what was done is found and named, and nothing else is blamed."""
 
 import os
-import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,10 @@ from recompose.report.findings import Audit
 from recompose.workspace import Workspace
 from tests.conftest import Project
 from tests.provenance.worlds import (
+    DATA_RENAMED,
     FROM_DATA,
     MADE_FROM_EVALUATIONS,
+    ONE_IMAGE_MORE,
     SHOWN,
     all_of,
     audited,
@@ -29,7 +30,6 @@ from tests.provenance.worlds import (
     indexes_of,
     moved,
     remake_reports,
-    replace_once,
     stale_rows,
 )
 
@@ -353,8 +353,7 @@ def test_a_seed_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None
 
 
 def test_a_parameter_of_the_data_is_named(root: Path, clean: Audit) -> None:
-    old = "images: {train: 400, val: 150, test: 150}"
-    replace_once(root / "params.yaml", old, old.replace("test: 150", "test: 151"))
+    Project(root).set(ONE_IMAGE_MORE)
     found = audited(root)
     assert {why for _, _, why in findings(found)} == {"shapes-pairs.images.test was 150 and is 151 now"}
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
@@ -362,21 +361,20 @@ def test_a_parameter_of_the_data_is_named(root: Path, clean: Audit) -> None:
 
 
 def test_a_data_set_of_another_name_is_stale_and_nobody_is_blamed(root: Path, clean: Audit) -> None:
-    path = root / "params.yaml"
-    path.write_text(re.sub(r"\bshapes-pairs(?=[\]:.])", "drawn-pairs", path.read_text()))
+    Project(root).set(DATA_RENAMED)
     found = audited(root)
     assert {state for state, _, _ in findings(found)} == {"stale"}
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
 
 
 def test_a_parameter_that_nothing_stored_depends_on_changes_nothing(root: Path, clean: Audit) -> None:
-    replace_once(root / "params.yaml", "prompt: a photo of {name}", "prompt: a picture of {name}")
+    Project(root).set({"czsl.feasibility.prompt": "a picture of {name}"})
     found = audited(root)
     assert (findings(found), moved(found, clean)) == ([], {})
 
 
 def test_a_method_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None:
-    replace_once(root / "params.yaml", "methods: [chance]", "methods: [chance, clip]")
+    Project(root).set({"profiles.smoke.czsl.methods": ["chance", "clip"]})
     found = audited(root)
     why = "the current parameters also ask for clip on shapes-pairs"
     compared = (

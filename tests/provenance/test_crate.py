@@ -18,13 +18,14 @@ from recompose.files import write_json
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.provenance.crate import write_crate
 from recompose.workspace import Workspace
+from tests.configuration import write_params
 from tests.conftest import ROOT
 from tests.errors import raises
 from tests.provenance.invented import made_of, write
 
 Entity = dict[str, Any]
 REPORTS = "reports/demo"
-KEPT = ("workflow", "params.yaml", "dvc.yaml", "dvc.lock", "LICENSE", "CITATION.cff")
+KEPT = ("workflow", "dvc.yaml", "dvc.lock", "LICENSE", "CITATION.cff")
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5",
     "https://w3id.org/ro/wfrun/workflow/0.5",
@@ -41,6 +42,7 @@ def project(target: Path) -> Path:
     for name in KEPT:
         if (ROOT / name).exists():
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile)(ROOT / name, target / name)
+    write_params(target)
     work = Workspace(target)
     reports = work.reports
     rows = {name: work.plan.evaluations("czsl", name, "shapes-pairs")[:2] for name in ("csp", "chance")}

@@ -1,7 +1,6 @@
 """From anything that is stored to what it reaches."""
 
 import json
-import shutil
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from recompose.provenance.downstream import Downstream, downstream
 from recompose.report.lineage import Lineage
 from recompose.report.published import PublishedLineage
 from recompose.terminal.lineage import show_downstream
-from tests.conftest import ROOT
+from tests.configuration import write_params
 from tests.errors import raises
 from tests.provenance.invented import cell_of, record_of
 
@@ -66,7 +65,7 @@ REACHED = {
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("where") / "reports/demo"
-    shutil.copy(ROOT / "params.yaml", folder.parents[1] / "params.yaml")  # says whose reports are meant
+    write_params(folder.parents[1])  # says whose reports are meant
     for name, cells in CELLS.items():
         records = {key: RECORDS[key] for key in RECORDS if REACHED_BY[name] & REACHED[key]}
         asked = [{"name": "csp-tested", "benchmark": "shapes-pairs", "evaluations": [TESTING.key]}]

@@ -19,9 +19,11 @@ from recompose.report.published import PublishedLineage
 from recompose.report.trust import STATES, committed_since
 from recompose.site.document import Site
 from recompose.workspace import Workspace
-from tests.conftest import environment
+from tests.conftest import Project, environment
 from tests.provenance.test_audit import again, dirty, other_measures, zeroed
 from tests.provenance.worlds import (
+    DATA_RENAMED,
+    ONE_IMAGE_MORE,
     PAPERS_LOADED,
     audited,
     correct,
@@ -97,9 +99,7 @@ def sources_committed_since(root: Path, patch: Patch) -> None:
 
 
 def params_edited(root: Path, patch: Patch) -> None:
-    replace_once(
-        root / "params.yaml", "images: {train: 400, val: 150, test: 150}", "images: {train: 400, val: 150, test: 151}"
-    )
+    Project(root).set(ONE_IMAGE_MORE)
 
 
 def measures_edited(root: Path, patch: Patch) -> None:
@@ -107,13 +107,7 @@ def measures_edited(root: Path, patch: Patch) -> None:
 
 
 def data_set_renamed(root: Path, patch: Patch) -> None:
-    path = root / "params.yaml"
-    path.write_text(
-        path.read_text()
-        .replace("datasets: [shapes-pairs]", "datasets: [drawn-pairs]")
-        .replace("    shapes-pairs:", "    drawn-pairs:")
-        .replace("datasets.shapes-pairs.", "datasets.drawn-pairs.")
-    )
+    Project(root).set(DATA_RENAMED)
 
 
 def seed_missing(root: Path, patch: Patch) -> None:

@@ -18,12 +18,12 @@ from recompose.report.lineage import LineageCell, lineage_path
 from recompose.report.trust import stale_reasons
 from recompose.terminal.lineage import show_trace
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 from tests.errors import raises
 from tests.provenance.invented import cell_of, lineage_of
 from tests.provenance.worlds import edit_json
 
-STUDY = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: study\n")
+SEEDS, SIX = "profiles.study.czsl.seeds", [0, 1, 2, 3, 4, 5]
 CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
 
 
@@ -72,7 +72,7 @@ def test_what_changed_in_something_that_several_parts_need_is_said_once() -> Non
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A project in which a table was made from CSP's planned evaluations; nothing of it is stored."""
     root = tmp_path_factory.mktemp("planned")
-    (root / "params.yaml").write_text(STUDY)
+    write_params(root, "study", {SEEDS: SIX})
     work = Workspace(root)
     evaluations = work.plan.evaluations("czsl", "csp", "shapes-pairs")
     cells = [
@@ -94,31 +94,31 @@ def traced(work: Workspace, view: str | None = None) -> TraceResult:
     return trace(work, work.reports / "msci/table-2.csv", "CSP", "shapes-pairs AUC", view)
 
 
-def edited(work: Workspace, old: str, new: str) -> Workspace:
-    path = work.root / "params.yaml"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new, 1))
+def edited(work: Workspace, key: str, value: object) -> Workspace:
+    write_params(work.root, "study", {SEEDS: SIX, key: value})
     return Workspace(work.root)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "reason"),
+    ("key", "value", "reason"),
     [
-        ("    dropout: 0.1", "    dropout: 0.4", "settings.dropout was 0.1 and is 0.4 now"),
-        ("seeds: [0, 1, 2, 3, 4, 5]", "seeds: [0, 1, 2, 3, 4]", "seed 5 is no longer planned"),
-        ("seeds: [0, 1, 2, 3, 4, 5]", "seeds: [0, 1, 2, 3, 4, 5, 6]", "seeds are missing: it has 6 of 7 evaluations"),
-        ("datasets: [shapes-pairs]", "datasets: [mit-states]", "it is no longer planned"),
-        ("prompt: a photo of {name}", "prompt: a picture of {name}", "feasibility.prompt was a photo of {name}"),
+        ("czsl.methods.csp.dropout", 0.4, "settings.dropout was 0.1 and is 0.4 now"),
+        (SEEDS, SIX[:-1], "seed 5 is no longer planned"),
+        (SEEDS, [*SIX, 6], "seeds are missing: it has 6 of 7 evaluations"),
+        ("profiles.study.czsl.datasets", ["mit-states"], "it is no longer planned"),
+        ("czsl.feasibility.prompt", "a picture of {name}", "feasibility.prompt was a photo of {name}"),
     ],
 )
-def test_an_edit_makes_a_cell_stale_for_its_own_reason_only(work: Workspace, old: str, new: str, reason: str) -> None:
-    found = traced(edited(work, old, new))
+def test_an_edit_makes_a_cell_stale_for_its_own_reason_only(
+    work: Workspace, key: str, value: object, reason: str
+) -> None:
+    found = traced(edited(work, key, value))
     assert found.state == "stale"
     assert [line[: len(reason)] for line in found.why] == [reason]
 
 
 def test_another_seed_of_the_data_is_named_of_every_world(work: Workspace) -> None:
-    found = traced(edited(work, "seed: 7", "seed: 8"))
+    found = traced(edited(work, "czsl.datasets.shapes-pairs.seed", 8))
     assert found.state == "stale"
     assert found.why == [f"shapes-pairs.seed was {seed} and is {seed + 1} now" for seed in range(7, 13)]
 
@@ -131,7 +131,7 @@ def test_a_cell_of_what_is_planned_is_not_stale_and_not_verified_where_nothing_i
 
 
 def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(STUDY)
+    write_params(tmp_path, "study", {SEEDS: SIX})
     work, variant = Workspace(tmp_path), "msci-without-df"
     everywhere = work.plan.evaluations("czsl", "msci", "shapes-pairs")
     assert len(everywhere) > len(work.plan.evaluations("czsl", variant, "shapes-pairs")) == 1

@@ -20,6 +20,7 @@ from recompose.report.results import StoredResults
 from recompose.site.build import page
 from recompose.site.document import Site
 from recompose.workspace import Workspace
+from tests.configuration import parameters
 
 Found = tuple[str, str, str]  # state, place, what is said
 MADE_FROM_EVALUATIONS = {
@@ -33,6 +34,15 @@ MADE_FROM_EVALUATIONS = {
 FROM_DATA = {"duplex/table-1": 11, "duplex/table-12": 20, "duplex/table-13": 10, "msci/table-1": 8}
 SHOWN = MADE_FROM_EVALUATIONS | FROM_DATA | {"duplex/table-13": 40}
 PAPERS_LOADED = [paper for paper in all_papers() if paper.track == "czsl"]  # whose track the worlds have
+SMOKE = "profiles.smoke.override.czsl.datasets"
+IMAGES = {"train": 400, "val": 150, "test": 150}  # of the projects that the engines made
+# other values in params.yaml
+ONE_IMAGE_MORE = {f"{SMOKE}.shapes-pairs.images": IMAGES | {"test": 151}}
+DATA_RENAMED = {
+    "czsl.datasets.drawn-pairs": parameters()["czsl"]["datasets"]["shapes-pairs"],
+    "profiles.smoke.czsl.datasets": ["drawn-pairs"],
+    f"{SMOKE}.drawn-pairs.images": IMAGES,
+}
 READ = ("reports", "results", "params.yaml", "dvc.yaml", "dvc.lock")  # of a project, by an audit
 
 

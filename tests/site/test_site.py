@@ -18,7 +18,7 @@ from PIL import Image
 
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Paper, View
-from recompose.params import Params, load_params
+from recompose.params import Params, parse_params
 from recompose.plan import Recipe
 from recompose.report.claims import PARTS, VERDICTS
 from recompose.report.findings import Audit, AuditReport, Finding
@@ -28,7 +28,7 @@ from recompose.site import document
 from recompose.site.build import notes_html, page
 from recompose.site.document import Site
 from recompose.tracks import FORMS, TRACKS
-from tests.conftest import ROOT
+from tests.configuration import params_text
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -116,7 +116,7 @@ def same(text: str) -> str:
 
 
 def params() -> Params:
-    return load_params(ROOT / "params.yaml", FORMS)
+    return parse_params(params_text(), FORMS)
 
 
 def key_of(seed: int) -> str:

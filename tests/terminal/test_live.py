@@ -20,7 +20,7 @@ from recompose.report.lineage import lineage_path
 from recompose.terminal import live
 from recompose.terminal.live import Headlines, Lines, follow, rendered, show_opening
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 
 EPOCHS = Progress("epoch", 2, 5, 0.1, 30.0, "")
 TRAINS = StoreItem("runs", "0123456789ab", "csp on shapes-pairs, seed 0", "running", progress=EPOCHS)
@@ -30,8 +30,7 @@ NUMBER = "msci 31.2 % (test/closed/dense/auc on shapes-pairs, n = 3)"
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
-    text = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: smoke\n")
-    (tmp_path / "params.yaml").write_text(text)
+    write_params(tmp_path, "smoke")
     return Workspace(tmp_path)
 
 

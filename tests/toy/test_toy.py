@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from ruamel.yaml import YAML
 
 from recompose.files import SCRATCH
 from tests.conftest import ROOT, Project, new_project
@@ -17,18 +18,14 @@ from tests.conftest import ROOT, Project, new_project
 pytestmark = pytest.mark.engines
 
 HERE = ROOT / "tests" / "toy"
-PROFILE = """  toy:
-    trainer: {precision: 32-true, threads: 1, accelerator: cpu, devices: 1}
-    toy: {datasets: [lengths], methods: [zero, descent], seeds: [0, 1]}
-"""
-SECTION = """
-toy:
-  datasets:
-    lengths: {seed: 3, count: 40}
-  methods:
-    zero: {}
-    descent: {training: {lr: 0.1, epochs: 40}}
-"""
+PROFILE = {
+    "trainer": {"precision": "32-true", "threads": 1, "accelerator": "cpu", "devices": 1},
+    "toy": {"datasets": ["lengths"], "methods": ["zero", "descent"], "seeds": [0, 1]},
+}
+SECTION = {
+    "datasets": {"lengths": {"seed": 3, "count": 40}},
+    "methods": {"zero": {}, "descent": {"training": {"lr": 0.1, "epochs": 40}}},
+}
 
 
 def with_toy(root: Path) -> Project:
@@ -42,15 +39,12 @@ def with_toy(root: Path) -> Project:
     text = tracks.read_text().replace("VLC())", "VLC(), Toy())")
     tracks.write_text(text.replace("import GZSL\n", "import GZSL\nfrom recompose.tracks.toy import Toy\n"))
     assert tracks.read_text().count("Toy") == 2
-    params = root / "params.yaml"
-    params.write_text(params.read_text().replace("  smoke:\n", f"{PROFILE}  smoke:\n", 1) + SECTION)
-    project.edit("profile: smoke", "profile: toy")
-    stages = (root / "dvc.yaml").read_text().partition("\nplots:")[0] + "\n"
-    stages, count = re.subn(r"(params: .*backbones), .*\]", r"\1, toy]", stages)
-    assert count == 1
-    stages, count = re.subn(r"( +- reports/\$\{profile\}/)msci(:.*\n)", r"\1msci\2\1toy\2", stages)
-    assert count == 1
-    (root / "dvc.yaml").write_text(stages)
+    project.set({"profile": "toy", "profiles.toy": PROFILE, "toy": SECTION})
+    stages = YAML(typ="safe").load(root / "dvc.yaml")
+    del stages["plots"]
+    for stage in stages["stages"].values():
+        stage["params"] = ["profile", "profiles", "backbones", "toy"]
+    YAML(typ="safe").dump(stages, root / "dvc.yaml")
     project.commit("The project with another track")
     return project
 
@@ -97,7 +91,7 @@ def test_only_its_own_is_planned_and_made(project: Project) -> None:
     }
     assert len(list(project.root.glob("results/runs/*/record.json"))) == 4
     assert not list(project.root.glob(f"results/*/*/{SCRATCH}"))
-    assert not list((project.published / "msci").iterdir())
+    assert not (project.published / "msci").exists()
 
 
 def test_its_numbers_are_those_of_its_lengths(project: Project) -> None:
@@ -171,14 +165,14 @@ def test_dvc_has_nothing_left(project: Project) -> None:
 def test_an_edit_makes_anew_just_what_it_touches(project: Project, tmp_path: Path) -> None:
     copy = project.copy(tmp_path / "project")
     before, cells = copy.runs(), table(copy, "table-1")
-    copy.edit("epochs: 40}", "epochs: 30}")
+    copy.set({"toy.methods.descent.training.epochs": 30})
     copy.snakemake("toy")
     made = copy.runs().keys() - before.keys()
     assert sorted(key.split("/")[0] for key in made) == ["evaluations"] * 2 + ["runs"] * 2
     after = table(copy, "table-1")
     assert {key[0] for key in cells if cells[key] != after[key]} <= {"Descent"}
     assert table(copy, "table-4")["Steps", "lengths"] == "30"
-    copy.edit("epochs: 30}", "epochs: 40}")
+    copy.set({"toy.methods.descent.training.epochs": 40})
     copy.snakemake("toy")
     assert copy.runs().keys() == before.keys() | made
     assert table(copy, "table-1") == cells

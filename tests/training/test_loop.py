@@ -13,8 +13,10 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
+from recompose.errors import ArgumentError
 from recompose.training.hardware import Hardware
 from recompose.training.loop import Data, TrainingModule, balanced_batches, fit, shuffled_batches
+from tests.errors import raises
 from tests.training.killing import KilledError, KillIn
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
@@ -57,7 +59,7 @@ def test_balanced_batches_draw_rare_classes_as_often_as_frequent_ones() -> None:
 
 
 def test_a_batch_that_cannot_be_shared_is_an_error() -> None:
-    with pytest.raises(ValueError, match="cannot be shared equally between 3 devices"):
+    with raises(ArgumentError, place="batch_size"):
         shuffled_batches(50, 8, 1, 0, 3)
 
 

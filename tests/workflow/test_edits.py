@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conftest import Project, announced
+from tests.conftest import Project, announced, with_values
 
 pytestmark = pytest.mark.engines
 REPORTS = {"artifacts_of_msci": 1, "artifacts_of_duplex": 1, "write_report": 1}
@@ -56,14 +56,9 @@ def appended(text: str) -> str:
     return text + MOVED
 
 
-def of_c_s_o(old: str, new: str) -> Callable[[str], str]:
-    """An edit of the general settings of this method."""
-
-    def edit(text: str) -> str:
-        start = text.index("\n    c-s-o:")
-        return text[:start] + text[start:].replace(old, new, 1)
-
-    return edit
+def of_key(path: str, value: object) -> Callable[[str], str]:
+    """Return an edit of one parameter."""
+    return lambda text: with_values(text, {path: value})
 
 
 def test_comments_and_what_can_move_no_number_cost_nothing(finished: Project) -> None:
@@ -83,9 +78,9 @@ def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: 
 @pytest.mark.parametrize(
     ("name", "edit", "new", "by"),
     [
-        ("params.yaml", of_c_s_o("closed: [1.0, 1.0]", "closed: [1.0, 0.5]"), {"evaluation": 2}, {TABLE}),
+        ("params.yaml", of_key("czsl.methods.c-s-o.scoring.closed", [1.0, 0.5]), {"evaluation": 2}, {TABLE}),
         # each run is scored by its pair's text path alone, too
-        ("params.yaml", of_c_s_o("lr: 2e-3", "lr: 3e-3"), {"run": 2, "evaluation": 3}, {TABLE, "make_msci"}),
+        ("params.yaml", of_key("czsl.methods.c-s-o.training.lr", 0.0031), {"run": 2, "evaluation": 3}, {TABLE, "make_msci"}),
         ("src/recompose/tracks/czsl/training.py", appended, {"run": 2, "evaluation": 3}, {TABLE, "make_msci"}),
     ],
 )
@@ -100,7 +95,7 @@ def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_
 
 
 def test_an_edit_of_a_drawn_data_set_makes_what_stands_on_it(finished: Project) -> None:
-    said = after_edit(finished, "params.yaml", lambda text: text.replace("seed: 7 #", "seed: 8 #", 1))
+    said = after_edit(finished, "params.yaml", of_key("czsl.datasets.shapes-pairs.seed", 1008))
     rules = announced(said)
     assert trains(rules) == {"make_data", TABLE, "make_msci"}
     assert rules.keys() == {*trains(rules), *REPORTS, *FIRST}

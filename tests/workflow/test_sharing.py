@@ -14,9 +14,7 @@ CELL = ("msci/table-2", "--row", "chance", "--column", "shapes-pairs S")
 
 
 def cloned(project: Project, target: Path) -> Project:
-    """A clone as somebody else has it: without the DVC cache of the first, and without the empty folders of papers whose
-    track the project leaves out, which git does not keep.
-    """
+    """Return a clone as somebody else has it: without the DVC cache of the first."""
     project.call("git", "clone", "--quiet", str(project.root), str(target))
     return Project(target)
 

@@ -56,9 +56,7 @@ def test_four_processes_trained_side_by_side(smoke_project: Project) -> None:
 def test_an_edit_of_a_method_trains_its_runs_and_no_others(smoke_project: Project, tmp_path: Path) -> None:
     project = smoke_project.copy(tmp_path / "project")  # other workers read the shared one
     assert "Nothing to be done" in project.snakemake().stderr
-    path = project.root / "params.yaml"
-    head, section = re.split(r"(?<=\n    csp:\n)", path.read_text(), maxsplit=1)
-    path.write_text(head + section.replace("lr: 5e-3", "lr: 6e-3", 1))
+    project.set({"czsl.methods.csp.training.lr": 0.0061})
     trains = re.findall(r"^Job \d+: (\d.* of .*)", project.snakemake("--dry-run").stdout, flags=re.MULTILINE)
     assert trains
     assert all(" of csp on shapes-pairs" in each for each in trains)

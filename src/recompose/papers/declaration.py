@@ -214,14 +214,16 @@ def load_paper(name: str) -> Paper:
     try:
         document = yaml.load((FOLDER / name / "paper.yaml").read_text(encoding="utf-8"), LOADER)
     except yaml.YAMLError as error:
-        raise PlanError(f"{place} is not valid YAML: {error}") from None
+        raise PlanError(f"{place} is not valid YAML: {error}", code="no-yaml", place=place) from None
     if not isinstance(document, dict):
-        raise PlanError(f"{place} is not a mapping of sections")
+        raise PlanError(f"{place} is not a mapping of sections", code="no-sections", place=place)
     try:
         return Paper.model_validate({**document, "name": name})
     except ValidationError as error:
-        lines = [f"  {'.'.join(map(str, details['loc']))}: {details['msg']}" for details in error.errors()]
-        raise PlanError("\n".join([f"{place} is wrong:", *lines])) from None
+        faults = [(".".join(map(str, details["loc"])), details["msg"]) for details in error.errors()]
+        message = "\n".join([f"{place} is wrong:", *(f"  {path}: {fault}" for path, fault in faults)])
+        paths = ", ".join(path for path, _ in faults)
+        raise PlanError(message, code="wrong-declaration", place=f"{place}: {paths}") from None
 
 
 def all_papers() -> list[Paper]:

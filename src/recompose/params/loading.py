@@ -8,7 +8,7 @@ from yaml import MarkedYAMLError, YAMLError
 
 from recompose.errors import ParamsError
 from recompose.params.merging import Document, plain
-from recompose.params.mistakes import Problem, error_message, mistakes_in, unknown_name
+from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
 from recompose.params.profiles import apply_overrides, with_bases, wrong_bases
 from recompose.params.reading import read
 from recompose.params.schema import Forms, Params, ParamsFile, file_schema, params_of
@@ -23,7 +23,8 @@ def load_params(path: Path, tracks: Forms, profile: str | None = None, edits: Se
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ParamsError(f"{path} cannot be read: {error}. Run in the root of the project.") from None
+        message = f"{path} cannot be read: {error}. Run in the root of the project."
+        raise ParamsError(message, code="unreadable-file", place=path) from None
     return parse_params(text, tracks, str(path), profile, edits)
 
 
@@ -61,9 +62,8 @@ def parse_params(
 
 
 def _refuse(source: str, problems: Iterable[Problem]) -> None:
-    problems = list(problems)
-    if problems:
-        raise ParamsError(error_message(f"{source} is wrong:", problems))
+    if problems := list(problems):
+        raise params_error(f"{source} is wrong:", problems)
 
 
 def _validated(document: Any, schema: type[ParamsFile], tracks: Forms, source: str) -> Params:
@@ -84,11 +84,11 @@ def _problems_of_tracks(params: Params, tracks: Forms) -> Iterator[Problem]:
     for track, form in tracks.items():
         section = params.tracks[track]
         for problem in form.problems(section, None, params.backbones):
-            yield Problem(*problem).inside(track)
+            yield problem.inside(track)
         for name, profile in params.profiles.items():
             choice = profile.tracks.get(track)
             for problem in form.problems(section, choice, params.backbones) if choice else ():
-                yield Problem(*problem).inside("profiles", name, track)
+                yield problem.inside("profiles", name, track)
 
 
 def _without_inherited(document: Any, problems: Sequence[Problem]) -> list[Problem]:
@@ -101,21 +101,23 @@ def _problem_of_base(document: Any, problem: Problem) -> Problem | None:
         return None
     profile = document["profiles"][problem.place[1]]
     base = profile.get("based_on") if isinstance(profile, dict) else None
-    return Problem(("profiles", base, *problem.place[2:]), problem.message) if base else None
+    return problem._replace(place=("profiles", base, *problem.place[2:])) if base else None
 
 
 def _read(text: str, source: str) -> Any:
     """Return a document in YAML 1.2 as dicts, lists and scalars; a repeated key is an error, and 1e-4 a number."""
+    place = source
     try:
         return plain(read(text))
     except RecursionError:
         fault = "it is nested too deep, or an alias contains itself"
     except MarkedYAMLError as error:
         mark, fault = error.problem_mark, ", ".join(filter(None, (error.problem, error.context)))
-        fault = f"line {mark.line + 1}, column {mark.column + 1}: {fault}" if mark else fault
+        if mark:
+            place, fault = f"{source}:{mark.line + 1}", f"line {mark.line + 1}, column {mark.column + 1}: {fault}"
     except YAMLError as error:
         fault = str(error)
-    raise ParamsError(f"{source} is not valid YAML: {fault}")
+    raise ParamsError(f"{source} is not valid YAML: {fault}", code="no-yaml", place=place)
 
 
 def _edit(document: Document, edit: str) -> None:
@@ -126,7 +128,8 @@ def _edit(document: Document, edit: str) -> None:
     """
     dotted, equals, text = edit.partition("=")
     if not (dotted and equals):
-        raise ParamsError(f"an edit is written path=value, such as czsl.methods.csp.training.lr=0.01, not '{edit}'")
+        message = f"an edit is written path=value, such as czsl.methods.csp.training.lr=0.01, not '{edit}'"
+        raise ParamsError(message, code="no-edit", place=edit)
     *path, last = _keys_of(dotted)
     value, section = _read(text, f"the value in '{edit}'"), document
     for key in path:

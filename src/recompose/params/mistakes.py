@@ -2,13 +2,24 @@
 
 import difflib
 import types
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from recompose.errors import ParamsError
+
 Place = tuple[str | int, ...]
+CODES = {  # pydantic's name of a mistake -> ours; all others are wrong values
+    "extra_forbidden": "unknown-key",
+    "missing": "missing-key",
+    "union_tag_not_found": "missing-key",
+    "literal_error": "unknown-name",
+    "union_tag_invalid": "unknown-name",
+    "model_type": "no-section",
+    "model_attributes_type": "no-section",
+}
 
 
 class Problem(NamedTuple):
@@ -16,20 +27,27 @@ class Problem(NamedTuple):
 
     place: Place
     message: str
+    code: str = "wrong-value"
+
+    @property
+    def path(self) -> str:
+        """The dotted path of its keys."""
+        return ".".join(map(str, self.place))
 
     def inside(self, *keys: str | int) -> "Problem":
         """Return the same problem with its path seen from an outer section."""
-        return Problem((*keys, *self.place), self.message)
+        return self._replace(place=(*keys, *self.place))
 
     @property
     def line(self) -> str:
         """The line of an error message."""
-        return f"{'.'.join(map(str, self.place)) or 'the file'}: {self.message}"
+        return f"{self.path or 'the file'}: {self.message}"
 
 
-def error_message(heading: str, problems: Iterable[Problem]) -> str:
-    """Return a message with a line for each problem."""
-    return "\n".join([heading, *(f"  {problem.line}" for problem in problems)])
+def params_error(heading: str, problems: Sequence[Problem]) -> ParamsError:
+    """Return an error with a line and a place for each problem, and the code of the first."""
+    message = "\n".join([heading, *(f"  {problem.line}" for problem in problems)])
+    return ParamsError(message, code=problems[0].code, place=", ".join(problem.path for problem in problems))
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
@@ -44,7 +62,7 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 def unknown_name(place: Place, name: str, allowed: Collection[str]) -> list[Problem]:
     """Return the problem of a name that is not allowed; an empty list if it is."""
-    return [] if name in allowed else [Problem(place, _not_allowed(name, allowed))]
+    return [] if name in allowed else [Problem(place, _not_allowed(name, allowed), "unknown-name")]
 
 
 def mistakes_in(document: Any, model: type[BaseModel]) -> list[Problem]:
@@ -56,7 +74,8 @@ def mistakes_in(document: Any, model: type[BaseModel]) -> list[Problem]:
         for details in error.errors():
             place = _place(details, document)
             # a union reports every branch that does not fit: the first message for a place is enough
-            problems.setdefault(place, Problem(place, _explained(details, model)))
+            code = CODES.get(details["type"], "wrong-value")
+            problems.setdefault(place, Problem(place, _explained(details, model), code))
         return list(problems.values())
     return []
 

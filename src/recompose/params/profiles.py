@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from recompose.errors import ParamsError
 from recompose.params.merging import Document, merged, plain
-from recompose.params.mistakes import Problem, nearest, unknown_name
+from recompose.params.mistakes import Problem, nearest, params_error, unknown_name
 
 
 def with_bases(document: Document) -> Document:
@@ -27,9 +26,8 @@ def wrong_bases(document: Document) -> Iterator[Problem]:
             chain.append(str(base))
         if base == name and name not in reported:
             reported.update(chain)
-            yield Problem(
-                ("profiles", name, "based_on"), f"a profile cannot build on itself: {' on '.join([*chain, name])}"
-            )
+            message = f"a profile cannot build on itself: {' on '.join([*chain, name])}"
+            yield Problem(("profiles", name, "based_on"), message, "circular-base")
         elif base is not None and len(chain) == 1 and base not in profiles:
             yield from unknown_name(
                 ("profiles", name, "based_on"), base, [allowed for allowed in profiles if allowed != name]
@@ -50,8 +48,8 @@ def apply_overrides(document: Document, profile: str, source: str) -> Document:
             section = section.get(key, {}) if isinstance(section, dict) else {}
         if not isinstance(section, dict) or last not in section:
             message = f"there is no such key to override{nearest(dotted, _dotted_paths(document))}"
-            problem = Problem(("profiles", profile, "override", dotted), message)
-            raise ParamsError(f"{source} is wrong:\n  {problem.line}")
+            problem = Problem(("profiles", profile, "override", dotted), message, "unknown-key")
+            raise params_error(f"{source} is wrong:", [problem])
         section[last] = plain(value)
     return document
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Discriminator, Field, Tag, create_model
 
-from recompose.params.mistakes import Place
+from recompose.params.mistakes import Problem
 from recompose.params.sections import Backbone, Bundled, Classifier, Name, Pretrained, Released, Section, Trainer
 
 S = TypeVar("S", bound=Section)
@@ -19,13 +19,13 @@ class TrackForm(Generic[S, C]):
 
     ``problems(section, None, backbones)`` returns the problems of the section that the schema cannot find, and
     ``problems(section, choice, backbones)`` those of a profile's choice, such as names of data sets that do not exist.
-    A problem is a place and a message; the place is the path of keys within the section or the choice. ``backbones``
-    are all backbones by name.
+    The place of a problem is the path of keys within the section or the choice. ``backbones`` are all backbones by
+    name.
     """
 
     section: type[S]
     choice: type[C]
-    problems: Callable[[S, C | None, Mapping[str, Backbone]], Iterable[tuple[Place, str]]]
+    problems: Callable[[S, C | None, Mapping[str, Backbone]], Iterable[Problem]]
 
 
 Forms = Mapping[str, TrackForm[Any, Any]]

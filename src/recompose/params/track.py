@@ -5,9 +5,8 @@ from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import Field, create_model
 
-from recompose.errors import ParamsError
 from recompose.params.merging import Document, merged
-from recompose.params.mistakes import Problem, error_message, mistakes_in, unknown_name
+from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
 from recompose.params.sections import Distinct, Name, Names, Section, Seed
 
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct]
@@ -45,11 +44,11 @@ class TrackSection(Section):
             ParamsError: the method does not exist, or the changes do not fit its section.
         """
         if problems := unknown_name((method,), method, self.method_forms):
-            raise ParamsError(error_message("a variant names no method:", problems))
+            raise params_error("a variant names no method:", problems)
         general, per_dataset = self._parts(method)
         settings = merged(general, per_dataset.get(dataset, {}), changed or {})
         if problems := self._mistakes(method, settings):
-            raise ParamsError(error_message(f"a variant of {method} does not fit its settings:", problems))
+            raise params_error(f"a variant of {method} does not fit its settings:", problems)
         return settings
 
     def _parts(self, method: str) -> tuple[Document, dict[str, Document]]:
@@ -60,7 +59,7 @@ class TrackSection(Section):
     def _mistakes(self, method: str, settings: Document) -> list[Problem]:
         """Return the problems of a method's settings on one data set."""
         if "per_dataset" in settings:
-            return [Problem(("per_dataset",), "settings of one data set have no per_dataset")]
+            return [Problem(("per_dataset",), "settings of one data set have no per_dataset", "unknown-key")]
         return mistakes_in(settings, self.method_forms[method].settings)
 
     def problems(self) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from statistics import mean
 
 from recompose.digest import sha256_file
 from recompose.files import write_text
-from recompose.papers.declaration import FOLDER, PAPERS, Paper
+from recompose.papers.declaration import FOLDER, Paper
 from recompose.params import json_schema, reference
 from recompose.records import BuildInfo
 from recompose.report.formats import escape_markdown, measured_part
@@ -53,8 +53,6 @@ def write_index(results: StoredResults, papers: list[Paper], published: Publishe
         The names of the files.
     """
     reports = results.work.reports
-    for name in PAPERS:  # DVC needs the folder of a paper even if the profile leaves its track out
-        (reports / name).mkdir(parents=True, exist_ok=True)
     texts = {PAGE: page, **index_texts(results, papers)}
     for name, text in texts.items():
         write_text(reports / name, text)

@@ -35,7 +35,8 @@ def is_figure(paper: Paper, name: str) -> bool:
     kind, figures, tables = paper.artifacts[name].kind, figures_of(paper), (*TABLES, *TRACKS[paper.track].tables)
     if kind not in figures and kind not in tables:
         allowed = ", ".join((*tables, *figures))
-        raise PlanError(f"papers/{paper.name}/paper.yaml: {name} has the unknown kind {kind!r}; allowed: {allowed}")
+        place = f"papers/{paper.name}/paper.yaml: {name}"
+        raise PlanError(f"{place} has the unknown kind {kind!r}; allowed: {allowed}", code="unknown-kind", place=place)
     return kind in figures
 
 

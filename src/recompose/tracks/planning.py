@@ -106,10 +106,9 @@ class Runs(ABC):
         """
         for name in self.choice.leave_out:
             if name not in self.variants:
-                raise PlanError(
-                    f"params.yaml: profiles.{self.params.profile}.{self.track}.leave_out: no paper has a variant "
-                    f"{name!r}{nearest(name, self.variants)}"
-                )
+                place = f"profiles.{self.params.profile}.{self.track}.leave_out"
+                message = f"params.yaml: {place}: no paper has a variant {name!r}{nearest(name, self.variants)}"
+                raise PlanError(message, code="unknown-variant", place=place)
 
     def plain(self, method: str) -> Variant:
         """Return a method as params.yaml has it."""
@@ -138,7 +137,7 @@ class Runs(ABC):
         try:
             return self.section.settings(variant.method, data.name, variant.settings)
         except ParamsError as error:
-            raise PlanError(f"{name}: {error}") from None
+            raise PlanError(f"{name}: {error}", code=error.code, place=f"{name}: {error.place}") from None
 
     def run_of(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         """Return the run that a method's or variant's evaluation scores.
@@ -152,10 +151,11 @@ class Runs(ABC):
         run = self.run(variant.reuse_runs_of, variant, data, seed)
         reused = self.run(variant.reuse_runs_of, source, data, seed)
         if run.digest != reused.digest:
-            raise PlanError(
+            message = (
                 f"{name} reuses runs of {variant.reuse_runs_of}, but differs from it in more than scoring; "
                 "remove reuse_runs_of"
             )
+            raise PlanError(message, code="other-runs", place=name)
         return reused
 
     def trained_run(

@@ -195,7 +195,8 @@ class Track(ABC):
             return COSTS[metric] if metric in COSTS else self.metric(metric)
         except KeyError:
             suggestion = nearest(metric, [*self.metric_names(), *COSTS])
-            raise PlanError(f"tracks/{self.name}/__init__.py declares no metric '{metric}'{suggestion}") from None
+            message = f"tracks/{self.name}/__init__.py declares no metric '{metric}'{suggestion}"
+            raise PlanError(message, code="unknown-metric", place=metric) from None
 
 
 def function(place: str) -> Callable[..., Any]:

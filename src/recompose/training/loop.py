@@ -15,6 +15,7 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from recompose.errors import ArgumentError
 from recompose.progress import ProgressLogger, say
 from recompose.training.hardware import Hardware
 
@@ -47,12 +48,11 @@ def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, processes
     that would give a process a single sample, which batch normalisation cannot use, is joined to the batch before.
 
     Raises:
-        ValueError: a batch cannot be shared equally.
+        ArgumentError: a batch cannot be shared equally.
     """
     if size % processes:
-        raise ValueError(
-            f"a batch of {size} cannot be shared equally between {processes} devices: change batch_size or devices"
-        )
+        fault = f"of {size} cannot be shared equally between {processes} devices: change batch_size or devices"
+        raise ArgumentError("batch_size", fault)
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
     usable = length - length % processes
     starts = list(range(0, usable, size))

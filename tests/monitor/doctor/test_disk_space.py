@@ -11,15 +11,14 @@ from recompose.monitor.doctor.disk_space import SpaceNeed, cache_needs, check_di
 from recompose.monitor.doctor.inputs import ABSENT, NO_FOLDER, OFFERED, InputSource, UpstreamFile
 from recompose.plan import Recipe
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 
 Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
-    text = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: paper\n")
-    (tmp_path / "params.yaml").write_text(text)
+    write_params(tmp_path, "paper")
     return Workspace(tmp_path)
 
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.monitor import doctor
 from recompose.monitor.doctor import STOPS, SystemInfo
+from tests.configuration import write_params
 from tests.conftest import ROOT
 
 HERE = SystemInfo((3, 12, 1), {"torch": "2.13.0"}, None, (), slurm=None, plugin=False)
@@ -25,8 +26,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 def project(root: Path, profile: str) -> None:
     """What a clone has that is checked."""
     (root / "assets").symlink_to(ROOT / "assets")
-    text = (ROOT / "params.yaml").read_text()
-    (root / "params.yaml").write_text(text.replace("\nprofile: demo\n", f"\nprofile: {profile}\n"))
+    write_params(root, profile)
 
 
 def test_nothing_stops_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

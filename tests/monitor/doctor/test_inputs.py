@@ -23,7 +23,7 @@ from recompose.monitor.doctor.inputs import (
     query_mirrors,
 )
 from recompose.workspace import Workspace
-from tests.conftest import ROOT
+from tests.configuration import write_params
 from tests.data.mirror import Mirror
 
 NOWHERE = "http://127.0.0.1:9/file.bin"  # the port that discards: nobody listens
@@ -53,8 +53,7 @@ def test_a_mirror_is_asked_and_nothing_is_fetched(mirror: Mirror) -> None:
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A project with the profile of the papers' data, whose publishers all are one server that has nothing."""
-    text = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: paper\n")
-    (tmp_path / "params.yaml").write_text(text)
+    write_params(tmp_path, "paper")
     monkeypatch.delenv("RECOMPOSE_MIRROR", raising=False)
     monkeypatch.setattr("recompose.monitor.doctor.inputs.mirrors", lambda place, urls: [NOWHERE])
     return Workspace(tmp_path)

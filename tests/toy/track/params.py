@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from pydantic import Field
 
 from recompose.params import Section, TrackForm
-from recompose.params.mistakes import Place, unknown_name
+from recompose.params.mistakes import Problem, unknown_name
 from recompose.params.sections import Count, Name, Positive, Seed
 
 
@@ -55,7 +55,7 @@ class ToyChoice(Section):
     seeds: list[Seed] = Field(description="Of the runs.")
 
 
-def _problems(section: ToySection, choice: ToyChoice | None, backbones: Collection[str]) -> Iterable[tuple[Place, str]]:
+def _problems(section: ToySection, choice: ToyChoice | None, backbones: Collection[str]) -> Iterable[Problem]:
     for number, name in enumerate(choice.datasets if choice else ()):
         yield from unknown_name(("datasets", number), name, section.datasets)
 

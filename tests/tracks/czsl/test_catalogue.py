@@ -7,13 +7,14 @@ import pytest
 
 from recompose.errors import ParamsError
 from recompose.papers.declaration import declared_variants
-from recompose.params import load_params
+from recompose.params import parse_params
 from recompose.tracks import FORMS
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, DataSet
 from recompose.tracks.czsl.params import Czsl
+from tests.configuration import params_text
 
 ROOT = Path(__file__).parents[3]
-SECTION = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"]
+SECTION = parse_params(params_text("paper"), FORMS).tracks["czsl"]
 VARIANTS = {name: variant for name, variant in declared_variants("czsl").items() if variant.method in METHODS}
 
 

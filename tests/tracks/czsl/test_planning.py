@@ -8,13 +8,13 @@ import pytest
 from recompose.engine import ALL, Engine, LocalMachine
 from recompose.errors import PlanError
 from recompose.papers.declaration import Variant, declared_variants
-from recompose.params import Params, load_params
+from recompose.params import Params, parse_params
 from recompose.plan import Plan, Planner, Recipe, TrackPlan
 from recompose.tracks import FORMS
 from recompose.tracks.czsl import CZSL
 from recompose.workspace import Workspace
+from tests.configuration import params_text, write_params
 
-ROOT = Path(__file__).parents[3]
 SHAPES = "shapes-pairs"
 VARIANTS = {
     "once": Variant(method="csp", settings={"dropout": 0.5}, datasets=[SHAPES]),
@@ -31,7 +31,7 @@ VARIANTS = {
 
 
 def params_of(profile: str, *edits: str) -> Params:
-    return load_params(ROOT / "params.yaml", FORMS, profile, edits)
+    return parse_params(params_text(profile), FORMS, edits=edits)
 
 
 def planned(profile: str, *edits: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
@@ -155,9 +155,9 @@ def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_on
 
 def test_replicates_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path: Path) -> None:
     """Each is a job of its own while nobody knows how long it takes; none stands in two."""
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    write_params(tmp_path, "study")
     czsl = ("profiles.study.czsl.seeds=[0, 1, 2]", "profiles.study.czsl.variant_seeds=[0]")
-    engine = Engine(Workspace(tmp_path, ("profile=study", *czsl, "profiles.study.gzsl.seeds=[0]")), LocalMachine(2))
+    engine = Engine(Workspace(tmp_path, (*czsl, "profiles.study.gzsl.seeds=[0]")), LocalMachine(2))
     jobs = engine.jobs(ALL)
     labels = {phase: [job.says for job in jobs if job.phase == phase] for phase in ("data", "features")}
     assert sum("shapes-pairs" in says for says in labels["data"]) == 3

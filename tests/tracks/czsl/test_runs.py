@@ -1,13 +1,12 @@
 """The recipes of runs: which precision they train in."""
 
-from pathlib import Path
-
 from recompose.papers.declaration import declared_variants
 from recompose.params import parse_params
 from recompose.plan import Plan, Planner
 from recompose.tracks import FORMS, TRACKS
+from tests.configuration import params_text
 
-TEXT = (Path(__file__).parents[3] / "params.yaml").read_text()
+TEXT = params_text()
 
 
 def precisions(*edits: str) -> dict[str, set[str]]:

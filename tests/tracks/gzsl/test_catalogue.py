@@ -8,10 +8,11 @@ from typing import Any, get_args
 import pytest
 
 from recompose.errors import ParamsError
-from recompose.params import load_params
+from recompose.params import parse_params
 from recompose.tracks import FORMS
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, DataSet
 from recompose.tracks.gzsl.params import Gzsl
+from tests.configuration import params_text
 from tests.errors import raises
 
 ROOT = Path(__file__).parents[3]
@@ -20,7 +21,7 @@ PUBLIC = ("cub", "sun", "awa2")
 
 @pytest.fixture(scope="module")
 def section() -> Gzsl:
-    tracks = load_params(ROOT / "params.yaml", FORMS).tracks
+    tracks = parse_params(params_text("paper"), FORMS).tracks
     assert isinstance(tracks["gzsl"], Gzsl)
     return tracks["gzsl"]
 

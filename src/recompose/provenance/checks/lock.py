@@ -20,36 +20,29 @@ def check_lock(root: Path) -> AuditReport:
     status = _dvc_status(root)
     if status is None:
         return AuditReport(unchecked=["reports against dvc.lock: dvc, .dvc or dvc.lock is missing"])
-    files = _files(root)
-    absent = {(path, "deleted") for path, count in files.items() if count == 0}
+    paths = _paths(root)
     changed = [
         (path, change)
         for parts in status.values()
         for part in parts
         if isinstance(part, dict)
         for path, change in part.get("changed outs", {}).items()
-        if (path, change) not in absent
     ]
-    listed = [(path, change) for path, change in changed if path in files or not files]
-    unlisted = [path for path, _ in changed if path not in files] if files else []
+    listed = [(path, change) for path, change in changed if path in paths or not paths]
+    unlisted = [path for path, _ in changed if path not in paths] if paths else []
     return AuditReport(
         findings=[Finding("tampered", path, f"does not match dvc.lock ({change})", REMEDY) for path, change in listed],
         unchecked=[f"{path} against dvc.lock, which has no entry for it" for path in unlisted],
     )
 
 
-def _files(root: Path) -> dict[str, int | None]:
-    """Return the number of files in each folder of reports when the lock was written; None for a file, and nothing
-    where the lock cannot be read.
-
-    The lock covers one profile's reports. Git keeps no empty folders, such as those of papers whose track the profile
-    leaves out, so clones lack them.
-    """
+def _paths(root: Path) -> set[str]:
+    """Return the reports that the lock covers, which are one profile's; nothing where it cannot be read."""
     try:
         stages = read((root / LOCK).read_text(encoding="utf-8"))["stages"]
-        return {out["path"]: out.get("nfiles") for stage in STAGES for out in stages[stage]["outs"]}
+        return {out["path"] for stage in STAGES for out in stages[stage]["outs"]}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, YAMLError):
-        return {}
+        return set()
 
 
 def _dvc_status(root: Path) -> dict[str, list[object]] | None:

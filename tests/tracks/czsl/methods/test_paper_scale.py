@@ -2,21 +2,21 @@
 the parameters that its parts have.
 """
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recompose.backbones.clip import Backbone, outline
-from recompose.params import load_params
+from recompose.params import parse_params
 from recompose.tracks import FORMS
 from recompose.tracks.building import build_settings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.training.cost import count_at_paper_scale
 from recompose.training.resources import trainable
+from tests.configuration import params_text
 
-SECTION = load_params(Path(__file__).parents[4] / "params.yaml", FORMS).tracks["czsl"]
+SECTION = parse_params(params_text("paper"), FORMS).tracks["czsl"]
 assert isinstance(SECTION, Czsl)
 SIZES = {"mit-states": (115, 245), "ut-zappos": (16, 12), "cgqa": (413, 674)}
 TRAINED = [name for name, entry in METHODS.items() if entry.needs_backbone and entry.needs_seed]

@@ -1,0 +1,68 @@
+"""Configurations of tests: the shipped parameters with a profile of the test's choice, edited by key."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from recompose.params.merging import Document, plain
+from recompose.params.reading import read
+
+SHIPPED = Path(__file__).parent.parent / "params.yaml"
+PROFILES = ("study", "demo", "smoke", "paper")  # those that tests build on; others are the user's
+GONE = object()  # as the value of a key that is taken away
+
+
+def keys_of(path: str) -> list[str]:
+    """Return the keys of a dotted path; keys below ``override`` are dotted paths themselves."""
+    before, override, key = path.partition(".override.")
+    return [*before.split("."), "override", key] if override else path.split(".")
+
+
+def edit(document: Any, values: Mapping[str, Any]) -> None:
+    """Set keys of a document, given by their dotted paths; missing sections are made, and numbers index lists."""
+    for path, value in values.items():
+        *sections, last = keys_of(path)
+        section = document
+        for name in sections:
+            if isinstance(section, list):
+                section = section[int(name)]
+            else:
+                section[name] = {} if section.get(name) is None else section[name]
+                section = section[name]
+        if value is GONE:
+            del section[last]
+        else:
+            section[last] = value
+
+
+@cache
+def _shipped() -> Document:
+    document: Document = read(SHIPPED.read_text(encoding="utf-8"))
+    return {**document, "profiles": {name: document["profiles"][name] for name in PROFILES}}
+
+
+def parameters(profile: str = "demo", edits: Mapping[str, Any] | None = None) -> Document:
+    """Return a document of parameters that chooses a profile, whatever the shipped file chooses."""
+    document: Document = plain(_shipped())
+    document["profile"] = profile
+    edit(document, plain(edits or {}))
+    return document
+
+
+def text_of(document: Any) -> str:
+    """Return a document as text; JSON is YAML, and quotes all that YAML could take for something else."""
+    return json.dumps(document, indent=1)
+
+
+def params_text(profile: str = "demo", edits: Mapping[str, Any] | None = None) -> str:
+    """Return the text of such a document."""
+    return text_of(parameters(profile, edits))
+
+
+def write_params(folder: Path, profile: str = "demo", edits: Mapping[str, Any] | None = None) -> Path:
+    """Write such a document into a folder, and return its path."""
+    path = folder / "params.yaml"
+    path.write_text(params_text(profile, edits))
+    return path
