@@ -5,18 +5,18 @@ ratio of their times to their estimates corrects the estimates that remain: a bu
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recompose.costs import Costs
+from recompose.costs import CostEstimate, Costs
 from recompose.engine import TRAINED, Engine
 from recompose.files import SCRATCH
 from recompose.monitor.running import Progress, read_progress
 from recompose.phases import PHASES, gpus_of
 from recompose.plan import Recipe
-from recompose.store import ATTEMPTS, ERROR
+from recompose.store import ATTEMPTS, ERROR, BuildInfo
 from recompose.workspace import Workspace
 
 PAUSE = timedelta(minutes=5)  # a longer pause ends a session of work
@@ -39,10 +39,9 @@ class Span:
         return self.started + timedelta(seconds=self.seconds)
 
     @classmethod
-    def of(cls, recipe: Recipe, made: Mapping[str, object]) -> "Span":
-        """Return the span of a recipe, from its record's section about its making."""
-        started, seconds, attempts = (made[name] for name in ("started", "seconds", "attempts"))
-        return cls(recipe, datetime.fromisoformat(str(started)), float(str(seconds)), int(str(attempts)))
+    def of(cls, recipe: Recipe, made: BuildInfo) -> "Span":
+        """Return the span of a recipe, from the build info in its record."""
+        return cls(recipe, datetime.fromisoformat(made.started), made.seconds, made.attempts)
 
 
 @dataclass(frozen=True)
@@ -140,17 +139,15 @@ class Forecast:
 
     def __init__(self, costs: Costs, start: datetime) -> None:
         self.start, self._costs, self._before = start, costs, costs.until(start - MOMENT)
-        self._expected: dict[str, float | None] = {}
-        self._since: dict[str, float | None] = {}  # of recipes unlike any that was known
 
     def expected(self, recipe: Recipe) -> float | None:
         """Return the seconds that were expected of a recipe when the session began."""
-        return _cached_seconds(self._expected, self._before, recipe)
+        return _seconds_of(self._before.estimate(recipe))
 
     def seconds(self, recipe: Recipe, ratio: float) -> float | None:
         """Return the expected seconds, scaled by the session's ratio; None where no similar recipe was timed."""
         expected = self.expected(recipe)
-        return _cached_seconds(self._since, self._costs, recipe) if expected is None else ratio * expected
+        return _seconds_of(self._costs.estimate(recipe)) if expected is None else ratio * expected
 
     def ratio(self, spans: Iterable[Span]) -> float:
         """Return the ratio of actual to expected time of the session's jobs, or 1 while too few are finished."""
@@ -160,11 +157,8 @@ class Forecast:
         return took / sum(expected for _, expected in timed) if took >= ENOUGH else 1.0
 
 
-def _cached_seconds(cache: dict[str, float | None], costs: Costs, recipe: Recipe) -> float | None:
-    if recipe.digest not in cache:
-        estimate = costs.estimate(recipe)
-        cache[recipe.digest] = estimate.seconds if estimate else None
-    return cache[recipe.digest]
+def _seconds_of(estimate: CostEstimate | None) -> float | None:
+    return estimate.seconds if estimate else None
 
 
 def remaining(
@@ -215,7 +209,7 @@ def remaining_now(engine: Engine, now: datetime | None = None) -> Remaining:
     recipes = [recipe for recipe in engine.work.plan.recipes if recipe.kind in PHASES]
     complete = {recipe.digest for recipe in recipes if store.is_complete(recipe)}
     records = (engine.costs.stored.get(recipe.key) for recipe in recipes if recipe.digest in complete)
-    by_digest = {record["digest"]: record["made"] for record in records if record}
+    by_digest = {measured.recipe.digest: measured.made for measured in records if measured}
     spans = [Span.of(recipe, by_digest[recipe.digest]) for recipe in recipes if recipe.digest in by_digest]
     unfinished = [UnfinishedItem.of(engine.work, recipe) for recipe in recipes if recipe.digest not in complete]
     running = [item.started for item in unfinished if item.started]

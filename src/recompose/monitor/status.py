@@ -21,7 +21,7 @@ from recompose.monitor.remaining import (
 from recompose.monitor.running import Progress, read_progress
 from recompose.papers.declaration import Paper
 from recompose.plan import Plan, Recipe, closure
-from recompose.store import ERROR
+from recompose.store import ERROR, BuildInfo
 from recompose.workspace import Workspace
 
 STATES = ("done", "running", "waiting", "failed", "interrupted", "tampered")
@@ -183,7 +183,7 @@ class Observer:
         Raises:
             DamagedError: a file is missing or was changed.
         """
-        self._whole[recipe.key] = Span.of(recipe, self._work.store.verify(recipe)["made"])
+        self._whole[recipe.key] = Span.of(recipe, BuildInfo.model_validate(self._work.store.verify(recipe)["made"]))
 
     def _artifacts(self, paper: Paper) -> str:
         """Return "done" where no artifact of the paper is due."""
