@@ -18,7 +18,7 @@ from recompose.files import read_json
 from recompose.machine import cached_probe
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
-from recompose.plan import Document, Plan, Recipe, recipe_of
+from recompose.plan import Document, NamedRecipe, Plan, Recipe, closure, recipe_of
 from recompose.report.published import MADE, PublishedLineage
 from recompose.store import COSTS, RECORD, BuildInfo, Record
 from recompose.timing import Timings, backbone_of
@@ -37,7 +37,7 @@ class JobFeatures:
     kind: str
     method: str = ""  # empty: a step before runs
     dataset: str = ""
-    backbone: str = ""  # behind it; empty: none, or unknown
+    backbone: str | None = ""  # behind it; empty: none; None: unknown, as its record is gone
     settings: frozenset[tuple[str, Hashable]] = frozenset()
     form: frozenset[str] = frozenset()  # the names in its document: drawn data has others than downloaded data
     data: frozenset[str] = frozenset()  # digests
@@ -47,9 +47,11 @@ class JobFeatures:
     @cached_property
     def likeness(self) -> tuple[Hashable, ...]:
         """What a measured job shares with this one to be comparable, the most similar first; None: nothing suffices."""
+        if self.backbone is None:
+            return ((self.kind, self.method, self.dataset),)
         if not self.method:
             similar = (self.kind, self.backbone, self.form) if self.items else None
-            return (self.kind, self.dataset, self.backbone), similar, None, None
+            return (self.kind, self.dataset, self.backbone), similar
         return (
             (self.kind, self.method, self.dataset),
             (self.kind, self.method, self.backbone),
@@ -92,7 +94,7 @@ def job_features(recipe: Recipe, sizes: Sizes) -> JobFeatures:
         if value is not None and name not in ("seed", "scenes") and not name.startswith("images.")
     }
     epochs = [settings.pop(name) for name in list(settings) if name.split(".")[-1] == TRAINS]
-    backbone = backbone_of(recipe)
+    backbone = backbone_of(recipe) or (None if any(isinstance(need, NamedRecipe) for need in closure([recipe])) else "")
     settings |= {"code": digest(recipe.code), "backbone": backbone}
     data = {need.digest for need in _data_of(recipe)}
     known = [sizes[name] for name in data if name in sizes]
@@ -118,7 +120,7 @@ def _flat(document: Document, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _hashable(value: object) -> Hashable:
-    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value  # type: ignore[return-value]
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
 def _data_of(recipe: Recipe) -> list[Recipe]:

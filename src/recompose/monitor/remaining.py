@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recompose.costs import CostEstimate, Costs
+from recompose.costs import Costs
 from recompose.engine import TRAINED, Engine
 from recompose.files import SCRATCH
 from recompose.monitor.running import Progress, read_progress
@@ -141,13 +141,16 @@ class Forecast:
         self.start, self._costs, self._before = start, costs, costs.until(start - MOMENT)
 
     def expected(self, recipe: Recipe) -> float | None:
-        """Return the seconds that were expected of a recipe when the session began."""
-        return _seconds_of(self._before.estimate(recipe))
+        """Return the seconds that were firmly expected of a recipe when the session began."""
+        estimate = self._before.estimate(recipe)
+        return estimate.seconds if estimate and estimate.is_firm else None
 
     def seconds(self, recipe: Recipe, ratio: float) -> float | None:
         """Return the expected seconds, scaled by the session's ratio; None where no similar recipe was timed."""
-        expected = self.expected(recipe)
-        return _seconds_of(self._costs.estimate(recipe)) if expected is None else ratio * expected
+        if (expected := self.expected(recipe)) is not None:
+            return ratio * expected
+        estimate = self._costs.estimate(recipe)
+        return estimate.seconds if estimate else None
 
     def ratio(self, spans: Iterable[Span]) -> float:
         """Return the ratio of actual to expected time of the session's jobs, or 1 while too few are finished."""
@@ -155,10 +158,6 @@ class Forecast:
         timed = [(seconds, expected) for seconds, expected in times if expected]
         took = sum(seconds for seconds, _ in timed)
         return took / sum(expected for _, expected in timed) if took >= ENOUGH else 1.0
-
-
-def _seconds_of(estimate: CostEstimate | None) -> float | None:
-    return estimate.seconds if estimate else None
 
 
 def remaining(
