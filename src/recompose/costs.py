@@ -243,7 +243,7 @@ class Costs:
         return self.step_seconds / made.step_seconds if self.step_seconds and made.step_seconds else 1.0
 
     def estimate(self, recipe: Recipe) -> CostEstimate | None:
-        """Return the estimated cost of making a recipe, or None without a measurement or a timing of anything similar."""
+        """Return the estimated cost of making a recipe, or None where nothing similar was measured."""
         if recipe.digest not in self._estimates:
             self._estimates[recipe.digest] = self._estimate(recipe)
         return self._estimates[recipe.digest]
