@@ -124,20 +124,20 @@ OTHERS = [  # each is less similar to a run of csp on the second data set than t
     ],
 )
 def test_the_most_similar_measurements_decide(known: list[tuple[Recipe, float]], seconds: float | None) -> None:
-    found = costs_of(*known).estimate(run("second", "csp"))
-    assert (found and found.seconds) == (pytest.approx(seconds) if seconds else None)
-    assert found is None or found.is_firm == (known == OTHERS)
+    result = costs_of(*known).estimate(run("second", "csp"))
+    assert (result and result.seconds) == (pytest.approx(seconds) if seconds else None)
+    assert result is None or result.is_firm == (known == OTHERS)
 
 
 def test_other_methods_count_by_their_median() -> None:
     known = [(run("first", name), seconds) for name, seconds in {"a": 1.0, "b": 2.0, "c": 40.0}.items()]
-    found = costs_of(*known).estimate(run("first", "csp"))
-    assert found == CostEstimate(2.0, ("h, d",), basis=SIMILAR)
+    result = costs_of(*known).estimate(run("first", "csp"))
+    assert result == CostEstimate(2.0, ("h, d",), basis=SIMILAR)
 
 
 def test_images_that_nobody_counted_do_not_scale() -> None:
-    found = costs_of((run("uncounted", "csp"), 10.0)).estimate(run("first", "csp", epochs=8))
-    assert found == CostEstimate(20.0, ("h, d",), basis=SIMILAR)
+    result = costs_of((run("uncounted", "csp"), 10.0)).estimate(run("first", "csp", epochs=8))
+    assert result == CostEstimate(20.0, ("h, d",), basis=SIMILAR)
 
 
 def test_a_timing_of_the_method_goes_before_what_is_only_similar() -> None:

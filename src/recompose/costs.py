@@ -46,7 +46,7 @@ class JobFeatures:
 
     @cached_property
     def likeness(self) -> tuple[Hashable, ...]:
-        """What a measured job shares with this one to be comparable, the most similar first; None: nothing suffices."""
+        """The traits that comparable jobs share with this one, the most similar first; None: no job is comparable."""
         if self.backbone is None:
             return ((self.kind, self.method, self.dataset),)
         if not self.method:

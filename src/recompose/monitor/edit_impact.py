@@ -43,7 +43,7 @@ class EditImpact(WorkPlan):
         """True where the edits add or drop a run."""
         return bool(self.dropped) or any(run.new for run in self.runs)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return the impact as plain values."""
         return super().document() | {
             "edits": list(self.edits),
