@@ -11,7 +11,8 @@ from tests.conftest import ROOT
 
 
 def fails_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def fail() -> None:
+    def fail(*, standalone_mode: bool) -> None:
+        assert not standalone_mode
         raise error
 
     monkeypatch.setattr(cli, "app", fail)

@@ -113,7 +113,7 @@ def job_features(recipe: Recipe, sizes: Sizes) -> JobFeatures:
 
 def _flat(document: Document, path: str = "") -> Iterator[tuple[str, object]]:
     for name, value in document.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             yield from _flat(value, f"{path}{name}.")
         else:
             yield f"{path}{name}", value

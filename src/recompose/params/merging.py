@@ -31,6 +31,6 @@ def plain(value: Any) -> Any:
     >>> copied["a"] is copied["b"]
     False
     """
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
     return [plain(inner) for inner in value] if isinstance(value, list) else value
