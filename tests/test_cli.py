@@ -11,7 +11,8 @@ from tests.configuration import write_params
 
 
 def fails_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def fail() -> None:
+    def fail(*, standalone_mode: bool) -> None:
+        assert not standalone_mode
         raise error
 
     monkeypatch.setattr(cli, "app", fail)

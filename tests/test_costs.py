@@ -1,21 +1,31 @@
 """Estimates from what was measured: the nearest, in proportion."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recompose.costs import CostEstimate, Costs, JobFeatures, TimedJob, estimate, job_features
+from recompose.costs import (
+    SIMILAR,
+    CostEstimate,
+    Costs,
+    JobFeatures,
+    MeasuredRecipe,
+    TimedJob,
+    estimate,
+    job_features,
+)
 from recompose.files import write_json
 from recompose.machine import Probe
 from recompose.plan import Recipe, closure
-from recompose.records import Description
+from recompose.records import BuildInfo
 from recompose.report.lineage import Lineage
+from recompose.timing import Timing, Timings
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 
-SIZES = {"a" * 64: {"train": 3000, "val": 1000, "test": 1000}, "b" * 64: {"train": 400, "val": 150, "test": 150}}
 MADE: dict[str, Any] = {
     "started": "2026-01-01T12:00:00+00:00",
     "attempts": 1,
@@ -27,8 +37,10 @@ MADE: dict[str, Any] = {
 }
 
 
-def job(lr: float = 0.1, epochs: int = 4, items: int | str = 3000) -> JobFeatures:
-    return JobFeatures(("runs", "csp"), {"lr": lr, "dropout": 0}, {"epochs": epochs, "items": items})
+def job(lr: float = 0.1, epochs: int = 4, items: int | None = 3000, data: str = "a") -> JobFeatures:
+    return JobFeatures(
+        "runs", "csp", settings=frozenset({("lr", lr)}), data=frozenset({data}), epochs=epochs, items=items
+    )
 
 
 def measured(seconds: float, **given: Any) -> TimedJob:
@@ -39,9 +51,9 @@ def measured(seconds: float, **given: Any) -> TimedJob:
     ("features", "measurements", "expected"),
     [
         (job(), [], None),
-        (job(), [measured(10), measured(20)], CostEstimate(15, ("here",), ())),
-        (job(), [measured(10), measured(20), measured(90)], CostEstimate(20, ("here",), ())),
-        (job(), [measured(10), measured(50, lr=0.2)], CostEstimate(10, ("here",), ())),
+        (job(), [measured(10), measured(20)], CostEstimate(15, ("here",))),
+        (job(), [measured(10), measured(20), measured(90)], CostEstimate(20, ("here",))),
+        (job(), [measured(10), measured(50, lr=0.2)], CostEstimate(10, ("here",))),
         (job(epochs=8), [measured(10)], CostEstimate(20, ("here",), ("epochs 4 to 8",))),
         (
             job(epochs=8, items=1500),
@@ -49,82 +61,150 @@ def measured(seconds: float, **given: Any) -> TimedJob:
             CostEstimate(10, ("here",), ("epochs 4 to 8", "items 3000 to 1500")),
         ),
         # rather another rate than a tenth of the images
-        (job(), [measured(1, items=300), measured(50, lr=0.2)], CostEstimate(50, ("here",), ())),
-        # how much there is is not known: only the same data set tells
-        (job(items="d" * 64), [measured(10)], None),
-        (job(items="d" * 64), [measured(10, items="d" * 64)], CostEstimate(10, ("here",), ())),
-        (job(), [TimedJob(JobFeatures(("runs", "coop"), job().settings, job().amounts), 10, "here")], None),
+        (job(), [measured(1, items=300), measured(50, lr=0.2)], CostEstimate(50, ("here",))),
+        # of unknown size: the same data rather than other data of that name
+        (job(items=None), [measured(10, items=None, data="b")], CostEstimate(10, ("here",))),
+        (
+            job(items=None),
+            [measured(10, items=None, data="b"), measured(30, items=None)],
+            CostEstimate(30, ("here",)),
+        ),
     ],
 )
 def test_the_nearest_jobs_count_in_proportion(
     features: JobFeatures, measurements: list[TimedJob], expected: CostEstimate | None
 ) -> None:
-    assert estimate(features, measurements) == expected
+    assert estimate(features, 0, measurements) == expected
 
 
-def run(**changed: Any) -> dict[str, Any]:
-    return {
-        "kind": "runs",
-        "document": {"settings": {"lr": 0.1, "training": {"epochs": 4}}, "seed": 0},
-        "needs": {"data": {"kind": "data", "digest": "a" * 64}, "backbone": {"kind": "backbones", "digest": "c" * 64}},
-        "labels": {"method": "csp", "dataset": "d"},
-        "code": {"recompose.tracks.czsl.methods.csp": "1"},
-        **changed,
+BACKBONES = {name: Recipe("backbones", name, {}) for name in ("small", "large")}
+DATA = {
+    name: Recipe("data", name, {"images": {"train": train, "test": test}}, labels={"dataset": name}, track="czsl")
+    for name, train, test in (("first", 100, 40), ("second", 300, 60))
+}
+DATA |= {name: Recipe("data", name, {"file": name}, labels={"dataset": name}) for name in ("uncounted", "other")}
+SIZES = {DATA[name].digest: DATA[name].document["images"] for name in ("first", "second")}
+
+
+def run(
+    dataset: str, method: str, backbone: str = "small", kind: str = "runs", epochs: int = 4, **labels: Any
+) -> Recipe:
+    """A run; evaluations have no epochs."""
+    settings: dict[str, Any] = {"lr": 0.1} | ({"training": {"epochs": epochs}} if kind == "runs" else {})
+    needs = {"data": DATA[dataset], "backbone": BACKBONES[backbone]}
+    labels = {"method": method, "dataset": dataset, **labels}
+    return Recipe(kind, f"{method} on {dataset}", {"settings": settings}, needs, {"module": "1"}, "czsl", labels)
+
+
+def costs_of(*made: tuple[Recipe, float], timings: Timings | None = None) -> Costs:
+    records = {
+        f"{number}": MeasuredRecipe(recipe, BuildInfo.model_validate({**MADE, "seconds": seconds}))
+        for number, (recipe, seconds) in enumerate(made)
     }
+    return Costs({}, records, SIZES, timings or Timings({}))
 
 
-def described(**changed: Any) -> Description:
-    return Description.model_validate({"name": "r", "track": "czsl", "digest": "r" * 64} | run(**changed))
+OTHERS = [  # each is less similar to a run of csp on the second data set than those before
+    (run("second", "csp"), 70.0),
+    (run("first", "csp", epochs=2), 10.0),
+    (run("first", "csp", kind="evaluations"), 4.0),
+    (run("first", "coop", epochs=4), 6.0),
+    (run("second", "csp", "large", kind="evaluations"), 500.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("known", "seconds"),
+    [
+        (OTHERS, 70.0),
+        (OTHERS[1:], 10.0 * (4 / 2) * (300 / 100)),  # the method elsewhere: twice the epochs, three times the images
+        (OTHERS[2:], 4.0 * 4 * (300 / 40)),  # its evaluation: each epoch goes through the training images
+        (OTHERS[3:], 6.0 * 300 / 100),  # another method
+        (OTHERS[4:], None),  # with another backbone
+    ],
+)
+def test_the_most_similar_measurements_decide(known: list[tuple[Recipe, float]], seconds: float | None) -> None:
+    result = costs_of(*known).estimate(run("second", "csp"))
+    assert (result and result.seconds) == (pytest.approx(seconds) if seconds else None)
+    assert result is None or result.is_firm == (known == OTHERS)
+
+
+def test_other_methods_count_by_their_median() -> None:
+    known = [(run("first", name), seconds) for name, seconds in {"a": 1.0, "b": 2.0, "c": 40.0}.items()]
+    result = costs_of(*known).estimate(run("first", "csp"))
+    assert result == CostEstimate(2.0, ("h, d",), basis=SIMILAR)
+
+
+def test_images_that_nobody_counted_do_not_scale() -> None:
+    result = costs_of((run("uncounted", "csp"), 10.0)).estimate(run("first", "csp", epochs=8))
+    assert result == CostEstimate(20.0, ("h, d",), basis=SIMILAR)
+
+
+def test_a_timing_of_the_method_goes_before_what_is_only_similar() -> None:
+    timing = Timing(
+        method="csp",
+        dataset="second",
+        backbone="small",
+        setup_seconds=3,
+        image_seconds=0.01,
+        memory_bytes=None,
+        steps=4,
+        host="t",
+        device="d",
+    )
+    timings = Timings({timing.kind: timing})
+    timed = costs_of(*OTHERS[1:], timings=timings).estimate(run("second", "csp"))
+    assert timed == CostEstimate(3 + 0.01 * 4 * 300, ("t, d",), (), None, "timed")
+    assert costs_of(*OTHERS, timings=timings).estimate(run("second", "csp")) == CostEstimate(70.0, ("h, d",))
+
+
+def test_a_step_is_like_those_of_other_data_of_its_kind_whose_size_is_known() -> None:
+    costs = costs_of((DATA["first"], 7.0), (DATA["other"], 900.0))
+    assert costs.estimate(DATA["second"]) == CostEstimate(7.0 * 360 / 140, ("h, d",), basis=SIMILAR)
+    assert costs.estimate(DATA["uncounted"]) is None
 
 
 def test_training_goes_through_what_there_is_to_train_on_and_scoring_through_the_rest() -> None:
-    trained = job_features(described(), SIZES)
-    scored = job_features(described(kind="evaluations", document={"settings": {"lr": 0.1}, "seed": 0}), SIZES)
-    assert trained.kind != scored.kind
-    assert trained.amounts == {"epochs": 4, "items": 3000}
-    assert scored.amounts == {"items": 1000 + 1000}
+    trained, scored = (job_features(run("first", "csp", kind=kind), SIZES) for kind in ("runs", "evaluations"))
+    assert (trained.epochs, trained.items) == (4, 100)
+    assert (scored.epochs, scored.items) == (1, 40)
+    assert job_features(run("uncounted", "csp"), SIZES).items is None
 
 
 def test_all_of_a_data_set_is_indexed_and_encoded() -> None:
-    of_features = described(kind="features", document={})
-    assert job_features(of_features, SIZES).amounts == {"items": 5000}
-    of_grids = described(kind="grids", document={"size": 448, "layer": "layer4"})
-    assert job_features(of_grids, SIZES).amounts == {"items": 5000}
-    of_data = described(kind="data", document={"seed": 3}, needs={}, digest="b" * 64)
-    assert job_features(of_data, SIZES).amounts == {"items": 700}
+    pixels = Recipe("pixels", "pixels", {"size": 32}, {"data": DATA["first"]})
+    features = Recipe("features", "features", {}, {"pixels": pixels, "backbone": BACKBONES["small"]})
+    assert [job_features(recipe, SIZES).items for recipe in (DATA["first"], pixels, features)] == [140, 140, 140]
 
 
 def test_a_part_without_such_names_is_all_there_is() -> None:
     """Of a corpus to pretrain on, whose parts are not called so."""
-    corpus = {"c" * 64: {"scenes": 24000}}
-    needs = {"corpus": {"kind": "data", "digest": "c" * 64}}
-    assert job_features(described(kind="backbones", needs=needs), corpus).amounts == {"epochs": 4, "items": 24000}
+    scenes = Recipe("data", "scenes", {"scenes": 24000})
+    trained = Recipe("backbones", "b", {"epochs": 4}, {"corpus": scenes})
+    features = job_features(trained, {scenes.digest: {"scenes": 24000}})
+    assert (features.epochs, features.items) == (4, 24000)
 
 
-def test_of_data_that_nobody_counted_the_same_is_told_apart_by_name() -> None:
-    assert job_features(described(), {}).amounts == {"epochs": 4, "data": "a" * 12}
+FIRST = run("first", "csp")
 
 
 @pytest.mark.parametrize(
     ("changed", "distance"),
     [
-        ({"document": {"settings": {"lr": 0.1, "training": {"epochs": 4}}, "seed": 1}}, 0),
-        # the same backbone, trained otherwise
-        ({"needs": {**run()["needs"], "backbone": {"kind": "backbones", "digest": "f" * 64}}}, 0),
-        # counted as images
-        ({"needs": {**run()["needs"], "data": {"kind": "data", "digest": "b" * 64}}}, 0),
-        ({"document": {"settings": {"lr": 0.2, "training": {"epochs": 4}}, "seed": 0}}, 1),
-        ({"document": {"settings": {"lr": 0.1, "training": {"epochs": 5}}, "seed": 0}}, 0),
-        ({"code": {"recompose.tracks.czsl.methods.csp": "2"}}, 1),
-        ({"document": {**run()["document"], "trainer": {"threads": 2}}}, 1),
-        ({"document": {**run()["document"], "images.train": 5}}, 0),
+        (replace(FIRST, document={**FIRST.document, "seed": 1}), 0),
+        (run("second", "csp"), 0),  # counted as images
+        (run("first", "csp", epochs=5), 0),
+        (replace(FIRST, document={**FIRST.document, "images.train": 5}), 0),
+        (replace(FIRST, document={"settings": {"lr": 0.2, "training": {"epochs": 4}}}), 1),
+        (replace(FIRST, code={"module": "2"}), 1),
+        (replace(FIRST, document={**FIRST.document, "trainer": {"threads": 2}}), 1),
+        (run("first", "csp", "large"), 1),
     ],
 )
-def test_what_a_cost_depends_on(changed: dict[str, Any], distance: int) -> None:
-    first, second = job_features(described(), SIZES), job_features(described(**changed), SIZES)
+def test_what_a_cost_depends_on(changed: Recipe, distance: int) -> None:
+    first, second = (job_features(recipe, SIZES) for recipe in (FIRST, changed))
     assert first.kind == second.kind
-    names = first.settings.keys() | second.settings.keys()
-    assert sum(first.settings.get(name) != second.settings.get(name) for name in names) == distance
+    assert len({name for name, _ in first.settings ^ second.settings}) == distance
 
 
 def record(recipe: Recipe, seconds: float, **changed: Any) -> dict[str, Any]:
@@ -155,9 +235,9 @@ def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path:
     Lineage.model_validate(empty | {"records": records}).write(work.reports / "msci/table-2.lineage.json")
     write_json(work.reports / "made.json", {"results": {coop[0].key: {**MADE, "seconds": 30.0}}})
     costs = Costs.of(work, work.plan)
-    assert costs.estimate(csp[2]) == CostEstimate(10, ("h, d",), ())
-    assert costs.estimate(coop[1]) == CostEstimate(30, ("h, d",), ())
-    assert costs.estimate(runs_of(work, "troika")[0]) is None
+    assert costs.estimate(csp[2]) == CostEstimate(10, ("h, d",))
+    assert costs.estimate(coop[1]) == CostEstimate(30, ("h, d",))
+    assert costs.estimate(runs_of(work, "troika")[0]) is None  # the records do not name their backbone
     longer = Workspace(
         tmp_path,
         ("profile=study", "czsl.methods.csp.training.epochs=16", "czsl.datasets.shapes-pairs.images.train=1500"),
@@ -170,7 +250,7 @@ def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path:
 
 @pytest.mark.parametrize(
     ("there", "here", "expected"),
-    [(0.05, 0.1, CostEstimate(20, ("h, d, times 2.00",), ())), (0.1, 0.1, 10), (None, 0.1, 10), (0.05, None, 10)],
+    [(0.05, 0.1, CostEstimate(20, ("h, d, times 2.00",))), (0.1, 0.1, 10), (None, 0.1, 10), (0.05, None, 10)],
 )
 def test_a_time_is_scaled_by_the_speeds_of_machines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: float | None, here: float | None, expected: Any
@@ -182,7 +262,7 @@ def test_a_time_is_scaled_by_the_speeds_of_machines(
     first, second = work.plan.evaluations("czsl", "csp", "shapes-pairs")[:2]
     changed = {} if there is None else {"step_seconds": there}
     write_json(work.store.record_path(first), record(first, 10, **changed))
-    wanted = expected if isinstance(expected, CostEstimate) else CostEstimate(expected, ("h, d",), ())
+    wanted = expected if isinstance(expected, CostEstimate) else CostEstimate(expected, ("h, d",))
     assert Costs.of(work, work.plan).estimate(second) == wanted
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from recompose import job_resources
-from recompose.costs import CostEstimate
+from recompose.costs import SIMILAR, CostEstimate
 from recompose.plan import Recipe
 
 
@@ -24,6 +24,11 @@ def test_what_is_like_none_that_was_measured_may_take_a_day_or_an_hour_where_it_
     assert job_resources.minutes([RUN, EVALUATION], [took(600), None]) == 10 + 20 + 60
     assert job_resources.minutes([RUN, EVALUATION], [None, None]) == 1440
     assert job_resources.minutes([RUN, EVALUATION], [took(86_400), None]) == 2880
+
+
+def test_what_is_only_similar_sets_no_limit() -> None:
+    similar = CostEstimate(30, ("h, d",), basis=SIMILAR)
+    assert job_resources.minutes([RUN], [similar]) == job_resources.minutes([RUN], [None])
 
 
 @pytest.mark.parametrize(("minutes", "times"), [(30, [30, 60, 90]), (1000, [1000, 1440, 1440]), (2000, [2000, 2000])])

@@ -262,20 +262,29 @@ def summary(
 
 
 @app.command()
-def plan(every: All = False, as_json: JSON = False) -> None:
-    """Show what the parameters ask for, for which papers, which part is complete, and the time that is left."""
-    from recompose.engine import Engine
+def plan(
+    edits: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--edit", help="PATH=VALUE in params.yaml, such as czsl.methods.csp.training.lr=0.01; repeatable."
+        ),
+    ] = None,
+    every: All = False,
+    as_json: JSON = False,
+) -> None:
+    """Show what the parameters ask for, for which papers, which part is complete, and the time and memory that is left;
+    with edits, the work that these would cause. Nothing is made or edited.
+    """
     from recompose.machine import probe
-    from recompose.monitor.work_plan import plan_work
+    from recompose.monitor.edit_impact import estimate_impact
     from recompose.terminal.plan import show_plan
 
     probe()
-    engine = Engine(_workspace())
-    work_plan = plan_work(engine)
+    impact = estimate_impact(Path.cwd(), tuple(edits or ()))
     if as_json:
-        print(json.dumps(work_plan.document(), indent=2))
+        print(json.dumps(impact.document(), indent=2))
     else:
-        show_plan(Console(), engine, work_plan, every=every)
+        show_plan(Console(), impact, every=every)
 
 
 @app.command()
@@ -315,7 +324,7 @@ def timing(
     ] = None,
 ) -> None:
     """Train each method for a few steps on each data set with each backbone, on noise, and store its time and memory.
-    `plan`, `cost` and `doctor` then estimate what was never run. No data and no weights are needed.
+    `plan` and `doctor` then estimate what was never run. No data and no weights are needed.
     """
     from recompose.monitor.timing_runs import representatives, time_runs
     from recompose.terminal.timing import line, verdict
@@ -369,30 +378,6 @@ def status(
     elif not watch:
         console.print(terminal.rendered(current))
     raise typer.Exit(0 if current.is_fine else 1)
-
-
-@app.command()
-def cost(
-    edits: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--edit", help="PATH=VALUE in params.yaml, such as czsl.methods.csp.training.lr=0.01; repeatable."
-        ),
-    ] = None,
-    every: All = False,
-    as_json: JSON = False,
-) -> None:
-    """Estimate the work that is left, or the work that edits of params.yaml would cause. Nothing is made or edited."""
-    from recompose.machine import probe
-    from recompose.monitor.edit_impact import estimate_impact
-    from recompose.terminal.cost import show_cost
-
-    probe()
-    impact = estimate_impact(Path.cwd(), tuple(edits or ()))
-    if as_json:
-        print(json.dumps(impact.document(), indent=2))
-    else:
-        show_cost(Console(), impact, every=every)
 
 
 @app.command()
@@ -576,9 +561,13 @@ def main() -> None:
     """
     gc.freeze()  # objects of imports live to the end: collecting among them takes a tenth of a short command
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except typer.TyperException as error:  # of the arguments
+        if message := error.format_message():  # none where the help is shown instead
+            print(f"recompose: {message}", file=sys.stderr)
+        sys.exit(error.exit_code)
     except RecomposeError as error:
         print(f"recompose: {error}", file=sys.stderr)
         sys.exit(1)

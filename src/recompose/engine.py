@@ -68,6 +68,7 @@ class LocalMachine:
     """A machine that runs jobs side by side."""
 
     unknown: ClassVar[float] = 60.0  # seconds assumed for a recipe without an estimate
+    similar: ClassVar[float] = 0.0  # seconds assumed at least for one of which only similar ones were measured
     piece: ClassVar[float] = 30.0  # seconds of a job: cores finish together, and a kill loses little
 
     cores: int
@@ -83,6 +84,7 @@ class Scheduler:
     """A cluster's scheduler, which runs any number of jobs, each on some node."""
 
     unknown: ClassVar[float] = 600.0  # seconds assumed for a recipe without an estimate: a whole job, so it runs alone
+    similar: ClassVar[float] = 600.0  # seconds assumed at least for one of which only similar ones were measured
     piece: ClassVar[float] = 600.0  # seconds of a job: long in comparison with queueing and starting
 
 
@@ -105,7 +107,6 @@ class Engine:
         self.work, self.machine, self._targets = work, machine or LocalMachine.here(), targets
         self.papers, self.receipts = work.papers, Receipts(work)
         self._jobs: dict[str, list[Job]] = {}
-        self._estimates: dict[str, CostEstimate | None] = {}  # by digest
 
     # scopes
 
@@ -234,14 +235,16 @@ class Engine:
         return self._threads(recipe.kind, recipe)
 
     def _seconds(self, recipes: Iterable[Recipe]) -> float:
-        estimates = (self.estimate(recipe) for recipe in recipes)
-        return sum(estimate.seconds if estimate else self.machine.unknown for estimate in estimates)
+        return sum(self._seconds_of(self.estimate(recipe)) for recipe in recipes)
+
+    def _seconds_of(self, estimate: CostEstimate | None) -> float:
+        if estimate is None:
+            return self.machine.unknown
+        return estimate.seconds if estimate.is_firm else max(estimate.seconds, self.machine.similar)
 
     def estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the estimated cost of making a recipe, or None if nothing similar was measured."""
-        if recipe.digest not in self._estimates:
-            self._estimates[recipe.digest] = self.costs.estimate(recipe)
-        return self._estimates[recipe.digest]
+        return self.costs.estimate(recipe)
 
     @cached_property
     def costs(self) -> Costs:

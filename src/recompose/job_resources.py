@@ -21,11 +21,11 @@ MEMORY_MARGIN = 1.5  # factor on the estimated memory on top of that
 def minutes(recipes: Iterable[Recipe], estimates: Iterable[CostEstimate | None]) -> int:
     """Return the time limit of a job in minutes: twice its estimate.
 
-    An evaluation without an estimate gets an hour, any other recipe a day; both together get at most a day.
+    An evaluation without a firm estimate gets an hour, any other recipe a day; both together get at most a day.
     """
     estimated, unknown = 0.0, 0
     for recipe, estimate in zip(recipes, estimates, strict=True):
-        if estimate:
+        if estimate and estimate.is_firm:
             estimated += TIME_MARGIN * estimate.seconds / 60
         else:
             unknown += HOUR if recipe.kind == "evaluations" else DAY

@@ -38,7 +38,7 @@ class Recipe:
     code: Mapping[str, str] = field(default_factory=dict)  # module -> digest, see fingerprint
     track: str = ""  # empty: shared by all tracks, as backbones are
     # method, dataset, seed and so on, for people: no part of the identity
-    labels: Mapping[str, Any] = field(default_factory=dict)
+    labels: Document = field(default_factory=dict)
 
     @cached_property
     def digest(self) -> str:
@@ -181,7 +181,7 @@ class Planner:
             weights = {section.weights.file: section.weights.sha256}
             published = {"backbone": name, "architecture": section.architecture, "weights": weights}
             return Recipe("backbones", name, published, labels=labels)
-        document: dict[str, Any] = {
+        document = {
             "backbone": name,
             "architecture": _architecture(section.architecture),
             "activation": section.activation,

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from recompose.files import read_json, write_json
-from recompose.plan import Recipe, closure
+from recompose.plan import Recipe
 from recompose.records import LenientModel
 
 FILE = "timings.json"  # below results/
@@ -61,11 +60,16 @@ class Timings:
     def write(self, results: Path, entries: Iterable[Timing]) -> None:
         """Write the file with these entries, which replace earlier ones of the same kind."""
         runs = {**self.runs, **{entry.kind: entry for entry in entries}}
-        document: dict[str, Any] = {"runs": [runs[kind].model_dump() for kind in sorted(runs)]}
-        write_json(results / FILE, document)
+        write_json(results / FILE, {"runs": [runs[kind].model_dump() for kind in sorted(runs)]})
 
 
 def timing_kind(run: Recipe) -> Kind:
     """Return the method, data set and backbone of a run."""
-    backbones = (recipe.name for recipe in closure([run]) if recipe.kind == "backbones")
-    return str(run.labels["method"]), str(run.labels["dataset"]), next(backbones, "")
+    return str(run.labels["method"]), str(run.labels["dataset"]), backbone_of(run)
+
+
+def backbone_of(recipe: Recipe) -> str:
+    """Return the name of the backbone behind a recipe, or an empty string."""
+    if recipe.kind == "backbones":
+        return recipe.name
+    return next(filter(None, map(backbone_of, recipe.needs.values())), "")

@@ -1,7 +1,6 @@
 """What an edit would make anew."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,12 +12,13 @@ from recompose.files import write_json
 from recompose.monitor.edit_impact import EditImpact, PlanDifference, changed_cells, estimate_impact
 from recompose.params import ParamsError
 from recompose.plan import Recipe
-from recompose.terminal.cost import sentences
+from recompose.terminal.plan import sentences
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.workspace import Workspace
 from tests.configuration import parameters, write_params
 from tests.conftest import Project
+from tests.errors import raises
 
 MADE = {
     "started": "2026-01-01T12:00:00+00:00",
@@ -68,7 +68,8 @@ def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
     found = estimate_impact(root)
     assert not found.to_make
     assert not found.artifacts
-    assert list(sentences(found)) == ["Nothing to make."]
+    (sentence,) = sentences(found)
+    assert f"{found.due} artifacts to make" in sentence  # records alone make no artifact
 
 
 @pytest.mark.parametrize(
@@ -153,28 +154,24 @@ def test_an_edit_that_changes_nothing_says_so_and_why(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("edit", "names"),
     [
-        ("czsl.methods.msci.layers=4", "czsl.methods.msci.layers: there is no key 'layers'"),
-        ("czsl.methods.mcsi.lr=4", "czsl.methods.mcsi: there is no key 'mcsi'; the nearest is 'msci'"),
-        (
-            "czsl.methods.csp.training.lr=fast",
-            "czsl.methods.csp.training.lr: input should be a valid number, not 'fast'",
-        ),
-        ("profile=dmeo", "profile: 'dmeo' is not allowed; the nearest is 'demo'"),
-        (
-            "profiles.study.override={czsl.methods.csp.lrr: 1}",
-            "override.czsl.methods.csp.lrr: there is no such key to override",
-        ),
-        ("profile.x=1", "profile: "),
-        ("methods.csp.lr", "an edit is written path=value"),
-        ("=3", "an edit is written path=value"),
-        ("methods.csp.lr=[", "the value in 'methods.csp.lr=[' is not valid YAML"),
+        ("czsl.methods.msci.layers=4", ["czsl.methods.msci.layers"]),
+        ("czsl.methods.mcsi.lr=4", ["czsl.methods.mcsi", "'msci'"]),
+        ("czsl.methods.csp.training.lr=fast", ["czsl.methods.csp.training.lr", "'fast'"]),
+        ("profile=dmeo", ["profile", "'demo'"]),
+        ("profiles.study.override={czsl.methods.csp.lrr: 1}", ["override.czsl.methods.csp.lrr"]),
+        ("profile.x=1", ["profile"]),
+        ("methods.csp.lr", ["'methods.csp.lr'", "path=value"]),
+        ("=3", ["'=3'", "path=value"]),
+        ("methods.csp.lr=[", ["'methods.csp.lr=['"]),
     ],
 )
-def test_a_wrong_edit_is_the_error_that_it_would_be_in_the_file(root: Path, edit: str, said: str) -> None:
-    with pytest.raises(ParamsError, match=re.escape(said)):
+def test_a_wrong_edit_names_its_place_and_what_was_meant(root: Path, edit: str, names: list[str]) -> None:
+    with raises(ParamsError) as error:
         estimate_impact(root, (edit,))
+    message = str(error.value).replace(f"with {edit} ", "")
+    assert all(name in message for name in names), message
 
 
 def test_a_value_may_hold_the_sign_that_ends_the_path(root: Path) -> None:
@@ -200,7 +197,7 @@ def test_a_cell_changes_with_its_methods_on_its_benchmarks() -> None:
 
 @pytest.mark.engines
 def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project) -> None:
-    edit = ("cost", "--edit", "profiles.smoke.czsl.seeds=[1, 5, 6]")
+    edit = ("plan", "--edit", "profiles.smoke.czsl.seeds=[1, 5, 6]")
     found = json.loads(chance.recompose(*edit, "--json").stdout)
     before = chance.runs()
     assert "2 evaluations to score in" in chance.recompose(*edit).stdout
@@ -226,7 +223,7 @@ def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project)
 
 @pytest.mark.engines
 def test_a_wrong_edit_is_one_line_on_the_command_line(chance: Project) -> None:
-    done = chance.recompose("cost", "--edit", "czsl.methods.msci.layers=4", check=False)
+    done = chance.recompose("plan", "--edit", "czsl.methods.msci.layers=4", check=False)
     assert done.returncode == 1
     assert (
         "with czsl.methods.msci.layers=4 is wrong:\n  czsl.methods.msci.layers: there is no key 'layers'" in done.stderr

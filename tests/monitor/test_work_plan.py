@@ -1,14 +1,15 @@
 """What is left to make, by papers and by methods, and what it takes."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from recompose.cli import app
-from recompose.costs import CostEstimate
+from recompose.cli import app, main
+from recompose.costs import MEASURED, SIMILAR, TIMED, CostEstimate
 from recompose.monitor.remaining import Remaining, RemainingJob
 from recompose.monitor.work_plan import PlannedItem, Process, Workload, WorkPlan
 from recompose.terminal.groups import time_left, total
@@ -71,17 +72,24 @@ def test_gpu_hours_are_those_of_processes_that_take_one() -> None:
         needed("b"),
         processes=(Process("runs", "x", 2, 8, 1, 7200, 1), Process("data", "y", 1, 1, 0, 3600, 0)),
     )
-    assert list(total(planned)) == [
-        "At least 3:00 (h:mm) left on 2 cores and one GPU (2.0 GPU-hours), at most 3.0 GiB of GPU memory, "
-        "plus artifacts.",
-        "As measured on h.",
-        "No estimate for 1 of 2 jobs (1 run): no similar job was measured. `recompose timing` times runs.",
-    ]
+    assert (planned.core_seconds, planned.gpu_seconds, planned.wall_seconds) == (7200 * 8 + 3600, 7200, 3 * 3600)
+    text = " ".join(total(planned))
+    assert all(part in text for part in ("3:00", "2.0 GPU-hours", "3.0 GiB", "1 of 2", "recompose timing"))
 
 
-def test_what_calibrating_does_not_find_out_is_not_said_to_be() -> None:
-    (said,) = total(work_plan(needed("b", kind="evaluations")))
-    assert said == "No estimate for 1 of 1 jobs (1 evaluation): no similar job was measured."
+def test_timing_is_recommended_for_runs_alone() -> None:
+    (sentence,) = total(work_plan(needed("b", kind="evaluations")))
+    assert "1 of 1" in sentence and "1 evaluation" in sentence
+    assert "timing" not in sentence
+
+
+def test_a_plan_says_which_part_of_the_time_rests_on_what() -> None:
+    estimates = [(30.0, MEASURED), (10.0, SIMILAR), (20.0, SIMILAR), (60.0, TIMED)]
+    items = [needed("a", estimate=CostEstimate(seconds, ("h",), basis=basis)) for seconds, basis in estimates]
+    plan = work_plan(*items)
+    assert plan.workload.bases == {MEASURED: 1, TIMED: 1, SIMILAR: 2}
+    assert re.findall(r"[0-9]+%", " ".join(total(plan))) == ["25%", "50%", "25%"]  # of two minutes
+    assert "%" not in " ".join(total(work_plan(items[0])))
 
 
 def test_a_time_says_where_it_is_not_of_everything() -> None:
@@ -106,7 +114,7 @@ def test_the_plan_of_the_papers_in_a_dozen_lines(paper: Workspace) -> None:
     done = CliRunner().invoke(app, ["plan"])
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
-    assert len(lines) <= 16
+    assert len(lines) <= 20
     assert all(any(name in line for line in lines) for name in ("clip-cae", "crest", "duplex", "fsc-clip", "msci"))
     every = CliRunner().invoke(app, ["plan", "--all"]).output
     assert len(every.splitlines()) > 100
@@ -130,10 +138,32 @@ def test_the_plan_as_json_counts_everything_once(paper: Workspace) -> None:
     assert troika["bases"] == {"unknown": 10}
 
 
-def test_the_cost_of_the_papers_in_a_dozen_lines(paper: Workspace) -> None:
-    lines = CliRunner().invoke(app, ["cost"]).output.splitlines()
-    assert len(lines) <= 20
-    assert "110 artifacts would be made, 38 figures among them." in lines
-    assert any(line.startswith("for duplex, msci ") for line in lines)
-    every = CliRunner().invoke(app, ["cost", "--all"], env={"COLUMNS": "160"}).output
-    assert "runs of troika on cgqa (duplex, msci)" in every
+def test_the_plan_of_an_edit_shows_what_it_would_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    monkeypatch.chdir(tmp_path)
+    before = Workspace(tmp_path).plan
+    edit = ["--edit", "czsl.methods.csp.dropout=0.4"]
+    document = json.loads(CliRunner().invoke(app, ["plan", "--json", *edit]).output)
+    edited = Workspace(tmp_path, tuple(edit[1:])).plan
+    new = {recipe.folder for recipe in edited.recipes} - {recipe.folder for recipe in before.recipes}
+    runs = new & {run.folder for run in edited.of("runs")}
+    assert runs and {run["folder"] for run in document["runs"] if run["new"]} == runs
+    artifacts = {artifact["artifact"] for artifact in document["artifacts"]}
+    assert "msci/table-2" in artifacts
+    assert not any(name.startswith(("crest/", "fsc-clip/", "clip-cae/")) for name in artifacts)
+    lines = CliRunner().invoke(app, ["plan", *edit]).output.splitlines()
+    assert len(lines) <= 25
+    assert "new" in lines[1].split()
+
+
+def test_an_unknown_option_is_one_line(
+    paper: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["recompose", "plan", "--edti", "x=1"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    output = capsys.readouterr()
+    assert end.value.code == 2
+    assert not output.out
+    (line,) = output.err.splitlines()
+    assert line.startswith("recompose: ") and "--edti" in line and "--edit" in line

@@ -183,7 +183,7 @@ def test_a_trace_says_what_seeds_share_once_and_where_it_was_made(work: Workspac
 def test_planning_imports_neither_torch_nor_pandas() -> None:
     modules = (
         "recompose.cli, recompose.engine, recompose.provenance.checks.artifacts, recompose.terminal.lineage, "
-        "recompose.terminal.status, recompose.terminal.cost"
+        "recompose.terminal.status, recompose.terminal.plan"
     )
     code = f"import sys, {modules}; print({{'torch', 'pandas', 'matplotlib', 'lightning'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

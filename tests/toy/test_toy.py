@@ -144,16 +144,16 @@ def test_all_that_people_ask_is_answered(project: Project) -> None:
     assert {item["state"] for item in (*status["steps"], *status["runs"])} == {"done"}
     assert status["papers"]["toy"]["artifacts"] == {"state": "done", "count": 7}
     assert set(status["papers"]) == {"toy"}
-    assert "nothing" in project.recompose("cost").stdout.lower()
+    assert "nothing" in project.recompose("plan").stdout.lower()
     assert "toy" in project.recompose("summary").stdout
-    said = project.recompose("cost", "--edit", "toy.methods.descent.training.lr=0.05").stdout
+    said = project.recompose("plan", "--edit", "toy.methods.descent.training.lr=0.05").stdout
     assert "4 runs to train and 4 evaluations to score" in said
     assert "toy/table-1" in said
-    wrong = project.recompose("cost", "--edit", "toy.methods.descent.training.rate=0.05", check=False)
+    wrong = project.recompose("plan", "--edit", "toy.methods.descent.training.rate=0.05", check=False)
     assert "there is no key 'rate'" in wrong.stderr
     unknown = project.recompose("artifacts", "msci", check=False)
     assert unknown.returncode
-    assert "no paper 'msci' in this profile" in " ".join(unknown.stderr.split()).replace("│ ", "")
+    assert "no paper 'msci' in this profile" in unknown.stderr
 
 
 def test_dvc_has_nothing_left(project: Project) -> None:

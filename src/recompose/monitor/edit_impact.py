@@ -1,4 +1,4 @@
-"""The work that an edit of params.yaml would cause, and the artifacts that would change.
+"""The work that is left, or that an edit of params.yaml would cause, and the artifacts that would change.
 
 Nothing is made or edited.
 """
@@ -6,7 +6,6 @@ Nothing is made or edited.
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from recompose.engine import Engine
 from recompose.monitor.remaining import remaining_now
@@ -37,13 +36,14 @@ class EditImpact(WorkPlan):
     notes: list[str]
     dropped: int  # runs that the edited parameters no longer ask for
     artifacts: list[ChangedArtifact]
+    due: int  # artifacts to make where all work is done
 
     @property
     def changes_runs(self) -> bool:
         """True where the edits add or drop a run."""
         return bool(self.dropped) or any(run.new for run in self.runs)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return the impact as plain values."""
         return super().document() | {
             "edits": list(self.edits),
@@ -74,6 +74,7 @@ def estimate_impact(root: Path, edits: tuple[str, ...] = ()) -> EditImpact:
         list(_overridden_edits(after)),
         sum(run.digest not in runs for run in before.plan.of("runs")),
         list(_changed_artifacts(after, plan_difference(before.plan, after.plan) if edits else _missing_results(after))),
+        sum(engine.receipts.is_due(paper, name, recipe) for (paper, name), recipe in engine.artifacts.items()),
     )
 
 

@@ -41,7 +41,7 @@ class Span:
 
     @classmethod
     def of(cls, recipe: Recipe, made: BuildInfo) -> "Span":
-        """Return the span of a recipe, from its record's section about its making."""
+        """Return the span of a recipe, from the build info in its record."""
         return cls(recipe, datetime.fromisoformat(made.started), made.seconds, made.attempts)
 
 
@@ -140,17 +140,18 @@ class Forecast:
 
     def __init__(self, costs: Costs, start: datetime) -> None:
         self.start, self._costs, self._before = start, costs, costs.until(start - MOMENT)
-        self._expected: dict[str, float | None] = {}
-        self._since: dict[str, float | None] = {}  # of recipes unlike any that was known
 
     def expected(self, recipe: Recipe) -> float | None:
-        """Return the seconds that were expected of a recipe when the session began."""
-        return _cached_seconds(self._expected, self._before, recipe)
+        """Return the seconds that were firmly expected of a recipe when the session began."""
+        estimate = self._before.estimate(recipe)
+        return estimate.seconds if estimate and estimate.is_firm else None
 
     def seconds(self, recipe: Recipe, ratio: float) -> float | None:
         """Return the expected seconds, scaled by the session's ratio; None where no similar recipe was timed."""
-        expected = self.expected(recipe)
-        return _cached_seconds(self._since, self._costs, recipe) if expected is None else ratio * expected
+        if (expected := self.expected(recipe)) is not None:
+            return ratio * expected
+        estimate = self._costs.estimate(recipe)
+        return estimate.seconds if estimate else None
 
     def ratio(self, spans: Iterable[Span]) -> float:
         """Return the ratio of actual to expected time of the session's jobs, or 1 while too few are finished."""
@@ -158,13 +159,6 @@ class Forecast:
         timed = [(seconds, expected) for seconds, expected in times if expected]
         took = sum(seconds for seconds, _ in timed)
         return took / sum(expected for _, expected in timed) if took >= ENOUGH else 1.0
-
-
-def _cached_seconds(cache: dict[str, float | None], costs: Costs, recipe: Recipe) -> float | None:
-    if recipe.digest not in cache:
-        estimate = costs.estimate(recipe)
-        cache[recipe.digest] = estimate.seconds if estimate else None
-    return cache[recipe.digest]
 
 
 def remaining(
@@ -215,7 +209,7 @@ def remaining_now(engine: Engine, now: datetime | None = None) -> Remaining:
     recipes = [recipe for recipe in engine.work.plan.recipes if recipe.kind in PHASES]
     complete = {recipe.digest for recipe in recipes if store.is_complete(recipe)}
     records = (engine.costs.stored.get(recipe.key) for recipe in recipes if recipe.digest in complete)
-    by_digest = {record.digest: record.made for record in records if record}
+    by_digest = {measured.recipe.digest: measured.made for measured in records if measured}
     spans = [Span.of(recipe, by_digest[recipe.digest]) for recipe in recipes if recipe.digest in by_digest]
     unfinished = [UnfinishedItem.of(engine.work, recipe) for recipe in recipes if recipe.digest not in complete]
     running = [item.started for item in unfinished if item.started]

@@ -92,7 +92,7 @@ class Status:
         ]
         return positions, self.artifacts
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return the status as plain values."""
         return {
             "profile": self.profile,
@@ -106,7 +106,7 @@ class Status:
         }
 
 
-def _plain(item: StoreItem) -> dict[str, Any]:
+def _plain(item: StoreItem) -> dict[str, object]:
     return asdict(item) | {"started": item.started and item.started.isoformat()}
 
 

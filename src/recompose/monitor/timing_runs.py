@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,9 @@ from recompose.kernels import choose_linear
 from recompose.machine import onednn_from
 from recompose.monitor.arrays import layout
 from recompose.phases import BACKBONE, track_of
-from recompose.plan import Recipe
+from recompose.plan import Document, Recipe
 from recompose.records import COSTS
-from recompose.timing import Timing, Timings, timing_kind
+from recompose.timing import Kind, Timing, Timings, timing_kind
 from recompose.training.hardware import Hardware
 from recompose.workspace import Workspace
 
@@ -49,7 +48,7 @@ def representatives(work: Workspace, methods: Iterable[str] = ()) -> list[Recipe
         methods: the methods to time, again where they are timed already; all where empty.
     """
     chosen, timings = set(methods), Timings.read(work.results).runs
-    first: dict[Any, Recipe] = {}
+    first: dict[Kind, Recipe] = {}
     for run in sorted(work.plan.of("runs"), key=lambda run: run.labels["name"] != run.labels["method"]):
         first.setdefault(timing_kind(run), run)
     host = environment()["host"]
@@ -107,16 +106,16 @@ def _seconds(work: Workspace, run: Recipe, needs: Mapping[str, Path], folder: Pa
     folder.mkdir(parents=True)
     trainer = work.params.chosen.trainer.model_dump(include={"precision", "accelerator"})
     began = time.perf_counter()
-    track_of(run).train(_one_epoch(run.document), needs, folder, Hardware(**trainer, devices=1), run.name)
+    track_of(run).train(_one_epoch(run), needs, folder, Hardware(**trainer, devices=1), run.name)
     return time.perf_counter() - began
 
 
-def _one_epoch(document: Mapping[str, Any]) -> dict[str, Any]:
+def _one_epoch(run: Recipe) -> Document:
     """Return the document of a run with one epoch."""
-    settings = dict(document["settings"])
+    settings = dict(run.document["settings"])
     if "epochs" in settings.get("training", {}):
         settings["training"] = {**settings["training"], "epochs": 1}
-    return {**document, "settings": settings}
+    return {**run.document, "settings": settings}
 
 
 def _needs(work: Workspace, run: Recipe, folder: Path, backbones: Path, images: int) -> dict[str, Path]:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from recompose.costs import BASES, UNKNOWN, CostEstimate
 from recompose.engine import ALL, TRAINED, Engine, Job
@@ -99,7 +98,7 @@ class Group:
         """The expected time and memory of the missing members."""
         return Workload.of(member for member in self.members if not member.there)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return the group as plain values."""
         return {
             "papers": list(self.papers),
@@ -196,7 +195,7 @@ class WorkPlan:
                 groups.setdefault(key(item), []).append(item)
         return [Group(members[0].papers, tuple(members)) for members in groups.values()]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return the plan as plain values."""
         return {
             "profile": self.profile,

@@ -6,7 +6,7 @@ from typing import Any
 Document = dict[str, Any]  # a YAML document, or a section of it, as plain values
 
 
-def merged(*documents: Mapping[str, Any]) -> Document:
+def merged(*documents: Mapping[str, object]) -> Document:
     """Return the merged documents, later ones last: mappings merge, all other values replace.
 
     >>> merged({"lr": 0.1, "training": {"epochs": 2, "sizes": [1, 2]}}, {"training": {"sizes": [3]}})
@@ -15,8 +15,11 @@ def merged(*documents: Mapping[str, Any]) -> Document:
     result: Document = {}
     for document in documents:
         for key, value in document.items():
-            both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
-            result[key] = merged(result[key], value) if both else plain(value)
+            former = result.get(key)
+            if isinstance(value, Mapping) and isinstance(former, Mapping):
+                result[key] = merged(former, value)
+            else:
+                result[key] = plain(value)
     return result
 
 
@@ -28,6 +31,6 @@ def plain(value: Any) -> Any:
     >>> copied["a"] is copied["b"]
     False
     """
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
     return [plain(inner) for inner in value] if isinstance(value, list) else value

@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field, create_model
 
+from recompose.params.merging import Document
 from recompose.params.sections import Name, Section
 
 
@@ -35,7 +36,7 @@ class MethodSettings(Section):
         if cls.scoring_class:
             parts["scoring"] = (cls.scoring_class, Field(description="Its scoring; a change of it retrains nothing."))
         parts["per_dataset"] = (
-            dict[Name, dict[str, Any]],
+            dict[Name, Document],
             Field(
                 default={},
                 description="Data set -> settings that differ there; mappings merge, lists and other values replace.",

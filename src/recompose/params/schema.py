@@ -6,6 +6,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Discriminator, Field, Tag, create_model
 
+from recompose.params.merging import Document
 from recompose.params.mistakes import Problem
 from recompose.params.sections import Backbone, Bundled, Classifier, Name, Pretrained, Released, Section, Trainer
 
@@ -38,7 +39,7 @@ class Profile:
     trainer: Trainer
     tracks: dict[str, Section]  # the choices from each track that the profile has
     based_on: str | None = None
-    override: dict[str, Any] = field(default_factory=dict)
+    override: Document = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class ProfileSection(Section):
         description="The profile that this one builds on: mappings merge, lists and other values replace.",
     )
     trainer: Trainer = Field(description="The hardware settings of training.")
-    override: dict[str, Any] = Field(
+    override: Document = Field(
         default={},
         description="Values that replace those of other sections, each under its dotted path.",
     )

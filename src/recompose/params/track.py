@@ -37,7 +37,7 @@ class TrackSection(Section):
     datasets: dict[Name, Any] = Field(description="The data sets to choose from, under names of your own.")
     methods: Any = Field(description="The methods and their settings.")
 
-    def settings(self, method: str, dataset: str, changed: Mapping[str, Any] | None = None) -> Document:
+    def settings(self, method: str, dataset: str, changed: Document | None = None) -> Document:
         """Return the settings of a method on a data set as plain nested values, with optional changes.
 
         Raises:

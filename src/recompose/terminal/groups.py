@@ -6,28 +6,34 @@ from collections.abc import Iterable, Iterator
 from rich.table import Table
 from rich.text import Text
 
-from recompose.costs import UNKNOWN, CostEstimate
+from recompose.costs import BASES, MEASURED, SIMILAR, TIMED, UNKNOWN, CostEstimate
 from recompose.engine import TRAINED
+from recompose.monitor.edit_impact import EditImpact
 from recompose.monitor.work_plan import Group, PlannedItem, Workload, WorkPlan
 from recompose.phases import PHASES
 from recompose.terminal.text import clock_duration, gibibytes, pluralize, printable, rough_duration
 
+WORDS = {
+    MEASURED: "measured",
+    TIMED: "timed in a few steps",
+    SIMILAR: "similar jobs",
+}  # about the basis of estimates
 MOST = 6  # names that a sentence lists
 AT_LEAST = ">"  # before a time that lacks some estimates
 
 
-def groups_table(plan: WorkPlan, *, every: bool) -> Table:
+def groups_table(plan: EditImpact, *, every: bool) -> Table:
     """Return a table of the runs and evaluations, the complete ones among them, and the time that is left.
 
     Args:
-        plan: the work.
+        plan: the work; after edits, rows are left out where nothing is new or left, and a column counts what is new.
         every: a row for each method and data set, instead of one for all that the same papers need.
     """
-    groups = plan.by_method if every else plan.by_papers
+    groups = [group for group in (plan.by_method if every else plan.by_papers) if _counts(plan, group.members)]
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))  # fits 80 columns
     for name in ("papers", "methods", "data sets"):
         table.add_column(name)
-    for name in (*TRAINED, "time left"):
+    for name in (*TRAINED, *(["new"] if plan.edits else ()), "time left"):
         table.add_column(name, justify="right", no_wrap=True)
     has_memory = plan.gpu_seconds > 0 and any(group.workload.memory is not None for group in groups)
     if has_memory:
@@ -36,9 +42,14 @@ def groups_table(plan: WorkPlan, *, every: bool) -> Table:
         workload = group.workload
         cells = [paper_names(group), _methods(group), _name_or_count(group.datasets)]
         cells += [completeness(group.members_of(kind)) for kind in TRAINED]
+        cells += [str(sum(item.new for item in group.members))] if plan.edits else []
         cells += [time_left(workload), *([gibibytes(workload.memory)] * has_memory)]
         table.add_row(*(Text(printable(cell)) for cell in cells))
     return table
+
+
+def _counts(plan: EditImpact, items: Iterable[PlannedItem]) -> bool:
+    return not plan.edits or any(item.new or not item.there for item in items)
 
 
 def paper_names(group: Group) -> str:
@@ -80,8 +91,8 @@ def steps(plan: WorkPlan) -> str:
     return ", ".join(f"{kind} {completeness(items)}" for kind, items in by_phase.items() if items)
 
 
-def steps_table(plan: WorkPlan) -> Table:
-    """Return a table of the steps before runs, with one row for all of a name."""
+def steps_table(plan: EditImpact) -> Table:
+    """Return a table of the steps before runs, with one row for all of a name; after edits, of what is new or left."""
     by_name: dict[tuple[str, str], list[PlannedItem]] = {}
     for step in plan.steps:
         by_name.setdefault((step.kind, step.title), []).append(step)
@@ -89,6 +100,8 @@ def steps_table(plan: WorkPlan) -> Table:
     for name in ("complete", "time left"):
         table.add_column(name, justify="right", no_wrap=True)
     for (kind, title), items in by_name.items():
+        if not _counts(plan, items):
+            continue
         duration = time_left(Workload.of(item for item in items if not item.there))
         table.add_row(kind, Text(printable(title)), completeness(items), duration)
     return table
@@ -112,13 +125,16 @@ def total(plan: WorkPlan) -> Iterator[str]:
 
 
 def estimate_sources(estimates: Iterable[CostEstimate]) -> Iterator[str]:
-    """Yield sentences that name the machines and the scaling behind estimates."""
+    """Yield sentences that name the basis of estimates, its share of the time, the machines and the scaling."""
     estimates = list(estimates)
-    machines: dict[str, dict[str, None]] = {}
-    for estimate in estimates:
-        machines.setdefault(estimate.basis, {}).update(dict.fromkeys(estimate.where))
-    for basis, names in machines.items():
-        yield f"As {basis} on {join_first(names, '; ')}."
+    whole = sum(estimate.seconds for estimate in estimates)
+    by_basis = {basis: [estimate for estimate in estimates if estimate.basis == basis] for basis in BASES}
+    for basis, members in by_basis.items():
+        if members:
+            share = sum(estimate.seconds for estimate in members) / whole if whole else 1.0
+            machines = dict.fromkeys(name for estimate in members for name in estimate.where)
+            part = "" if len(members) == len(estimates) else f" {share:.0%} of the time,"
+            yield f"Basis:{part} {WORDS[basis]} on {join_first(machines, '; ')}."
     if scaled := dict.fromkeys(line for estimate in estimates for line in estimate.scaled):
         yield f"Scaled in proportion: {join_first(scaled, '; ')}."
 

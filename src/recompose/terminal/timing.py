@@ -22,4 +22,4 @@ def verdict(outcomes: list[Outcome]) -> str:
     if not outcomes:
         return f"all methods are timed on this machine already; see results/{FILE}"
     failed = f", {len(outcomes) - done} failed" if done < len(outcomes) else ""
-    return f"{pluralize(done, 'run')} timed{failed}; `recompose plan` and `recompose cost` use the timings"
+    return f"{pluralize(done, 'run')} timed{failed}; `recompose plan` uses the timings"

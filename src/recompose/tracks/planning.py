@@ -2,13 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from recompose.digest import digest
 from recompose.errors import ParamsError, PlanError
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Archive, GivenGrids, Params, Section
+from recompose.params.merging import Document, plain
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
@@ -19,8 +21,10 @@ def data_recipe(track: str, name: str, dataset: Section, adapter: DataAdapter, s
     """Return the recipe of a data set, or of a synthetic one's replicate of this seed. The places of a file do not
     change its content.
     """
-    fields = [field for field in type(dataset).model_fields if not isinstance(getattr(dataset, field), GivenGrids)]
-    content = {field: _content(getattr(dataset, field)) for field in fields if getattr(dataset, field) is not None}
+    values = {key: getattr(dataset, key) for key in type(dataset).model_fields}
+    content = {
+        key: _content(value) for key, value in values.items() if value is not None and not isinstance(value, GivenGrids)
+    }
     labels: dict[str, Any] = {"dataset": name}
     if adapter.synthetic:
         content["seed"] += seed
@@ -56,6 +60,7 @@ class Runs(ABC):
     variants: Mapping[str, Variant]
     methods: Mapping[str, Method]
     adapters: Mapping[str, DataAdapter]
+    _settings: dict[tuple[str, str, str], Document] = field(default_factory=dict)
 
     @abstractmethod
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
@@ -128,16 +133,19 @@ class Runs(ABC):
         )
         return of_readings or list(choice.variant_seeds)
 
-    def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
+    def settings(self, name: str, variant: Variant, data: Recipe) -> Document:
         """Return the settings of a method or a variant on a data set.
 
         Raises:
             PlanError: a variant's settings do not fit its method.
         """
-        try:
-            return self.section.settings(variant.method, data.name, variant.settings)
-        except ParamsError as error:
-            raise PlanError(f"{name}: {error}", code=error.code, place=f"{name}: {error.place}") from None
+        key = (variant.method, data.name, digest(variant.settings))
+        if key not in self._settings:  # all seeds share them, and validating takes most of the time of planning
+            try:
+                self._settings[key] = self.section.settings(variant.method, data.name, variant.settings)
+            except ParamsError as error:
+                raise PlanError(f"{name}: {error}", code=error.code, place=f"{name}: {error.place}") from None
+        return dict(plain(self._settings[key]))
 
     def run_of(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         """Return the run that a method's or variant's evaluation scores.

@@ -141,10 +141,13 @@ class VLC(Track):
             raise PlanError(f"there is no suite '{suite}' for the metric '{metric}'{nearest(metric, METRICS)}")
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
-        from recompose.tracks.vlc.data.index import size
+        if index.exists():
+            from recompose.tracks.vlc.data.index import size
 
+            if counted := size(index):
+                return counted
         synthetic = recipe.document.get("images")  # of a corpus, one for each caption
-        return size(index) or ({"train": synthetic} if synthetic else published_sizes(ADAPTERS, recipe.document))
+        return {"train": synthetic} if synthetic else published_sizes(ADAPTERS, recipe.document)
 
 
 def _suite_of(metric: str) -> str:
