@@ -139,7 +139,7 @@ def test_the_plan_as_json_counts_everything_once(paper: Workspace) -> None:
 
 
 def test_the_plan_of_an_edit_shows_what_it_would_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    write_params(tmp_path)
     monkeypatch.chdir(tmp_path)
     before = Workspace(tmp_path).plan
     edit = ["--edit", "czsl.methods.csp.dropout=0.4"]
