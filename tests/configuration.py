@@ -20,7 +20,7 @@ def keys_of(path: str) -> list[str]:
     return [*before.split("."), "override", key] if override else path.split(".")
 
 
-def edit(document: Any, values: Mapping[str, Any]) -> None:
+def edit(document: Any, values: Mapping[str, object]) -> None:
     """Set keys of a document, given by their dotted paths; missing sections are made, and numbers index lists."""
     for path, value in values.items():
         *sections, last = keys_of(path)
@@ -43,7 +43,7 @@ def _shipped() -> Document:
     return {**document, "profiles": {name: document["profiles"][name] for name in PROFILES}}
 
 
-def parameters(profile: str = "demo", edits: Mapping[str, Any] | None = None) -> Document:
+def parameters(profile: str = "demo", edits: Mapping[str, object] | None = None) -> Document:
     """Return a document of parameters that chooses a profile, whatever the shipped file chooses."""
     document: Document = plain(_shipped())
     document["profile"] = profile
@@ -56,12 +56,12 @@ def text_of(document: Any) -> str:
     return json.dumps(document, indent=1)
 
 
-def params_text(profile: str = "demo", edits: Mapping[str, Any] | None = None) -> str:
+def params_text(profile: str = "demo", edits: Mapping[str, object] | None = None) -> str:
     """Return the text of such a document."""
     return text_of(parameters(profile, edits))
 
 
-def write_params(folder: Path, profile: str = "demo", edits: Mapping[str, Any] | None = None) -> Path:
+def write_params(folder: Path, profile: str = "demo", edits: Mapping[str, object] | None = None) -> Path:
     """Write such a document into a folder, and return its path."""
     path = folder / "params.yaml"
     path.write_text(params_text(profile, edits))

@@ -44,12 +44,12 @@ PINNED = {
 }
 
 
-def params_of(profile: str = "study", values: Mapping[str, Any] | None = None) -> Params:
+def params_of(profile: str = "study", values: Mapping[str, object] | None = None) -> Params:
     return parse_params(params_text(profile, PINNED | dict(values or {})), FORMS)
 
 
 def plan_of(
-    variants: Mapping[str, Variant] | None = None, values: Mapping[str, Any] | None = None, profile: str = "study"
+    variants: Mapping[str, Variant] | None = None, values: Mapping[str, object] | None = None, profile: str = "study"
 ) -> Plan:
     """Return the plan of the one track, with these variants and none that papers declare."""
     params = params_of(profile, values)
@@ -69,7 +69,7 @@ def digests(recipes: Iterable[Recipe]) -> list[str]:
 
 
 def changed(
-    values: Mapping[str, Any], variants: Mapping[str, Variant] | None = None
+    values: Mapping[str, object], variants: Mapping[str, Variant] | None = None
 ) -> tuple[dict[str, int], dict[str, int]]:
     """How many runs, and how many evaluations, of each method or variant other values make new."""
     old, new = plan_of(variants), plan_of(variants, values)
@@ -471,7 +471,7 @@ def test_an_edit_of_the_other_backbone_makes_its_runs_new_alone() -> None:
 # grids
 
 
-def grids_of(values: Mapping[str, Any] | None = None, **settings: Any) -> Recipe:
+def grids_of(values: Mapping[str, object] | None = None, **settings: Any) -> Recipe:
     planner = Planner(params_of(values=values))
     data = replace(LEAF, name="birds", track="czsl", labels={"dataset": "birds"})
     return planner.grids(data, planner.backbone("resnet-101"), **({"size": 448, "layer": "layer4"} | settings))

@@ -37,12 +37,12 @@ ARCHIVE = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "sha256": Non
 WEIGHTS = {"file": "RN50.pt", "urls": ["https://example.org/RN50.pt"], "sha256": "a" * 64}
 
 
-def text(values: Mapping[str, Any] | None = None, profile: str = "demo") -> str:
+def text(values: Mapping[str, object] | None = None, profile: str = "demo") -> str:
     """Return the text of parameters with these values."""
     return params_text(profile, PINNED | dict(values or {}))
 
 
-def parse(values: Mapping[str, Any] | None = None, profile: str = "demo", edits: tuple[str, ...] = ()) -> Params:
+def parse(values: Mapping[str, object] | None = None, profile: str = "demo", edits: tuple[str, ...] = ()) -> Params:
     return parse_params(text(values), TRACKS, profile=profile, edits=edits)
 
 

@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.provenance.audit import audit_document
+from recompose.records import StableRecord
 from recompose.report.findings import Audit, AuditReport, Finding
+from recompose.report.lineage import Lineage, LineageCell
 from recompose.report.published import PublishedLineage
 from recompose.terminal.audit import show_audit
 from tests.conftest import Project
@@ -120,9 +122,9 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_path: Path) -> None:
     """A name can come from a lineage, a record, a file of reports, or the folder of a data set."""
-    cell = {"made_from": [name], "row": name}
-    record = {"needs": {}, "kind": "evaluations"}
-    published = PublishedLineage({name: {"cells": [cell], "records": {name: record}}})
+    cell = LineageCell.model_construct(made_from=[name], row=name)
+    record = StableRecord.model_construct(needs={}, kind="evaluations")
+    published = PublishedLineage({name: Lineage.model_construct(cells=[cell], records={name: record})})
     finding = Finding("stale", f"results/{name}", f"{name} was {name}", name, (name,))
     report = AuditReport([finding], [f"{name} is not on this disk"])
     report.cells.update(["current"])
