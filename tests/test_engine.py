@@ -352,9 +352,11 @@ def test_a_scheduler_is_given_jobs_of_ten_minutes_or_single_runs(work: Workspace
                 assert len(groups) == 1
 
 
-def test_runs_like_none_that_was_measured_have_jobs_of_their_own_at_a_scheduler(work: Workspace) -> None:
+def test_runs_like_none_that_was_measured_have_jobs_of_their_own_at_a_scheduler(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = Engine(work, Scheduler())
-    engine._estimates = dict.fromkeys(recipe.digest for recipe in work.plan.recipes)
+    monkeypatch.setattr(engine, "estimate", lambda recipe: None)
     jobs = trained(engine.jobs(ALL))
     stages = engine.stages(ALL)
     groups = {(stage, group_of(each)) for stage in stages for each in stages[stage] if each.kind in TRAINED}
