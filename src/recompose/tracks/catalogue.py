@@ -16,14 +16,14 @@ class Method:
     """A method's class, its settings, and what its numbers depend on."""
 
     class_path: str  # module:class
-    settings_class: type[Section]  # declared beside the class
+    settings_class: type[MethodSettings]  # declared beside the class
     needs_backbone: bool = True  # false: it needs no torch either
     needs_seed: bool = True  # false: on the same data all seeds give the same numbers, so it runs once
 
     @cached_property
     def settings(self) -> type[Section]:
         """The schema of its section of params.yaml."""
-        return self.settings_class.section() if issubclass(self.settings_class, MethodSettings) else self.settings_class
+        return self.settings_class.section()
 
     @property
     def module(self) -> str:

@@ -5,7 +5,6 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from recompose.params.method import MethodSettings
 from recompose.params.sections import Archive, Count, FileName, Section, Seed
 from recompose.tracks.building import Document, model_settings
 from recompose.tracks.catalogue import DataAdapter, Method
@@ -37,9 +36,8 @@ def active_settings(method: str, settings: Document) -> Document:
         >>> active_settings("clip-ft", {"tuning": "full", "lora": lora, "scoring": {"alpha": 1.0}})
         {'tuning': 'full', 'lora': None, 'scoring': {'alpha': 1.0}}
     """
-    settings_class = METHODS[method].settings_class
-    assert issubclass(settings_class, MethodSettings)
-    return {**settings, **settings_class.model_validate(model_settings(settings)).active().model_dump()}
+    used = METHODS[method].settings_class.model_validate(model_settings(settings)).active()
+    return {**settings, **used.model_dump()}
 
 
 class ShapesCaptions(Section):
