@@ -314,7 +314,11 @@ def reproduce(
         server.stop()
     reproduction = Reproduction(engine, targets or (), plan_work(engine).wall_share)
     show_opening(console, reproduction, Path("results") / LOG)
-    raise typer.Exit(follow(console, reproduction, SnakemakeCall(Path.cwd(), Path("results"), targets or ())))
+
+    def start() -> SnakemakeCall:
+        return SnakemakeCall(Path.cwd(), Path("results"), targets or ())
+
+    raise typer.Exit(follow(console, reproduction, start))
 
 
 @app.command()

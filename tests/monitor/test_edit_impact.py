@@ -12,6 +12,7 @@ from recompose.files import write_json
 from recompose.monitor.edit_impact import EditImpact, PlanDifference, changed_cells, estimate_impact
 from recompose.params import ParamsError
 from recompose.plan import Recipe
+from recompose.report.lineage import LineageCell
 from recompose.terminal.plan import sentences
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
@@ -19,6 +20,7 @@ from recompose.workspace import Workspace
 from tests.configuration import parameters, write_params
 from tests.conftest import Project
 from tests.errors import raises
+from tests.provenance.invented import cell_of
 
 MADE = {
     "started": "2026-01-01T12:00:00+00:00",
@@ -182,8 +184,8 @@ def test_a_value_may_hold_the_sign_that_ends_the_path(root: Path) -> None:
     assert section.settings("csp", "shapes-pairs")["training"]["lr"] == 0.0001
 
 
-def cell(benchmark: str, *names: str) -> dict[str, Any]:
-    return {"row": "r", "benchmark": benchmark, "names": list(names)}
+def cell(benchmark: str, *names: str) -> LineageCell:
+    return LineageCell.model_validate(cell_of("r", [], benchmark=benchmark, names=list(names)))
 
 
 def test_a_cell_changes_with_its_methods_on_its_benchmarks() -> None:

@@ -197,8 +197,11 @@ def followed(work: Workspace, script: str, monkeypatch: pytest.MonkeyPatch) -> t
     monkeypatch.setattr(live, "EVERY", 0.05)
     file = io.StringIO()
     reproduction = Reproduction(Engine(work), ["msci"])
-    call = SnakemakeCall(work.root, work.results, ["msci"], (sys.executable, "-c", script))
-    return follow(Console(file=file, width=200), reproduction, call), file.getvalue()
+
+    def start() -> SnakemakeCall:
+        return SnakemakeCall(work.root, work.results, ["msci"], (sys.executable, "-c", script))
+
+    return follow(Console(file=file, width=200), reproduction, start), file.getvalue()
 
 
 def test_what_the_command_says_is_in_the_log_behind_what_was_there(

@@ -36,13 +36,14 @@ BAR = 20  # characters
 MOST_FAILED = 5  # lines
 
 
-def follow(console: Console, reproduction: Reproduction, call: SnakemakeCall) -> int:
-    """Show the progress of a workflow until it ends; return its exit code.
+def follow(console: Console, reproduction: Reproduction, start: Callable[[], SnakemakeCall]) -> int:
+    """Start a workflow and show its progress until it ends; return its exit code.
 
-    An interrupt ends the workflow and prints one sentence.
+    An interrupt ends the workflow and prints one sentence, from the moment on in which the workflow starts.
     """
     signal.signal(signal.SIGTERM, _interrupt)
     try:
+        call = start()
         with _view(console, Headlines(reproduction.work, reproduction.papers)) as show:
             while (code := _look(reproduction, call, show)) is None:
                 pass
