@@ -138,7 +138,8 @@ class VLC(Track):
         section = params.tracks[self.name]
         assert isinstance(section, Vlc)
         if _is_own(metric) and (suite := _suite_of(metric)) not in section.suites:
-            raise PlanError(f"there is no suite '{suite}' for the metric '{metric}'{nearest(metric, METRICS)}")
+            message = f"there is no suite '{suite}' for the metric '{metric}'{nearest(metric, METRICS)}"
+            raise PlanError(message, code="unknown-metric", place=metric)
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if index.exists():

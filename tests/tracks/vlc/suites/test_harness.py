@@ -203,7 +203,7 @@ def test_a_tag_is_downloaded_by_open_clip_and_known_by_it(tmp_path: Path, monkey
         raise OSError("no network")
 
     monkeypatch.setattr(open_clip, "download_pretrained", failing)
-    with raises(DataError, "failed-download", "openai"):
+    with raises(DataError, "no-download", "openai"):
         find_weights("ViT-B-32", "openai")
 
 
@@ -250,15 +250,15 @@ def test_files_that_are_no_weights_are_refused(world: World, tmp_path: Path, mon
         "empty.pt": (lambda path: path.touch(), "unreadable-weights"),
         "numbers.pt": (saved([1, 2]), "no-weights"),
         "nothing.pt": (saved({}), "no-weights"),
-        "code.pt": (lambda path: scripted.save(str(path)), "code"),
+        "code.pt": (lambda path: scripted.save(str(path)), "weights-with-code"),
         "text.safetensors": (lambda path: path.write_text("no weights"), "unreadable-weights"),
         "other.safetensors": (
             lambda path: save_file({"a": torch.zeros(1)}, path),
-            "other-weights",
+            "other-architecture",
         ),
         "wrong.safetensors": (
             lambda path: save_file(wrong, path),
-            "other-weights",
+            "other-architecture",
         ),
     }
     for name, (write, code) in cases.items():
