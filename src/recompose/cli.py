@@ -305,10 +305,10 @@ def reproduce(
     from recompose.monitor.work_plan import plan_work
     from recompose.terminal.live import follow, show_opening
 
-    probe()  # estimates and records are in terms of this machine's speed
     work, server = _workspace(), JobServer()
     if work.params.chosen.trainer.accelerator == "cpu":
-        server.start()  # its imports take as long as planning, which another core does meanwhile
+        server.start()  # its imports take as long as the probe and planning, which another core does meanwhile
+    probe()  # estimates and records are in terms of this machine's speed
     engine, console = Engine(work), Console()
     if not engine.computes:
         server.stop()

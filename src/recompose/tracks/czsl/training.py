@@ -91,9 +91,9 @@ class PairTraining(TrainingModule):
 
     def configure_optimizers(self) -> Any:
         """Return Adam with its coupled weight decay, at a constant rate or one that is halved every so many epochs."""
-        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         settings = self.settings
-        optimizer = torch.optim.Adam(trained, lr=settings.lr, weight_decay=settings.weight_decay, fused=True)
+        groups = self.method.parameter_groups(settings)
+        optimizer = torch.optim.Adam(groups, lr=settings.lr, weight_decay=settings.weight_decay, fused=True)
         if not isinstance(settings, AugmentedTraining):
             return optimizer
         return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, settings.halve_every, gamma=0.5)]

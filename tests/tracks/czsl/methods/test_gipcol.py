@@ -10,6 +10,7 @@ from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.gipcol.model import GIPCOL
+from recompose.tracks.czsl.methods.gipcol.settings import GipcolTraining
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
@@ -287,3 +288,18 @@ def test_a_convolutional_tower_serves_as_any_other(tmp_path: Path) -> None:
     convolutional = small_backbone("shapes-resnet", tmp_path)
     method = made(convolutional)
     assert method.encode_pairs(torch.tensor(PAIRS)).shape == (len(PAIRS), convolutional.width)
+
+
+def test_the_graph_may_have_a_rate_and_a_decay_of_its_own(backbone: Backbone) -> None:
+    method = made(backbone)
+    plain = {"lr": 5e-4, "weight_decay": 1e-5, "batch_size": 2, "accumulate": 1, "epochs": 1}
+    for extra, rates in (
+        ({}, [(5e-4, 1e-5), (5e-4, 1e-5)]),
+        ({"graph_lr": 5e-5, "graph_weight_decay": 5e-5}, [(5e-4, 1e-5), (5e-5, 5e-5)]),
+    ):
+        training = GipcolTraining.model_validate(plain | extra)
+        optimizer = torch.optim.Adam(method.parameter_groups(training), lr=5e-4, weight_decay=1e-5)
+        assert [(group["lr"], group["weight_decay"]) for group in optimizer.param_groups] == rates
+        (context,), graph = (group["params"] for group in optimizer.param_groups)
+        assert context is method.context
+        assert len(graph) == 4 and all(any(one is two for two in method.convolutions.parameters()) for one in graph)

@@ -234,6 +234,7 @@ def test_attention_is_what_a_hook_sees(
 def test_gradients_are_differences_of_similarity(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
     scale, images = backbone.logit_scale.item(), backbone.encode_image(pixels)
     of_text, of_context = (gradient(backbone, pixels, ids, support=support) for support in ("text", "context"))
+    of_cosine = gradient(backbone, pixels, ids, derived="cosine")
     for text, end in enumerate(end_of_text(ids).tolist()):
         embeddings = backbone.embed_tokens(ids[text])
         moves = STEP * torch.eye(embeddings.numel(), dtype=torch.float64).view(-1, *embeddings.shape)
@@ -248,6 +249,8 @@ def test_gradients_are_differences_of_similarity(backbone: Backbone, ids: Tensor
         inside = [power / sum(powers[: end + 1]) for power in powers[: end + 1]]
         assert of_text[text].tolist() == pytest.approx(inside + [0.0] * (len(sizes) - end - 1), abs=1e-7)
         assert of_context[text].tolist() == pytest.approx([power / sum(powers) for power in powers], abs=1e-7)
+        gentle = [math.exp(size / scale) for size in sizes[: end + 1]]  # slopes of the cosine alone
+        assert of_cosine[text, : end + 1].tolist() == pytest.approx([power / sum(gentle) for power in gentle], abs=1e-7)
 
 
 @torch.no_grad()
@@ -481,6 +484,7 @@ def test_settings_of_no_such_name_are_refused(backbone: Backbone, ids: Tensor, p
         (gradcam, "clamp"),
         (patches, "layers"),
         (gradient, "support"),
+        (gradient, "derived"),
     ]
     for function, name in wrong:
         with raises(ArgumentError, place=name):

@@ -40,7 +40,7 @@ CAE: dict[str, Any] = {
     "attribution": "attention",
     "attention": {"row": "eot", "layers": "mean", "heads": "mean"},
     "gradcam": {"heads": "mean", "clamp": "each", "layers": "all"},
-    "gradient": {"support": "text"},
+    "gradient": {"support": "text", "derived": "logit"},
     "perturbation": {"count": 2, "objects": 4, "attributes": 3, "relations": 3},
     "attribution_weights": {"attention": 3.0, "gradcam": 3.0, "gradient": 3.0, "perturbation": 3.0},
     "margin": 0.5,

@@ -15,6 +15,7 @@ The paper has no released code, and leaves conventions open. Each is a setting w
 | | ``clamp`` | ``each`` | Eq. 7 and Chefer et al. take the positive part of each head before reducing over heads |
 | | ``layers`` | ``all`` | the paper's text; the notebook of Chefer et al. for CLIP begins at the last layer |
 | gradient | ``support`` | ``text`` | padding is no token of a text |
+| | ``derived`` | ``logit`` | Eq. 1, with its factor of about 100; without it, scores of tokens are nearly equal |
 
 The caller chooses the perturbations and their number. Some of these choices change the scale of scores, and so the
 meaning of the loss's weight. Functions with ``create_graph`` take derivatives, and their scores can be differentiated

@@ -83,7 +83,12 @@ def image_features(backbone: Backbone, images: Tensor) -> Tensor:
 
 def similarity(backbone: Backbone, images: Tensor, texts: Tensor) -> Tensor:
     """Return S(I, T) [n] of image embeddings [n, E] and text embeddings [n, E] (CLIP-CAE, Eq. 1)."""
-    return backbone.logit_scale * (normalize(images, dim=1) * normalize(texts, dim=1)).sum(dim=1)
+    return backbone.logit_scale * cosines(images, texts)
+
+
+def cosines(images: Tensor, texts: Tensor) -> Tensor:
+    """Return the cosines [n] of image embeddings [n, E] and text embeddings [n, E]."""
+    return (normalize(images, dim=1) * normalize(texts, dim=1)).sum(dim=1)
 
 
 def pad_to(scores: Tensor, width: int) -> Tensor:

@@ -2,13 +2,16 @@
 aea6274).
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.gipcol.settings import GipcolSettings
+from recompose.tracks.czsl.methods.gipcol.settings import GipcolSettings, GipcolTraining
 from recompose.tracks.czsl.methods.parts.pair_method import TextMethod, TrainingPrior, mean_token_embeddings
+from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
 
@@ -35,6 +38,13 @@ class GIPCOL(TextMethod):
         width = words.shape[1]
         self.convolutions = nn.ModuleList([nn.Linear(width, settings.hidden), nn.Linear(settings.hidden, width)])
         self.graph_dropout, self.dropout = nn.Dropout(settings.graph_dropout), nn.Dropout(settings.dropout)
+
+    def parameter_groups(self, training: PairTrainingSettings) -> list[dict[str, Any]]:
+        """Return the prompt's context and the graph's convolutions (``GraphPrompt.py:263`` of the released code)."""
+        assert isinstance(training, GipcolTraining)
+        rates = {"lr": training.graph_lr, "weight_decay": training.graph_weight_decay}
+        graph = {name: value for name, value in rates.items() if value is not None}
+        return [{"params": [self.context]}, {"params": list(self.convolutions.parameters()), **graph}]
 
     def prepare(self, prior: TrainingPrior) -> None:
         """Build the graph of the data set's pairs."""

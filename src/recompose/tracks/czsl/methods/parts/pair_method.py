@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.params.method import MethodSettings
+from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
 from recompose.tracks.czsl.methods.parts.words import prompt_words
 
 
@@ -47,6 +48,10 @@ class PairMethod(nn.Module, ABC):
 
     def prepare(self, prior: TrainingPrior) -> None:
         """Take the prior knowledge of the data set, once, before training."""
+
+    def parameter_groups(self, training: PairTrainingSettings) -> list[dict[str, Any]]:
+        """Return the trained parameters in groups for the optimiser; a group may have a rate and a decay of its own."""
+        return [{"params": [parameter for parameter in self.parameters() if parameter.requires_grad]}]
 
     def set_scoring(self, scoring: Any) -> Self:
         """Set the scoring settings, which training does not depend on, and return the method."""

@@ -117,8 +117,11 @@ class ClipCae(CaptionMethod):
                 layers=read.layers,
                 create_graph=create_graph,
             )
-        assert settings.gradient
-        return gradient(self.backbone, images, ids, support=settings.gradient.support, create_graph=create_graph)
+        choices = settings.gradient
+        assert choices
+        return gradient(
+            self.backbone, images, ids, support=choices.support, derived=choices.derived, create_graph=create_graph
+        )
 
     def _itc(self, mine: Representations, valid: Tensor) -> Tensor:
         """Return L_ITC, NegCLIP's loss, or CE-CLIP's three, of all devices' images, captions and negatives."""

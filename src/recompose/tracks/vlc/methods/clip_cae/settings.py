@@ -30,6 +30,9 @@ class GradientSettings(Section):
     """Choices that the paper leaves open in attribution by gradients."""
 
     support: Literal["text", "context"] = Field(description="Support of the softmax: the text, or padding, too.")
+    derived: Literal["logit", "cosine"] = Field(
+        description="The similarity that gradients are taken of: `logit`, as in Eq. 1; `cosine`, without its factor."
+    )
 
 
 class PerturbationSettings(Section):
