@@ -452,5 +452,5 @@ def test_few_variants_are_trained_in_the_demo() -> None:
     at_all_seeds = [variant for variant in trained if variant.every_seed]
     # CLIP-FT and NegCLIP in its settings, three more ways, four with negatives, L_Attr alone
     assert len(at_all_seeds) == 2 + 3 + 4 + 1
-    # of each way its own lambda once more and another, readings
-    assert len(trained) - len(at_all_seeds) == 4 * 2 + 3
+    # of each way its own lambda once more and another; interpretations
+    assert len(trained) - len(at_all_seeds) == 4 * 2 + 4

@@ -58,7 +58,7 @@ def chosen(section: Gzsl, method: str, dataset: str, *names: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize("method", ["transzero", "crest"])
+@pytest.mark.parametrize("method", ["transzero", "transzero-pp", "crest"])
 def test_transformers_on_papers_data_are_as_large_as_released(section: Gzsl, method: str) -> None:
     names = ("hidden", "feed_forward", "dropout", "self_attention", "normalise_words")
     sizes = {
@@ -81,7 +81,7 @@ def test_crest_is_weighed_and_trained_as_printed(section: Gzsl) -> None:
         assert chosen(section, "crest", dataset, "evidence", "weight") == 0.001
 
 
-@pytest.mark.parametrize("method", ["dazle", "transzero", "crest"])
+@pytest.mark.parametrize("method", ["dazle", "transzero", "transzero-pp", "crest"])
 @pytest.mark.parametrize("dataset", [*PUBLIC, "shapes-classes"])
 def test_the_bias_of_the_test_is_that_of_self_calibration(section: Gzsl, method: str, dataset: str) -> None:
     bias = {"signed": 2.0, "unseen": 1.0}[chosen(section, method, dataset, "calibration", "mask")]

@@ -13,6 +13,7 @@ from recompose.tracks.gzsl.methods.devise.settings import DeviseSettings
 from recompose.tracks.gzsl.methods.eszsl.settings import EszslSettings
 from recompose.tracks.gzsl.methods.sje.settings import SjeSettings
 from recompose.tracks.gzsl.methods.transzero.settings import TranszeroSettings
+from recompose.tracks.gzsl.methods.transzero_pp.settings import TranszeroPlusSettings
 
 _IN = "recompose.tracks.gzsl.methods"
 METHODS = {
@@ -22,6 +23,7 @@ METHODS = {
     "sje": Method(f"{_IN}.sje.model:SJE", SjeSettings),
     "dazle": Method(f"{_IN}.dazle.model:DAZLE", DazleSettings),
     "transzero": Method(f"{_IN}.transzero.model:TransZero", TranszeroSettings),
+    "transzero-pp": Method(f"{_IN}.transzero_pp.model:TransZeroPlus", TranszeroPlusSettings),
     "crest": Method(f"{_IN}.crest.model:CREST", CrestSettings),
 }
 

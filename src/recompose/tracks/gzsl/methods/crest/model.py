@@ -11,9 +11,9 @@ from torch.nn.functional import softplus
 
 from recompose.tracks.gzsl.evidential import annealed_loss, evidential_loss, fuse, uncertainty
 from recompose.tracks.gzsl.losses import self_calibration, visual_contrast
-from recompose.tracks.gzsl.methods.crest.attribute_grounding import AttributeGrounding
 from recompose.tracks.gzsl.methods.crest.pattern_memory import PatternMemory, Recalled
 from recompose.tracks.gzsl.methods.crest.settings import CrestSettings
+from recompose.tracks.gzsl.methods.parts.attribute_grounding import AttributeGrounding
 from recompose.tracks.gzsl.methods.parts.calibrated import CalibratedMethod, unit_regions
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, Prediction
 from recompose.tracks.gzsl.methods.parts.visual_grounding import VisualGrounding

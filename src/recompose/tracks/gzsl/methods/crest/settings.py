@@ -10,7 +10,7 @@ from recompose.tracks.gzsl.methods.parts.settings import (
     Calibration,
     CalibrationForm,
     CompetingClasses,
-    Grounding,
+    PairedGrounding,
     PatternDistance,
 )
 
@@ -21,18 +21,6 @@ class CrestCalibration(Calibration):
     form: CalibrationForm = Field(
         description="`transzero`: the log of the batch's mean of the unseen classes' summed probability; `crest`: the "
         "mean of their summed log-probabilities, as Eq. 16 is printed."
-    )
-
-
-class CrestGrounding(Grounding):
-    """The transformers of CREST, with the map from AGT's regions to attributes."""
-
-    region_scores: Literal["zeros", "normal"] = Field(
-        description="Initial values of the map from regions to their scores."
-    )
-    region_attributes: Literal["diagonal", "full"] = Field(
-        description="The map between regions and attributes (W4): its diagonal, as in TransZero++'s released code, "
-        "or all of it, as in the paper."
     )
 
 
@@ -100,7 +88,7 @@ class CrestSettings(CalibratedSettings):
     """CREST: grounding in both directions, fused as evidence."""
 
     components: Components = Field(description="Its components.")
-    grounding: CrestGrounding = Field(description="The transformers.")
+    grounding: PairedGrounding = Field(description="The transformers.")
     agt_weight: Annotated[float, Field(ge=0, le=1)] = Field(
         description="mu, AGT's share of the attribute scores of an image; VGT has the remaining share."
     )

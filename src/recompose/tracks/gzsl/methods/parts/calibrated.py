@@ -38,7 +38,7 @@ class CalibratedMethod(GridMethod):
     def classification(self, scores: Tensor, targets: Tensor) -> dict[str, Tensor]:
         """Return ``cross_entropy``, and ``calibration`` if it has a weight."""
         parts = {"cross_entropy": cross_entropy(scores, targets, self.seen, self.settings.cross_entropy)}
-        if self.weights["calibration"]:
+        if self.settings.calibration.weight:
             parts["calibration"] = self.calibration(scores)
         return parts
 

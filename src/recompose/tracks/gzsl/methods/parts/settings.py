@@ -94,3 +94,15 @@ class Grounding(Section):
     )
     self_attention: bool = Field(description="Whether the decoder's queries first attend to themselves.")
     normalise_words: bool = Field(description="Whether vectors of attributes are scaled to unit length at each step.")
+
+
+class PairedGrounding(Grounding):
+    """The transformers in both directions, with the map from regions to attributes of the second one."""
+
+    region_scores: Literal["zeros", "normal"] = Field(
+        description="Initial values of the map from regions to their scores."
+    )
+    region_attributes: Literal["diagonal", "full"] = Field(
+        description="The map between regions and attributes (W4): its diagonal, as in TransZero++'s released code, "
+        "or all of it, as in the paper."
+    )

@@ -1,11 +1,15 @@
 """The attribute grounding transformer (AGT): regions attend to attributes, and each gets a score."""
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 
-from recompose.tracks.gzsl.methods.crest.pattern_memory import PatternMemory, Recalled
-from recompose.tracks.gzsl.methods.crest.settings import CrestGrounding
 from recompose.tracks.gzsl.methods.parts.grounding import GroundingTransformer
+from recompose.tracks.gzsl.methods.parts.settings import PairedGrounding
+
+if TYPE_CHECKING:
+    from recompose.tracks.gzsl.methods.crest.pattern_memory import PatternMemory, Recalled
 
 
 class AttributeGrounding(GroundingTransformer):
@@ -17,19 +21,19 @@ class AttributeGrounding(GroundingTransformer):
     Args:
         channels: of regions.
         words: width of the vectors of attributes.
-        memory: the memory that is added to the features, or None.
+        memory: CREST's memory, which is added to the features, or None.
         settings: those of the transformer, and of its maps: only W4's diagonal, as in the released code, whose sum
             repeats an index (TransZero++ at c045f73), or all of it, as in its paper.
     """
 
-    def __init__(self, channels: int, words: int, memory: PatternMemory | None, settings: CrestGrounding) -> None:
+    def __init__(self, channels: int, words: int, memory: "PatternMemory | None", settings: PairedGrounding) -> None:
         super().__init__(channels, words, settings)
         square = settings.hidden, settings.hidden
         self.W = nn.Parameter(torch.zeros(square) if settings.region_scores == "zeros" else torch.randn(square))
         self.W4 = nn.Parameter(torch.randn(square[:1] if settings.region_attributes == "diagonal" else square))
         self.memory = memory
 
-    def forward(self, grids: Tensor, words: Tensor) -> tuple[Tensor, Recalled | None]:
+    def forward(self, grids: Tensor, words: Tensor) -> "tuple[Tensor, Recalled | None]":
         """Return images' attribute scores [B, A], and the memory's recall.
 
         Args:

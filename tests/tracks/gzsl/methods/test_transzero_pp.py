@@ -1,0 +1,69 @@
+"""TransZero++: its losses written out image by image and class by class, and the weights of its two transformers."""
+
+import math
+
+import pytest
+import torch
+
+from recompose.tracks.gzsl.methods.parts.calibrated import unit_regions
+from recompose.tracks.gzsl.methods.transzero_pp.model import TransZeroPlus
+from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS, grids, made
+
+SETTINGS = {
+    "grounding": CREST_SETTINGS["grounding"],
+    "cross_entropy": "all",
+    "calibration": {"weight": 0.3, "mask": "signed"},
+    "vgt_weight": 0.7,
+    "agt_loss_weight": 0.4,
+    "regression_weight": 0.05,
+    "attribute_agreement": 0.02,
+    "class_agreement": 0.03,
+}
+
+
+@pytest.fixture
+def method() -> TransZeroPlus:
+    plus: TransZeroPlus = made(TransZeroPlus, SETTINGS)
+    return plus
+
+
+def test_its_loss_is_that_of_the_released_code_written_out(method: TransZeroPlus) -> None:
+    images = grids().double()
+    seen = [index for index, is_seen in enumerate(method.seen.tolist()) if is_seen]
+    targets = [seen[image % len(seen)] for image in range(len(images))]
+    signatures = method.signatures.tolist()
+    regions, words = unit_regions(images), method.words()
+    views = [method.vgt(regions, words)[0].tolist(), method.agt(regions, words)[0].tolist()]
+    scores = [
+        [[sum(a * z for a, z in zip(image, row, strict=True)) for row in signatures] for image in view]
+        for view in views
+    ]
+    total = 0.0
+    for view, of_view, weight in zip(views, scores, (1.0, 0.4), strict=True):
+        entropy = regression = unseen = 0.0
+        for image, row, target in zip(view, of_view, targets, strict=True):
+            entropy -= row[target] - math.log(sum(map(math.exp, row)))
+            regression += sum((a - z) ** 2 for a, z in zip(image, signatures[target], strict=True)) / len(image)
+            masked = [math.exp(score + (-1 if index in seen else 1)) for index, score in enumerate(row)]
+            unseen += sum(mass for index, mass in enumerate(masked) if index not in seen) / sum(masked)
+        count = len(targets)
+        total += weight * (entropy / count + 0.3 * -math.log(unseen / count) + 0.05 * regression / count)
+    for weight, (first, second) in ((0.02, views), (0.03, scores)):
+        squares = [(a - b) ** 2 for one, two in zip(first, second, strict=True) for a, b in zip(one, two, strict=True)]
+        total += weight * sum(squares) / len(squares)
+    loss = method.loss(images, torch.tensor(targets), 0)["loss"].detach()
+    assert float(loss) == pytest.approx(total, rel=1e-10)
+
+
+def test_its_scores_are_the_weighted_scores_of_its_transformers(method: TransZeroPlus) -> None:
+    prediction = method.predict(grids().double())
+    expected = 0.7 * prediction.paths["vgt"] + 0.3 * prediction.paths["agt"]
+    torch.testing.assert_close(prediction.scores, expected)
+
+
+def test_every_weight_learns() -> None:
+    """Without geometry, whose part a ReLU may cut off."""
+    method = made(TransZeroPlus, SETTINGS, grounding={"geometry": False})
+    seen = int(method.seen.nonzero()[0])
+    method.loss(grids().double(), torch.full((len(grids()),), seen), 0)["loss"].backward()
+    assert all(parameter.grad is not None and parameter.grad.any() for parameter in method.parameters())
