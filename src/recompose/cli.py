@@ -303,15 +303,14 @@ def reproduce(
     from recompose.monitor.reproduction import Reproduction
     from recompose.monitor.snakemake_call import LOG, SnakemakeCall
     from recompose.monitor.work_plan import plan_work
+    from recompose.phases import needs_gpu
     from recompose.terminal.live import follow, show_opening
 
-    work, server = _workspace(), JobServer()
-    if work.params.chosen.trainer.accelerator == "cpu":
-        server.start()  # its imports take as long as the probe and planning, which another core does meanwhile
+    work, server = _workspace(), JobServer()  # the server ends with this process
+    if work.params.chosen.trainer.accelerator == "cpu" and needs_gpu(work.missing(work.plan.recipes)):
+        server.start()  # its imports take as long as the probe and estimates, which another core does meanwhile
     probe()  # estimates and records are in terms of this machine's speed
     engine, console = Engine(work), Console()
-    if not engine.computes:
-        server.stop()
     reproduction = Reproduction(engine, targets or (), plan_work(engine).wall_share)
     show_opening(console, reproduction, Path("results") / LOG)
 

@@ -145,7 +145,8 @@ class Runs(ABC):
                 self._settings[key] = self.section.settings(variant.method, data.name, variant.settings)
             except ParamsError as error:
                 raise PlanError(f"{name}: {error}", code=error.code, place=f"{name}: {error.place}") from None
-        return dict(plain(self._settings[key]))
+        settings: Document = plain(self._settings[key])
+        return settings
 
     def run_of(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         """Return the run that a method's or variant's evaluation scores.

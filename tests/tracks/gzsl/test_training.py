@@ -185,5 +185,8 @@ def test_balanced_training_sees_equally_many_images_of_each_class(
         return right(self, batch, index)
 
     monkeypatch.setattr(training.ClassTraining, "training_step", looks)
-    trained(tmp_path, {**ALE, "training": {**ALE["training"], "optimizer": "sgd", "balanced": True}})
+    trained(tmp_path / "balanced", {**ALE, "training": {**ALE["training"], "optimizer": "sgd", "balanced": True}})
     assert seen and all(len(set(counts)) == 1 for counts in seen)
+    seen.clear()
+    trained(tmp_path / "shuffled", ALE)
+    assert any(len(set(counts)) > 1 for counts in seen)
