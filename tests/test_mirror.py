@@ -39,6 +39,7 @@ ELSEWHERE = {
     "provenance/remote.py": "workflow/test_sharing.py",
     "records.py": "test_store.py",
     "report/": "report/test_tables.py",
+    "report/claims/": "report/test_claims.py",
     "report/differences.py": "provenance/test_trace.py",
     "report/figures/": "tracks/czsl/figures/test_figures.py",
     "report/figures/sweep.py": "report/test_sweep.py",

@@ -14,6 +14,7 @@ from typing import Any
 
 from recompose.digest import short
 from recompose.fingerprint import ROOT, fingerprint
+from recompose.inference.sequential import Looks
 from recompose.params import Bundled, Classifier, GivenGrids, Params, Released
 from recompose.records import Description, Need, identity
 
@@ -118,6 +119,7 @@ class TrackPlan:
     benchmarks: Mapping[str, Recipe]  # name -> data
     evaluations: Mapping[tuple[str, str], tuple[Recipe, ...]]
     methods: tuple[str, ...]  # of the profile, without variants
+    looks: Looks | None = None  # the numbers of replicates at which claims are tested; None: once, with all
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ PAPER: dict[str, Any] = {
         "dropout-hurts": {
             "sentence": "More dropout hurts.",
             "artifact": "table-1",
+            "margin": {"value": 1, "source": "by hand"},
             "metric": "test/closed/dense/auc",
             "higher": "csp",
             "lower": [VARIANT],

@@ -12,25 +12,18 @@ from pydantic import ValidationError
 
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.style import NumbersOnly, Sheet
+from recompose.inference.estimates import Estimate
+from recompose.inference.sequential import Look, Looks, SequentialTest
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
-from recompose.report.claims import (
-    MAX_DIGITS,
-    PARTS,
-    VERDICTS,
-    Side,
-    compare_all,
-    difference,
-    scope_text,
-    subtract,
-    summary,
-    verdict_counts,
-    verdicts,
-)
+from recompose.report.claims.cells import PARTS, scope_text, summary, verdict_counts, verdicts
+from recompose.report.claims.differences import difference
+from recompose.report.claims.paper_tests import compare_all
+from recompose.report.claims.sides import Side, subtract
+from recompose.report.claims.verdicts import MAX_DIGITS, VERDICTS, Correction
 from recompose.report.figures.cells import figure_cells
 from recompose.report.figures.draw import draw
-from recompose.report.inference import MeanWithInterval
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 
@@ -48,9 +41,13 @@ class Fake:
     missing: set[tuple[str, str, int]] = field(default_factory=set)
     constant: set[str] = field(default_factory=set)  # methods that no seed changes
     worlds: bool = False  # each seed draws its own data
+    declared: Looks | None = None
 
     def benchmarks(self, track: str) -> list[str]:
         return list(dict.fromkeys(benchmark for of in self.measured.values() for benchmark in of))
+
+    def looks(self, track: str) -> Looks | None:
+        return self.declared
 
     def data(self, track: str, benchmark: str) -> Recipe:
         return Recipe("data", benchmark, {} if benchmark == "d" else {"archives": {}})
@@ -88,7 +85,12 @@ def on_d(**values: Iterable[Any]) -> Fake:
 
 
 def claim(**changed: Any) -> Claim:
-    return Claim(**({"sentence": "s", "artifact": "table-1", "metric": AUC, "higher": "a", "lower": ["b"]} | changed))
+    plain = {"sentence": "s", "artifact": "table-1", "metric": AUC, "higher": "a", "lower": ["b"]}
+    return Claim(**({**plain, "margin": margin(0.1)} | changed))
+
+
+def margin(value: float) -> dict[str, Any]:
+    return {"value": value, "source": "by hand"}
 
 
 def paper_of(**claims: Claim) -> Paper:
@@ -131,8 +133,11 @@ def test_a_claim_says_both_sides_their_difference_its_interval_n_and_p() -> None
         "supported here",
         "closed AUC: a 25.3 (3) - b 20.3 (3) = +5.0 points",
         f"+{5 - reach:.1f} to +{5 + reach:.1f}",
+        "0.1",
         "3 pairs",
         "0.013",  # t = 5 sqrt 3 with two degrees of freedom: 1 - t / sqrt(t^2 + 2) = 1 - sqrt(75 / 77)
+        "1.00",
+        "-",
     ]
     assert found["adjusted p"].value == pytest.approx(1 - math.sqrt(75 / 77))
     assert found["estimate"].value == pytest.approx(5)
@@ -159,8 +164,10 @@ def test_a_number_that_is_not_zero_is_not_printed_as_zero_and_zero_has_no_sign()
 def corrected(value: float, adjusted: float = 0.01) -> Any:
     """A tested comparison with this difference, and this corrected p."""
     (found,) = compare_all(on_d(a=[1, 2], b=[0, 0]), paper_of(c=claim()), "d").values()  # type: ignore[arg-type]
-    estimate = MeanWithInterval(value, value - 1, value + 1, adjusted)
-    return replace(found, difference=replace(found.difference, estimate=estimate), adjusted=adjusted)
+    test = SequentialTest((Look(Estimate(value, 1.0, 9)),))
+    return replace(
+        found, difference=replace(found.difference, value=value, test=test), correction=Correction(adjusted, 1.0, 1)
+    )
 
 
 def test_digits_are_as_many_as_a_number_needs_up_to_a_limit() -> None:
@@ -190,7 +197,7 @@ def test_other_measures_have_their_own_unit_and_digits() -> None:
     ("a", "b", "verdict"),
     [
         ([1, 5, 3], [2, 3, 4], "undecided (interval spans zero)"),
-        ([3, 4, 5], [3, 4, 5], "undecided (interval spans zero)"),
+        ([3, 4, 5], [3, 4, 5], "negligible here"),
         ([4], [1], "undecided (one seed)"),
         ([4], [1, 2, 3], "undecided (one seed)"),
         ([4, 5, 6], [1], "undecided (one seed)"),
@@ -205,19 +212,25 @@ def test_verdicts(a: list[float], b: list[float], verdict: str) -> None:
 @pytest.mark.parametrize("what", [math.nan, math.inf, {}])
 def test_what_is_no_number_counts_as_not_measured(what: Any) -> None:
     found = of_one(on_d(a=[what, 4, 5], b=[9, 2, 2]))
-    assert texts(found)[1::2] == ["closed AUC: a 4.5 (2) - b 2.0 (2) = +2.5 points", "2 pairs"]
+    assert texts(found)[1] == "closed AUC: a 4.5 (2) - b 2.0 (2) = +2.5 points"
+    assert found["n"].text == "2 pairs"
 
 
 def test_one_seed_has_a_difference_at_that_seed_and_no_interval() -> None:
     found = of_one(on_d(a=[4, 50, 60], b=[1]))
-    assert texts(found)[1:] == ["closed AUC: a 4.0 (1) - b 1.0 (1) = +3.0 points", "unknown: one seed", "1 pair", "-"]
+    assert texts(found)[1:] == [
+        "closed AUC: a 4.0 (1) - b 1.0 (1) = +3.0 points",
+        "unknown: one seed",
+        "0.1",
+        "1 pair",
+        "-",
+        "-",
+        "-",
+    ]
     work = on_d(a=[4, 6], b=[])
     work.measured["b"]["d"] = {9: 1.0}
-    assert texts(of_one(work))[1:4] == [
-        "closed AUC: a 5.0 (2) - b 1.0 (1) = +4.0 points",
-        "unknown: one seed",
-        "2 and 1",
-    ]
+    assert texts(of_one(work))[1:3] == ["closed AUC: a 5.0 (2) - b 1.0 (1) = +4.0 points", "unknown: one seed"]
+    assert of_one(work)["n"].text == "2 and 1"
 
 
 def test_what_was_not_run_says_so_and_what_is_missing_is_expected() -> None:
@@ -229,8 +242,9 @@ def test_what_was_not_run_says_so_and_what_is_missing_is_expected() -> None:
     assert set(found["verdict"].expected) - set(found["verdict"].made_from) == {key(work, "a", 2)}
     work.missing = {("b", "d", seed) for seed in range(3)}
     found = of_one(work)
-    assert texts(found) == ["undecided (not run)", "not run", "unknown: not run", "0", "-"]
-    assert {(cell.value, cell.n) for cell in found.values()} == {(None, 0)}
+    assert texts(found) == ["undecided (not run)", "not run", "unknown: not run", "0.1", "0", "-", "-", "-"]
+    assert {cell.n for cell in found.values()} == {0}
+    assert {cell.value for cell in found.values()} == {None, 0.1}
     for cell in found.values():
         assert all(value is None or math.isfinite(value) for value in (cell.value, *cell.values))
 
@@ -242,7 +256,8 @@ def test_without_common_seeds_it_is_welch_s_test() -> None:
     error = math.sqrt(8 / 2 + 1 / 3)
     freedom = (8 / 2 + 1 / 3) ** 2 / ((8 / 2) ** 2 + (1 / 3) ** 2 / 2)
     assert 1 < freedom < 2
-    assert texts(found)[1::2] == ["closed AUC: a 12.0 (2) - b 2.0 (3) = +10.0 points", "2 and 3"]
+    assert texts(found)[1] == "closed AUC: a 12.0 (2) - b 2.0 (3) = +10.0 points"
+    assert found["n"].text == "2 and 3"
     low, high = map(float, found["95 % interval"].text.split(" to "))
     assert 4.303 * error < (high - low) / 2 < 12.706 * error
     assert found["estimate"].values == ()
@@ -260,8 +275,9 @@ def test_a_method_that_no_seed_changes_is_a_constant_on_either_side() -> None:
         "supported here",
         "closed AUC: a 15.0 (3) - b 10.0 (1) = +5.0 points",
         f"+{5 - reach:.1f} to +{5 + reach:.1f}",
-        "3, against a constant",
+        "0.1",
     ]
+    assert found["n"].text == "3, against a constant"
     turned = of_one(work, higher="b", lower=["a"])
     assert texts(turned)[:2] == ["reversed here", "closed AUC: b 10.0 (1) - a 15.0 (3) = -5.0 points"]
 
@@ -335,7 +351,8 @@ def test_a_difference_that_is_lost_in_the_correction_says_so_and_rests_on_all_co
     assert found["one", "d 95 % interval"].text == "+2.5 to +7.5"
     everything = {key(work, name, seed) for name in work.measured for seed in range(3)}
     own = {key(work, name, seed) for name in "ab" for seed in range(3)}
-    for part, basis in zip(PARTS, (everything, own, own, own, everything), strict=True):
+    for part in PARTS:
+        basis = everything if part in ("verdict", "adjusted p", "replicates to decide") else own
         assert set(found["one", f"d {part}"].made_from) == basis
         assert set(found["one", f"d {part}"].names) == (set(work.measured) if basis is everything else {"a", "b"})
 
@@ -393,7 +410,7 @@ def test_a_constant_inside_a_gain_is_there_at_every_seed() -> None:
     first, second = Side("a", {0: 3.0, 1: 5.0}), Side("b", {0: 1.0}, is_constant=True)
     assert subtract(first, second).values == {0: 2.0, 1: 4.0}
     assert subtract(second, first).values == {0: -2.0, 1: -4.0}
-    assert difference(subtract(first, second), Side("c", {})).estimate is None
+    assert difference(subtract(first, second), Side("c", {})).value is None
 
 
 # two metrics of one method
@@ -423,7 +440,7 @@ def test_a_measure_that_was_not_taken_leaves_nothing_to_compare() -> None:
 
 def test_two_measures_of_one_method_may_be_equal_within_a_margin() -> None:
     work = on_d(a=[{UNSEEN: 0.4501, SEEN: 0.45}, {UNSEEN: 0.4998, SEEN: 0.50}])
-    assert of_one(work, **SEEN_OVER_UNSEEN, within=1)["verdict"].text == "supported here"
+    assert of_one(work, **SEEN_OVER_UNSEEN, margin=margin(1), kept=True)["verdict"].text == "supported here"
 
 
 def test_a_measure_without_a_label_is_called_by_its_name() -> None:
@@ -464,15 +481,15 @@ def test_a_claim_compares_with_methods_or_with_measures(wrong: dict[str, Any]) -
 def test_a_difference_that_is_negligible_lies_with_its_interval_within_the_margin(
     each: list[float], within: float, verdict: str
 ) -> None:
-    found = of_one(on_d(a=[20 + one for one in each], b=[20] * len(each)), within=within)
+    found = of_one(on_d(a=[20 + one for one in each], b=[20] * len(each)), margin=margin(within), kept=True)
     assert found["verdict"].text == verdict
-    assert found["estimate"].text.endswith(f"points, to be within {within:g}")
+    assert found["margin"].text == f"to be within {within:g}"
 
 
 @pytest.mark.parametrize("within", [0, -1])
 def test_a_margin_is_above_zero(within: float) -> None:
     with pytest.raises(ValidationError):
-        claim(within=within)
+        claim(margin=margin(within))
 
 
 # together
@@ -484,11 +501,11 @@ def test_verdicts_are_counted_with_what_they_are_said_of() -> None:
     paper = paper_of(**rows)
     cells = list(verdicts(work, paper, "claims"))  # type: ignore[arg-type]
     said = summary(work, paper, cells)  # type: ignore[arg-type]
-    assert said == "On d, synthetic, 1 to 3 seeds: 1 supported here, 1 reversed here, 1 undecided."
+    assert said == "On d, synthetic, 1 to 3 seeds: 1 supported here, 1 reversed here, 0 negligible here, 1 undecided."
     assert scope_text("e", False, [0, 0]) == "on e, no seeds"
     assert scope_text("e", False, [1, 0]) == "on e, 1 seed"
     assert verdict_counts(["undecided (not run)", "undecided (one seed)"]) == dict(
-        zip(VERDICTS, (0, 0, 2), strict=True)
+        zip(VERDICTS, (0, 0, 0, 2), strict=True)
     )
     assert set(COLOURS) == set(VERDICTS)
 
@@ -503,7 +520,7 @@ def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) 
         "one": claim(lower=["b", "c"]),
         "same": claim(),
         "single": claim(lower=["e"]),
-        "small": claim(within=1),
+        "small": claim(margin=margin(1), kept=True),
     }
     paper = paper_of(**rows)
     draw(work, paper, "forest", Sheet(tmp_path / "forest", "title", []))  # type: ignore[arg-type]

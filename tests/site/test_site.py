@@ -20,7 +20,8 @@ from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Paper, View
 from recompose.params import Params, parse_params
 from recompose.plan import Recipe
-from recompose.report.claims import PARTS, VERDICTS
+from recompose.report.claims.cells import PARTS
+from recompose.report.claims.verdicts import VERDICTS
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.lineage import Lineage
 from recompose.report.published import PublishedLineage
@@ -165,7 +166,7 @@ def cell(row: str, column: str, view: str, values: list[float], text: str = "", 
 
 
 def claim_cells(name: str, dataset: str, verdict: str) -> list[dict[str, Any]]:
-    texts = (verdict, "+1.00", "+0.50 to +1.50", "3", "0.012")
+    texts = (verdict, "+1.00", "+0.50 to +1.50", "0.7", "3", "0.012", "0.40", "12 / 30")
     values = [] if "not run" in verdict else [1.0, 2.0, 3.0]
     return [
         cell(name, f"{dataset} {part}", "", values, text, part=part, benchmark=dataset)

@@ -18,7 +18,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from recompose.papers import declaration
-from recompose.report.claims import VERDICTS
+from recompose.report.claims.verdicts import VERDICTS
 from recompose.report.trust import STATES
 from recompose.site import document
 from recompose.workspace import Workspace

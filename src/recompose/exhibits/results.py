@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from recompose.inference.sequential import Looks
 from recompose.plan import Plan, Recipe
 
 
@@ -16,6 +17,9 @@ class Results(Protocol):
 
     def benchmarks(self, track: str) -> list[str]:
         """Return the benchmarks of a track."""
+
+    def looks(self, track: str) -> Looks | None:
+        """Return the looks that the study's design declares for a track, or None: one look at all replicates."""
 
     def data(self, track: str, benchmark: str) -> Recipe:
         """Return the data of a benchmark."""

@@ -76,6 +76,13 @@ class Gain(PaperSection):
     lower: str
 
 
+class Margin(PaperSection):
+    """The smallest difference of interest of a claim, in the metric's unit."""
+
+    value: float = Field(gt=0)
+    source: str = Field(min_length=1)  # the printed numbers or the words that it follows from
+
+
 class Claim(PaperSection):
     """A sentence that a paper draws from an artifact, as a difference that must be positive, or negligible."""
 
@@ -87,7 +94,8 @@ class Claim(PaperSection):
     lower_metrics: list[str] = []  # other metrics of ``higher``; the metric must exceed each
     beyond: str | None = None  # the gain must exceed the gain in another metric
     gain: Gain | None = None  # the gain must exceed another gain
-    within: float | None = Field(default=None, gt=0)  # the largest negligible difference, in the metric's unit
+    margin: Margin
+    kept: bool = False  # the sentence says that the difference is negligible, not that it is positive
 
     @model_validator(mode="after")
     def _methods_or_metrics(self) -> "Claim":

@@ -8,9 +8,9 @@ from statistics import mean
 
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
+from recompose.inference.estimates import paired
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.inference import paired
 from recompose.tracks import TRACKS
 
 
@@ -50,13 +50,14 @@ def _mean_difference(first: list[float], second: list[float], digits: int) -> tu
     """Return the mean difference of paired values, and its text."""
     if not first:
         return None, "not run"
-    value = mean(a - b for a, b in zip(first, second, strict=True))
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    value = mean(differences)
     if isnan(value):
         return None, "not measured"
     text = f"{value:+.{digits}f}"
     if len(first) > 1:
-        estimate = paired(first, second)
-        text += f" ({estimate.low:+.{digits}f} to {estimate.high:+.{digits}f})"
+        low, high = paired(differences).interval()
+        text += f" ({low:+.{digits}f} to {high:+.{digits}f})"
     return value, text
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from recompose.exhibits.cells import Cell, mean_cell
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import rows_of
+from recompose.inference.estimates import paired
 from recompose.papers.declaration import Paper
-from recompose.report.inference import paired
 from recompose.tracks import TRACKS
 
 
@@ -32,8 +32,7 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             if len(values) < 2:
                 continue
             scaled = [description.factor * value for value in values]
-            estimate = paired(scaled, [0.0] * len(scaled))
-            for end, value in (("from", estimate.low), ("to", estimate.high)):
+            for end, value in zip(("from", "to"), paired(scaled).interval(), strict=True):
                 text = f"{value:.{description.digits + 1}f}"
                 end_cell = replace(cell, row=f"{row.row}, interval {end}", text=text, value=value)
                 yield replace(end_cell, spread=None, values=(), better=0)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from recompose.exhibits.results import Results
 from recompose.files import read_json
+from recompose.inference.sequential import Looks
 from recompose.metric_cache import MetricCache
 from recompose.plan import Plan, Recipe
 from recompose.records import BuildInfo, Record
@@ -28,6 +29,9 @@ class StoredResults(Results):
 
     def benchmarks(self, track: str) -> list[str]:
         return self.plan.benchmarks(track)
+
+    def looks(self, track: str) -> Looks | None:
+        return self.plan.tracks[track].looks
 
     def data(self, track: str, benchmark: str) -> Recipe:
         return self.plan.tracks[track].benchmarks[benchmark]

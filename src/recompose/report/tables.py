@@ -7,7 +7,7 @@ from recompose.exhibits.cells import Cell, Table
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import CLAIMS, Artifact, Paper
-from recompose.report.claims import summary, verdicts
+from recompose.report.claims.cells import summary, verdicts
 from recompose.report.comparisons import comparisons
 from recompose.report.intervals import intervals
 from recompose.report.kinds import COMPARED

@@ -12,7 +12,7 @@ from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
 from recompose.records import StableRecord, code_text, flat
-from recompose.report.claims import PARTS, scope_text, verdict_counts
+from recompose.report.claims.cells import PARTS, scope_text, verdict_counts
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure

@@ -1,7 +1,6 @@
 """Forest plots: every comparison behind a paper's claims with its interval, a line each, coloured by verdict."""
 
 from collections.abc import Mapping
-from math import isfinite
 
 import pandas as pd
 import seaborn as sns
@@ -13,19 +12,20 @@ from recompose.exhibits.results import Results
 from recompose.exhibits.style import Sheet
 from recompose.palette import VERDICTS
 from recompose.papers.declaration import Paper
-from recompose.report.claims import (
+from recompose.report.claims.paper_tests import compare_all, planned_claims
+from recompose.report.claims.verdicts import (
+    NEGLIGIBLE,
     REVERSED,
     SUPPORTED,
     UNDECIDED,
     ClaimComparison,
     TestedComparison,
-    compare_all,
     comparisons_of,
-    planned_claims,
+    p_beyond,
 )
 
 LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, the margins of a panel, and the width
-MARKERS = {SUPPORTED: "o", REVERSED: "s", UNDECIDED: "D"}  # verdicts differ in more than colour
+MARKERS = {SUPPORTED: "o", REVERSED: "s", NEGLIGIBLE: "^", UNDECIDED: "D"}  # verdicts differ in more than colour
 COLUMNS = {
     "dataset": str,
     "claims": str,
@@ -37,6 +37,7 @@ COLUMNS = {
     "difference": float,
     "low": float,
     "high": float,
+    "margin": float,
     "p": float,
     "adjusted p": float,
     "n": str,
@@ -79,17 +80,17 @@ def comparison_text(comparison: ClaimComparison) -> str:
     plain = comparison.higher if comparison.lower_metric else f"{comparison.higher} - {comparison.lower}"
     if comparison.gain:
         return f"({plain}) - ({comparison.gain.higher} - {comparison.gain.lower})"
-    return plain if comparison.within is None else f"{plain}, within ±{comparison.within:g}"
+    return f"{plain}, within ±{comparison.margin:g}" if comparison.is_kept else plain
 
 
 def _csv_line(benchmark: str, claims: list[str], tested: TestedComparison) -> Line:
     """Return a line of the file beside the figure; unknown numbers are None."""
-    estimate = tested.difference.estimate
-    numbers = (estimate.value, estimate.low, estimate.high, estimate.p) if estimate else ()
-    finite = [number if isfinite(number) else None for number in numbers] or [None] * 4
-    texts = (benchmark, " ".join(claims), tested.metrics_text, comparison_text(tested.comparison), tested.unit)
-    values = (*texts, tested.verdict, tested.reason, *finite, tested.adjusted, tested.n_text)
-    return dict(zip(COLUMNS, values, strict=True))
+    result, comparison = tested.difference, tested.comparison
+    interval = result.test.interval if result.test else (None, None)
+    p = min(p_beyond(comparison, result), result.test.p_within(comparison.margin)) if result.test else None
+    texts = (benchmark, " ".join(claims), tested.metrics_text, comparison_text(comparison), tested.unit)
+    numbers = (result.value, *interval, comparison.margin, p, tested.adjusted)
+    return dict(zip(COLUMNS, (*texts, tested.verdict, tested.reason, *numbers, tested.n_text), strict=True))
 
 
 def _draw_panel(axis: plt.Axes, benchmark: str, unit: str, comparisons: list[TestedComparison]) -> None:
@@ -115,23 +116,23 @@ def _draw_panel(axis: plt.Axes, benchmark: str, unit: str, comparisons: list[Tes
 
 def _draw_line(axis: plt.Axes, place: int, tested: TestedComparison) -> None:
     """Draw a comparison: its estimate, filled if it is decided, its interval, and its margin."""
-    estimate, colour = tested.difference.estimate, VERDICTS[tested.verdict]
-    if estimate is None:
+    result, colour = tested.difference, VERDICTS[tested.verdict]
+    if result.value is None:
         return
-    if isfinite(estimate.low):
-        axis.plot([estimate.low, estimate.high], [place, place], color=colour, linewidth=1.2)
+    if result.test:
+        axis.plot(result.test.interval, [place, place], color=colour, linewidth=1.2)
     marker, face = MARKERS[tested.verdict], _face_colour(tested.verdict)
-    axis.plot(estimate.value, place, marker, color=colour, markerfacecolor=face, markersize=3.5, clip_on=False)
-    if margin := tested.comparison.within:
-        axis.vlines([-margin, margin], place - 0.4, place + 0.4, color="black", linewidth=0.7, linestyle="dotted")
+    axis.plot(result.value, place, marker, color=colour, markerfacecolor=face, markersize=3.5, clip_on=False)
+    margin = tested.comparison.margin
+    axis.vlines([-margin, margin], place - 0.4, place + 0.4, color="black", linewidth=0.7, linestyle="dotted")
 
 
 def _numbers_text(tested: TestedComparison) -> str:
     """Return the numbers of a line."""
-    estimate = tested.difference.estimate
-    if estimate is None or not isfinite(estimate.low):
-        return tested.difference.obstacle
-    return f"{estimate.value:+.{tested.digits}f} ({tested.interval_text})"
+    result = tested.difference
+    if result.value is None or result.test is None:
+        return result.obstacle
+    return f"{result.value:+.{tested.digits}f} ({tested.interval_text})"
 
 
 def _add_legend(figure: Figure) -> None:

@@ -1,0 +1,1 @@
+"""Statistics of differences over replicates: tests, their correction, looks at growing samples, and sample sizes."""

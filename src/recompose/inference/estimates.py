@@ -1,0 +1,111 @@
+"""Estimates of differences, their intervals, and the tests that follow from them, by Student's t.
+
+Values are compared to nine decimals of their unit; differences below that are rounding errors. If every replicate gives
+the same difference, the interval is that difference, and each p is its limit as the spread vanishes: 0 or 1.
+scipy is imported inside functions because its import takes a part of a second.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import mean, stdev, variance
+
+from recompose.errors import ArgumentError
+
+LEVEL = 0.95
+ALPHA = 1 - LEVEL
+DECIMALS = 9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A difference of two means with its standard error."""
+
+    value: float
+    error: float  # zero: every replicate gives the same difference
+    freedom: float  # degrees of freedom of the standard error
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """Return the ends of the confidence interval of this level.
+
+        >>> low, high = Estimate(2.0, 0.577350269, 2).interval()
+        >>> round(low, 2), round(high, 2)
+        (-0.48, 4.48)
+        """
+        from scipy.special import stdtrit
+
+        if self.error == 0:
+            return self.value, self.value
+        half = -float(stdtrit(self.freedom, (1 - level) / 2)) * self.error
+        return self.value - half, self.value + half
+
+    def p_zero(self) -> float:
+        """Return the p of the two-sided test of no difference."""
+        return min(1.0, 2 * self._tail(abs(self.value)))
+
+    def p_within(self, margin: float) -> float:
+        """Return twice the larger p of the one-sided tests that the difference is above -margin and below margin.
+
+        Twice, so that it is below 5 % if and only if the 95 % interval is inside the margin.
+        """
+        return min(1.0, 2 * self._tail(margin - abs(self.value)))
+
+    def p_beyond(self, margin: float) -> float:
+        """Return twice the p of the one-sided test that the difference is farther from zero than the margin.
+
+        It is below 5 % if and only if the 95 % interval is outside the margin, on one side.
+        """
+        return min(1.0, 2 * self._tail(abs(self.value) - margin))
+
+    def _tail(self, distance: float) -> float:
+        """Return the probability of an estimate that is farther off than a distance, on one side."""
+        from scipy.special import stdtr
+
+        if self.error == 0:
+            return 0.0 if distance > 0 else 1.0
+        return float(stdtr(self.freedom, -distance / self.error))
+
+
+def paired(differences: Sequence[float]) -> Estimate:
+    """Return the mean of paired differences, as the paired t-test has it; against a constant, as the one-sample test.
+
+    Args:
+        differences: [n] with n of two or more.
+
+    >>> estimate = paired([1.0, 2.0, 3.0])
+    >>> estimate.value, round(estimate.error, 3), estimate.freedom
+    (2.0, 0.577, 2)
+    """
+    _check_spread("differences", differences)
+    if _is_constant(differences):
+        return Estimate(round(differences[0], DECIMALS), 0.0, len(differences) - 1)
+    return Estimate(mean(differences), stdev(differences) / sqrt(len(differences)), len(differences) - 1)
+
+
+def welch(first: Sequence[float], second: Sequence[float]) -> Estimate:
+    """Return the difference of the means of two groups with different variances, as Welch's t-test has it.
+
+    The degrees of freedom are those of Satterthwaite.
+
+    Args:
+        first: [n] with n of two or more.
+        second: [m] with m of two or more.
+    """
+    _check_spread("first", first)
+    _check_spread("second", second)
+    if _is_constant(first) and _is_constant(second):
+        return Estimate(round(first[0] - second[0], DECIMALS), 0.0, len(first) + len(second) - 2)
+    parts = [variance(values) / len(values) for values in (first, second)]
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (len(values) - 1) for part, values in zip(parts, (first, second), strict=True)
+    )
+    return Estimate(mean(first) - mean(second), sqrt(sum(parts)), freedom)
+
+
+def _check_spread(name: str, values: Sequence[float]) -> None:
+    if len(values) < 2:
+        raise ArgumentError(name, "has no spread: a test needs two values on each side")
+
+
+def _is_constant(values: Sequence[float]) -> bool:
+    return len({round(value, DECIMALS) for value in values}) == 1

@@ -1,0 +1,216 @@
+"""Verdicts on comparisons and claims.
+
+A comparison is a difference of a metric of two methods, of two metrics of one method, or of two differences of methods.
+Most claims say that it is above zero: it is supported if it is significantly above zero, reversed if significantly
+below, and negligible if its interval lies within the claim's margin, the smallest difference of interest. A negligible
+difference is called that even if it is significantly different from zero. A claim that says that something is kept is
+supported if its interval lies within the margin, and reversed if it lies outside.
+
+All distinct comparisons of a paper on a benchmark are corrected for each other (Holm): the tests of a difference among
+themselves, and the tests of a difference within its margin among themselves. So the probability of any wrong
+"supported" or "reversed" in a paper is at most 5 %, and so is that of any wrong "negligible".
+
+A claim of several comparisons is reversed if one of them is, otherwise negligible if one of them is, supported if all
+of them are, and otherwise undecided.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from recompose.exhibits.metric import Metric
+from recompose.inference.estimates import ALPHA
+from recompose.papers.declaration import Claim, Gain
+from recompose.report.claims.differences import Difference
+from recompose.report.claims.sides import number_text
+
+SUPPORTED, REVERSED, NEGLIGIBLE, UNDECIDED = VERDICTS = (
+    "supported here",
+    "reversed here",
+    "negligible here",
+    "undecided",
+)
+MAX_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class ClaimComparison:
+    """A difference that is tested: two claims that rest on the same one test it once."""
+
+    metric: str
+    higher: str
+    lower: str  # the same one, where two metrics of it are compared
+    margin: float  # the smallest difference of interest
+    is_kept: bool = False  # the claim is that the difference lies within the margin
+    beyond: str | None = None
+    gain: Gain | None = None
+    lower_metric: str | None = None
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics in it."""
+        return [metric for metric in (self.metric, self.lower_metric or self.beyond) if metric]
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods and variants in it."""
+        gain = [self.gain.higher, self.gain.lower] if self.gain else []
+        return list(dict.fromkeys([self.higher, self.lower, *gain]))
+
+
+def comparisons_of(claim: Claim) -> list[ClaimComparison]:
+    """Return the comparisons that a claim rests on."""
+    margin, is_kept = claim.margin.value, claim.kept
+    if claim.lower_metrics:
+        return [
+            ClaimComparison(claim.metric, claim.higher, claim.higher, margin, is_kept, lower_metric=metric)
+            for metric in claim.lower_metrics
+        ]
+    return [
+        ClaimComparison(claim.metric, claim.higher, lower, margin, is_kept, claim.beyond, claim.gain)
+        for lower in claim.lower
+    ]
+
+
+@dataclass(frozen=True)
+class Correction:
+    """The p of a comparison's tests, each corrected for the other comparisons."""
+
+    beyond: float  # that there is a difference; of a claim that something is kept: that it is beyond the margin
+    within: float  # that the difference is within the margin
+    family: int  # the number of comparisons that they are corrected for
+
+
+@dataclass(frozen=True)
+class TestedComparison:
+    """The result of a comparison on a benchmark."""
+
+    comparison: ClaimComparison
+    difference: Difference
+    metric: Metric
+    labels: tuple[str, ...]  # of its metrics
+    correction: Correction | None = None  # None if it is not tested
+
+    @property
+    def verdict(self) -> str:
+        """One of the verdicts."""
+        test, correction = self.difference.test, self.correction
+        if test is None or correction is None:
+            return UNDECIDED
+        if correction.within < ALPHA:
+            return SUPPORTED if self.comparison.is_kept else NEGLIGIBLE
+        if correction.beyond < ALPHA:
+            is_supported = test.p_zero()[1] and not self.comparison.is_kept
+            return SUPPORTED if is_supported else REVERSED
+        return UNDECIDED
+
+    @property
+    def adjusted(self) -> float | None:
+        """The smaller one of its corrected p."""
+        return None if self.correction is None else min(self.correction.beyond, self.correction.within)
+
+    @property
+    def reason(self) -> str:
+        """The reason why it is undecided; empty if it is decided."""
+        if self.verdict != UNDECIDED:
+            return ""
+        test, correction = self.difference.test, self.correction
+        if test is None or correction is None:
+            return self.difference.obstacle
+        if min(self._uncorrected_p()) < ALPHA:
+            return f"not after correction for {correction.family} comparisons"
+        return "interval spans the margin" if self.comparison.is_kept else "interval spans zero"
+
+    def _uncorrected_p(self) -> tuple[float, float]:
+        test = self.difference.test
+        assert test is not None
+        return p_beyond(self.comparison, self.difference), test.p_within(self.comparison.margin)
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict with its reason."""
+        return f"{self.verdict} ({self.reason})" if self.reason else self.verdict
+
+    @property
+    def metrics_text(self) -> str:
+        """The compared metrics: "AUC", "U beyond S", or of two metrics of one method "first - last"."""
+        return (" - " if self.comparison.lower_metric else " beyond ").join(self.labels)
+
+    @property
+    def unit(self) -> str:
+        """The unit of the difference; points for percentages."""
+        return "points" if self.metric.unit == "%" else self.metric.unit
+
+    @cached_property
+    def digits(self) -> int:
+        """The number of digits to print: no number other than zero is printed as zero."""
+        result, digits = self.difference, self.metric.digits
+        numbers = [] if result.value is None else [result.value, *(result.test.interval if result.test else ())]
+        while digits < MAX_DIGITS and any(0 < abs(number) < 0.5 * 10**-digits for number in numbers):
+            digits += 1
+        return digits
+
+    @property
+    def estimate_text(self) -> str:
+        """Both sides, and their difference: "AUC: a 23.7 (5) - b 26.1 (5) = -2.4 points"."""
+        result = self.difference
+        if result.value is None:
+            return result.obstacle
+        sides = " - ".join(side.text(self.digits) for side in (result.higher, result.lower))
+        value = number_text(result.value, self.digits, "+")
+        label = f"{self.labels[0]}: " if len(self.labels) == 1 else ""
+        return f"{label}{sides} = {value} {self.unit}".rstrip()
+
+    @property
+    def margin_text(self) -> str:
+        """The margin: "0.6", or "to be within 0.6" if the claim is that the difference is."""
+        return f"{'to be within ' if self.comparison.is_kept else ''}{self.comparison.margin:g}"
+
+    @property
+    def interval_text(self) -> str:
+        """The interval."""
+        test = self.difference.test
+        if test is None:
+            return f"unknown: {self.difference.obstacle}"
+        return " to ".join(number_text(end, self.digits, "+") for end in test.interval)
+
+    @property
+    def n_text(self) -> str:
+        """The number of pairs, or of the runs of each side."""
+        result = self.difference
+        if result.value is None:
+            return "0"
+        if result.higher.is_constant != result.lower.is_constant:
+            return f"{result.n}, against a constant"
+        if result.by_seed:
+            return f"{result.n} {'pair' if result.n == 1 else 'pairs'}"
+        return f"{result.higher.n} and {result.lower.n}"
+
+    @property
+    def p_text(self) -> str:
+        """The smaller corrected p."""
+        if self.adjusted is None:
+            return "-"
+        return "< 0.001" if self.adjusted < 0.001 else f"{self.adjusted:.3f}"
+
+
+def p_beyond(comparison: ClaimComparison, result: Difference) -> float:
+    """Return the uncorrected p that a difference is not zero; of a claim that something is kept, that it is beyond the
+    margin.
+    """
+    assert result.test is not None
+    return result.test.p_beyond(comparison.margin) if comparison.is_kept else result.test.p_zero()[0]
+
+
+def deciding_comparison(comparisons: list[TestedComparison]) -> TestedComparison:
+    """Return the comparison that decides a claim: reversed before negligible before undecided before supported.
+
+    Among equal ones, one that was not run comes first, then one without a test, and then the one with the lowest
+    interval.
+    """
+
+    def rank(tested: TestedComparison) -> tuple[int, int, float]:
+        order, result = (REVERSED, NEGLIGIBLE, UNDECIDED, SUPPORTED), tested.difference
+        low = result.test.interval[0] if result.test else 0.0
+        return order.index(tested.verdict), 0 if result.value is None else 1 if result.test is None else 2, low
+
+    return min(comparisons, key=rank)
