@@ -288,6 +288,37 @@ def plan(
 
 
 @app.command()
+def power(
+    claim: Annotated[str | None, typer.Option(help="The only claim to price, such as best-h.")] = None,
+    paper: Annotated[str | None, typer.Option(help="The only paper, such as msci.")] = None,
+    hours: Annotated[
+        float | None, typer.Option(min=0.0, help="Show the claims that this many core-hours decide.")
+    ] = None,
+    spread: Annotated[
+        float | None,
+        typer.Option(min=1e-6, help="The standard deviation of a difference over replicates. Default: as measured."),
+    ] = None,
+    as_json: JSON = False,
+) -> None:
+    """Show the price of undecided claims: the replicates and core-hours that would decide them."""
+    from recompose.engine import Engine
+    from recompose.machine import probe
+    from recompose.monitor.power import price_claims
+    from recompose.terminal.power import show_power
+
+    probe()
+    work = _workspace()
+    papers = work.papers
+    if paper:
+        papers = [_one_of("paper", paper, {candidate.name: candidate for candidate in papers})]
+    prices = price_claims(Engine(work), papers, claim, spread)
+    if as_json:
+        print(json.dumps(to_jsonable_python(prices), indent=2))
+    else:
+        show_power(Console(), prices, hours)
+
+
+@app.command()
 def reproduce(
     targets: Annotated[
         list[str] | None,

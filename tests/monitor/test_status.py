@@ -16,7 +16,7 @@ from recompose.digest import sha256_file
 from recompose.engine import Engine
 from recompose.monitor.remaining import remaining_now
 from recompose.monitor.status import Observer, Status, needed_by
-from recompose.papers.declaration import Artifact, Claim, Paper
+from recompose.papers.declaration import Artifact, Claim, Margin, Paper
 from recompose.plan import Recipe, closure
 from recompose.terminal import status as terminal
 from recompose.workspace import Workspace
@@ -90,7 +90,9 @@ def test_a_run_counts_for_every_paper_that_needs_it_under_any_name(study: Worksp
     tested = evaluations_of(study, "duplex-tested-factors")
     assert needed_by(study.plan, paper({"a": "duplex-tested-factors"})) == with_runs(tested)
     assert with_runs(tested) & with_runs(duplex) == {each.needs["run"].digest for each in duplex}
-    claim = Claim(sentence="", artifact="table", metric="", higher="csp", lower=["msci"])
+    claim = Claim(
+        sentence="", artifact="table", metric="", margin=Margin(value=1, source="x"), higher="csp", lower=["msci"]
+    )
     assert needed_by(study.plan, paper({}, better=claim)) == with_runs([*csp, *msci])
 
 

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from recompose.papers import declaration
-from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Paper, View
+from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
 from recompose.params import Params, parse_params
 from recompose.plan import Recipe
 from recompose.report.claims.cells import PARTS
@@ -255,7 +255,12 @@ class Toy:
             },
             claims={
                 name(claim): Claim(
-                    sentence=name("It is so"), artifact="table-1", metric=MEASURE, higher="csp", lower=["clip"]
+                    sentence=name("It is so"),
+                    artifact="table-1",
+                    metric=MEASURE,
+                    margin=Margin(value=1.0, source="by hand"),
+                    higher="csp",
+                    lower=["clip"],
                 )
                 for claim in SAID
             },

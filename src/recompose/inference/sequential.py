@@ -1,9 +1,9 @@
 """Tests of samples that grow: looks at declared numbers of replicates, among which the error is divided.
 
 A look k may spend a share w_k of the error, and the shares add up to one. So the smallest p_k / w_k over all looks is a
-valid p whatever made the sample stop growing: by Bonferroni's inequality the probability that it is at most a is at most
-the sum of a w_k, which is a. It needs no assumption on how the looks depend on each other, and it is exact for
-Student's t in small samples, as normal boundaries are not. Against exact normal boundaries with the same spending it
+valid p whatever made the sample stop growing: by Bonferroni's inequality, the probability that it is at most a is no
+more than the sum of a w_k, which is a. It needs no assumption on how the looks depend on each other, and it holds for
+Student's t in small samples, as normal boundaries do not. Against exact normal boundaries with the same spending it
 asks for some 5 % more replicates.
 
 The shares are the increments of the spending function of Lan and DeMets (Biometrika 70, 1983) that resembles O'Brien

@@ -1,0 +1,241 @@
+"""The price of verdicts: the replicates and core-hours that would decide each undecided claim."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+from recompose.engine import Engine
+from recompose.errors import PlanError
+from recompose.inference.power import replicates_needed
+from recompose.papers.declaration import CLAIMS, Paper
+from recompose.params.mistakes import nearest
+from recompose.plan import Recipe, closure
+from recompose.report.claims.paper_tests import compare_all, planned_claims
+from recompose.report.claims.price import open_comparisons, question_of
+from recompose.report.claims.verdicts import UNDECIDED, TestedComparison, comparisons_of, deciding_comparison
+from recompose.report.published import PublishedLineage
+from recompose.report.results import StoredResults
+
+MEASURED, SIMILAR, PILOT, GIVEN, UNKNOWN = "measured", "similar", "pilot", "given", "unknown"  # sources of a spread
+SHARED = ("corpora", "backbones")  # what a replicate does not make anew
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The standard deviation of a difference over replicates."""
+
+    value: float | None
+    source: str
+
+
+@dataclass(frozen=True)
+class ComparisonPrice:
+    """The replicates that decide an undecided comparison with 80 % probability; None: unknown, or over a thousand."""
+
+    text: str
+    methods: tuple[str, ...]
+    difference: float | None  # measured; None: not measured
+    margin: float
+    n: int
+    spread: Spread
+    as_measured: int | None  # without a measurement: if the difference is what the paper prints, twice the margin
+    if_zero: int | None
+    is_kept: bool = False  # the claim is that the difference is within the margin
+
+    @property
+    def contradicts(self) -> bool:
+        """True if a difference as measured is not what the claim says."""
+        if self.difference is None:
+            return False
+        return abs(self.difference) > self.margin if self.is_kept else self.difference < self.margin
+
+
+Priced = tuple[ComparisonPrice, int | None]  # a comparison, and the replicates that decide it
+
+
+@dataclass(frozen=True)
+class ClaimPrice:
+    """A claim on a benchmark, with the price of its undecided comparisons."""
+
+    paper: str
+    claim: str
+    benchmark: str
+    verdict: str
+    comparisons: tuple[ComparisonPrice, ...]  # the undecided ones; none: it is decided
+    core_seconds_as_measured: float | None = None  # runs that several comparisons share count once
+    core_seconds_if_zero: float | None = None
+
+
+def price_claims(
+    engine: Engine, papers: Iterable[Paper], claim: str | None = None, spread: float | None = None
+) -> list[ClaimPrice]:
+    """Return the price of each claim of some papers on each benchmark of the profile.
+
+    Args:
+        engine: of the workspace.
+        papers: the papers.
+        claim: the only claim to price.
+        spread: the standard deviation of all differences; None: as measured here, or in other profiles' reports.
+
+    Raises:
+        PlanError: no paper has the claim.
+    """
+    papers = list(papers)
+    names = [name for paper in papers for name in paper.claims]
+    if claim is not None and claim not in names:
+        raise PlanError(f"no claim is called {claim!r}{nearest(claim, names)}", code="unknown-claim", place=claim)
+    prices: list[ClaimPrice] = []
+    for paper in papers:
+        pricing = _Pricing(engine, StoredResults(engine.work), paper, spread)
+        for benchmark in engine.work.plan.benchmarks(paper.track):
+            prices += pricing.claims(benchmark, claim)
+    return prices
+
+
+@dataclass(frozen=True)
+class _Pricing:
+    """The pricing of the claims of a paper."""
+
+    engine: Engine
+    results: StoredResults
+    paper: Paper
+    given: float | None
+
+    def claims(self, benchmark: str, only: str | None) -> Iterator[ClaimPrice]:
+        """Yield the price of each claim on a benchmark."""
+        tested = compare_all(self.results, self.paper, benchmark)
+        undecided = open_comparisons(tested)
+        for name, claim in planned_claims(self.results, self.paper, benchmark).items():
+            if only not in (None, name):
+                continue
+            comparisons = [tested[comparison] for comparison in comparisons_of(claim)]
+            verdict = deciding_comparison(comparisons).verdict
+            if verdict != UNDECIDED:
+                yield ClaimPrice(self.paper.name, name, benchmark, verdict, ())
+                continue
+            prices = tuple(
+                self._price(name, comparison, tested.values(), undecided)
+                for comparison in comparisons
+                if comparison.verdict == UNDECIDED
+            )
+            yield ClaimPrice(
+                self.paper.name,
+                name,
+                benchmark,
+                verdict,
+                prices,
+                self._core_seconds(benchmark, [(price, price.as_measured) for price in _decisive(prices)]),
+                self._cheapest(benchmark, [(price, price.if_zero) for price in prices]),
+            )
+
+    def _price(
+        self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison], undecided: int
+    ) -> ComparisonPrice:
+        comparison, result = tested.comparison, tested.difference
+        spread = self._spread(claim, tested, others)
+        expected = 2 * comparison.margin if result.value is None else result.value
+        if result.value is None and comparison.is_kept:
+            expected = 0.0
+        needed: list[int | None] = [None, None]
+        if spread.value:
+            question = question_of(tested, undecided, spread.value)
+            needed = [replicates_needed(question, difference) for difference in (expected, 0.0)]
+        text = f"{comparison.higher} - {comparison.lower}" if not comparison.lower_metric else tested.metrics_text
+        return ComparisonPrice(
+            text,
+            tuple(comparison.methods),
+            result.value,
+            comparison.margin,
+            result.n,
+            spread,
+            *needed,
+            comparison.is_kept,
+        )
+
+    def _spread(self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison]) -> Spread:
+        """Return the spread of a comparison: given, its own, that of others in the same metric, or a pilot's."""
+        if self.given is not None:
+            return Spread(self.given, GIVEN)
+        if tested.difference.spread:
+            return Spread(tested.difference.spread, MEASURED)
+        metrics = tested.comparison.metrics
+        similar = [
+            other.difference.spread
+            for other in others
+            if other.difference.spread and other.comparison.metrics == metrics
+        ]
+        if similar:
+            return Spread(median(similar), SIMILAR)
+        if claim in self._pilot:
+            return Spread(self._pilot[claim], PILOT)
+        return Spread(None, UNKNOWN)
+
+    @cached_property
+    def _pilot(self) -> Mapping[str, float]:
+        """The spread of each claim's deciding comparison in the reports of other profiles."""
+        reports, spreads = self.engine.work.reports, dict[str, float]()
+        tables = [name for name, artifact in self.paper.artifacts.items() if artifact.kind == CLAIMS]
+        for folder in sorted(reports.parent.glob("*/")):
+            published = PublishedLineage.read(folder, [self.paper] if folder != reports else [])
+            for name in tables:
+                lineage = published.lineages.get(f"{self.paper.name}/{name}")
+                cells = lineage.cells if lineage else []
+                spreads |= {cell.row: cell.value for cell in cells if cell.part == "spread" and cell.value}
+        return spreads
+
+    def _cheapest(self, benchmark: str, prices: Iterable[Priced]) -> float | None:
+        """Return the time of the comparison that is decided first: one negligible comparison decides a claim."""
+        times = [self._core_seconds(benchmark, [priced]) for priced in prices]
+        return min((seconds for seconds in times if seconds is not None), default=None)
+
+    def _core_seconds(self, benchmark: str, prices: Iterable[Priced]) -> float | None:
+        """Return the time of the replicates that all these comparisons need, or None if one is not known."""
+        counts: dict[str, int] = {}
+        for price, needed in prices:
+            if needed is None:
+                return None
+            for method in price.methods:
+                counts[method] = max(counts.get(method, 0), needed)
+        return self.core_seconds(benchmark, counts)
+
+    def core_seconds(self, benchmark: str, replicates: Mapping[str, int]) -> float | None:
+        """Return the time of bringing methods to these numbers of replicates, or None if a time is not known."""
+        seconds: dict[str, float] = {}
+        for method, count in replicates.items():
+            planned = self.results.planned(self.paper.track, method, benchmark)
+            more = count - len(self.results.complete(self.paper.track, method, benchmark))
+            for recipe in replicate_recipes(planned[0]):
+                estimate = self.engine.estimate(recipe)
+                if estimate is None:
+                    return None
+                seconds[recipe.digest] = max(seconds.get(recipe.digest, 0.0), max(more, 0) * estimate.seconds)
+        return sum(seconds.values())
+
+
+def _decisive(prices: tuple[ComparisonPrice, ...]) -> list[ComparisonPrice]:
+    """Return the comparisons that decide a claim if differences are as measured: the cheapest one that contradicts it,
+    or all if none does.
+    """
+    contradicting = [price for price in prices if price.as_measured is not None and price.contradicts]
+    return [min(contradicting, key=lambda price: price.as_measured or 0)] if contradicting else list(prices)
+
+
+def replicate_recipes(evaluation: Recipe) -> list[Recipe]:
+    """Return the recipes that a replicate of an evaluation makes anew: its data, run and the evaluation itself."""
+    return [recipe for recipe in closure([evaluation]) if recipe.kind not in SHARED]
+
+
+def affordable(prices: Iterable[ClaimPrice], hours: float) -> list[ClaimPrice]:
+    """Return the claims that would be decided within so many core-hours, the cheapest first.
+
+    Each claim is paid for on its own, so that runs that claims share count for each: a cautious answer.
+    """
+    known = [price for price in prices if price.core_seconds_as_measured is not None]
+    chosen, left = [], 3600 * hours
+    for price in sorted(known, key=lambda price: price.core_seconds_as_measured or 0.0):
+        left -= price.core_seconds_as_measured or 0.0
+        if left < 0:
+            break
+        chosen.append(price)
+    return chosen

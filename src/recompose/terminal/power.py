@@ -1,0 +1,101 @@
+"""The output of `recompose power`."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from recompose.monitor.power import (
+    GIVEN,
+    MEASURED,
+    PILOT,
+    SIMILAR,
+    UNKNOWN,
+    ClaimPrice,
+    ComparisonPrice,
+    affordable,
+)
+from recompose.report.claims.price import replicates_text
+from recompose.report.claims.verdicts import UNDECIDED, VERDICTS
+from recompose.terminal.text import printable, rough_duration
+
+NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
+
+
+def show_power(console: Console, prices: list[ClaimPrice], hours: float | None) -> None:
+    """Print the price of each undecided claim, and a summary.
+
+    Args:
+        console: the terminal.
+        prices: the claims.
+        hours: if given, also the claims that this many core-hours would decide.
+    """
+    for paper, benchmark in dict.fromkeys((price.paper, price.benchmark) for price in prices):
+        members = [price for price in prices if (price.paper, price.benchmark) == (paper, benchmark)]
+        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+        table.add_column(Text(printable(f"{paper} on {benchmark}"), "bold"), no_wrap=True)
+        for name in NUMBERS:
+            table.add_column(name, justify="right", no_wrap=True)
+        for price in members:
+            for cells in _rows(price):
+                table.add_row(*(Text(printable(cell)) for cell in cells))
+        if table.row_count:
+            console.print(table, "")
+    for line in sentences(prices, hours):
+        console.print(Text(printable(line)), soft_wrap=True)
+
+
+def _rows(price: ClaimPrice) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of an undecided claim: its time, and then each comparison."""
+    if price.comparisons:
+        times = (price.core_seconds_as_measured, price.core_seconds_if_zero)
+        time = " / ".join("?" if seconds is None else rough_duration(seconds) for seconds in times)
+        yield price.claim, "", "", "", "", "", time
+    for comparison in price.comparisons:
+        yield tuple(_cells(comparison))
+
+
+def _cells(comparison: ComparisonPrice) -> Iterator[str]:
+    spread = comparison.spread
+    yield f"  {comparison.text}"
+    yield "not run" if comparison.difference is None else f"{comparison.difference:+.2f}"
+    yield f"{comparison.margin:g}"
+    yield "?" if spread.value is None else f"{'' if spread.source == MEASURED else '~'}{spread.value:.2f}"
+    yield str(comparison.n)
+    both = replicates_text(comparison.as_measured), replicates_text(comparison.if_zero)
+    yield " / ".join(both) if spread.value is not None else "?"
+    yield ""
+
+
+def sentences(prices: list[ClaimPrice], hours: float | None) -> Iterator[str]:
+    """Yield the sentences below the tables."""
+    counts = Counter(price.verdict for price in prices)
+    yield f"{len(prices)} claims: {', '.join(f'{counts[verdict]} {verdict}' for verdict in VERDICTS)}."
+    undecided = [price for price in prices if price.verdict == UNDECIDED]
+    if not undecided:
+        return
+    yield (
+        "Replicates that decide a comparison with 80 % probability, after correction: if the difference is as "
+        "measured (as printed, where it was not run) / if it is zero. Core time: of the replicates that a claim lacks; "
+        "one comparison that contradicts a claim decides it."
+    )
+    if sources := _sources(undecided):
+        yield sources
+    if hours is not None:
+        decided = affordable(undecided, hours)
+        names = ", ".join(f"{price.paper} {price.claim}" for price in decided) or "none"
+        yield f"Within {hours:g} core-hours, the cheapest first: {len(decided)} of {len(undecided)} claims: {names}."
+
+
+def _sources(prices: Iterable[ClaimPrice]) -> str:
+    sources = {comparison.spread.source for price in prices for comparison in price.comparisons}
+    meanings = {
+        SIMILAR: "~ the median of other comparisons in the same metric, where the runs have one replicate",
+        PILOT: "~ as in the reports of another profile, on other data",
+        GIVEN: "~ as given by --spread",
+        UNKNOWN: "? not measured; --spread gives one",
+    }
+    texts = [text for source, text in meanings.items() if source in sources]
+    return f"Spread: {'; '.join(texts)}." if texts else ""
