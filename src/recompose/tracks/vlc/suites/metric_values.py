@@ -236,9 +236,9 @@ def _task_metrics(
                 yield f"{leaf}/text", accuracy(right.text)
                 yield f"{leaf}/image", accuracy(right.image)
             case Triplets():
-                senses = right_triplets(values, SUBTASKS[published].ties)
-                yield leaf, accuracy(senses.both)
-                yield from ((f"{leaf}/{sense}", accuracy(getattr(senses, sense))) for sense in TRIPLET_SENSES)
+                senses = right_triplets(values, SUBTASKS[published].ties)._asdict()
+                yield leaf, accuracy(senses["both"])
+                yield from ((f"{leaf}/{sense}", accuracy(senses[sense])) for sense in TRIPLET_SENSES)
             case Classes():
                 metric = CLASSIFICATIONS[published].metric if published in CLASSIFICATIONS else "accuracy"
                 yield leaf, CLASSIFICATION[metric](values, task.labels[valid])
