@@ -143,9 +143,9 @@ WHATSUP = suite(macro("whatsup", "a", "b", "coco_qa_one", "coco_qa_two", "vg_qa_
 WINOGROUND, COMVG, COLORSWAP, CLIP_BINDING = "winoground", "comvg", "colorswap", "clip_binding"  # one sub-task each
 SIMILARITY = ("sick", "sts_b")  # Spearman's correlations
 CREPE_SYSTEMATICITY = tuple(  # the paper compares these numbers with each other and has no mean of them
-    f"crepe_systematicity/{corpus}/{split}/{kind}"
+    f"crepe_systematicity/{corpus}_{split}_{kind}"
     for corpus in ("cc12m", "yfcc", "laion")
-    for split in ("seen_compounds", "unseen_compounds")
+    for split in ("seen", "unseen")
     for kind in ("atom", "comp", "combined")
 )
 BIVLC = suite(micro("bivlc", "replace", "swap", "add"))  # over all items, as in its released code

@@ -19,7 +19,7 @@ def row(caption: str, **fields: Any) -> dict[str, Any]:
 
 
 def path(root: Path, corpus: str, split: str) -> Path:
-    return root / f"crepe_systematicity/syst_hard_negatives/syst_vg_hard_negs_{split}_in_{corpus}.csv"
+    return root / f"crepe_systematicity/syst_hard_negatives/syst_vg_hard_negs_{split}_compounds_in_{corpus}.csv"
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def test_each_training_set_split_and_kind_of_negatives_is_a_sub_task(root: Path)
     suite = read_suite("crepe_systematicity", root)
     assert {*suite.tasks} == {*CREPE_SYSTEMATICITY}
     region = ("images/vg/2.jpg", (1, 2, 31, 42))
-    assert questions(suite, "crepe_systematicity/yfcc/unseen_compounds/atom") == [
-        (region, ["yfcc unseen_compounds", "atom yfcc unseen_compounds"], 0),
+    assert questions(suite, "crepe_systematicity/yfcc_unseen_atom") == [
+        (region, ["yfcc unseen", "atom yfcc unseen"], 0),
         (region, ["a brick", "an egg", "a dog's"], 0),
     ]
-    assert questions(suite, "crepe_systematicity/laion/seen_compounds/comp")[1] == (
+    assert questions(suite, "crepe_systematicity/laion_seen_comp")[1] == (
         region,
         ["a brick", "comp a brick"],
         0,
@@ -50,15 +50,15 @@ def test_a_region_without_a_negative_is_left_out_of_that_kind_alone(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [row("a brick", valid_hard_negs_comp="[]"), row("an egg")]
-    write_csv(path(root, "laion", "seen_compounds"), [*rows[0]], rows)
+    write_csv(path(root, "laion", "seen"), [*rows[0]], rows)
     suite = read_suite("crepe_systematicity", root)
-    sizes = [len(questions(suite, f"crepe_systematicity/laion/seen_compounds/{kind}")) for kind in NEGATIVES]
+    sizes = [len(questions(suite, f"crepe_systematicity/laion_seen_{kind}")) for kind in NEGATIVES]
     assert sizes == [2, 1, 2]
     assert "1 of 2 regions" in "".join(capsys.readouterr())
 
 
 def test_a_broken_row_is_named(root: Path) -> None:
     broken = row("a brick", valid_hard_negs_combined="[1]")
-    write_csv(path(root, "cc12m", "seen_compounds"), [*broken], [broken])
+    write_csv(path(root, "cc12m", "seen"), [*broken], [broken])
     with raises(DataError, "wrong-kind", "seen_compounds_in_cc12m.csv, row 1, field 'valid_hard_negs_combined'"):
         read_suite("crepe_systematicity", root)
