@@ -33,7 +33,20 @@ from recompose.tracks.vlc.training import in_32_bits, with_labels
 from recompose.training.hardware import Hardware
 from tests.errors import raises
 from tests.tracks.vlc.marked import docs, lexicon, tokenizer
-from tests.tracks.vlc.tiny import CE_CLIP, CLIP_FT, FULL, LORA, NEGCLIP, OWN, RATES, backbone_of, images, swapped, write
+from tests.tracks.vlc.tiny import (
+    CE_CLIP,
+    CLIP_FT,
+    FULL,
+    LORA,
+    NEGCLIP,
+    OWN,
+    RATES,
+    backbone_of,
+    images,
+    of_rows,
+    swapped,
+    write,
+)
 
 SCORES = {"attention": attention, "gradcam": gradcam, "gradient": gradient}
 CAE: dict[str, Any] = {
@@ -45,8 +58,9 @@ CAE: dict[str, Any] = {
     "attribution_weights": {"attention": 3.0, "gradcam": 3.0, "gradient": 3.0, "perturbation": 3.0},
     "margin": 0.5,
     "itc_weight": 1.0,
-    "determiners": False,
+    "determiners": "none",
     "negatives": [],
+    "negative_source": "rules",
     "negative_loss": "negclip",
     "ce_clip": {"rank_weight": 0.2, "contrast_weight": 0.3, "threshold": 10.0, "intra_modal_target": "first"},
 }
@@ -80,9 +94,9 @@ def batch_of(method: ClipCae, rows: list[int] = ROWS) -> Batch:
     texts, labeller = [doc.text for doc in docs()], None
     if method.label_request is not None:
         labeller = TokenLabeller(method.label_request, docs(), lexicon(), tokenizer)
-    makers = [swapped for _ in method.negatives]
+    makers = [of_rows(swapped, docs()) for _ in method.negatives]
     pictures = images(len(texts))
-    return CaptionRows(pictures, np.arange(len(texts)), texts, docs(), makers, tokenizer, 0, labeller)[rows]
+    return CaptionRows(pictures, np.arange(len(texts)), texts, makers, tokenizer, 0, labeller)[rows]
 
 
 def pixels_of(method: ClipCae, batch: Batch) -> Tensor:
