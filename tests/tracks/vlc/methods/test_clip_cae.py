@@ -22,7 +22,7 @@ from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.attribution.label_batches import TokenLabeller
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from recompose.tracks.vlc.building import build_method
-from recompose.tracks.vlc.data.captions import Captions, write_docs
+from recompose.tracks.vlc.data.captions import LISTED, Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.losses import attribution_loss
 from recompose.tracks.vlc.methods.clip_cae.model import ClipCae
@@ -327,15 +327,23 @@ def test_parts_that_are_not_used_are_none_and_those_that_are_used_may_not_be() -
         ("attention", {}),
         ("lora", {"tuning": "lora"}),
         ("ce_clip", {"negative_loss": "ce-clip", "negatives": ["negclip"]}),
+        ("negative_source", {"negatives": ["negclip"]}),
     ]
     for name, chosen in used:
         document = FULL | CAE | chosen
         assert getattr(ClipCaeSettings.model_validate(document).active(), name) is not None
         with pytest.raises(ValidationError):
             ClipCaeSettings.model_validate(document | {name: None})
-    lacking = {"attribution_weights": CAE["attribution_weights"] | {"attention": None}}
-    with pytest.raises(ValidationError):
-        ClipCaeSettings.model_validate(FULL | CAE | lacking)
+    weights = {"attribution_weights": CAE["attribution_weights"] | {"attention": None}}
+    for wrong in (weights, {"negative_source": "corpus", "negatives": ["negclip", "replace"]}):
+        with pytest.raises(ValidationError):
+            ClipCaeSettings.model_validate(FULL | CAE | wrong)
+
+
+def test_negatives_of_the_corpus_take_the_place_of_negclip_s() -> None:
+    assert method_of(negatives=["negclip"], negative_source="corpus").negatives == (LISTED,)
+    assert method_of(negatives=["negclip"]).negatives == ("negclip",)
+    assert method_of(negative_source="corpus").negatives == ()
 
 
 # several devices
