@@ -31,6 +31,8 @@ def test_processes_share_every_batch_and_no_sample(length: int, share: int, worl
     assert len(set(samples)) == len(samples) == length - length % world
     assert all(len(batch) == size for batch in together[:-1])
     assert len({len(batches[-1]) for batches in parts if batches} or {0}) == 1
+    if share == 1:
+        assert len(together) == length // world
 
 
 def test_the_seed_determines_the_shuffle() -> None:

@@ -20,6 +20,7 @@ from recompose.progress import ProgressLogger, say
 from recompose.training.hardware import Hardware
 
 LAST = "last.ckpt"
+BLOCK = 16  # samples of validation in a block, at least
 T = TypeVar("T")
 
 logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
@@ -45,7 +46,8 @@ def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, processes
 
     Each process gets an equal part of each batch, so ``size`` means the same on any number of devices. The last,
     smaller batch is used, too; only its samples that cannot be shared equally are left out of this epoch. A last batch
-    that would give a process a single sample, which batch normalisation cannot use, is joined to the batch before.
+    that would give a process a single sample, which batch normalisation cannot use, is joined to the batch before,
+    unless all batches do.
 
     Raises:
         ArgumentError: a batch cannot be shared equally.
@@ -56,7 +58,7 @@ def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, processes
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
     usable = length - length % processes
     starts = list(range(0, usable, size))
-    if len(starts) > 1 and usable - starts[-1] < 2 * processes:
+    if len(starts) > 1 and usable - starts[-1] < min(size, 2 * processes):
         starts.pop()
     return [order[start:stop][rank::processes] for start, stop in pairwise([*starts, usable])]
 
@@ -127,7 +129,8 @@ class Data(pl.LightningDataModule):
         trainer = self.trainer
         assert trainer is not None
         mine = list(range(trainer.global_rank, len(self._val), trainer.world_size))  # type: ignore[arg-type]
-        blocks = [mine[start : start + self._batch_size] for start in range(0, len(mine), self._batch_size)]
+        size = max(self._batch_size, BLOCK)
+        blocks = [mine[start : start + size] for start in range(0, len(mine), size)]
         return DataLoader(self._val, sampler=blocks, batch_size=None)
 
 

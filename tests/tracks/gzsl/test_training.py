@@ -32,7 +32,7 @@ ESZSL = {
     "feature_weight": 1.0,
     "class_weight": 1.0,
     "labels": "one-hot",
-    "normalise": True,
+    "normalisation": "length",
     "training": {"selection": "validation"},
 }
 
@@ -53,7 +53,14 @@ def checkpoint(run: Path, name: str = CHECKPOINT) -> dict[str, torch.Tensor]:
     return load_file(run / name)
 
 
-@pytest.mark.parametrize(("method", "settings"), [("ale.model:ALE", ALE), ("eszsl.model:ESZSL", ESZSL)])
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("ale.model:ALE", ALE),
+        ("ale.model:ALE", {**ALE, "normalisation": "standard", "violations": "one"}),
+        ("eszsl.model:ESZSL", ESZSL),
+    ],
+)
 def test_no_image_of_the_test_reaches_a_gradient_or_a_selection(
     tmp_path: Path, method: str, settings: dict[str, Any]
 ) -> None:

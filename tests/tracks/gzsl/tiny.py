@@ -10,7 +10,7 @@ from recompose.tracks.gzsl.data.classes import ClassData
 
 CLASSES, SEEN, VALIDATION, ATTRIBUTES, PER_CLASS = 9, 6, 2, 5, 12
 REGIONS, CHANNELS = 4, 8
-BILINEAR: dict[str, Any] = {"margin": 0.1, "normalise": True}
+BILINEAR: dict[str, Any] = {"margin": 0.1, "normalisation": "length", "violations": "all"}
 RATES: dict[str, Any] = {"optimizer": "adam", "momentum": 0.0, "lr": 0.01, "weight_decay": 0.0, "batch_size": 16}
 TRAINER = {"precision": "32-true", "threads": 1}
 

@@ -20,7 +20,7 @@ from recompose.tracks.vlc import batches
 from recompose.tracks.vlc.attribution.label_batches import LabelRequest
 from recompose.tracks.vlc.batches import Batch, CaptionRows, makers, read_rows, whole_batches
 from recompose.tracks.vlc.building import tokenizer_of
-from recompose.tracks.vlc.data.captions import Captions, write_docs
+from recompose.tracks.vlc.data.captions import LISTED, NEGATIVES, Captions, read_negatives, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.text.small_lexicon import write_lexicon
 from tests.errors import raises
@@ -89,8 +89,7 @@ def test_a_row_s_negatives_depend_on_seed_epoch_and_row_alone(seed: int, epoch: 
         images(1),
         np.zeros(9, dtype=int),
         CAPTIONS,
-        docs,
-        [MAKERS[kind] for kind in KINDS],
+        stand_ins(KINDS, Path(), docs),
         lambda _: torch.ones(1, 1),
         seed,
     )
@@ -130,23 +129,43 @@ def test_makers_are_those_of_the_kinds_that_are_asked_for(tmp_path: Path) -> Non
     doc = spacy.blank("en")("a red circle above a blue square .")
     for token in doc:
         token.pos_, token.tag_, token.dep_ = "NOUN", "NN", "dep"
-    found = makers(["bigram_shuffle", "replace", "negclip"], tmp_path)
+    found = makers(["bigram_shuffle", "replace", "negclip"], tmp_path, [doc])
     assert len(found) == 3
-    shuffled = found[0](doc, Random(0))
+    shuffled = found[0](0, Random(0))
     assert shuffled is not None and sorted(shuffled.replace(".", " .").split()) == sorted(doc.text.split())
-    assert makers([], tmp_path / "nothing") == []
+    assert makers([], tmp_path / "nothing", []) == []
 
 
 def test_makers_of_a_kind_that_there_is_not_are_refused(tmp_path: Path) -> None:
     with raises(ArgumentError, place="kinds"):
-        makers(["negclip", "typo"], tmp_path)
+        makers(["negclip", "typo"], tmp_path, [])
+
+
+def test_makers_of_listed_negatives_draw_each_of_the_row_s(needs: dict[str, Path], tmp_path: Path) -> None:
+    listed = [[], ["one"], ["one", "two"]]
+    corpus = needs | {"data": tmp_path}
+    Captions(("0.png",) * 3, ("a", "b", "c"), tuple(map(tuple, listed))).write(tmp_path)
+    assert read_negatives(tmp_path) == listed
+    np.save(tmp_path / PIXELS, images(1))
+    rows = read_rows(corpus | {"pixels": tmp_path}, [LISTED], tokenizer_of(needs["backbone"]), 0)  # without parses
+    drawn = []
+    for rows.epoch in range(20):
+        drawn.append([rows.negatives(row) for row in range(3)])
+    assert {(one, other) for (one,), (other,), _ in drawn} == {(None, "one")}
+    assert {text for _, _, (text,) in drawn} == {"one", "two"}
+    assert rows[[0, 2]].valid.tolist() == [[False], [True]]
+
+
+def test_what_no_corpus_lists_is_refused(needs: dict[str, Path]) -> None:
+    with raises(DataError, "missing-file", place=NEGATIVES):
+        rows_of(needs, kinds=[LISTED])
 
 
 def tensors_of(batch: Batch) -> list[torch.Tensor]:
     return [*batch[:3], *(batch.labels or ()), *([] if batch.changed is None else [batch.changed])]
 
 
-@pytest.mark.parametrize("label_request", [None, LabelRequest(False, 2, {"object": 4, "attribute": 3, "relation": 3})])
+@pytest.mark.parametrize("label_request", [None, LabelRequest("none", 2, {"object": 4, "attribute": 3, "relation": 3})])
 def test_makers_in_another_process_make_the_same_batches_of_pixels_that_they_map_themselves(
     tmp_path: Path, label_request: LabelRequest | None
 ) -> None:

@@ -1,7 +1,7 @@
 """A corpus so small that tests train on it, a backbone with random weights, and stand-ins for what makes negatives."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -18,6 +18,7 @@ from spacy.tokens import Doc
 from recompose.backbones.clip import DESCRIPTION, Backbone, build
 from recompose.backbones.pixels import PIXELS
 from recompose.files import write_json
+from recompose.tracks.vlc.batches import Maker
 from recompose.tracks.vlc.data.captions import Captions, write_docs
 
 ARCHITECTURE = "tiny-clip"
@@ -165,6 +166,11 @@ def replaced(doc: Doc, rng: Random) -> str | None:
 MAKERS = {"negclip": swapped, "replace": replaced, "bigram_shuffle": swapped}
 
 
-def stand_ins(kinds: Sequence[str], _: Path) -> list[Any]:
+def stand_ins(kinds: Sequence[str], _: Path, docs: Sequence[Doc], __: object = ()) -> list[Maker]:
     """In place of ``batches.makers``."""
-    return [MAKERS[kind] for kind in kinds]
+    return [of_rows(MAKERS[kind], docs) for kind in kinds]
+
+
+def of_rows(rule: Callable[[Doc, Random], str | None], docs: Sequence[Doc]) -> Maker:
+    """The maker that applies a rule to a row's caption."""
+    return lambda row, rng: rule(docs[row], rng)

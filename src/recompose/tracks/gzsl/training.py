@@ -206,6 +206,7 @@ class _Run:
     def _solve(self, stage: Stage) -> ESZSL:
         method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         assert isinstance(method, ESZSL)
+        method.observe(map(self._inputs, blocks(stage.rows)))
         features = torch.cat([method.pool(self._inputs(rows)) for rows in blocks(stage.rows)])
         method.fit(features, torch.from_numpy(stage.targets(self._data, stage.rows)))
         return method
@@ -255,6 +256,7 @@ class _Run:
         scratch = self._folder / SCRATCH / name
         scratch.mkdir(parents=True, exist_ok=True)
         method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        method.observe(map(self._inputs, blocks(stage.rows)))
         chooses = stage.targets(self._data, stage.chooses)
         module = ClassTraining(method, chooses, stage.seen, bias, settings)
         costs = RunCosts(method, None, self._hardware.device)

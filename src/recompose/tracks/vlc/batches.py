@@ -21,7 +21,7 @@ from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import ArgumentError, DataError
 from recompose.tracks.vlc.attribution.token_labels import TokenLabels
 from recompose.tracks.vlc.building import Tokenizer
-from recompose.tracks.vlc.data.captions import DOCS, ROWS, Captions, read_docs
+from recompose.tracks.vlc.data.captions import DOCS, LISTED, NEGATIVES, ROWS, Captions, read_docs, read_negatives
 from recompose.training.loop import Data, epoch_seed
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recompose.tracks.vlc.attribution.label_batches import LabelRequest, TokenLabeller
 
 LEXICON = "lexicon"  # the subfolder of an index with WordNet's files
-Maker: TypeAlias = "Callable[[Doc, Random], str | None]"  # None: the caption allows no negative
+Maker: TypeAlias = Callable[[int, Random], str | None]  # of a row's negative; None: the caption allows none
 
 
 class Batch(NamedTuple):
@@ -50,7 +50,6 @@ class CaptionRows(Dataset[Batch]):
         pixels: [images, 3, H, W], bytes.
         images: [rows], the number of each row's image.
         captions: [rows].
-        docs: [rows], the captions parsed by spaCy; empty where no negatives or labels are made.
         makers: of hard negatives, one for each kind.
         tokenizer: of texts, to ids [texts, context].
         seed: of the run.
@@ -64,16 +63,14 @@ class CaptionRows(Dataset[Batch]):
         pixels: np.ndarray | ShardedArray,
         images: np.ndarray,
         captions: Sequence[str],
-        docs: "Sequence[Doc]",
         makers: Sequence[Maker],
         tokenizer: Tokenizer,
         seed: int,
         labeller: "TokenLabeller | None" = None,
     ) -> None:
         self._pixels, self._images, self._captions = pixels, images, captions
-        self._docs, self._makers = docs, makers
-        self._tokenizer, self._seed = tokenizer, seed
-        self._labeller = labeller
+        self._makers, self._tokenizer = makers, tokenizer
+        self._seed, self._labeller = seed, labeller
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -100,7 +97,7 @@ class CaptionRows(Dataset[Batch]):
     def negatives(self, row: int) -> list[str | None]:
         """Make the hard negatives [kinds] of a row's caption in this epoch."""
         rng = Random(f"{self._seed}/{self.epoch}/{row}")
-        return [make(self._docs[row], rng) for make in self._makers]
+        return [make(row, rng) for make in self._makers]
 
 
 def trim_padding(values: Tensor, ids: Tensor) -> Tensor:
@@ -178,20 +175,23 @@ def read_rows(
     """
     folder = needs["data"]
     captions, pixels = Captions.read(folder), read_pixels(needs["pixels"])
-    docs = read_docs(folder) if kinds or label_request else []
+    parsed, lists = bool(label_request or set(kinds) - {LISTED}), LISTED in kinds
+    docs, listed = read_docs(folder) if parsed else [], read_negatives(folder) if lists else []
     places = {path: place for place, path in enumerate(dict.fromkeys(captions.paths))}
     if not captions.captions:
         raise _mismatch("no-captions", folder / ROWS, "no captions")
     if len(places) != len(pixels):
         counts = f"{len(pixels)} images, not the {len(places)} of {folder / ROWS}"
         raise _mismatch("wrong-number", needs["pixels"] / PIXELS, counts)
-    if (kinds or label_request) and len(docs) != len(captions.captions):
-        raise _mismatch(
-            "wrong-number", folder / DOCS, f"{len(docs)} captions, not the {len(captions.captions)} of {ROWS}"
-        )
+    for used, file, entries in ((parsed, DOCS, docs), (lists, NEGATIVES, listed)):
+        if used and len(entries) != len(captions.captions):
+            counts = f"{len(entries)} captions, not the {len(captions.captions)} of {ROWS}"
+            raise _mismatch("wrong-number", folder / file, counts)
     images = np.array([places[path] for path in captions.paths], dtype=np.int64)
     labeller = _labeller(label_request, docs, folder, tokenizer)
-    return CaptionRows(pixels, images, captions.captions, docs, makers(kinds, folder), tokenizer, seed, labeller)
+    return CaptionRows(
+        pixels, images, captions.captions, makers(kinds, folder, docs, listed), tokenizer, seed, labeller
+    )
 
 
 def _mismatch(code: str, file: Path, content: str) -> DataError:
@@ -210,12 +210,16 @@ def _labeller(
     return TokenLabeller(label_request, docs, WordNet(folder / LEXICON), tokenizer)
 
 
-def makers(kinds: Sequence[str], folder: Path) -> list[Maker]:
+def makers(
+    kinds: Sequence[str], folder: Path, docs: "Sequence[Doc]", listed: Sequence[Sequence[str]] = ()
+) -> list[Maker]:
     """Return the makers of hard negatives of these kinds.
 
     Args:
-        kinds: ``negclip``, ``replace`` and ``bigram_shuffle``.
+        kinds: ``negclip``, ``replace``, ``bigram_shuffle`` and ``listed``, those that the corpus lists.
         folder: an index of captions, with WordNet's files.
+        docs: [rows], the captions parsed by spaCy.
+        listed: [rows], the negatives that the corpus lists.
 
     Raises:
         ArgumentError: an unknown kind.
@@ -227,12 +231,23 @@ def makers(kinds: Sequence[str], folder: Path) -> list[Maker]:
     from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace  # slow to import, rarely needed
 
     by_kind: dict[str, Callable[[], Maker]] = {
-        "negclip": lambda: negclip,
-        "replace": lambda: partial(replace, lexicon=WordNet(folder / LEXICON)),
-        "bigram_shuffle": lambda: bigram_shuffle,
+        "negclip": lambda: partial(_make, negclip, docs),
+        "replace": lambda: partial(_make, partial(replace, lexicon=WordNet(folder / LEXICON)), docs),
+        "bigram_shuffle": lambda: partial(_make, bigram_shuffle, docs),
+        LISTED: lambda: partial(_draw, listed),
     }
     unknown = [kind for kind in kinds if kind not in by_kind]
     if unknown:
         fault = f"include {unknown[0]!r}, no kind of hard negatives: choose among {', '.join(by_kind)}"
         raise ArgumentError("kinds", fault)
     return [by_kind[kind]() for kind in kinds]
+
+
+def _make(rule: "Callable[[Doc, Random], str | None]", docs: "Sequence[Doc]", row: int, rng: Random) -> str | None:
+    """Return the negative of a row's caption by a rule."""
+    return rule(docs[row], rng)
+
+
+def _draw(listed: Sequence[Sequence[str]], row: int, rng: Random) -> str | None:
+    """Return one of a row's listed negatives, each with the same probability, or None if there is none."""
+    return rng.choice(listed[row]) if listed[row] else None

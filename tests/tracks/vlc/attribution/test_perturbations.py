@@ -14,7 +14,7 @@ from recompose.tracks.vlc.attribution.perturbations import Candidates, perturb_c
 from recompose.tracks.vlc.attribution.token_labels import Concept, Kind, Place, concepts, places
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from tests.tracks.vlc.marked import CONTEXT, docs, lexicon, pieces, tokenizer
-from tests.tracks.vlc.tiny import images, swapped
+from tests.tracks.vlc.tiny import images, of_rows, swapped
 
 WORDS = ["red", "star", "zyzzyva", "next to", "motorcyclist", "on"]
 SIZES: dict[Kind, int] = {"object": 4, "attribute": 3, "relation": 3}
@@ -94,9 +94,9 @@ def rows_of(
     label_request: LabelRequest | None, *, negatives: bool = False, seed: int = 0, epoch: int = 0
 ) -> CaptionRows:
     labeller = None if label_request is None else TokenLabeller(label_request, docs(), lexicon(), tokenizer)
-    makers = [swapped] if negatives else []
+    makers = [of_rows(swapped, docs())] if negatives else []
     captions, places_of_images = TEXTS, np.zeros(len(TEXTS), dtype=int)
-    rows = CaptionRows(images(1), places_of_images, captions, docs(), makers, tokenizer, seed, labeller)
+    rows = CaptionRows(images(1), places_of_images, captions, makers, tokenizer, seed, labeller)
     rows.epoch = epoch
     return rows
 
@@ -113,7 +113,7 @@ def text_of(ids: torch.Tensor) -> str:
 
 
 def test_batches_without_marks_are_as_they_were() -> None:
-    plain, marked = rows_of(None, negatives=True)[[4, 0, 3]], rows_of(LabelRequest(False), negatives=True)[[4, 0, 3]]
+    plain, marked = rows_of(None, negatives=True)[[4, 0, 3]], rows_of(LabelRequest("none"), negatives=True)[[4, 0, 3]]
     assert plain.labels is None and plain.changed is None
     assert all(torch.equal(one, other) for one, other in zip(plain[:3], marked[:3], strict=True))
     assert marked.changed is not None and marked.changed.shape[1] == 0
@@ -123,7 +123,7 @@ def test_batches_without_marks_are_as_they_were() -> None:
 
 def test_batches_have_each_concept_replaced_behind_the_negatives() -> None:
     chosen, count = [2, 3, 0], 2
-    batch = rows_of(LabelRequest(False, count, SIZES), negatives=True)[chosen]
+    batch = rows_of(LabelRequest("none", count, SIZES), negatives=True)[chosen]
     plain = rows_of(None, negatives=True)[chosen]
     assert batch.labels is not None and batch.changed is not None
     assert torch.equal(batch.valid[:, :1], plain.valid)
@@ -132,7 +132,7 @@ def test_batches_have_each_concept_replaced_behind_the_negatives() -> None:
     candidates = {
         name
         for names in TokenLabeller(
-            LabelRequest(False, 1, SIZES), docs(), lexicon(), tokenizer
+            LabelRequest("none", 1, SIZES), docs(), lexicon(), tokenizer
         ).candidates.names.values()
         for name in names
     }
@@ -154,7 +154,7 @@ def test_batches_have_each_concept_replaced_behind_the_negatives() -> None:
 
 
 def test_perturbations_depend_on_seed_epoch_and_row_alone() -> None:
-    request = LabelRequest(False, 1, SIZES)
+    request = LabelRequest("none", 1, SIZES)
     one, other = rows_of(request)[[0, 4, 6]], rows_of(request)[[6, 1, 0]]
     assert texts_of(one, [0, 4, 6])[0] == texts_of(other, [6, 1, 0])[0]
     assert texts_of(one, [0, 4, 6])[6] == texts_of(other, [6, 1, 0])[6]
@@ -164,7 +164,8 @@ def test_perturbations_depend_on_seed_epoch_and_row_alone() -> None:
 
 def test_a_batch_without_concepts_has_nothing_replaced() -> None:
     none: dict[Kind, int] = {"object": 1, "attribute": 1, "relation": 1}
-    seen = TokenLabeller(LabelRequest(False, 1, none), docs()[3:4], lexicon(), tokenizer)  # two stars, and nothing else
+    two_stars = docs()[3:4]
+    seen = TokenLabeller(LabelRequest("none", 1, none), two_stars, lexicon(), tokenizer)
     ids = tokenizer(TEXTS[3:4])
     found = seen.label([0], ids, torch.zeros(1, 0, dtype=torch.bool), [Random(0)])
     assert torch.equal(found.ids, ids)

@@ -43,8 +43,10 @@ def test_concepts_by_hand(sentence: str) -> None:
     assert [each.text for each in found if each.kind == "object"] == objects
     assert [each.text for each in found if each.kind == "attribute"] == attributes
     assert [each.text for each in found if each.kind == "relation"] == relations
-    more = [each.text for each in concepts(parsed(sentence), Phrases(), determiners=True) if each.kind == "attribute"]
-    assert sorted(more) == sorted(attributes + others)
+    but_the = [text for text in others if text.lower() != "the"]
+    for choice, added in (("all", others), ("all-but-the", but_the)):
+        more = concepts(parsed(sentence), Phrases(), determiners=choice)  # type: ignore[arg-type]
+        assert sorted(each.text for each in more if each.kind == "attribute") == sorted(attributes + added)
 
 
 def test_objects_are_called_by_their_lemma_and_others_as_they_stand() -> None:

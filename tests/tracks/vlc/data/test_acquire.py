@@ -24,7 +24,7 @@ from recompose.tracks.vlc.catalogue import (
 from recompose.tracks.vlc.data import acquire as acquisition
 from recompose.tracks.vlc.data import caption_list, negclip_list
 from recompose.tracks.vlc.data.acquire import acquire, write_index
-from recompose.tracks.vlc.data.captions import Captions, read_docs, write_docs
+from recompose.tracks.vlc.data.captions import Captions, read_docs, read_negatives, write_docs
 from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
 from recompose.tracks.vlc.data.suites_on_disk import layout_of
@@ -38,7 +38,7 @@ WHEEL, LEXICON = "en_core_web_sm-3.8.0-py3-none-any.whl", "wordnet.zip"
 TABLE = (
     "\ttitle\tfilepath\tneg_caption\tneg_image\n"
     "0\tTwo dogs run.\tcoco/val2014/b.jpg\t[]\t[]\n"
-    "1\ta dog runs \tcoco/train2014/a.jpg\t[]\t[]\n"
+    "1\ta dog runs \tcoco/train2014/a.jpg\t['runs a dog']\t[]\n"
 )
 SETS = tuple(task.rpartition("/")[2] for task in SUBTASKS if task.startswith("sugarcrepe/"))
 
@@ -90,6 +90,7 @@ def test_a_corpus_is_unpacked_annotated_and_indexed(tmp_path: Path, archives: Pa
     index = index_of(COCO, root, tmp_path / "index")
     paths = ("images/val2014/b.jpg", "images/train2014/a.jpg")
     assert Captions.read(index) == Captions(paths, ("Two dogs run.", "a dog runs "))
+    assert read_negatives(index) == [[], ["runs a dog"]]
     docs = read_docs(index)
     assert [doc.text for doc in docs] == ["Two dogs run.", "a dog runs "]
     assert (docs[0][1].tag_, docs[0][1].lemma_) == ("NNS", "dog")

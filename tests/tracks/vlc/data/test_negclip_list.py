@@ -12,6 +12,7 @@ from recompose.tracks.vlc.data.negclip_list import LAYOUT, LIST, annotation_file
 from tests.errors import raises
 
 HEADER = "\ttitle\tfilepath\tneg_caption\tneg_image\n"
+NEGATIVES = "['A yak holding a child .', \"A yak's child .\"]"
 PLACE = "coco/val2014/COCO_val2014_000000184613.jpg"
 
 
@@ -25,7 +26,7 @@ def corpus(root: Path, table: str, *images: str) -> Path:
 
 
 def row(number: int, caption: str, path: str = PLACE) -> str:
-    return f"{number}\t{caption}\t{path}\t['A yak holding a child .']\t[2973, 1515]\n"
+    return f"{number}\t{caption}\t{path}\t{NEGATIVES}\t[2973, 1515]\n"
 
 
 def test_rows_are_read_as_they_stand(tmp_path: Path) -> None:
@@ -33,11 +34,17 @@ def test_rows_are_read_as_they_stand(tmp_path: Path) -> None:
     one = read(corpus(tmp_path, table, PLACE.removeprefix("coco/"), "train2014/b.jpg"))
     assert one.paths == ("images/val2014/COCO_val2014_000000184613.jpg", "images/train2014/b.jpg")
     assert one.captions == ("A child and a yak.", 'A sign that says "Go" \n')
+    assert one.negatives == (("A yak holding a child .", "A yak's child ."),) * 2
 
 
 def test_rows_that_stand_twice_count_twice(tmp_path: Path) -> None:
     one = read(corpus(tmp_path, HEADER + row(0, "A yak.") * 2, PLACE.removeprefix("coco/")))
     assert one.captions == ("A yak.", "A yak.") and len(one.paths) == 2
+
+
+def test_a_list_without_negatives_is_read(tmp_path: Path) -> None:
+    table = f"title\tfilepath\nA yak.\t{PLACE}\n"
+    assert read(corpus(tmp_path, table, PLACE.removeprefix("coco/"))).negatives == ()
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=1, max_size=30)
@@ -64,6 +71,10 @@ def test_what_pandas_writes_is_read(tmp_path_factory: pytest.TempPathFactory, ca
         (HEADER + row(0, "A yak.", "coco//etc/a.jpg"), "outside-folder", f"{LIST}, row 1"),
         (HEADER + row(0, "A yak.", ""), "outside-folder", f"{LIST}, row 1"),
         (HEADER + row(0, "A yak.") + "1\tA yak.\n", "wrong-count", f"{LIST}, row 2"),
+        *(
+            (HEADER + row(0, "A yak.").replace(NEGATIVES, cell), "wrong-type", f"{LIST}, row 1")
+            for cell in ("", "[1]", "[' ']", "'A yak'", "['A yak'", "[exit()]", "[" * 500)
+        ),
         (HEADER + row(0, '"A yak."!'), "no-csv", f"{LIST}, line 2"),
         (HEADER + row(0, "A yak."), "missing-image", "COCO_val2014_000000184613.jpg"),
     ],

@@ -22,7 +22,7 @@ from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.attribution.label_batches import TokenLabeller
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from recompose.tracks.vlc.building import build_method
-from recompose.tracks.vlc.data.captions import Captions, write_docs
+from recompose.tracks.vlc.data.captions import LISTED, Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.losses import attribution_loss
 from recompose.tracks.vlc.methods.clip_cae.model import ClipCae
@@ -33,7 +33,20 @@ from recompose.tracks.vlc.training import in_32_bits, with_labels
 from recompose.training.hardware import Hardware
 from tests.errors import raises
 from tests.tracks.vlc.marked import docs, lexicon, tokenizer
-from tests.tracks.vlc.tiny import CE_CLIP, CLIP_FT, FULL, LORA, NEGCLIP, OWN, RATES, backbone_of, images, swapped, write
+from tests.tracks.vlc.tiny import (
+    CE_CLIP,
+    CLIP_FT,
+    FULL,
+    LORA,
+    NEGCLIP,
+    OWN,
+    RATES,
+    backbone_of,
+    images,
+    of_rows,
+    swapped,
+    write,
+)
 
 SCORES = {"attention": attention, "gradcam": gradcam, "gradient": gradient}
 CAE: dict[str, Any] = {
@@ -45,8 +58,9 @@ CAE: dict[str, Any] = {
     "attribution_weights": {"attention": 3.0, "gradcam": 3.0, "gradient": 3.0, "perturbation": 3.0},
     "margin": 0.5,
     "itc_weight": 1.0,
-    "determiners": False,
+    "determiners": "none",
     "negatives": [],
+    "negative_source": "rules",
     "negative_loss": "negclip",
     "ce_clip": {"rank_weight": 0.2, "contrast_weight": 0.3, "threshold": 10.0, "intra_modal_target": "first"},
 }
@@ -80,9 +94,9 @@ def batch_of(method: ClipCae, rows: list[int] = ROWS) -> Batch:
     texts, labeller = [doc.text for doc in docs()], None
     if method.label_request is not None:
         labeller = TokenLabeller(method.label_request, docs(), lexicon(), tokenizer)
-    makers = [swapped for _ in method.negatives]
+    makers = [of_rows(swapped, docs()) for _ in method.negatives]
     pictures = images(len(texts))
-    return CaptionRows(pictures, np.arange(len(texts)), texts, docs(), makers, tokenizer, 0, labeller)[rows]
+    return CaptionRows(pictures, np.arange(len(texts)), texts, makers, tokenizer, 0, labeller)[rows]
 
 
 def pixels_of(method: ClipCae, batch: Batch) -> Tensor:
@@ -313,15 +327,23 @@ def test_parts_that_are_not_used_are_none_and_those_that_are_used_may_not_be() -
         ("attention", {}),
         ("lora", {"tuning": "lora"}),
         ("ce_clip", {"negative_loss": "ce-clip", "negatives": ["negclip"]}),
+        ("negative_source", {"negatives": ["negclip"]}),
     ]
     for name, chosen in used:
         document = FULL | CAE | chosen
         assert getattr(ClipCaeSettings.model_validate(document).active(), name) is not None
         with pytest.raises(ValidationError):
             ClipCaeSettings.model_validate(document | {name: None})
-    lacking = {"attribution_weights": CAE["attribution_weights"] | {"attention": None}}
-    with pytest.raises(ValidationError):
-        ClipCaeSettings.model_validate(FULL | CAE | lacking)
+    weights = {"attribution_weights": CAE["attribution_weights"] | {"attention": None}}
+    for wrong in (weights, {"negative_source": "corpus", "negatives": ["negclip", "replace"]}):
+        with pytest.raises(ValidationError):
+            ClipCaeSettings.model_validate(FULL | CAE | wrong)
+
+
+def test_negatives_of_the_corpus_take_the_place_of_negclip_s() -> None:
+    assert method_of(negatives=["negclip"], negative_source="corpus").negatives == (LISTED,)
+    assert method_of(negatives=["negclip"]).negatives == ("negclip",)
+    assert method_of(negative_source="corpus").negatives == ()
 
 
 # several devices

@@ -20,6 +20,7 @@ from recompose.tracks.vlc.attribution.token_labels import (
     token_labels,
 )
 from recompose.tracks.vlc.building import Tokenizer
+from recompose.tracks.vlc.methods.clip_cae.settings import Determiners
 from recompose.tracks.vlc.text.lexicon import Lexicon
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class LabelRequest:
     """A method's request for labels and perturbations of captions."""
 
-    determiners: bool  # True: determiners and numerals are attributes
+    determiners: Determiners  # those that are attributes
     perturbations: int = 0  # replacements of each concept
     candidates: Mapping[Kind, int] = field(default_factory=dict)  # the number of candidates of each kind
 

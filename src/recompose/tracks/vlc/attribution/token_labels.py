@@ -7,9 +7,10 @@ the first match are labelled. So a repeated word is labelled once, and a word be
 Departures: a word without a match is left out (an error in that code), and so are pieces beyond the end of the caption.
 
 Choices that neither source specifies: the word of an object is the head of its noun chunk, as in the parser that the
-paper names (vacancy/SceneGraphParser, 1b3d5fc); pronouns are no objects, as that parser intends. Determiners and
-numerals, which it takes for modifiers, are attributes only on request. A relation is all of its words, such as
-``next to`` or ``sitting on``.
+paper names (vacancy/SceneGraphParser, 1b3d5fc); pronouns are no objects, as that parser intends. A relation is all of
+its words, such as ``next to`` or ``sitting on``. Determiners and numerals, which that parser takes for modifiers, are
+attributes on request. MACCO leaves out the word ``the`` alone (``training/data_macco.py:85-94``), so its lists of
+attributes, which that parser made, have the others.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +21,7 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import end_of_text
+from recompose.tracks.vlc.methods.clip_cae.settings import Determiners
 from recompose.tracks.vlc.text.lexicon import Lexicon
 from recompose.tracks.vlc.text.scene_graph import scene_graph
 
@@ -61,20 +63,24 @@ class TokenLabels(NamedTuple):
         return self.objects.any(dim=1) & self.composition.any(dim=1)
 
 
-def concepts(doc: "Doc", lexicon: Lexicon, *, determiners: bool = False) -> list[Concept]:
+def concepts(doc: "Doc", lexicon: Lexicon, *, determiners: Determiners = "none") -> list[Concept]:
     """Return the objects, attributes and relations of a caption.
 
     Args:
         doc: a caption with tags, parts of speech, lemmas, heads and dependencies.
         lexicon: lists phrasal verbs and prepositions of several words.
-        determiners: True to take determiners and numerals for attributes, too.
+        determiners: the determiners that are attributes; numerals are if any are.
 
     Raises:
         ValueError: the caption is not parsed.
     """
     graph = scene_graph(doc, lexicon)
     heads = [entity.root for entity in graph.entities if entity.root.pos_ != "PRON"]
-    modifiers = [token for token in graph.modifiers if determiners or token.dep_ not in ("det", "nummod")]
+    modifiers = graph.modifiers
+    if determiners == "none":
+        modifiers = tuple(token for token in modifiers if token.dep_ not in ("det", "nummod"))
+    elif determiners == "all-but-the":
+        modifiers = tuple(token for token in modifiers if token.lower_ != "the")
     return [
         *(Concept("object", token.text, (token.lemma_ or token.text).lower()) for token in heads),
         *(Concept("attribute", token.text, token.text.lower()) for token in modifiers),

@@ -2,12 +2,13 @@
 
 ``train_neg_clip.tsv`` is a table written by pandas, separated by tabs, with quotes around cells that hold quotes or
 line ends: a column of row numbers without a name, ``title`` (the caption), ``filepath``
-(``coco/train2014/COCO_train2014_ 000000000009.jpg``, of train2014 and val2014), and ``neg_caption`` and ``neg_image``,
-which are unused here: new hard negatives are drawn in each step. Captions stay unchanged, with blanks and line ends
-after some of them, and repeated rows count repeatedly, as in FSC-CLIP's loader (ytaek-oh/fsc-clip at 604015d,
-``CocoDataset``), which finds an image below ``images`` by its path without ``coco/``.
+(``coco/train2014/COCO_train2014_ 000000000009.jpg``, of train2014 and val2014), ``neg_caption`` (a Python list of the
+caption's hard negatives; the column may be absent), and ``neg_image``, which is unused here. Captions stay unchanged,
+with blanks and line ends after some of them, and repeated rows count repeatedly, as in FSC-CLIP's loader
+(ytaek-oh/fsc-clip at 604015d, ``CocoDataset``), which finds an image below ``images`` by its path without ``coco/``.
 """
 
+import ast
 import csv
 import io
 from pathlib import Path
@@ -22,7 +23,7 @@ LAYOUT = (
     f"{LIST} (temp_data/{LIST} of github.com/mertyg/vision-language-models-are-bows), "
     "images/train2014/*.jpg and images/val2014/*.jpg (train2014.zip and val2014.zip of images.cocodataset.org/zips)"
 )
-_CAPTION, _IMAGE = "title", "filepath"
+_CAPTION, _IMAGE, _NEGATIVES = "title", "filepath", "neg_caption"
 _SETS = ("train2014", "val2014")
 
 
@@ -52,8 +53,8 @@ def read(root: Path) -> Captions:
     Raises:
         DataError: a file is missing, the list has another form, or a row is malformed.
     """
-    paths, captions = [], []
-    for number, caption, name in _rows(root / LIST):
+    paths, captions, negatives = [], [], []
+    for number, caption, name, listed in _rows(root / LIST):
         if not caption.strip():
             raise _error(root / LIST, f"row {number}", "empty-text", "the caption is empty; correct or remove the row")
         path = f"images/{name.removeprefix('coco/')}"
@@ -62,6 +63,8 @@ def read(root: Path) -> Captions:
             raise _error(root / LIST, f"row {number}", "outside-folder", message)
         paths.append(path)
         captions.append(caption)
+        if listed is not None:
+            negatives.append(_texts(listed, root / LIST, number))
     if not paths:
         message = f"{root / LIST} has no rows; replace it with the published file"
         raise DataError(message, code="no-items", place=root / LIST)
@@ -70,11 +73,23 @@ def read(root: Path) -> Captions:
         first = root / missing[0]
         message = f"{first} and {len(missing) - 1} more images are missing. Required files: {LAYOUT}"
         raise DataError(message, code="missing-image", place=first)
-    return Captions(tuple(paths), tuple(captions))
+    return Captions(tuple(paths), tuple(captions), tuple(negatives))
 
 
-def _rows(path: Path) -> list[tuple[int, str, str]]:
-    """Return the number, caption and image of each row."""
+def _texts(cell: str, path: Path, number: int) -> tuple[str, ...]:
+    """Return the texts of a cell that holds a list of them as Python writes it."""
+    try:
+        texts = ast.literal_eval(cell)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        texts = None
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text.strip() for text in texts):
+        message = f"{_NEGATIVES} is no list of texts in brackets and quotes; correct the row"
+        raise _error(path, f"row {number}", "wrong-type", message)
+    return tuple(texts)
+
+
+def _rows(path: Path) -> list[tuple[int, str, str, str | None]]:
+    """Return the number, the caption, the image and, with such a column, the negatives of each row."""
     reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter="\t", strict=True)
     rows = []
     try:
@@ -84,11 +99,13 @@ def _rows(path: Path) -> list[tuple[int, str, str]]:
                 message = f"expected one column {column!r}, found {header.count(column)}"
                 raise _error(path, "line 1", "missing-field", message)
         caption, image = header.index(_CAPTION), header.index(_IMAGE)
+        negatives = header.index(_NEGATIVES) if _NEGATIVES in header else None
         for number, cells in enumerate(filter(None, reader), start=1):
             if len(cells) != len(header):
                 message = f"{len(cells)} cells in {len(header)} columns; correct the row"
                 raise _error(path, f"row {number}", "wrong-count", message)
-            rows.append((number, cells[caption], cells[image]))
+            listed = None if negatives is None else cells[negatives]
+            rows.append((number, cells[caption], cells[image], listed))
     except csv.Error as error:
         raise _error(path, f"line {reader.line_num}", "no-csv", f"not a table with tabs ({error})") from None
     return rows

@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from recompose.tracks.gzsl.methods.devise.settings import DeviseSettings
-from recompose.tracks.gzsl.methods.parts.bilinear import Bilinear
+from recompose.tracks.gzsl.methods.parts.bilinear import Bilinear, weight_of_class
 
 
 class DEVISE(Bilinear):
@@ -13,3 +13,7 @@ class DEVISE(Bilinear):
 
     def cost(self, violations: Tensor) -> Tensor:
         return violations.sum(dim=1)
+
+    def weights(self, violations: Tensor, targets: Tensor) -> Tensor:
+        """Choose the first violation in the order of classes."""
+        return weight_of_class(violations, (violations > 0).int().argmax(dim=1))

@@ -19,7 +19,7 @@ class ESZSL(PooledMethod):
     settings_class = EszslSettings
 
     def __init__(self, space: ClassSpace, channels: int, settings: EszslSettings) -> None:
-        super().__init__(space, settings)
+        super().__init__(space, channels, settings)
         self.settings = settings
         self.register_buffer("W", torch.zeros(channels, space.signatures.shape[1]))
 

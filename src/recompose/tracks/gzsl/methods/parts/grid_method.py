@@ -1,5 +1,6 @@
 """The common base of the track's methods, with their classes and predictions."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -41,6 +42,9 @@ class GridMethod(nn.Module):
         super().__init__()
         self.register_buffer("signatures", space.signatures, persistent=False)
         self.register_buffer("seen", space.seen, persistent=False)
+
+    def observe(self, grids: Iterable[Tensor]) -> None:
+        """Prepare for training with the grids of all its images, in parts [images, regions, channels]."""
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
         """Return the loss of a batch as ``loss``, a scalar, and its parts by their names.

@@ -48,7 +48,10 @@ class PooledSettings(MethodSettings):
 
     scoring_class: ClassVar = ClassScoring
 
-    normalise: bool = Field(description="Whether features are scaled to unit length.")
+    normalisation: Literal["length", "standard", "none"] = Field(
+        description="Of features: `length`, each image's have unit length; `standard`, each channel has mean 0 and "
+        "variance 1 over the images of training."
+    )
 
 
 class BilinearSettings(PooledSettings):
@@ -57,6 +60,10 @@ class BilinearSettings(PooledSettings):
     training_class: ClassVar = ClassTrainingSettings
 
     margin: Positive = Field(description="Margin by which the score of an image's class should exceed the others.")
+    violations: Literal["all", "one"] = Field(
+        description="The violations of the margin that count for an image: `all`, by the method's formula; `one`, as "
+        "in mvp18/Popular-ZSL-Algorithms, with a batch_size of 1."
+    )
 
 
 class Calibration(Section):

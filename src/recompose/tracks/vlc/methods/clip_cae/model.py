@@ -18,6 +18,7 @@ from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
 from recompose.tracks.vlc.attribution.label_batches import LabelRequest
 from recompose.tracks.vlc.attribution.token_labels import KINDS
+from recompose.tracks.vlc.data.captions import LISTED
 from recompose.tracks.vlc.losses import attribution_loss, contrastive_loss, contrastive_loss_with_negatives
 from recompose.tracks.vlc.methods.clip_cae.settings import ClipCaeSettings
 from recompose.tracks.vlc.methods.parts.caption_method import (
@@ -34,15 +35,17 @@ from recompose.tracks.vlc.methods.parts.ranking import ranked_loss
 class ClipCae(CaptionMethod):
     """CLIP with the loss L_ITC + lambda L_Attr (Eq. 6).
 
-    With hard negatives (Section 4.2, Appendix F), the loss of NegCLIP or CE-CLIP takes the place of L_ITC. Without
-    attribution, or with a lambda of 0, L_Attr is not computed.
+    With hard negatives (Section 4.2, Appendix F), the loss of NegCLIP or CE-CLIP takes the place of L_ITC. They are
+    those that the corpus lists, or made by NegCLIP's rules. Without attribution, or with a lambda of 0, L_Attr is not
+    computed.
     """
 
     settings_class: ClassVar = ClipCaeSettings
     thresholds: Tensor
 
     def __init__(self, backbone: Backbone, settings: ClipCaeSettings) -> None:
-        super().__init__(backbone, settings, settings.negatives)
+        kinds = [LISTED] if settings.negatives and settings.negative_source == "corpus" else settings.negatives
+        super().__init__(backbone, settings, kinds)
         self.settings = settings
         weights, replaced = settings.attribution_weights, settings.perturbation
         self.attribution_weight: float = getattr(weights, settings.attribution, None) or 0.0  # lambda; 0 for "none"

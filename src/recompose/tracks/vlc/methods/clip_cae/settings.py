@@ -7,6 +7,8 @@ from pydantic import Field, model_validator
 from recompose.params.sections import Count, Section, Weight
 from recompose.tracks.vlc.methods.parts.settings import CeClipLosses, NegativeName, TunedSettings
 
+Determiners = Literal["none", "all-but-the", "all"]
+
 
 class AttentionSettings(Section):
     """Choices that the paper leaves open in attribution by attention."""
@@ -68,8 +70,15 @@ class ClipCaeSettings(TunedSettings):
     itc_weight: Weight = Field(
         description="Weight of the contrast of images with captions; 0: the loss of attribution alone."
     )
-    determiners: bool = Field(description="true: determiners and numerals are attributes.")
+    determiners: Determiners = Field(
+        description="Determiners that are attributes; unless `none`, numerals are, too. `all-but-the`: as in MACCO, a "
+        "later method of the first author."
+    )
     negatives: list[NegativeName] = Field(description="Hard negatives of each caption, new in each step; may be empty.")
+    negative_source: Literal["rules", "corpus"] | None = Field(
+        description="`rules`: negatives are made by the rules of their kinds; `corpus`: one of those that the corpus "
+        "lists for the caption is drawn, as NegCLIP's authors and MACCO do."
+    )
     negative_loss: Literal["negclip", "ce-clip"] = Field(description="The method whose losses take the negatives.")
     ce_clip: CeClipLosses | None = Field(description="Settings of CE-CLIP's losses.")
 
@@ -80,6 +89,10 @@ class ClipCaeSettings(TunedSettings):
             raise ValueError(f"attribution is {method}: set {method} and attribution_weights.{method}")
         if self._ranks and self.ce_clip is None:
             raise ValueError("negative_loss is ce-clip, and ce_clip is null: set its losses")
+        if self.negatives and self.negative_source is None:
+            raise ValueError("negatives are used, and negative_source is null: set rules or corpus")
+        if self.negative_source == "corpus" and self.negatives not in ([], ["negclip"]):
+            raise ValueError("negative_source is corpus, whose negatives are of one kind: set negatives to [negclip]")
         return self
 
     @property
@@ -90,4 +103,6 @@ class ClipCaeSettings(TunedSettings):
         unused = dict.fromkeys(name for name in AttributionWeights.model_fields if name != self.attribution)
         weights = self.attribution_weights.model_copy(update=unused)
         losses = self.ce_clip if self._ranks else None
-        return super().active().model_copy(update={**unused, "attribution_weights": weights, "ce_clip": losses})
+        source = self.negative_source if self.negatives else None
+        update = {**unused, "attribution_weights": weights, "ce_clip": losses, "negative_source": source}
+        return super().active().model_copy(update=update)
