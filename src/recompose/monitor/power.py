@@ -137,13 +137,12 @@ class _Pricing:
         expected = 2 * comparison.margin if result.value is None else result.value
         if result.value is None and comparison.is_kept:
             expected = 0.0
-        needed: list[int | None] = [None, None]
+        needed: tuple[int | None, int | None] = (None, None)
         if spread.value:
             question = question_of(tested, undecided, spread.value)
-            needed = [replicates_needed(question, difference) for difference in (expected, 0.0)]
-        text = f"{comparison.higher} - {comparison.lower}" if not comparison.lower_metric else tested.metrics_text
+            needed = (replicates_needed(question, expected), replicates_needed(question, 0.0))
         return ComparisonPrice(
-            text,
+            f"{comparison.higher} - {comparison.lower}" if not comparison.lower_metric else tested.metrics_text,
             tuple(comparison.methods),
             result.value,
             comparison.margin,
