@@ -30,7 +30,7 @@ from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
 )
 from recompose.tracks.vlc.data.synthetic_suites.genome import shuffle_words
 from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, held_out_scene
-from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST, VL_CHECKLIST_ALL
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.metric_values import check
 from tests.errors import raises
@@ -237,10 +237,12 @@ def test_all_leaves_have_items_and_rules(suites: dict[str, Suite]) -> None:
     leaves = {name: task for suite in suites.values() for name, task in suite.tasks.items()}
     assert set(SUBTASKS) <= set(leaves)
     sizes = {name: len(task.asked) for name, task in leaves.items() if isinstance(task, Choices)}
-    assert all(sizes[leaf] == 12 for leaf in VL_CHECKLIST.leaves)
-    assert min(sizes.values()) == 12
-    assert all(size >= 14 for leaf, size in sizes.items() if leaf not in VL_CHECKLIST.leaves)
-    assert all(size >= 80 for leaf, size in sizes.items() if leaf.startswith(("aro", "crepe", "sugarcrepe", "comvg")))
+    checklist = {leaf: size for leaf, size in sizes.items() if leaf.startswith("vl_checklist")}
+    assert {*checklist.values()} == {12} and len(checklist) == len(VL_CHECKLIST.leaves) + len(VL_CHECKLIST_ALL.leaves)
+    assert all(size >= 14 for leaf, size in sizes.items() if leaf not in checklist)
+    large = [leaf for leaf in sizes if leaf.startswith(("aro", "crepe", "sugarcrepe", "comvg")) and "verb" not in leaf]
+    assert all(sizes[leaf] >= 80 for leaf in large)
+    assert sizes["comvg/verb"] >= 20
 
 
 def test_pairs_of_attributes_that_aro_counts(suites: dict[str, Suite]) -> None:
