@@ -3,14 +3,14 @@
 from fnmatch import fnmatchcase
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats.suite_files import Limit
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.suite import Choices, Similarity, Suite, Task
 from recompose.tracks.vlc.suites.catalogue import ITEMS, SIMILARITIES
 
 UNSETTLED = ("svo_probes/*", "vl_checklist/*/hake")  # sub-tasks whose items depend on the images that still exist
 
 
-def check_counts(suite: Suite, limit: Limit) -> None:
+def check_counts(suite: Suite, limit: Limit = UNLIMITED) -> None:
     """Check the number of items of each sub-task of a published suite whose number is published, up to a limit.
 
     Raises:

@@ -44,6 +44,9 @@ class Limit:
         return [items[place] for place in sorted(Random(f"{self.seed}/{name}").sample(range(len(items)), self.items))]
 
 
+UNLIMITED = Limit()
+
+
 @dataclass(frozen=True)
 class SuiteFiles:
     """The files of a suite below a root of raw files, and the numbers of the images and texts in them."""
@@ -53,7 +56,7 @@ class SuiteFiles:
     name: str
     folder: str  # of annotation files; images that no other suite has are in a folder of this name below images/
     layout: str  # the required files, for messages
-    limit: Limit = Limit()
+    limit: Limit = UNLIMITED
     collector: Collector = field(default_factory=Collector)
 
     @property
