@@ -203,13 +203,13 @@ def _of_comvg(real: Path, share: float) -> Iterator[Part]:
     with (real / comvg.FILE).open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     parts = {value: [row for row in rows if row["neg_value"] == value] for value in comvg.VALUES}
-    kept = {value: part[: _some(len(part), share)] for value, part in parts.items()}
+    first = {value: part[: _some(len(part), share)] for value, part in parts.items()}
     text = io.StringIO()
     table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     table.writeheader()
-    for part in kept.values():
+    for part in first.values():
         table.writerows(part)
-    yield comvg.FILE, text.getvalue(), {"comvg": sum(map(len, kept.values())), "comvg/verb": len(kept["verb"])}
+    yield comvg.FILE, text.getvalue(), {"comvg": sum(map(len, first.values())), "comvg/verb": len(first["verb"])}
 
 
 _PARTS = {"coco": _of_coco, "sugarcrepe": _of_sugarcrepe, "valse": _of_valse, "comvg": _of_comvg}

@@ -7,7 +7,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.formats.suite_files import Limit
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.suite import Choices, Groups, Suite, Task
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.errors import raises
