@@ -40,6 +40,6 @@ def read(files: SuiteFiles) -> Suite:
         return files.text(row, "sentence"), [*map(files.collector.image, paths)], 0
 
     questions = list(map(question, rows))
-    verbs = [asked for asked, row in zip(questions, rows, strict=True) if row.text("neg_value") == "verb"]
+    verbs = [item for item, row in zip(questions, rows, strict=True) if row.text("neg_value") == "verb"]
     require_items(verbs, files.path(FILE), "verb")
     return files.suite({"": files.choices("t2i", questions), "verb": files.choices("t2i", verbs)})

@@ -34,7 +34,7 @@ class Limit:
         """Return the items of a sub-task of this name that count, in their order.
 
         Example:
-            >>> Limit().of("abc", "ag"), Limit(2).of("abc", "ag"), Limit(2, seed=1).of("abc", "ag")
+            >>> Limit().of("abc", "ag"), Limit(2).of("abc", "ag"), Limit(2, seed=0).of("abc", "ag")
             (['a', 'b', 'c'], ['a', 'b'], ['a', 'c'])
         """
         if self.items is None or self.items >= len(items):
