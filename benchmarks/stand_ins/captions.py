@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.stand_ins.packing import pack
 from benchmarks.stand_ins.pictures import Pictures
 from recompose.files import write_text
-from recompose.tracks.vlc.data.formats import coco, sugarcrepe, valse
+from recompose.tracks.vlc.data.formats import coco, comvg, sugarcrepe, valse
 from recompose.tracks.vlc.data.negclip_list import LIST
 from recompose.tracks.vlc.data.suite import files
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
@@ -199,12 +199,17 @@ def _of_valse(real: Path, share: float) -> Iterator[Part]:
 
 
 def _of_comvg(real: Path, share: float) -> Iterator[Part]:
-    with (real / "ComVG.csv").open(newline="", encoding="utf-8") as file:
-        header, *rows = list(csv.reader(file))
+    """The first items of each part in which images differ."""
+    with (real / comvg.FILE).open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    parts = {value: [row for row in rows if row["neg_value"] == value] for value in comvg.VALUES}
+    first = {value: part[: _some(len(part), share)] for value, part in parts.items()}
     text = io.StringIO()
-    kept = rows[: _some(len(rows), share)]
-    csv.writer(text, lineterminator="\n").writerows([header, *kept])
-    yield "ComVG.csv", text.getvalue(), {"comvg": len(kept)}
+    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    table.writeheader()
+    for part in first.values():
+        table.writerows(part)
+    yield comvg.FILE, text.getvalue(), {"comvg": sum(map(len, first.values())), "comvg/verb": len(first["verb"])}
 
 
 _PARTS = {"coco": _of_coco, "sugarcrepe": _of_sugarcrepe, "valse": _of_valse, "comvg": _of_comvg}

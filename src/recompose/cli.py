@@ -211,7 +211,9 @@ def evaluate(
     out: Annotated[Path, typer.Option(help="The folder for results; an interrupted evaluation continues there.")],
     data: Annotated[Path, typer.Option(help="The folder of the suites' raw files.")] = Path("data/vlc"),
     batch_size: Annotated[int, typer.Option(min=1, help="The number of images or texts to encode at a time.")] = 256,
-    precision: Annotated[str, typer.Option(help="fp32, fp16, bf16; auto: fp16 on a GPU, otherwise fp32.")] = "auto",
+    precision: Annotated[
+        str, typer.Option(help="fp32, as the papers evaluate; fp16, bf16: faster on a GPU, with other last digits.")
+    ] = "fp32",
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU if there is one.")] = "auto",
     activation: Annotated[
         str, typer.Option(help="gelu, quick_gelu; auto: the one that the weights were trained with.")
@@ -222,6 +224,12 @@ def evaluate(
     skip_broken: Annotated[
         bool, typer.Option("--skip-broken", help="Leave out, and count, items whose images cannot be read.")
     ] = False,
+    items: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="The largest number of items of a sub-task of EqBen, in FSC-CLIP 20000; by default all."
+        ),
+    ] = None,
 ) -> None:
     """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
     results.json and the scores of all items.
@@ -242,6 +250,7 @@ def evaluate(
         activation=activation,
         alpha=alpha,
         skip_broken=skip_broken,
+        items=items,
     )
     show_evaluation(Console(), MODEL_TRACK.evaluate_model(request))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from itertools import combinations_with_replacement
+from math import lcm
 from pathlib import Path
 from statistics import mean, pstdev, stdev
 
@@ -237,6 +238,20 @@ def test_reported_values_of_fsc_clip_are_released_ones() -> None:
             assert cells("table-10")[row, f"{corpus} I2T Ret"] == rounded(model["I2T Ret"])
         of_datacomp = [rounded(models[name, "dcxl_laioncoco", "ViT-B-32"][column]) for column in MEANS]
         assert [cells("table-5")[f"+ {row}", f"{LAION} {column}"] for column in MEANS] == of_datacomp
+
+
+@needs_released
+def test_eqben_s_released_scores_are_of_20000_items_of_two_sets() -> None:
+    """The mean of five sets, of 1,814, 1,513 and three times 2,000 items, and of two with equal numbers of items."""
+
+    def distance(score: str, items: int) -> float:
+        """Return the distance of a score from the nearest one that so many items can have, in its smallest steps."""
+        steps = float(score) / 100 * 5 * lcm(1_814, 1_513, 3 * 2_000, items)
+        return abs(steps - round(steps))
+
+    scores = [each["eqben"] for each in released("fsc_clip_released_results.csv")]
+    assert len(scores) == 12 and max(distance(score, 20_000) for score in scores) < 0.01
+    assert max(distance(score, 10_000) for score in scores) > 0.4
 
 
 # variants and claims

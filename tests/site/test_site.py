@@ -446,7 +446,7 @@ def test_claims_are_counted_by_verdict(toy: Toy) -> None:
     assert [each.all("span", class_="verdict")[0].text for each in found] == [verdict for verdict, _, _ in every]
     for each, (_, _, reason) in zip(found, every, strict=True):
         assert reason.removesuffix(")") in each.text
-        assert ("95 % +0.50 to +1.50, n = 3, adjusted p 0.012" in each.text) == (reason != "not run)")
+        assert ("95 % +0.50 to +1.50, margin 0.7, n = 3, adjusted p 0.012" in each.text) == (reason != "not run)")
 
 
 def test_only_what_is_printed_and_measured_counts_as_reproduced(toy: Toy) -> None:

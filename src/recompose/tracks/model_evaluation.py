@@ -14,11 +14,12 @@ class EvaluationRequest:
     data: Path  # the folder of raw files
     out: Path
     batch_size: int = 256
-    precision: str = "auto"  # fp16 on GPUs, fp32 elsewhere
+    precision: str = "fp32"  # on any device, as the released evaluations
     device: str = "auto"
     activation: str = "auto"  # the one that the weights were trained with, or else the architecture's default
     alpha: float = 1.0  # of a run, the share of the trained weights, see ``vlc.building.restore_clip``
     skip_broken: bool = False
+    items: int | None = None  # of a sub-task at most, of suites that can be limited; None: all
 
 
 @dataclass(frozen=True)

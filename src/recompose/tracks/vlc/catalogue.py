@@ -14,7 +14,7 @@ from recompose.tracks.vlc.methods.clip_cae.settings import ClipCaeSettings
 from recompose.tracks.vlc.methods.clip_ft.settings import ClipFtSettings
 from recompose.tracks.vlc.methods.fsc_clip.settings import FscClipSettings
 from recompose.tracks.vlc.methods.negclip.settings import NegClipSettings
-from recompose.tracks.vlc.suites.catalogue import UNDRAWN, SuiteForm
+from recompose.tracks.vlc.suites.catalogue import LIMITED, UNDRAWN, SuiteForm
 
 _METHODS = "recompose.tracks.vlc.methods"
 METHODS = {
@@ -81,6 +81,10 @@ class PublishedSuite(Section):
         description="Folder of its files in data/vlc, as of its own images in data/vlc/images; null: its name.",
     )
     archives: list[Archive] = Field(default=[], description="Files to download and unpack; add others manually.")
+    items: Count | None = Field(
+        default=None, description=f"Largest number of items of a sub-task, of {', '.join(LIMITED)}; null: all."
+    )
+    items_seed: Seed | None = Field(default=None, description="Seed that draws these items; null: the first ones.")
 
 
 DataSet = Annotated[ShapesCaptions | Corpus, Field(discriminator="adapter")]

@@ -11,7 +11,7 @@ from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, DataSet, PublishedSuite, SuiteEntry
 from recompose.tracks.vlc.suites.aggregation import TREES, names_in
-from recompose.tracks.vlc.suites.catalogue import UNDRAWN, SuiteForm
+from recompose.tracks.vlc.suites.catalogue import LIMITED, UNDRAWN, SuiteForm
 
 MethodName = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)})]
 Methods = methods_section(METHODS)
@@ -32,11 +32,16 @@ class Vlc(TrackSection):
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of settings, and suites of your own under names that other scores have."""
         yield from super().problems()
-        for name, entry in self.suites.items():
-            if isinstance(entry, PublishedSuite) and name != entry.adapter and name in RESERVED:
+        published = {name: entry for name, entry in self.suites.items() if isinstance(entry, PublishedSuite)}
+        for name, entry in published.items():
+            if name != entry.adapter and name in RESERVED:
                 yield Problem(("suites", name), "published suites or their means have this name: choose another")
-            if isinstance(entry, PublishedSuite) and (entry.folder or name) == IMAGES:
+            if (entry.folder or name) == IMAGES:
                 yield Problem(("suites", name, "folder"), f"the images of all suites are in {IMAGES}: choose another")
+            if entry.items and entry.adapter not in LIMITED:
+                yield Problem(("suites", name, "items"), f"only {', '.join(LIMITED)} can be limited: remove it")
+            if entry.items_seed is not None and not entry.items:
+                yield Problem(("suites", name, "items_seed"), "it draws a number of items: set items, or remove it")
 
 
 class VlcChoice(TrackChoice):

@@ -65,7 +65,7 @@ def test_means_are_those_that_the_paper_and_its_first_author_s_code_have() -> No
     rng = np.random.default_rng(0)
     leaves = {leaf: float(rng.random()) for tree in TREES for leaf in tree.leaves}  # type: ignore[union-attr]
     found = aggregate(leaves, trees=TREES)
-    x = {name.removeprefix("vl_checklist/"): value for name, value in leaves.items()}
+    x = {name.removeprefix("vl_checklist/all/"): value for name, value in leaves.items()}
     attribute = sum(
         (x[f"attribute_{kind}/vaw"] + x[f"attribute_{kind}/vg"]) / 2
         for kind in ("action", "color", "material", "size", "state")

@@ -210,7 +210,7 @@ def test_a_published_suite_is_put_beside_others_and_indexed(
     assert acquire(recipe, section, data, root) == root
     with raises(DataError, "wrong-count", f"sugarcrepe/{SETS[0]}"):
         index_of(recipe, root, tmp_path / "cut short")
-    monkeypatch.setattr(acquisition, "check_counts", lambda suite: None)
+    monkeypatch.setattr(acquisition, "check_counts", lambda suite, limit: None)
     image = "images/coco/val2017/000000085329.jpg"
     with raises(DataError, "missing-image", root / image):
         index_of(recipe, root, tmp_path / "no images")

@@ -7,6 +7,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.counts import check_counts
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.suite import Choices, Groups, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.errors import raises
@@ -54,6 +55,21 @@ def test_other_sizes_are_named(suite: Suite, place: str) -> None:
 def test_nobody_knows_how_many_images_of_svo_probes_are_left() -> None:
     for items in (1, 40_000):
         check_counts(published("svo_probes", verb_neg=items))
+
+
+def test_images_of_hake_may_be_missing_and_others_not() -> None:
+    suite = published("vl_checklist", hake=600)
+    check_counts(suite)
+    with raises(DataError, "wrong-count", "vl_checklist/attribute_action/vg"):
+        check_counts(published("vl_checklist", vg=600))
+
+
+def test_a_limit_is_the_number_of_larger_sets() -> None:
+    limited = published("eqben", youcook2=20_000, ag=20_000)
+    check_counts(limited, Limit(20_000))
+    for suite, limit in ((limited, UNLIMITED), (published("eqben"), Limit(20_000))):
+        with raises(DataError, "wrong-count", "eqben/youcook2"):
+            check_counts(suite, limit)
 
 
 def test_a_suite_without_published_sizes_has_any() -> None:

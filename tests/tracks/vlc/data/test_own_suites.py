@@ -155,6 +155,9 @@ def test_a_mean_over_suites_leaves_out_other_names() -> None:
         ("images: {adapter: sugarcrepe}", "vlc.suites.images.folder"),
         ("comp: {adapter: sugarcrepe}", "vlc.suites.comp"),
         ("cae: {adapter: sugarcrepe}", "vlc.suites.cae"),
+        ("mine: {adapter: sugarcrepe, items: 9}", "vlc.suites.mine.items"),
+        ("mine: {adapter: eqben, items_seed: 9}", "vlc.suites.mine.items_seed"),
+        ("mine: {adapter: eqben, items: 0}", "vlc.suites.mine.items"),
     ],
 )
 def test_a_wrong_entry_is_one_error_at_its_place(entry: str, place: str) -> None:

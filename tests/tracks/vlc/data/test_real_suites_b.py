@@ -58,6 +58,8 @@ def test_comvg_has_5400_items(root: Path) -> None:
     assert len(task.asked) == ITEMS["comvg"] == 5_400
     assert task.offered.shape == (5_400, 2)
     assert (task.offered[:, 0] != task.offered[:, 1]).all()
+    verbs = suite.tasks["comvg/verb"]
+    assert isinstance(verbs, Choices) and len(verbs.asked) == ITEMS["comvg/verb"] == 1_280
 
 
 def test_cocos_test_split_has_25010_captions(root: Path) -> None:

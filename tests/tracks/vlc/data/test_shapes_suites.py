@@ -20,6 +20,7 @@ from recompose.errors import ArgumentError
 from recompose.synthetic.objects import SIZE
 from recompose.synthetic.sentences import Entity, Scene
 from recompose.tracks.vlc.data import shapes_suites
+from recompose.tracks.vlc.data.formats.clip_binding import PROMPT
 from recompose.tracks.vlc.data.shapes_suites import draw, draw_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
@@ -30,7 +31,7 @@ from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
 )
 from recompose.tracks.vlc.data.synthetic_suites.genome import shuffle_words
 from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, held_out_scene
-from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST, VL_CHECKLIST_ALL
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS, UNDRAWN
 from recompose.tracks.vlc.suites.metric_values import check
 from tests.errors import raises
@@ -155,7 +156,8 @@ def test_true_captions_are_true_and_false_ones_false(world: SuiteReplicate, suit
             if isinstance(task, Choices) and name not in ORDERS:
                 for image, text, right in couples(suite, task):
                     asked += 1
-                    assert is_true(suite.texts[text], shown(suite, image, world)) == right, (name, suite.texts[text])
+                    caption = suite.texts[text].removeprefix(PROMPT if name == "clip_binding" else "")
+                    assert is_true(caption, shown(suite, image, world)) == right, (name, caption)
     assert asked > 5000
 
 
@@ -237,10 +239,12 @@ def test_all_leaves_have_items_and_rules(suites: dict[str, Suite]) -> None:
     leaves = {name: task for suite in suites.values() for name, task in suite.tasks.items()}
     assert {name for name, subtask in SUBTASKS.items() if subtask.suite not in UNDRAWN} <= set(leaves)
     sizes = {name: len(task.asked) for name, task in leaves.items() if isinstance(task, Choices)}
-    assert all(sizes[leaf] == 12 for leaf in VL_CHECKLIST.leaves)
-    assert min(sizes.values()) == 12
-    assert all(size >= 14 for leaf, size in sizes.items() if leaf not in VL_CHECKLIST.leaves)
-    assert all(size >= 80 for leaf, size in sizes.items() if leaf.startswith(("aro", "crepe", "sugarcrepe", "comvg")))
+    checklist = {leaf: size for leaf, size in sizes.items() if leaf.startswith("vl_checklist")}
+    assert {*checklist.values()} == {12} and len(checklist) == len(VL_CHECKLIST.leaves) + len(VL_CHECKLIST_ALL.leaves)
+    assert all(size >= 14 for leaf, size in sizes.items() if leaf not in checklist)
+    large = [leaf for leaf in sizes if leaf.startswith(("aro", "crepe", "sugarcrepe", "comvg")) and "verb" not in leaf]
+    assert all(sizes[leaf] >= 80 for leaf in large)
+    assert sizes["comvg/verb"] >= 20
 
 
 def test_pairs_of_attributes_that_aro_counts(suites: dict[str, Suite]) -> None:

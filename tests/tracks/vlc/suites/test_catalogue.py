@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from recompose.tracks.vlc.suites.aggregation import BIVLC, ELEVATER, I2T_RET, SUGARCREPE_PP, T2I_RET, TREES, ZS, Mean
+from recompose.tracks.vlc.suites.aggregation import (
+    BIVLC,
+    ELEVATER,
+    I2T_RET,
+    SUGARCREPE_PP,
+    T2I_RET,
+    TREES,
+    VL_CHECKLIST,
+    VL_CHECKLIST_ALL,
+    ZS,
+    Mean,
+)
 from recompose.tracks.vlc.suites.catalogue import (
     CHECKLIST_CAP,
     CHECKLIST_SHORT,
@@ -33,9 +44,9 @@ def test_each_leaf_is_of_a_list_of_suites() -> None:
 
 def test_names_stand_once() -> None:
     assert all(name == subtask.name for name, subtask in SUBTASKS.items())
-    assert len(SUBTASKS) == 112 + 3 + 18 + 3 + 5
+    assert len(SUBTASKS) == 112 + 3 + len(VL_CHECKLIST_ALL.leaves) + 2 + 18 + 3 + 5
     assert [*ITEMS] == [name for name, subtask in SUBTASKS.items() if subtask.items]
-    short = {name for name in ITEMS if name.startswith("vl_checklist") and ITEMS[name] < CHECKLIST_CAP}
+    short = {name for name in VL_CHECKLIST.leaves if ITEMS[name] < CHECKLIST_CAP}
     assert short == {f"vl_checklist/{name}" for name in CHECKLIST_SHORT}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import open_clip
 import pytest
 import torch
+from PIL import Image
 from rich.console import Console
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
@@ -24,10 +25,14 @@ from recompose.terminal.evaluate import show_evaluation
 from recompose.tracks.model_evaluation import EvaluationRequest
 from recompose.tracks.vlc import checkpoints
 from recompose.tracks.vlc.checkpoints import ModelWeights, choose_activation, find_weights, load_model
+from recompose.tracks.vlc.data.formats import eqben
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites import encoding, harness
 from recompose.tracks.vlc.suites.harness import device_of, evaluate, precision_of, suites_present
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.errors import raises
+from tests.tracks.vlc.data.formats.published import write_json
+from tests.tracks.vlc.data.formats.test_eqben import group
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, write_sugarcrepe
 
@@ -329,15 +334,37 @@ def test_a_text_tower_that_is_not_causal_is_computed_as_open_clip_has_it() -> No
 
 def test_devices_precisions_and_architectures() -> None:
     cpu = torch.device("cpu")
-    assert precision_of("auto", cpu) == "fp32" and precision_of("auto", torch.device("cuda")) == "fp16"
-    assert precision_of("bf16", cpu) == "bf16" and device_of("cpu") == cpu
+    assert precision_of("bf16") == "bf16" and device_of("cpu") == cpu
     with raises(DataError, "unknown-precision", "fp64"):
-        precision_of("fp64", cpu)
+        precision_of("fp64")
     for name in ("gpu", "cuda:99"):
         with raises(DataError, "missing-device", name):
             device_of(name)
     with raises(DataError, "unknown-architecture", "ViT-B-23"):
         checkpoints.config_of("ViT-B-23")
+
+
+def write_image(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (8, 8)).save(path)
+
+
+def pair_of(name: str) -> list[dict[str, Any]]:
+    """Two groups of a set of EqBen."""
+    return [row for number in (1, 2) for row in group(name, number)]
+
+
+def test_a_limit_of_items_is_evaluated_and_stored(world: World, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    write_json(data / "eqben/ann_json_finegrained_random.json", [row for name in eqben.SETS for row in pair_of(name)])
+    for picture in read_suite("eqben", data).images:
+        write_image(data / picture.path)
+    evaluate(request((data, *world[1:]), tmp_path / "out", suites=("eqben",), items=1))
+    results = json.loads((tmp_path / "out/results.json").read_text())
+    assert results["largest_items"] == 1
+    assert {name: count["items"] for name, count in results["items"].items()} == {
+        f"eqben/{name}": 1 for name in eqben.SETS
+    }
 
 
 def test_numbers_stand_suite_by_suite_with_means_first() -> None:

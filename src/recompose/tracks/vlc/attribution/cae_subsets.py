@@ -2,12 +2,13 @@
 
 Details that the text leaves open follow its first author's other code (hiker-lw/MACCO at 97fbae1,
 ``eval/evaluate_comp_benchmark.py`` and ``eval/evaluate_vl_checklist.py``). Six parts are metrics of the track itself:
-``aro/vg_attribution`` (pairs of 25 items or more), ``sugarcrepe/replace_rel``, ``vl_checklist/relation``,
-``vl_checklist/attribute``, ``comvg``, and ``svo_probes/verb_neg`` for SVO-Probes. The others are declared here, under
-names that begin with ``cae/``, and computed in ``cae_metrics.py``. This module does not import NumPy.
+``aro/vg_attribution`` (pairs of 25 items or more), ``sugarcrepe/replace_rel``, ``vl_checklist/all/relation`` and
+``vl_checklist/all/attribute`` (of all items, as MACCO has them), ``comvg``, and ``svo_probes/verb_neg`` for SVO-Probes.
+The others are declared here, under names that begin with ``cae/``, and computed in ``cae_metrics.py``. This module does
+not import NumPy.
 """
 
-from recompose.tracks.vlc.suites.aggregation import COMVG, VL_CHECKLIST, Mean, Tree, macro, names_in
+from recompose.tracks.vlc.suites.aggregation import COMVG, VL_CHECKLIST_ALL, Tree, macro, names_in
 
 METHODS = ("attention", "gradcam", "perturbation", "gradient")  # of attribution, in the paper's order
 # relations without a direction: ARO's authors exclude them from its mean (notebook at 81fdd20), and MACCO three more
@@ -47,22 +48,13 @@ SENSES = ("text", "image", "group")
 INTERVAL_PARTS = 4  # Table 11: groups of items, from whose scores the interval follows
 
 
-def _part(tree: Mean, name: str) -> Tree:
-    """Return a mean that is a part of another one, by its name."""
-    return next(part for part in tree.parts if isinstance(part, Mean) and part.name == name)
-
-
 RELATION = "cae/aro/relation"  # the mean over relations that have a direction
 ARO = macro("cae/aro", RELATION, "aro/vg_attribution")
 SUGARCREPE_ATTRIBUTE = macro(
     "cae/sugarcrepe/attribute", *(f"sugarcrepe/{kind}_att" for kind in ("add", "replace", "swap"))
 )
 SUGARCREPE = macro("cae/sugarcrepe", "sugarcrepe/replace_rel", SUGARCREPE_ATTRIBUTE)
-CHECKLIST = macro(
-    "cae/vl_checklist",
-    _part(VL_CHECKLIST, "vl_checklist/relation"),
-    _part(VL_CHECKLIST, "vl_checklist/attribute"),
-)
+CHECKLIST = macro("cae/vl_checklist", *VL_CHECKLIST_ALL.parts)
 VALSE_ACTIONS = ("valse/action-replacement", "valse/actant-swap")
 VALSE = macro("cae/valse", *VALSE_ACTIONS, "valse/relations")  # three files with equal weights, as in the text
 # actions and places with equal weights, as in MACCO

@@ -23,6 +23,7 @@ from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, PublishedSuite
 from recompose.tracks.vlc.data import analysis, wordnet
 from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
 from recompose.tracks.vlc.data.counts import check_counts
+from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite, files
 from recompose.tracks.vlc.data.suites_on_disk import layout_of, read_suite
@@ -118,8 +119,9 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
 
 def _write_suite(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     form, name, place = (recipe.document[key] for key in ("adapter", "suite", "folder"))
-    suite = read_suite(form, root, name, place)
-    check_counts(suite)
+    limit = Limit(recipe.document.get("items"), recipe.document.get("items_seed"))
+    suite = read_suite(form, root, name, place, limit)
+    check_counts(suite, limit)
     images = list(files([suite]))
     _check_images(suite.name, images, root, layout_of(form, place))
     write_suites([suite], folder)

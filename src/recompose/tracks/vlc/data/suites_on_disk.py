@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol, cast, get_args
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit, SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS, SuiteForm
 
@@ -46,7 +46,7 @@ def layout_of(form: str, folder: str = "") -> str:
     return format_of(form).LAYOUT.replace("<suite>", folder or form)
 
 
-def read_suite(form: str, root: Path, name: str = "", folder: str = "") -> Suite:
+def read_suite(form: str, root: Path, name: str = "", folder: str = "", limit: Limit = UNLIMITED) -> Suite:
     """Read a suite below a root of raw files.
 
     Args:
@@ -54,13 +54,14 @@ def read_suite(form: str, root: Path, name: str = "", folder: str = "") -> Suite
         root: the root of raw files.
         name: the name of the suite; empty: that of the published one.
         folder: the folder of its files; empty: its name.
+        limit: the largest number of items of a sub-task, of forms in ``catalogue.LIMITED``.
 
     Raises:
         DataError: there is no such form, or files are missing or of another form.
     """
     name = name or form
     folder = folder or name
-    return format_of(form).read(SuiteFiles(root, form, name, folder, layout_of(form, folder)))
+    return format_of(form).read(SuiteFiles(root, form, name, folder, layout_of(form, folder), limit))
 
 
 def present_suites(root: Path) -> list[str]:

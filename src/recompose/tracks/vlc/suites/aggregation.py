@@ -71,6 +71,18 @@ def suite(tree: Mean) -> Mean:
     return replace(tree, parts=tuple(prefix_names(tree.name, part) for part in tree.parts))
 
 
+def _name(tree: Tree) -> str:
+    return tree.name if isinstance(tree, Mean) else tree
+
+
+def _renamed(tree: Tree, old: str, new: str) -> Tree:
+    """Return a tree with another prefix of all names in it."""
+    name = new + _name(tree).removeprefix(old)
+    if isinstance(tree, str):
+        return name
+    return replace(tree, name=name, parts=tuple(_renamed(part, old, new) for part in tree.parts))
+
+
 def _object_leaf(name: str) -> Mean:
     """Return an object leaf of VL-Checklist: HAKE, and the means of SWiG's four sets and of Visual Genome's two.
 
@@ -139,8 +151,13 @@ VL_CHECKLIST = suite(
         ),
     )
 )
+# all items of the sets that CLIP-CAE is evaluated on; those of the tree above are limited
+VL_CHECKLIST_ALL = macro(
+    "vl_checklist/all", *(_renamed(part, "vl_checklist", "vl_checklist/all") for part in VL_CHECKLIST.parts[1:])
+)
 WHATSUP = suite(macro("whatsup", "a", "b", "coco_qa_one", "coco_qa_two", "vg_qa_one", "vg_qa_two"))
 WINOGROUND, COMVG, COLORSWAP, CLIP_BINDING = "winoground", "comvg", "colorswap", "clip_binding"  # one sub-task each
+COMVG_VERB, CLIP_BINDING_PLAIN = "comvg/verb", "clip_binding/plain"  # other readings of these
 SIMILARITY = ("sick", "sts_b")  # Spearman's correlations
 CREPE_SYSTEMATICITY = tuple(  # the paper compares these numbers with each other and has no mean of them
     f"crepe_systematicity/{corpus}_{split}_{kind}"
@@ -194,7 +211,8 @@ ZS = macro("zs", *(f"elevater/{task}" for task in ELEVATER))
 RETRIEVAL = ("coco", "flickr30k", "coco_counterfactuals")
 I2T_RET, T2I_RET = (macro(f"{way}_ret", *(f"{name}/{way}" for name in RETRIEVAL)) for way in ("i2t", "t2i"))
 OTHERS: tuple[Tree, ...] = (  # suites in no mean over suites
-    *(COMVG, COLORSWAP, CLIP_BINDING, *SIMILARITY, *CREPE_SYSTEMATICITY),
+    *(VL_CHECKLIST_ALL, COMVG, COMVG_VERB, COLORSWAP, CLIP_BINDING, CLIP_BINDING_PLAIN, *SIMILARITY),
+    *CREPE_SYSTEMATICITY,
     *(BIVLC, in_sense(BIVLC, "text"), in_sense(BIVLC, "image")),
     *(SUGARCREPE_PP, in_sense(SUGARCREPE_PP, "text_only")),
 )
@@ -264,14 +282,6 @@ def trees_of(form: str, name: str) -> tuple[Tree, ...]:
     return tuple(_renamed(tree, form, name) for tree in trees if _name(tree).split("/")[0] == form)
 
 
-def _renamed(tree: Tree, old: str, new: str) -> Tree:
-    """Return a tree of a suite with another name of the suite."""
-    name = new + _name(tree).removeprefix(old)
-    if isinstance(tree, str):
-        return name
-    return replace(tree, name=name, parts=tuple(_renamed(part, old, new) for part in tree.parts))
-
-
 def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], numbers: dict[str, float]) -> None:
     """Add the numbers of a tree's means to ``numbers``, from the leaves up."""
     if isinstance(tree, str):
@@ -299,10 +309,6 @@ def _items(part: Tree, mean: Mean, items: Mapping[str, int]) -> int:
         fault = f"has {items.get(name, 'no number of')} items, by which {mean.name} weighs its parts"
         raise ArgumentError(name, fault, code="no-items")
     return items[name]
-
-
-def _name(tree: Tree) -> str:
-    return tree.name if isinstance(tree, Mean) else tree
 
 
 def names_in(tree: Tree) -> tuple[str, ...]:

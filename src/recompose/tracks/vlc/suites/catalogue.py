@@ -9,7 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from recompose.tracks.vlc.suites.aggregation import CREPE_SYSTEMATICITY, SPEC_SUBSETS, VL_CHECKLIST
+from recompose.tracks.vlc.suites.aggregation import (
+    CREPE_SYSTEMATICITY,
+    SPEC_SUBSETS,
+    VL_CHECKLIST,
+    VL_CHECKLIST_ALL,
+)
 
 if TYPE_CHECKING:
     from recompose.tracks.vlc.suites.metrics import Ties
@@ -40,6 +45,7 @@ SuiteForm = Literal[
     "sugarcrepe_pp",
 ]
 UNDRAWN = ("crepe_systematicity", "bivlc", "sugarcrepe_pp")  # suites of no paper here: they have no synthetic data
+LIMITED = ("eqben",)  # suites whose items a setting may limit
 Query = Literal["i2t", "t2i", "group", "triplet"]
 CREPE_COMPLEXITIES = range(4, 13)  # atoms of a caption
 TRIPLET_SENSES = ("first", "second", "text_only")  # of triplets, beside both captions at once
@@ -58,6 +64,21 @@ CHECKLIST_SHORT = {  # the sets with fewer items
     "object_size_small/swig_item": 154,
     "object_size_small/swig_tool": 308,
     "attribute_state/vg": 941,
+}
+# all items of the sets whose files could be counted (om-ai-lab/VL-CheckList at 6f8d6a3)
+CHECKLIST_ALL = {
+    "attribute_action/vaw": 3_039,
+    "attribute_material/vaw": 11_835,
+    "attribute_size/vaw": 15_321,
+    "attribute_state/vaw": 4_939,
+    "attribute_action/vg": 1_892,
+    "attribute_color/vg": 11_569,
+    "attribute_material/vg": 2_470,
+    "attribute_size/vg": 2_695,
+    "attribute_state/vg": 941,
+    "relation_action/swig": 25_150,
+    "relation_action/vg": 12_733,
+    "relation_spatial": 30_650,
 }
 
 
@@ -139,14 +160,21 @@ _LISTED = (
         SubTask(leaf, "i2t", 2, CHECKLIST_SHORT.get(leaf.removeprefix("vl_checklist/"), CHECKLIST_CAP), "strict")
         for leaf in VL_CHECKLIST.leaves
     ),
+    *(
+        SubTask(leaf, "i2t", 2, CHECKLIST_ALL.get(leaf.removeprefix("vl_checklist/all/")), "strict")
+        for leaf in VL_CHECKLIST_ALL.leaves
+    ),
     # the true caption is first, and argmax takes the first
     *_subtasks("whatsup", {"a": 412, "b": 408}, "i2t", 4, "lenient"),
     *_subtasks("whatsup", {"coco_qa_one": 2_247, "coco_qa_two": 440}, "i2t", 2, "lenient"),
     *_subtasks("whatsup", {"vg_qa_one": 1_160, "vg_qa_two": 291}, "i2t", 2, "lenient"),
     SubTask("winoground", "group", 2, 400, "strict"),
     SubTask("comvg", "t2i", 2, 5_400, "strict"),
+    SubTask("comvg/verb", "t2i", 2, 1_280, "strict"),
     SubTask("colorswap", "group", 2, 300, "strict"),  # Winoground's format; its code reads answers in words
-    SubTask("clip_binding", "i2t", 5, None, "lenient"),  # the true caption is first, and argmax takes the first
+    # the true caption is first, and argmax takes the first
+    SubTask("clip_binding", "i2t", 5, None, "lenient"),
+    SubTask("clip_binding/plain", "i2t", 5, None, "lenient"),
     # sorted, with an unspecified order of equal scores
     *(SubTask(leaf, "i2t", None, None, "strict") for leaf in CREPE_SYSTEMATICITY),
     *_subtasks("bivlc", {"replace": 2_099, "swap": 359, "add": 475}, "group", 2, "strict"),

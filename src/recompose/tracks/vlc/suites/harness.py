@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import torch
 
@@ -20,6 +20,7 @@ from recompose.files import write_json, write_text
 from recompose.progress import say
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
+from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites, read_suite
 from recompose.tracks.vlc.suites.encoding import Broken, Precision, encode
@@ -29,7 +30,7 @@ from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
 ALL = "all"
 RESULTS, TABLE, EMBEDDINGS = "results.json", "scores.csv", "embeddings"
 MAX_NAMES = 4  # sub-tasks in a note
-PRECISIONS = ("auto", "fp32", "fp16", "bf16")
+PRECISIONS = get_args(Precision)
 
 
 def evaluate(request: EvaluationRequest) -> EvaluationSummary:
@@ -44,13 +45,13 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     for name, layout in absent.items():
         say(f"{name} is absent and left out. Files expected below {request.data}: {layout}")
     device = device_of(request.device)
-    precision = precision_of(request.precision, device)
+    precision = precision_of(request.precision)
     weights = find_weights(request.model, request.weights)
     activation, notes = choose_activation(request.model, weights, request.activation)
     title = f"{request.model} with {weights.name}, run with {activation} in {precision} on {device}"
     for note in (title, *notes):
         say(note)
-    suites = [read_suite(name, request.data) for name in names]
+    suites = [read_suite(name, request.data, limit=Limit(request.items)) for name in names]
     check(suites)
     notes += tuple(_partial_suites(suites))
     loaded = load_model(request.model, weights, activation, request.alpha)
@@ -83,6 +84,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         "trained_with": weights.trained_with,
         "precision": precision,
         "suites": names,
+        "largest_items": request.items,
         "absent": absent,
         "metrics": numbers,
         "items": {name: count._asdict() for name, count in counted.items()},
@@ -126,8 +128,8 @@ def device_of(name: str) -> torch.device:
     return device
 
 
-def precision_of(name: str, device: torch.device) -> Precision:
-    """Return the precision of this name; ``auto`` is 16 bits on a GPU.
+def precision_of(name: str) -> Precision:
+    """Return the precision of this name.
 
     Raises:
         DataError: an unknown precision.
@@ -135,9 +137,7 @@ def precision_of(name: str, device: torch.device) -> Precision:
     if name not in PRECISIONS:
         message = f"unknown precision '{name}': choose among {', '.join(PRECISIONS)}"
         raise DataError(message, code="unknown-precision", place=name)
-    if name != "auto":
-        return cast(Precision, name)
-    return "fp16" if device.type == "cuda" else "fp32"
+    return cast(Precision, name)
 
 
 def _partial_suites(suites: Sequence[Suite]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
+from recompose.tracks.vlc.suites.aggregation import COMP
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SUBTASKS, SubTask
 
 UNKNOWN, NONE = "unknown", "-"
@@ -76,7 +77,7 @@ def _query_columns(suite: str) -> Mapping[str, str]:
             "items": f"{images} images",
             "a tie is": TIES["first"],
         }
-    tasks = [task for task in SUBTASKS.values() if task.suite == suite]
+    tasks = [task for task in map(SUBTASKS.__getitem__, COMP.leaves) if task.suite == suite]
     return {
         "query": _distinct(QUERIES[task.query] for task in tasks),
         "sub-tasks": str(len(tasks)),

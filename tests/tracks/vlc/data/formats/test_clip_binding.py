@@ -22,11 +22,14 @@ def row(file: str, *captions: str) -> dict[str, str]:
 
 
 def test_the_true_caption_stands_first(tmp_path: Path) -> None:
-    """An image of two objects stands once for each."""
+    """An image of two objects stands once for each; the released prompt has no space at its end."""
     other = ("blue sphere", *CAPTIONS[1:])
     suite = read_suite("clip_binding", written(tmp_path, row("CLEVR_1.png", *CAPTIONS), row("CLEVR_1.png", *other)))
     image = "images/clip_binding/two_object/images/gen/CLEVR_1.png"
-    assert questions(suite, "clip_binding") == [(image, [*CAPTIONS], 0), (image, [*other], 0)]
+    assert questions(suite, "clip_binding/plain") == [(image, [*CAPTIONS], 0), (image, [*other], 0)]
+    assert questions(suite, "clip_binding") == [
+        (image, [f"a photo of{caption}" for caption in captions], 0) for captions in (CAPTIONS, other)
+    ]
     assert len(suite.images) == 1
 
 

@@ -12,7 +12,7 @@ from tests.tracks.vlc.data.formats.published import questions
 HEADER = "id,sentence,pos_triplet,neg_triplet,pos_image_id,neg_image_id,neg_value,sentence_id"
 ROWS = (
     """1,a man is sitting at a table,"man,sit,table","('dog', 'sit', 'table')",2358258,2357994,subject,215""",
-    """2,a man is sitting at a table,"man,sit,table","('dog', 'sit', 'table')",2358258,2400993,subject,215""",
+    """2,a man is sitting at a table,"man,sit,table","('man', 'leave', 'table')",2358258,2400993,verb,215""",
 )
 
 
@@ -29,6 +29,7 @@ def test_a_sentence_and_two_images(tmp_path: Path) -> None:
         for other in (2357994, 2400993)
     ]
     assert len(suite.texts) == 1
+    assert questions(suite, "comvg/verb") == questions(suite, "comvg")[1:]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,8 @@ def test_a_sentence_and_two_images(tmp_path: Path) -> None:
         ((HEADER, ROWS[0].replace("2357994", "../7")), "no-number", "row 1, field 'neg_image_id'"),
         ((HEADER.replace("pos_image_id", "image"), *ROWS), "missing-field", "line 1"),
         ((HEADER,), "no-items", "ComVG.csv"),
+        ((HEADER, ROWS[0].replace("subject", "adverb")), "unknown-name", "row 1, field 'neg_value'"),
+        ((HEADER, ROWS[0]), "no-items", "ComVG.csv, verb"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, lines: tuple[str, ...], code: str, place: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import eqben
+from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.suite import Groups, Suite
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
@@ -58,6 +59,22 @@ def test_groups_are_put_together_and_stand_in_the_order_of_their_numbers(tmp_pat
         for number in (1, 9, 12)
     ]
     assert pairs(suite, "eqben/youcook2")[0][0] == tuple(f"images/eqben/eqbenyoucook2/v5/{one}.npy" for one in (0, 1))
+
+
+def test_a_limit_takes_the_first_groups_of_each_set_or_draws_them(tmp_path: Path) -> None:
+    rows = [row for number in range(40) for row in group("ag", 10 + number)]
+    write(tmp_path, published() + [row for row in rows if row["private_info"]["sample_cnt"] != 12])
+    whole = read_suite("eqben", tmp_path)
+    first, drawn, again, other = (read_suite("eqben", tmp_path, limit=Limit(5, seed)) for seed in (None, 0, 0, 1))
+    numbers = pairs(whole, "eqben/ag")
+    assert pairs(first, "eqben/ag") == numbers[:5]
+    assert equal(drawn, again) and not equal(drawn, other)
+    assert len(pairs(drawn, "eqben/ag")) == 5 and pairs(drawn, "eqben/ag") != numbers[:5]
+    places = [numbers.index(pair) for pair in pairs(drawn, "eqben/ag")]
+    assert places == sorted(places)
+    assert {image for images, _ in pairs(first, "eqben/ag") for image in images} == {
+        picture.path for picture in first.images if "eqbenag" in picture.path
+    }  # no other image is asked for
 
 
 def test_the_order_of_lines_says_nothing(tmp_path: Path) -> None:

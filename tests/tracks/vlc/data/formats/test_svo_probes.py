@@ -42,6 +42,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_rows_that_differ_in_one_thing_ask_which_image_it_is(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is reported where no image is missing."""
     suite = read_suite("svo_probes", root)
     first, second, third, fourth, fifth = (f"images/svo_probes/{number}.jpg" for number in range(1, 6))
     assert questions(suite, "svo_probes/subj_neg") == [("A girl stands in grass.", [first, second], 0)]
@@ -50,7 +51,7 @@ def test_rows_that_differ_in_one_thing_ask_which_image_it_is(root: Path, capsys:
         ("A girl sits.", [third, fourth], 0),
     ]
     assert questions(suite, "svo_probes/obj_neg") == [("A girl eats.", [fifth, first], 0)]
-    assert "left out without an image: 0 of 1 subj_neg, 0 of 2 verb_neg, 0 of 1 obj_neg" in capsys.readouterr().err
+    assert "left out" not in capsys.readouterr().err
 
 
 def test_items_that_lack_an_image_are_left_out_and_counted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,7 +59,7 @@ def test_items_that_lack_an_image_are_left_out_and_counted(root: Path, capsys: p
     suite = read_suite("svo_probes", root)
     assert [sentence for sentence, _, _ in questions(suite, "svo_probes/verb_neg")] == ["A girl stands in grass."]
     assert len(suite.images) == 4
-    assert "0 of 1 subj_neg, 1 of 2 verb_neg, 0 of 1 obj_neg" in capsys.readouterr().err
+    assert "left out without an image: 1 of 2 verb_neg\n" in capsys.readouterr().err
 
 
 def test_a_set_without_images_is_none(root: Path) -> None:

@@ -8,10 +8,10 @@ import pytest
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import vl_checklist
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST, VL_CHECKLIST_ALL
 from recompose.tracks.vlc.suites.catalogue import CHECKLIST_CAP
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import questions, write_json
+from tests.tracks.vlc.data.formats.published import questions, touch, write_json
 
 LEAVES = [leaf.removeprefix("vl_checklist/") for leaf in VL_CHECKLIST.leaves]
 
@@ -25,6 +25,7 @@ def written(root: Path, **files: list[Any]) -> Path:
         write_json(root / "vl_checklist/data" / vl_checklist.file_of(leaf), [entry("1.jpg")])
     for name, items in files.items():
         write_json(root / "vl_checklist/data" / f"{name.replace('__', '/')}.json", items)
+    touch(root / "images/hake/1.jpg")
     return root
 
 
@@ -52,7 +53,7 @@ def test_files_lie_where_the_released_settings_say(leaf: str, file: str) -> None
 def test_the_first_of_the_true_captions_against_the_first_of_the_false(tmp_path: Path) -> None:
     swig = [["dialing_8.jpg", {"POS": ["a man dials", "b", "c"], "NEG": ["a man eats", "e", "f"]}]]
     suite = read_suite("vl_checklist", written(tmp_path, Relation__swig_action=swig))
-    assert list(suite.tasks) == [*VL_CHECKLIST.leaves]
+    assert list(suite.tasks) == [*VL_CHECKLIST.leaves, *VL_CHECKLIST_ALL.leaves]
     task = questions(suite, "vl_checklist/relation_action/swig")
     assert task == [("images/swig/dialing_8.jpg", ["a man dials", "a man eats"], 0)]
 
@@ -60,6 +61,7 @@ def test_the_first_of_the_true_captions_against_the_first_of_the_false(tmp_path:
 def test_images_lie_in_the_folders_of_their_corpora(tmp_path: Path) -> None:
     """Both parts of Visual Genome in one folder."""
     hake = entry("hico_20160224_det/images/train2015/1.jpg")
+    touch(tmp_path / "images/hake" / hake[0])
     suite = read_suite(
         "vl_checklist",
         written(
@@ -83,6 +85,22 @@ def test_the_first_items_of_a_set_are_taken(tmp_path: Path) -> None:
     suite = read_suite("vl_checklist", written(tmp_path, Attribute__vg__color=many))
     task = questions(suite, "vl_checklist/attribute_color/vg")
     assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CHECKLIST_CAP)]
+    task = questions(suite, "vl_checklist/all/attribute_color/vg")
+    assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CHECKLIST_CAP + 2)]
+
+
+def test_items_without_an_image_of_hake_are_left_out_before_the_first_are_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = [entry("gone.jpg"), *(entry("1.jpg", f"knife {number}") for number in range(CHECKLIST_CAP))]
+    suite = read_suite("vl_checklist", written(tmp_path, Relation__hake_action=items))
+    for leaf in ("relation_action/hake", "all/relation_action/hake"):
+        task = questions(suite, f"vl_checklist/{leaf}")
+        assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CHECKLIST_CAP)]
+    assert "left out without an image: 1 of 1001 relation_action/hake\n" in capsys.readouterr().err
+    (tmp_path / "images/hake/1.jpg").unlink()
+    with raises(DataError, "missing-image", tmp_path / "images/hake"):
+        read_suite("vl_checklist", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,16 @@
 
 The generalization split of the data set of two objects, the one that CLIP-CAE reports (appendix L), read like
 ``ObjectDataset`` of marthaflinderslewis/clip-binding at bb6f55e: the true caption is first. A row is a true caption of
-an image, so an image has several rows.
+an image, so an image has several rows. Texts are those of its ``models/clip.py``, line 19, which puts ``PROMPT`` before
+captions, without a space between. The sub-task ``plain`` has the captions alone.
 """
 
+from recompose.tracks.vlc.data.formats.reading import Question
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
 FOLDER = "two_object/images/gen"  # among the suite's images
+PROMPT = "a photo of"
 CAPTIONS = ("pos", "neg_0", "neg_1", "neg_2", "neg_3")
 LAYOUT = (
     "<suite>/two_object/gen.csv, from the archive that github.com/marthaflinderslewis/clip-binding links to (Google "
@@ -24,5 +27,15 @@ def read(files: SuiteFiles) -> Suite:
     """
     rows = files.rows("two_object/gen.csv", ("file_name", *CAPTIONS))
     images = f"{files.images}/{FOLDER}"
-    questions = [(files.image(row, "file_name", images), files.texts(row, *CAPTIONS), 0) for row in rows]
-    return files.suite({"": files.choices("i2t", questions)})
+
+    def questions(prompt: str) -> list[Question]:
+        return [
+            (
+                files.image(row, "file_name", images),
+                [files.collector.text(prompt + row.text(key)) for key in CAPTIONS],
+                0,
+            )
+            for row in rows
+        ]
+
+    return files.suite({"": files.choices("i2t", questions(PROMPT)), "plain": files.choices("i2t", questions(""))})

@@ -5,6 +5,8 @@ of the two captions. ``private_info`` identifies each: ``dataset``, ``name`` (c1
 ``sample_cnt``, the number of the group. Groups are assembled from it like in ``evaluate_eqben_locally.py`` of
 Wangt-CN/EqBen at ab6c79a, in the order of their numbers.
 
+Two sets are so large that FSC-CLIP takes 20,000 of them (Appendix A.2), see ``SuiteFiles.limit``.
+
 Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8, blue, green, red, as the released examples read them
 (``process_img_npy``). A reader must load them without pickles and reverse the order of channels.
 """
@@ -34,7 +36,7 @@ def read(files: SuiteFiles) -> Suite:
     for name in SETS:
         if not groups[name]:
             raise fault(files.path(FILE), "no-items", f"holds no items of eqben{name}")
-    return files.suite({name: _groups(files, groups[name]) for name in SETS})
+    return files.suite({name: _groups(files, files.limit.of(groups[name], name)) for name in SETS})
 
 
 def group_items(entries: list[AnnotationItem]) -> dict[str, list[Mapping[str, AnnotationItem]]]:

@@ -1,14 +1,17 @@
 """A suite's files on disk, read as numbered images and texts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, TypeVar
 
+from recompose.progress import say
 from recompose.tracks.vlc.data.formats.reading import (
     AnnotationItem,
     Key,
     Question,
+    missing_error,
     read_document,
     read_items,
     read_lines,
@@ -16,6 +19,32 @@ from recompose.tracks.vlc.data.formats.reading import (
     read_tabbed,
 )
 from recompose.tracks.vlc.data.suite import Box, Choices, Collector, Groups, Query, Suite, Task
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The largest number of items of a sub-task, and the seed that draws them."""
+
+    items: int | None = None  # None: all
+    seed: int | None = None  # None: the first ones
+
+    def of(self, items: Sequence[T], name: str) -> list[T]:
+        """Return the items of a sub-task of this name that count, in their order.
+
+        Example:
+            >>> Limit().of("abc", "ag"), Limit(2).of("abc", "ag"), Limit(2, seed=0).of("abc", "ag")
+            (['a', 'b', 'c'], ['a', 'b'], ['a', 'c'])
+        """
+        if self.items is None or self.items >= len(items):
+            return list(items)
+        if self.seed is None:
+            return list(items[: self.items])
+        return [items[place] for place in sorted(Random(f"{self.seed}/{name}").sample(range(len(items)), self.items))]
+
+
+UNLIMITED = Limit()
 
 
 @dataclass(frozen=True)
@@ -27,6 +56,7 @@ class SuiteFiles:
     name: str
     folder: str  # of annotation files; images that no other suite has are in a folder of this name below images/
     layout: str  # the required files, for messages
+    limit: Limit = UNLIMITED
     collector: Collector = field(default_factory=Collector)
 
     @property
@@ -57,6 +87,36 @@ class SuiteFiles:
     def tabbed(self, file: str, columns: Sequence[str], *, header: bool) -> list[AnnotationItem]:
         """Return the rows of a table with tabs, see ``read_tabbed``."""
         return read_tabbed(self.path(file), self.layout, columns, header=header)
+
+    def with_images(
+        self,
+        sets: Mapping[str, Sequence[AnnotationItem]],
+        folder: str,
+        paths: Callable[[AnnotationItem], Iterable[str]],
+    ) -> dict[str, list[AnnotationItem]]:
+        """Return the items of each set whose images exist, and report the number of the others, if there are any.
+
+        Args:
+            sets: the items by set.
+            folder: the folder of the images below the root, for the error.
+            paths: the paths of an item's images below the root.
+
+        Raises:
+            DataError: a set has no item whose images exist.
+        """
+        complete = {
+            name: [item for item in items if all((self.root / path).is_file() for path in paths(item))]
+            for name, items in sets.items()
+        }
+        for name, items in complete.items():
+            if not items:
+                message = f"lacks an image of each of the {len(sets[name])} items of {name}"
+                raise missing_error(self.root / folder, message, self.layout, "missing-image")
+        missing = {name: len(sets[name]) - len(items) for name, items in complete.items()}
+        if any(missing.values()):
+            counts = ", ".join(f"{count} of {len(sets[name])} {name}" for name, count in missing.items() if count)
+            say(f"{self.name}: items left out without an image: {counts}")
+        return complete
 
     def image(self, item: AnnotationItem, key: Key, folder: str, box: Box | None = None) -> int:
         """Return the number of the image that a field names below a folder."""

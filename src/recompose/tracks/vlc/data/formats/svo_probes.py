@@ -10,8 +10,7 @@ reported.
 
 from collections.abc import Sequence
 
-from recompose.progress import say
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, missing_error
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -30,18 +29,15 @@ def read(files: SuiteFiles) -> Suite:
     Raises:
         DataError: a file is absent or not as published, or a set has no item whose images exist.
     """
-    folder, published = files.root / files.images, sets(files.rows(FILE, COLUMNS))
-    present = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
-    complete = {name: [row for row in rows if present.issuperset(_names(row))] for name, rows in published.items()}
-    for name, rows in complete.items():
-        if not rows:
-            message = f"lacks an image of each of the {len(published[name])} items of {name}"
-            raise missing_error(folder, message, files.layout, "missing-image")
-    counts = ", ".join(
-        f"{len(published[name]) - len(complete[name])} of {len(published[name])} {name}" for name in SETS
-    )
-    say(f"{files.name}: items left out without an image: {counts}")
-    return files.suite({name: files.choices("t2i", [_question(files, row) for row in complete[name]]) for name in SETS})
+
+    def images(row: AnnotationItem) -> list[str]:
+        return [f"{files.images}/{row.whole(column)}.jpg" for column in ("pos_image_id", "neg_image_id")]
+
+    def question(row: AnnotationItem) -> Question:
+        return files.text(row, "sentence"), [*map(files.collector.image, images(row))], 0
+
+    complete = files.with_images(sets(files.rows(FILE, COLUMNS)), files.images, images)
+    return files.suite({name: files.choices("t2i", list(map(question, rows))) for name, rows in complete.items()})
 
 
 def sets(rows: Sequence[AnnotationItem]) -> dict[str, list[AnnotationItem]]:
@@ -59,12 +55,3 @@ def _truth(row: AnnotationItem, column: str) -> bool:
     if value not in ("true", "false"):
         raise row.field_fault(column, "wrong-kind", "is neither True nor False")
     return value == "true"
-
-
-def _names(row: AnnotationItem) -> list[str]:
-    return [f"{row.whole(column)}.jpg" for column in ("pos_image_id", "neg_image_id")]
-
-
-def _question(files: SuiteFiles, row: AnnotationItem) -> Question:
-    images = [files.collector.image(f"{files.images}/{name}") for name in _names(row)]
-    return files.text(row, "sentence"), images, 0

@@ -2,18 +2,21 @@
 
 Zhao et al., 2022, read like the released code with its own settings (om-ai-lab/VL-CheckList at 6f8d6a3,
 ``vl_checklist/data_loader.py``, the task ``itc`` of ``vl_checklist/evaluate.py``): the first of an item's captions
-``POS`` against the first of ``NEG``, although SWiG's sets have three of each; of a set the first 1,000 items whose
-images are on disk. Here they are the first 1,000 regardless of the disk, so that two machines evaluate the same items.
-Some items have the same text for both, which are indistinguishable.
+``POS`` against the first of ``NEG``, although some of SWiG's sets have three of each; of a set the first 1,000 items
+whose images are on disk. Here images may be missing in HAKE alone, some of whose links are dead: items without one are
+left out, and their number is reported. Some items have the same text for both, which are indistinguishable.
+
+CLIP-CAE takes all items, of the sets of attributes and relations: these are also sub-tasks under ``all/``.
 """
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from recompose.data.paths import is_inside
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Choices, Suite
-from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST, VL_CHECKLIST_ALL
 from recompose.tracks.vlc.suites.catalogue import CHECKLIST_CAP
 
 IMAGES = {"vg": VISUAL_GENOME, "vaw": VISUAL_GENOME, "swig": "images/swig", "hake": "images/hake"}
@@ -24,36 +27,40 @@ LAYOUT = (
     f"{VISUAL_GENOME}/<number>.jpg, all images of VG_100K and VG_100K_2 in one folder (visualgenome.org); "
     "images/swig/* (images_512.zip of github.com/allenai/swig); images/hake/{hake_images_20190730,"
     "hake_images_20200614,hcvrd,hico_20160224_det,openimages,pic,vcoco}/* as its DATASETS.md says "
-    "(github.com/DirtyHarryLYL/HAKE; for some parts the links are dead)"
+    "(github.com/DirtyHarryLYL/HAKE; for some parts the links are dead: items without an image are left out)"
 )
 LEAVES = tuple(leaf.removeprefix(f"{VL_CHECKLIST.name}/") for leaf in VL_CHECKLIST.leaves)  # the names of sets
+ALL = tuple(leaf.removeprefix(f"{VL_CHECKLIST_ALL.name}/") for leaf in VL_CHECKLIST_ALL.leaves)  # without a limit
 
 
 def read(files: SuiteFiles) -> Suite:
     """Read the suite.
 
     Raises:
-        DataError: a file is absent or not as published.
+        DataError: a file is absent or not as published, or HAKE has no image of a set.
     """
-    return files.suite({leaf: _choices(files, leaf) for leaf in LEAVES})
+    sets = {leaf: files.items(f"data/{file_of(leaf)}") for leaf in LEAVES}
+    hake, folder = {leaf: items for leaf, items in sets.items() if corpus_of(leaf) == "hake"}, IMAGES["hake"]
+    sets |= files.with_images(hake, folder, lambda item: [_path(item, folder)])
+    tasks = {leaf: _choices(files, leaf, items[:CHECKLIST_CAP]) for leaf, items in sets.items()}
+    return files.suite(tasks | {f"all/{leaf}": _choices(files, leaf, sets[leaf]) for leaf in ALL})
 
 
-def _choices(files: SuiteFiles, leaf: str) -> Choices:
+def _choices(files: SuiteFiles, leaf: str, items: Sequence[AnnotationItem]) -> Choices:
     images = IMAGES[corpus_of(leaf)]
-    items = files.items(f"data/{file_of(leaf)}")[:CHECKLIST_CAP]
     return files.choices("i2t", [_question(files, item, images) for item in items])
 
 
 def _question(files: SuiteFiles, item: AnnotationItem, images: str) -> Question:
     captions = item.part(1, dict)
     texts = [files.collector.text(captions.texts(key)[0]) for key in ("POS", "NEG")]
-    return files.collector.image(item.image_path(images, _name(item, images))), texts, 0
+    return files.collector.image(_path(item, images)), texts, 0
 
 
-def _name(item: AnnotationItem, images: str) -> str:
-    """Return the name of an image in its folder; those of Visual Genome lie in one folder, not in two."""
+def _path(item: AnnotationItem, images: str) -> str:
+    """Return the path of an image; those of Visual Genome lie in one folder, not in two."""
     name = item.text(0)
-    return PurePosixPath(name).name if images == VISUAL_GENOME and is_inside(name) else name
+    return item.image_path(images, PurePosixPath(name).name if images == VISUAL_GENOME and is_inside(name) else name)
 
 
 def file_of(leaf: str) -> str:

@@ -166,10 +166,10 @@ def draw_comvg(replicate: SuiteReplicate, album: list[Photo]) -> None:
             value = _difference(true.scene, false.scene)
             numbers = [photo.name.removesuffix(".jpg") for photo in (true, false)]
             rows.append((len(rows) + 1, caption(true.scene), *numbers, value))
-    write_rows(replicate.root / "comvg/ComVG.csv", (*comvg.COLUMNS, "neg_value"), rows)
+    write_rows(replicate.root / "comvg/ComVG.csv", comvg.COLUMNS, rows)
 
 
 def _difference(first: Scene, second: Scene) -> str:
     if first.relation != second.relation:
-        return "predicate"
+        return "verb"
     return "subject" if first.first != second.first else "object"
