@@ -1,12 +1,14 @@
 """Loading of params.yaml: the parameters of the chosen profile from the file's text."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from yaml import MarkedYAMLError, YAMLError
 
 from recompose.errors import ParamsError
+from recompose.params.allocation import read_allocation
 from recompose.params.merging import Document, plain
 from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
 from recompose.params.profiles import apply_overrides, with_bases, wrong_bases
@@ -25,7 +27,15 @@ def load_params(path: Path, tracks: Forms, profile: str | None = None, edits: Se
     except (OSError, UnicodeDecodeError) as error:
         message = f"{path} cannot be read: {error}. Run in the root of the project."
         raise ParamsError(message, code="unreadable-file", place=path) from None
-    return parse_params(text, tracks, str(path), profile, edits)
+    params = parse_params(text, tracks, str(path), profile, edits)
+    if params.chosen.allocation is None:
+        return params
+    allocation = read_allocation(path.parent / params.chosen.allocation)
+    if allocation and allocation.profile != params.profile:
+        place = f"profiles.{params.profile}.allocation"
+        message = f"{path}: {place}: {params.chosen.allocation} is of the profile {allocation.profile!r}"
+        raise ParamsError(message, code="other-profile", place=place)
+    return replace(params, allocation=allocation)
 
 
 def parse_params(

@@ -6,9 +6,20 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Discriminator, Field, Tag, create_model
 
+from recompose.params.allocation import Allocation
 from recompose.params.merging import Document
 from recompose.params.mistakes import Problem
-from recompose.params.sections import Backbone, Bundled, Classifier, Name, Pretrained, Released, Section, Trainer
+from recompose.params.sections import (
+    Backbone,
+    Bundled,
+    Classifier,
+    FileName,
+    Name,
+    Pretrained,
+    Released,
+    Section,
+    Trainer,
+)
 
 S = TypeVar("S", bound=Section)
 C = TypeVar("C", bound=Section)
@@ -40,6 +51,7 @@ class Profile:
     tracks: dict[str, Section]  # the choices from each track that the profile has
     based_on: str | None = None
     override: Document = field(default_factory=dict)
+    allocation: str | None = None  # the file that says how often each method and variant is repeated
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,7 @@ class Params:
     profiles: dict[str, Profile]
     backbones: dict[str, Backbone]
     tracks: dict[str, Section]
+    allocation: Allocation | None = None  # of the chosen profile, if it has one and it was chosen
 
     @property
     def chosen(self) -> Profile:
@@ -87,6 +100,11 @@ class ProfileSection(Section):
         description="The profile that this one builds on: mappings merge, lists and other values replace.",
     )
     trainer: Trainer = Field(description="The hardware settings of training.")
+    allocation: FileName | None = Field(
+        default=None,
+        description="A file beside params.yaml with the number of replicates of each method and variant, which "
+        "`recompose decide` writes. Without the file, seeds are as declared.",
+    )
     override: Document = Field(
         default={},
         description="Values that replace those of other sections, each under its dotted path.",
@@ -131,4 +149,4 @@ def params_of(file: ParamsFile, tracks: Forms) -> Params:
 
 def _profile_of(section: ProfileSection, tracks: Forms) -> Profile:
     chosen = {name: choice for name in tracks if (choice := getattr(section, name)) is not None}
-    return Profile(section.trainer, chosen, section.based_on, section.override)
+    return Profile(section.trainer, chosen, section.based_on, section.override, section.allocation)

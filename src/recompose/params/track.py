@@ -3,13 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Protocol
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
+from recompose.inference.sequential import Looks
 from recompose.params.merging import Document, merged
 from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
-from recompose.params.sections import Distinct, Name, Names, Section, Seed
+from recompose.params.sections import Count, Distinct, Name, Names, Section, Seed
 
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct]
+
+
+def _valid_looks(sizes: list[int]) -> list[int]:
+    Looks(tuple(sizes))
+    return sizes
 
 
 class MethodForm(Protocol):
@@ -89,6 +95,11 @@ class TrackChoice(Section):
         description="Run variants that papers mark `every_seed` with all seeds of methods; otherwise with those of "
         "ablations.",
     )
+    looks: Annotated[list[Count], AfterValidator(_valid_looks)] | None = Field(
+        default=None,
+        description="Numbers of replicates at which claims are tested, at most five, declared before the study; null: "
+        "once, with all replicates.",
+    )
     leave_out: Annotated[list[str], Distinct] = Field(
         default=[], description="Variants of papers that are not run, such as inner points of sweeps."
     )
@@ -99,3 +110,6 @@ class TrackChoice(Section):
             yield from unknown_name(("datasets", number), name, section.datasets)
         for number, name in enumerate(self.methods):
             yield from unknown_name(("methods", number), name, section.method_forms)
+        if self.looks and self.looks[-1] > len(self.seeds):
+            message = f"the last look is at {self.looks[-1]} replicates, but there are {len(self.seeds)} seeds"
+            yield Problem(("looks",), message, "few-seeds")

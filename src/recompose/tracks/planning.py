@@ -8,6 +8,7 @@ from typing import Any
 from recompose.digest import digest
 from recompose.errors import ParamsError, PlanError
 from recompose.fingerprint import fingerprint
+from recompose.inference.sequential import Looks
 from recompose.papers.declaration import Variant
 from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.merging import Document, plain
@@ -86,7 +87,8 @@ class Runs(ABC):
             if dataset in variant.datasets
         }
         first = {name: self.data(name, self.choice.seeds[0]) for name in self.choice.datasets}
-        return TrackPlan(first, evaluations, tuple(self.choice.methods))
+        looks = Looks(tuple(self.choice.looks)) if self.choice.looks else None
+        return TrackPlan(first, evaluations, tuple(self.choice.methods), looks)
 
     def data(self, name: str, seed: int) -> Recipe:
         """Return the recipe of a data set, or of a synthetic one's replicate of this seed."""
@@ -124,6 +126,8 @@ class Runs(ABC):
         choice = self.choice
         if not (self.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
             return [0]
+        if self.params.allocation:
+            return choice.seeds[: self.params.allocation.replicates.get(self.track, {}).get(name, 1)]
         if name in choice.methods or (variant.every_seed and (choice.repeat_variants or _is_synonym(variant))):
             return list(choice.seeds)
         of_readings = (
