@@ -137,9 +137,7 @@ def _replace(scene: Scene, rng: Random) -> Scene:
 
 
 def draw_crepe(replicate: SuiteReplicate, album: list[Photo]) -> None:
-    """Write CREPE's files. Rows are sorted by the length of their captions: the shortest ninth has the lowest
-    complexity.
-    """
+    """Write CREPE's files. Rows are sorted by the length of their captions."""
     rng = replicate.rng("crepe")
     couples = [photo for photo in album if photo.scene.second]
     for name, change in {"atom": _replace, "swap": _swap, "negate": deny_entity}.items():
@@ -149,11 +147,7 @@ def draw_crepe(replicate: SuiteReplicate, album: list[Photo]) -> None:
             false = {caption(falsify(photo.scene, statement, change, rng)): None for _ in range(5)}
             rows.append((photo.name.removesuffix(".jpg"), caption(statement), list(false), *photo.box))
         rows.sort(key=lambda row: (len(row[1].split()), row[1]))
-        size = len(rows) // len(crepe.COMPLEXITIES)
-        for place, complexity in enumerate(crepe.COMPLEXITIES):
-            file = replicate.root / "crepe/prod_hard_negatives" / name
-            file /= f"prod_vg_hard_negs_{name}_complexity_{complexity}.csv"
-            write_rows(file, crepe.COLUMNS, rows[place * size : (place + 1) * size])
+        write_rows(replicate.root / "crepe" / crepe.file_of(name), crepe.COLUMNS, rows)
 
 
 def draw_comvg(replicate: SuiteReplicate, album: list[Photo]) -> None:
