@@ -105,8 +105,8 @@ _LISTED = (
     # it is first: a shuffled caption identical to the true one counts as right
     SubTask("aro/flickr30k_order", "i2t", 5, 5_000, "lenient"),
     SubTask("aro/coco_order", "i2t", 5, 25_010, "lenient"),
-    # sorted, with an unspecified order of equal scores
-    *_subtasks("crepe", {"atom": 17_698, "swap": 7_405, "negate": 17_303}, "i2t", None, "strict"),
+    # the true caption is first, and a stable sort leaves it before equals: some false captions are the same text
+    *_subtasks("crepe", {"atom": 17_698, "swap": 7_405, "negate": 17_303}, "i2t", None, "lenient"),
     *_subtasks("eqben", {"youcook2": 45_849, "gebc": 1_814, "ag": 195_872, "sd": 1_513}, "group", 2, "strict"),
     *_subtasks("eqben", {"kubric_loc": 2_000, "kubric_cnt": 2_000, "kubric_attr": 2_000}, "group", 2, "strict"),
     # sorted, with an unspecified order of equal scores
