@@ -1,4 +1,4 @@
-"""EqBen as published, in small: four lines a group in any order, numbered over all sets."""
+"""EqBen as published, in small."""
 
 from pathlib import Path
 from typing import Any
@@ -7,51 +7,67 @@ import numpy as np
 import pytest
 
 from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import eqben
+from recompose.tracks.vlc.data.suite import Groups, Suite
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import groups, write_json
-
-SIZES = {"ag": 3, "youcook2": 2, "gebc": 2, "kubric_loc": 1, "kubric_attr": 1, "kubric_cnt": 1, "sd": 2}
+from tests.tracks.vlc.data.formats.published import equal, write_json
 
 
-def group(name: str, number: int) -> list[dict[str, Any]]:
-    suffix = "npy" if name == "youcook2" else "png"  # of YouCook2's frames, which are arrays
-    captions = [f"The person {verb} the cup of {number}." for verb in ("holds", "drops")]
+def group(name: str, number: int, images: tuple[str, str] = ("0.png", "1.png")) -> list[dict[str, Any]]:
     return [
         {
-            "image": f"eqben{name}/v{number}.mp4/{image}.{suffix}",
-            "caption": captions[caption],
+            "image": f"eqben{name}/v{number}/{images[image]}",
+            "caption": f"caption {caption} of {name} {number}",
             "private_info": {"dataset": f"eqben{name}", "name": f"c{caption}i{image}", "sample_cnt": number},
         }
-        for caption, image in ((0, 0), (1, 0), (0, 1), (1, 1))
+        for image in (0, 1)
+        for caption in (0, 1)
     ]
 
 
 def published() -> list[dict[str, Any]]:
-    names = [name for name, size in SIZES.items() for _ in range(size)]
-    return [row for number, name in enumerate(names) for row in group(name, number)]
+    names = [name for name in eqben.SETS if name != "youcook2"]
+    rows = [row for number, name in enumerate(names) for row in group(name, number)]
+    return rows + group("ag", 12) + group("ag", 9) + group("youcook2", 5, ("0.npy", "1.npy"))
 
 
 def write(root: Path, rows: list[dict[str, Any]]) -> Path:
     return write_json(root / "eqben/ann_json_finegrained_random.json", rows)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_groups_are_put_together_from_lines_in_any_order(tmp_path: Path, seed: int) -> None:
-    rows = published()
-    np.random.default_rng(seed).shuffle(rows)
-    write(tmp_path, rows)
+def pairs(suite: Suite, name: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    task = suite.tasks[name]
+    assert isinstance(task, Groups)
+    pictures = [tuple(suite.images[number].path for number in row) for row in task.images]
+    return [
+        (images, tuple(suite.texts[each] for each in row)) for images, row in zip(pictures, task.texts, strict=True)
+    ]
+
+
+def test_groups_are_put_together_and_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    write(tmp_path, published())
     suite = read_suite("eqben", tmp_path)
     assert {*suite.tasks} == {name for name, task in SUBTASKS.items() if task.suite == "eqben"}
-    numbers = iter(range(sum(SIZES.values())))
-    for name, size in SIZES.items():
-        expected = []
-        for number in [next(numbers) for _ in range(size)]:
-            parts = {row["private_info"]["name"]: row for row in rows if row["private_info"]["sample_cnt"] == number}
-            own = parts["c0i0"], parts["c1i1"]
-            expected.append(([f"images/eqben/{row['image']}" for row in own], [row["caption"] for row in own]))
-        assert groups(suite, f"eqben/{name}") == expected
+    assert pairs(suite, "eqben/ag") == [
+        (
+            (f"images/eqben/eqbenag/v{number}/0.png", f"images/eqben/eqbenag/v{number}/1.png"),
+            (f"caption 0 of ag {number}", f"caption 1 of ag {number}"),
+        )
+        for number in (1, 9, 12)
+    ]
+    assert pairs(suite, "eqben/youcook2")[0][0] == tuple(f"images/eqben/eqbenyoucook2/v5/{one}.npy" for one in (0, 1))
+
+
+def test_the_order_of_lines_says_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "one", published())
+    expected = read_suite("eqben", tmp_path / "one")
+    for seed in range(5):
+        rows = published()
+        np.random.default_rng(seed).shuffle(rows)
+        write(tmp_path / "other", rows)
+        assert equal(read_suite("eqben", tmp_path / "other"), expected)
 
 
 def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
@@ -65,7 +81,7 @@ def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
     ("rows", "code", "place"),
     [
         (published()[1:], "incomplete-group", "item 1"),
-        (published() + published()[:1], "duplicate-name", "item 49"),
+        (published() + published()[:1], "duplicate-name", "item 37"),
         (changed(2, info={"dataset": "eqbenfoo"}), "unknown-name", "item 3"),
         (changed(2, info={"name": "c0i2"}), "unknown-name", "item 3"),
         (changed(2, info={"sample_cnt": "first"}), "no-number", "item 3, field 'private_info', field 'sample_cnt'"),
@@ -73,7 +89,7 @@ def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
         (changed(2, caption="another"), "incomplete-group", "item 1"),
         (changed(2, image="another"), "incomplete-group", "item 1"),
         (changed(1, private_info=None), "wrong-kind", "item 2, field 'private_info'"),
-        (published()[:-8], "no-items", "ann_json_finegrained_random.json"),
+        (published()[4:], "no-items", "ann_json_finegrained_random.json"),
     ],
 )
 def test_what_is_broken_is_named(tmp_path: Path, rows: list[dict[str, Any]], code: str, place: str) -> None:
@@ -90,3 +106,21 @@ def test_images_lie_in_their_folder(tmp_path: Path) -> None:
     write(tmp_path, rows)
     with raises(DataError, "outside-folder", "item 1"):
         read_suite("eqben", tmp_path)
+
+
+def test_lines_of_all_sets_are_mixed_and_groups_are_numbered_over_all(tmp_path: Path) -> None:
+    """As published: the numbers of a set follow those of the one before it."""
+    sizes = {"ag": 3, "youcook2": 2, "gebc": 2, "kubric_loc": 1, "kubric_attr": 1, "kubric_cnt": 1, "sd": 2}
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    rows = [row for number, name in enumerate(names) for row in group(name, number)]
+    np.random.default_rng(0).shuffle(rows)
+    write(tmp_path, rows)
+    suite = read_suite("eqben", tmp_path)
+    for name in sizes:
+        expected = []
+        for number in [number for number, other in enumerate(names) if other == name]:
+            parts = {row["private_info"]["name"]: row for row in rows if row["private_info"]["sample_cnt"] == number}
+            right = parts["c0i0"], parts["c1i1"]
+            images = tuple(f"images/eqben/{row['image']}" for row in right)
+            expected.append((images, tuple(row["caption"] for row in right)))
+        assert pairs(suite, f"eqben/{name}") == expected

@@ -28,7 +28,7 @@ ROWS = [
     row("A girl stands in grass.", 1, 2, "subj"),
     row("A girl stands in grass.", 1, 3, "verb"),
     row("A girl sits.", 3, 4, "verb"),
-    row("A girl eats, and a dog  stands.", 5, 1, "obj"),
+    row("A girl eats.", 5, 1, "obj"),
     row("A girl eats.", 5, 2, "verb", "obj"),  # no set's
     row("A girl eats.", 5, 3),
 ]
@@ -43,12 +43,13 @@ def root(tmp_path: Path) -> Path:
 
 def test_rows_that_differ_in_one_thing_ask_which_image_it_is(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite = read_suite("svo_probes", root)
-    for name in svo_probes.SETS:
-        assert questions(suite, f"svo_probes/{name}") == [
-            (row["sentence"], [f"images/svo_probes/{row[f'{side}_image_id']}.jpg" for side in ("pos", "neg")], 0)
-            for row in ROWS
-            if row[name] and sum(row[other] for other in svo_probes.SETS) == 1
-        ]
+    first, second, third, fourth, fifth = (f"images/svo_probes/{number}.jpg" for number in range(1, 6))
+    assert questions(suite, "svo_probes/subj_neg") == [("A girl stands in grass.", [first, second], 0)]
+    assert questions(suite, "svo_probes/verb_neg") == [
+        ("A girl stands in grass.", [first, third], 0),
+        ("A girl sits.", [third, fourth], 0),
+    ]
+    assert questions(suite, "svo_probes/obj_neg") == [("A girl eats.", [fifth, first], 0)]
     assert "left out without an image: 0 of 1 subj_neg, 0 of 2 verb_neg, 0 of 1 obj_neg" in capsys.readouterr().err
 
 
