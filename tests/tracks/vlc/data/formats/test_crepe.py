@@ -32,7 +32,7 @@ def root(tmp_path: Path) -> Path:
     for name in SETS:
         rows = [
             row(caption=f"{name} of table"),
-            row(image_id=2401, n=13, hard_negs="['one']", x=0.5, y=1.5),
+            row(image_id=2401, n=14, hard_negs="['one']", x=0.5, y=1.5),
             row(image_id=7, hard_negs="{'there is no dög', 'a cat', 'a dog'}"),
         ]
         write_csv(path(tmp_path, name), [*rows[0]], rows)
@@ -59,6 +59,7 @@ def test_items_may_have_negatives_of_different_numbers(root: Path) -> None:
     task = read_suite("crepe", root).tasks["crepe/atom"]
     assert isinstance(task, Choices)
     assert (task.offered == ABSENT).sum(axis=1).tolist() == [0, 2, 0]
+    assert task.groups == ("4", "13", "4")  # the second has 14 atoms
 
 
 @pytest.mark.parametrize(

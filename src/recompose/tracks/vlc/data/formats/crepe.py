@@ -6,17 +6,19 @@ negatives as a set, whose order is then any; here it is alphabetical. Some swapp
 
 The released code reports ranks for each number of atoms from 4 to 12, from files of their own in folders beside those
 read here. vl_compo's scores are shares of 17,698, 7,405 and 17,303 items, which those files do not have (16,727, 6,652
-and 16,336), so they are of the files of all captions, with 13 atoms and more too.
+and 16,336), so they are of the files of all captions, with 13 atoms and more too, which are one group here.
 """
 
 import ast
 
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.suite import Choices, Suite
+from recompose.tracks.vlc.suites.catalogue import CREPE_COMPLEXITIES
 
 SETS = ("atom", "swap", "negate")
-COLUMNS = ("image_id", "caption", "hard_negs", "x", "y", "width", "height")  # hard_negs: as Python writes it
+NEGATIVES = "hard_negs"  # as Python writes them
+COLUMNS = ("image_id", "caption", "n", NEGATIVES, "x", "y", "width", "height")  # n: atoms of the caption
 LAYOUT = f"""\
 <suite>/prod_hard_negatives/prod_vg_hard_negs_<set>_all.csv, sets {", ".join(SETS)}: data/prod_hard_negatives.zip of \
 github.com/RAIVNLab/CREPE
@@ -30,7 +32,7 @@ def read(files: SuiteFiles) -> Suite:
     Raises:
         DataError: a file is absent or not as published.
     """
-    return files.suite({name: files.choices("i2t", _questions(files, name)) for name in SETS})
+    return files.suite({name: _choices(files, name) for name in SETS})
 
 
 def file_of(name: str) -> str:
@@ -38,27 +40,34 @@ def file_of(name: str) -> str:
     return f"prod_hard_negatives/prod_vg_hard_negs_{name}_all.csv"
 
 
-def negatives(row: AnnotationItem) -> list[str]:
-    """Return the false captions of a row.
+def question(files: SuiteFiles, row: AnnotationItem, column: str) -> Question:
+    """Return the question of a row: the region, and its true caption before the false ones of a column.
+
+    Raises:
+        DataError: a field is not as published.
+    """
+    box = row.box("x", "y", "width", "height")
+    image = files.collector.image(f"{VISUAL_GENOME}/{row.whole('image_id')}.jpg", box)
+    return image, [files.text(row, "caption"), *map(files.collector.text, negatives(row, column))], 0
+
+
+def negatives(row: AnnotationItem, column: str = NEGATIVES) -> list[str]:
+    """Return the false captions in a column of a row.
 
     Raises:
         DataError: they are no list or set of texts as Python writes it, or an empty one, or a text is empty.
     """
     try:
-        captions = ast.literal_eval(row.text("hard_negs"))
+        captions = ast.literal_eval(row.text(column))
         captions = sorted(captions) if isinstance(captions, set) else captions
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         captions = None
     if not isinstance(captions, list):
-        raise row.field_fault("hard_negs", "wrong-kind", "is neither a list nor a set as Python writes it")
-    return AnnotationItem(row.file, row.name, {"hard_negs": captions}).texts("hard_negs")
+        raise row.field_fault(column, "wrong-kind", "is neither a list nor a set as Python writes it")
+    return AnnotationItem(row.file, row.name, {column: captions}).texts(column)
 
 
-def _questions(files: SuiteFiles, name: str) -> list[Question]:
-    return [_question(files, row) for row in files.rows(file_of(name), COLUMNS)]
-
-
-def _question(files: SuiteFiles, row: AnnotationItem) -> Question:
-    box = row.box("x", "y", "width", "height")
-    image = files.collector.image(f"{VISUAL_GENOME}/{row.whole('image_id')}.jpg", box)
-    return image, [files.text(row, "caption"), *map(files.collector.text, negatives(row))], 0
+def _choices(files: SuiteFiles, name: str) -> Choices:
+    rows = files.rows(file_of(name), COLUMNS)
+    groups = [str(min(row.whole("n"), CREPE_COMPLEXITIES[-1])) for row in rows]
+    return files.choices("i2t", [question(files, row, NEGATIVES) for row in rows], groups)
