@@ -8,8 +8,8 @@ have half precision, and suites treat them differently:
 - ``strict``: the true candidate must score higher than all others, as in Winoground, EqBen, SugarCrepe and ComVG, whose
   code compares with ">". Argmax, which takes the first of equals, does the same if the true candidate is last: ARO's
   relations and attributes.
-- ``lenient``: no other candidate may score higher. Argmax does this if the true candidate is first: ARO's order tasks
-  and WhatsUp.
+- ``lenient``: no other candidate may score higher. Argmax and a stable sort do this if the true candidate is first:
+  ARO's order tasks, CREPE and WhatsUp.
 - ``first``: the first candidate among equals is chosen, wherever the true one is: argmax in the order of the file, as
   in SPEC and in classification.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recompose.tracks.vlc.data.suite import Choices, Suite
+from recompose.tracks.vlc.data.suite import Choices, Groups, Suite
 
 
 def write_json(path: Path, document: Any) -> Path:
@@ -44,6 +44,16 @@ def questions(suite: Suite, name: str) -> list[tuple[Any, list[Any], int]]:
     asked, offered = (images, texts) if task.query == "i2t" else (texts, images)
     rows = zip(task.asked, task.offered, task.true, strict=True)
     return [(asked[one], [offered[each] for each in those if each >= 0], int(true)) for one, those, true in rows]
+
+
+def groups(suite: Suite, name: str) -> list[tuple[list[str], list[str]]]:
+    """The items of a task of groups in words: the paths of two images, and their captions."""
+    task = suite.tasks[name]
+    assert isinstance(task, Groups)
+    return [
+        ([suite.images[image].path for image in images], [suite.texts[text] for text in texts])
+        for images, texts in zip(task.images, task.texts, strict=True)
+    ]
 
 
 def equal(one: Suite, other: Suite) -> bool:

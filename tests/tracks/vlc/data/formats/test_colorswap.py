@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.suite import Groups
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import write_json
+from tests.tracks.vlc.data.formats.published import groups, write_json
 
 
 def entry(number: int, **fields: Any) -> dict[str, Any]:
@@ -21,13 +20,13 @@ def entry(number: int, **fields: Any) -> dict[str, Any]:
 def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
     write_json(tmp_path / "colorswap/test.json", [entry(9), entry(11)])
     suite = read_suite("colorswap", tmp_path)
-    task = suite.tasks["colorswap"]
-    assert isinstance(task, Groups)
-    assert [image.path for image in suite.images] == [
-        f"images/colorswap/images/img_{number}_{side}.png" for number in (9, 11) for side in (1, 2)
+    assert groups(suite, "colorswap") == [
+        (
+            [f"images/colorswap/images/img_{number}_{side}.png" for side in (1, 2)],
+            [f"a red cube and {number} blue balls", f"a blue cube and {number} red balls"],
+        )
+        for number in (9, 11)
     ]
-    assert task.images.tolist() == task.texts.tolist() == [[0, 1], [2, 3]]
-    assert suite.texts[2:] == ("a red cube and 11 blue balls", "a blue cube and 11 red balls")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
-"""CREPE's productivity as published, in small."""
+"""CREPE's productivity as published, in small: with columns that nobody reads, boxes as 1.0, and sets of negatives."""
 
+import ast
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -11,45 +13,53 @@ from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_csv
 
+SETS = ("atom", "swap", "negate")
+
 
 def row(**fields: Any) -> dict[str, Any]:
-    published = {"image_id": 23, "caption": "Table behind dog", "x": 1, "y": 2, "width": 30, "height": 40}
-    return {**published, "hard_negs": str(["Table behind cat", 'Table "behind", it\'s a dog']), **fields}
+    counts = {"n": 4, "n_objects": 2, "n_relations": 2, "n_attributes": 0, "n_connected_components": 1}
+    negatives = str(["Table behind cat", 'Table "behind", it\'s a dog', "Table behind dog"])
+    box = {"x": 237.0, "y": 391.0, "width": 402.0, "height": 208.0}
+    return {"image_id": 23, "caption": "Table behind dog", **counts, "hard_negs": negatives, **box, **fields}
 
 
-def path(root: Path, name: str, complexity: int) -> Path:
-    return root / f"crepe/prod_hard_negatives/{name}/prod_vg_hard_negs_{name}_complexity_{complexity}.csv"
+def path(root: Path, name: str) -> Path:
+    return root / f"crepe/prod_hard_negatives/prod_vg_hard_negs_{name}_all.csv"
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("atom", "swap", "negate"):
-        for complexity in range(4, 13):
-            rows = [row(caption=f"{name} of {complexity}"), row(image_id=complexity, hard_negs="['one']")]
-            write_csv(path(tmp_path, name, complexity), [*rows[0]], rows)
+    for name in SETS:
+        rows = [
+            row(caption=f"{name} of table"),
+            row(image_id=2401, n=14, hard_negs="['one']", x=0.5, y=1.5),
+            row(image_id=7, hard_negs="{'there is no dög', 'a cat', 'a dog'}"),
+        ]
+        write_csv(path(tmp_path, name), [*rows[0]], rows)
     return tmp_path
 
 
-def test_files_of_all_complexities_are_one_sub_task(root: Path) -> None:
+def test_candidates_are_the_caption_and_its_negatives_of_a_box(root: Path) -> None:
     suite = read_suite("crepe", root)
-    assert [*suite.tasks] == ["crepe/atom", "crepe/swap", "crepe/negate"]
-    found = questions(suite, "crepe/swap")
-    assert found[:2] == [
-        (
-            ("images/vg/23.jpg", (1, 2, 31, 42)),
-            ["swap of 4", "Table behind cat", 'Table "behind", it\'s a dog'],
-            0,
-        ),
-        (("images/vg/4.jpg", (1, 2, 31, 42)), ["Table behind dog", "one"], 0),
-    ]
-    assert [captions[0] for _, captions, _ in found[::2]] == [f"swap of {complexity}" for complexity in range(4, 13)]
+    assert [*suite.tasks] == [f"crepe/{name}" for name in SETS]
+    for name in SETS:
+        expected = []
+        with path(root, name).open(encoding="utf-8", newline="") as file:
+            for published in csv.DictReader(file):
+                x, y, width, height = (float(published[side]) for side in ("x", "y", "width", "height"))
+                box = tuple(round(side) for side in (x, y, x + width, y + height))
+                negatives = ast.literal_eval(published["hard_negs"])
+                false = sorted(negatives) if isinstance(negatives, set) else negatives  # a set has no order
+                expected.append(((f"images/vg/{published['image_id']}.jpg", box), [published["caption"], *false], 0))
+        assert questions(suite, f"crepe/{name}") == expected
+    assert expected[2][1] == ["Table behind dog", "a cat", "a dog", "there is no dög"]
 
 
 def test_items_may_have_negatives_of_different_numbers(root: Path) -> None:
     task = read_suite("crepe", root).tasks["crepe/atom"]
     assert isinstance(task, Choices)
-    assert ((task.offered == ABSENT).sum(axis=1) == [0, 1] * 9).all()
-    assert task.groups == tuple(str(complexity) for complexity in range(4, 13) for _ in range(2))
+    assert (task.offered == ABSENT).sum(axis=1).tolist() == [0, 2, 0]
+    assert task.groups == ("4", "13", "4")  # the second has 14 atoms
 
 
 @pytest.mark.parametrize(
@@ -58,6 +68,7 @@ def test_items_may_have_negatives_of_different_numbers(root: Path) -> None:
         ({"hard_negs": "[]"}, "wrong-count", "field 'hard_negs'"),
         ({"hard_negs": "['a', '']"}, "empty-text", "entry 2"),
         ({"hard_negs": "['a', 3]"}, "wrong-kind", "entry 2"),
+        ({"hard_negs": "{'a', 3}"}, "wrong-kind", "field 'hard_negs'"),
         ({"hard_negs": "a"}, "wrong-kind", "field 'hard_negs'"),
         ({"hard_negs": "'a'"}, "wrong-kind", "field 'hard_negs'"),
         ({"hard_negs": "[open('a')]"}, "wrong-kind", "field 'hard_negs'"),
@@ -72,16 +83,16 @@ def test_items_may_have_negatives_of_different_numbers(root: Path) -> None:
 )
 def test_a_broken_row_is_named(root: Path, fields: dict[str, Any], code: str, place: str) -> None:
     broken = row(**fields)
-    write_csv(path(root, "negate", 9), [*broken], [row(), broken])
-    with raises(DataError, code, "negate_complexity_9.csv, row 2") as error:
+    write_csv(path(root, "negate"), [*broken], [row(), broken])
+    with raises(DataError, code, f"{path(root, 'negate')}, row 2") as error:
         read_suite("crepe", root)
     assert str(error.value.place).endswith(place)
 
 
 def test_a_missing_column_and_a_missing_file_are_named(root: Path) -> None:
-    write_csv(path(root, "atom", 4), ["image_id"], [{"image_id": 1}])
+    write_csv(path(root, "atom"), ["image_id"], [{"image_id": 1}])
     with raises(DataError, "missing-field", "line 1"):
         read_suite("crepe", root)
-    path(root, "atom", 4).unlink()
-    with raises(DataError, "missing-file", "atom_complexity_4.csv"):
+    path(root, "atom").unlink()
+    with raises(DataError, "missing-file", path(root, "atom")):
         read_suite("crepe", root)

@@ -49,12 +49,12 @@ def test_each_training_set_split_and_kind_of_negatives_is_a_sub_task(root: Path)
 def test_a_region_without_a_negative_is_left_out_of_that_kind_alone(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = [row("a brick", valid_hard_negs_comp="[]"), row("an egg")]
+    rows = [row("a brick", valid_hard_negs_comp="[]"), row("an egg"), row("a cup", valid_hard_negs_comp="set()")]
     write_csv(path(root, "laion", "seen"), [*rows[0]], rows)
     suite = read_suite("crepe_systematicity", root)
     sizes = [len(questions(suite, f"crepe_systematicity/laion_seen_{kind}")) for kind in NEGATIVES]
-    assert sizes == [2, 1, 2]
-    assert "1 of 2 regions" in "".join(capsys.readouterr())
+    assert sizes == [3, 1, 3]
+    assert "2 of 3 regions" in "".join(capsys.readouterr())
 
 
 def test_a_broken_row_is_named(root: Path) -> None:

@@ -123,3 +123,21 @@ def test_images_lie_in_their_folder(tmp_path: Path) -> None:
     write(tmp_path, rows)
     with raises(DataError, "outside-folder", "item 1"):
         read_suite("eqben", tmp_path)
+
+
+def test_lines_of_all_sets_are_mixed_and_groups_are_numbered_over_all(tmp_path: Path) -> None:
+    """As published: the numbers of a set follow those of the one before it."""
+    sizes = {"ag": 3, "youcook2": 2, "gebc": 2, "kubric_loc": 1, "kubric_attr": 1, "kubric_cnt": 1, "sd": 2}
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    rows = [row for number, name in enumerate(names) for row in group(name, number)]
+    np.random.default_rng(0).shuffle(rows)
+    write(tmp_path, rows)
+    suite = read_suite("eqben", tmp_path)
+    for name in sizes:
+        expected = []
+        for number in [number for number, other in enumerate(names) if other == name]:
+            parts = {row["private_info"]["name"]: row for row in rows if row["private_info"]["sample_cnt"] == number}
+            right = parts["c0i0"], parts["c1i1"]
+            images = tuple(f"images/eqben/{row['image']}" for row in right)
+            expected.append((images, tuple(row["caption"] for row in right)))
+        assert pairs(suite, f"eqben/{name}") == expected

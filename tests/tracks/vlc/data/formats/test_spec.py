@@ -1,5 +1,6 @@
-"""SPEC as published, in small."""
+"""SPEC as published, in small: folders of subsets, each with its images beside two files."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,20 @@ from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
-SUBSETS = ("absolute_size", "relative_size", "absolute_spatial", "relative_spatial", "existence", "count")
+SUBSETS = {  # candidates
+    "absolute_size": 3, "relative_size": 3, "absolute_spatial": 9, "relative_spatial": 4, "existence": 2, "count": 9,
+}  # fmt: skip
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in SUBSETS:
-        captions = [f"{name} one", "two", "three"]
-        of_image = [{"query": "image/7.jpg", "keys": captions, "label": 2}]
-        of_text = [{"query": "two", "keys": ["image/1.jpg", "image/7.jpg"], "label": 1}]
+    for name, size in SUBSETS.items():
+        of_image, of_text = [], []
+        for case in (7, 12):
+            images = [f"image/{case}_{place}.jpg" for place in range(size)]
+            captions = [f"a photo of {place} things of {name} {case}" for place in range(size)]
+            of_image += [{"query": images[label], "keys": captions, "label": label} for label in range(size)]
+            of_text += [{"query": captions[label], "keys": images, "label": label} for label in range(size)]
         write_json(tmp_path / "spec" / name / "image2text.json", of_image)
         write_json(tmp_path / "spec" / name / "text2image.json", of_text)
     return tmp_path
@@ -28,12 +34,20 @@ def root(tmp_path: Path) -> Path:
 def test_both_ways_are_asked_and_the_right_candidate_stands_anywhere(root: Path) -> None:
     suite = read_suite("spec", root)
     assert {*suite.tasks} == {name for name, task in SUBTASKS.items() if task.suite == "spec"}
-    for name in SUBSETS:
-        folder = f"images/spec/{name}/image"
-        assert questions(suite, f"spec/i2t/{name}") == [(f"{folder}/7.jpg", [f"{name} one", "two", "three"], 2)]
-        assert questions(suite, f"spec/t2i/{name}") == [("two", [f"{folder}/1.jpg", f"{folder}/7.jpg"], 1)]
+    for name, size in SUBSETS.items():
+        folder = f"images/spec/{name}"
+        of_images, of_texts = (
+            json.loads((root / f"spec/{name}/{file}.json").read_text()) for file in ("image2text", "text2image")
+        )
+        assert questions(suite, f"spec/i2t/{name}") == [
+            (f"{folder}/{one['query']}", one["keys"], one["label"]) for one in of_images
+        ]
+        assert questions(suite, f"spec/t2i/{name}") == [
+            (one["query"], [f"{folder}/{key}" for key in one["keys"]], one["label"]) for one in of_texts
+        ]
         assert suite.tasks[f"spec/i2t/{name}"].query == "i2t"  # type: ignore[union-attr]
-    assert (len(suite.images), len(suite.texts)) == (12, 8)
+        assert len(of_images) == len(of_texts) == 2 * size
+    assert len(suite.images) == len(suite.texts) == 2 * sum(SUBSETS.values())
 
 
 @pytest.mark.parametrize(

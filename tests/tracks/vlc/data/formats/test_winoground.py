@@ -1,4 +1,4 @@
-"""Winoground's file, written by hand."""
+"""Winoground's file as first published: lines with every field, of which some are blank."""
 
 import json
 from pathlib import Path
@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.suite import Groups
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.errors import raises
+from tests.tracks.vlc.data.formats.published import groups
 
 
 def entry(number: int, **fields: Any) -> dict[str, Any]:
     captions = {"caption_0": f"{number} dogs and a cat", "caption_1": f"a cat and {number} dogs"}
-    return {"id": number, **{f"image_{side}": f"ex_{number}_img_{side}" for side in (0, 1)}, **captions, **fields}
+    images = {f"image_{side}": f"ex_{number}_img_{side}" for side in (0, 1)}
+    tags = {"tag": "Noun", "secondary_tag": "", "num_main_preds": 1, "collapsed_tag": "Object"}
+    return {"id": number, **images, **captions, **tags, **fields}
 
 
 def written(root: Path, *items: dict[str, Any]) -> Path:
@@ -24,13 +26,11 @@ def written(root: Path, *items: dict[str, Any]) -> Path:
 
 
 def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
-    suite = read_suite("winoground", written(tmp_path, entry(3, tag="Object"), entry(7)))
-    task = suite.tasks["winoground"]
-    assert isinstance(task, Groups)
-    paths = [[suite.images[image].path for image in row] for row in task.images]
-    assert paths == [[f"images/winoground/ex_{number}_img_{side}.png" for side in (0, 1)] for number in (3, 7)]
-    texts = [[suite.texts[text] for text in row] for row in task.texts]
-    assert texts == [["3 dogs and a cat", "a cat and 3 dogs"], ["7 dogs and a cat", "a cat and 7 dogs"]]
+    suite = read_suite("winoground", written(tmp_path, entry(0), entry(7, caption_1="a café and 7 dogs ")))
+    assert groups(suite, "winoground") == [
+        ([f"images/winoground/ex_0_img_{side}.png" for side in (0, 1)], ["0 dogs and a cat", "a cat and 0 dogs"]),
+        ([f"images/winoground/ex_7_img_{side}.png" for side in (0, 1)], ["7 dogs and a cat", "a café and 7 dogs "]),
+    ]
 
 
 @pytest.mark.parametrize(

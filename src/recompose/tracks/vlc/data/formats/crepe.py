@@ -1,9 +1,12 @@
-"""CREPE's productivity: captions of four to twelve atoms, each among false ones (Ma et al., 2023).
+"""CREPE's productivity: captions of four atoms and more, each among five false ones (Ma et al., 2023).
 
 Read like ``crepe_eval_utils.py`` and ``crepe_prod_eval_clip.py`` of RAIVNLab/CREPE at 1fa81c4: an image of Visual
-Genome is cropped to a box, and its candidates are the true caption and then all its hard negatives. The released code
-reports ranks for each number of atoms; a sub-task here has the items of all its files, with equal weight, in groups by
-their numbers of atoms.
+Genome is cropped to a box, and its candidates are the true caption and then all its hard negatives. Some rows have the
+negatives as a set, whose order is then any; here it is alphabetical. Some swapped captions equal the true one.
+
+The released code reports ranks for each number of atoms from 4 to 12, from files of their own in folders beside those
+read here. vl_compo's scores are shares of 17,698, 7,405 and 17,303 items, which those files do not have (16,727, 6,652
+and 16,336), so they are of the files of all captions, with 13 atoms and more too, which are one group here.
 """
 
 import ast
@@ -14,11 +17,11 @@ from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites.catalogue import CREPE_COMPLEXITIES
 
 SETS = ("atom", "swap", "negate")
-NEGATIVES = "hard_negs"  # a list as Python writes it
-COLUMNS = ("image_id", "caption", NEGATIVES, "x", "y", "width", "height")
+NEGATIVES = "hard_negs"  # as Python writes them
+COLUMNS = ("image_id", "caption", "n", NEGATIVES, "x", "y", "width", "height")  # n: atoms of the caption
 LAYOUT = f"""\
-<suite>/prod_hard_negatives/<set>/prod_vg_hard_negs_<set>_complexity_<n>.csv, sets {", ".join(SETS)}, n from \
-{CREPE_COMPLEXITIES[0]} to {CREPE_COMPLEXITIES[-1]}: data/prod_hard_negatives.zip of github.com/RAIVNLab/CREPE
+<suite>/prod_hard_negatives/prod_vg_hard_negs_<set>_all.csv, sets {", ".join(SETS)}: data/prod_hard_negatives.zip of \
+github.com/RAIVNLab/CREPE
 {VISUAL_GENOME}/<image_id>.jpg: both parts of Visual Genome's images (VG_100K and VG_100K_2) in one folder, \
 visualgenome.org"""
 
@@ -30,6 +33,11 @@ def read(files: SuiteFiles) -> Suite:
         DataError: a file is absent or not as published.
     """
     return files.suite({name: _choices(files, name) for name in SETS})
+
+
+def file_of(name: str) -> str:
+    """Return the path of a set's file below the suite's folder."""
+    return f"prod_hard_negatives/prod_vg_hard_negs_{name}_all.csv"
 
 
 def question(files: SuiteFiles, row: AnnotationItem, column: str) -> Question:
@@ -47,23 +55,19 @@ def negatives(row: AnnotationItem, column: str = NEGATIVES) -> list[str]:
     """Return the false captions in a column of a row.
 
     Raises:
-        DataError: they are no list of texts as Python writes it, or an empty one, or a text is empty.
+        DataError: they are no list or set of texts as Python writes it, or an empty one, or a text is empty.
     """
     try:
         captions = ast.literal_eval(row.text(column))
+        captions = sorted(captions) if isinstance(captions, set) else captions
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         captions = None
     if not isinstance(captions, list):
-        raise row.field_fault(column, "wrong-kind", "is not a list as Python writes it")
+        raise row.field_fault(column, "wrong-kind", "is neither a list nor a set as Python writes it")
     return AnnotationItem(row.file, row.name, {column: captions}).texts(column)
 
 
 def _choices(files: SuiteFiles, name: str) -> Choices:
-    parts = {
-        str(complexity): files.rows(
-            f"prod_hard_negatives/{name}/prod_vg_hard_negs_{name}_complexity_{complexity}.csv", COLUMNS
-        )
-        for complexity in CREPE_COMPLEXITIES
-    }
-    questions = [question(files, row, NEGATIVES) for rows in parts.values() for row in rows]
-    return files.choices("i2t", questions, [complexity for complexity, rows in parts.items() for _ in rows])
+    rows = files.rows(file_of(name), COLUMNS)
+    groups = [str(min(row.whole("n"), CREPE_COMPLEXITIES[-1])) for row in rows]
+    return files.choices("i2t", [question(files, row, NEGATIVES) for row in rows], groups)

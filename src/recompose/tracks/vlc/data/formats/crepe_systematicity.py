@@ -18,7 +18,8 @@ from recompose.tracks.vlc.data.suite import Choices, Suite, Task
 
 CORPORA, SPLITS = ("cc12m", "yfcc", "laion"), ("seen", "unseen")
 REGION = ("image_id", "caption", "x", "y", "width", "height")
-NEGATIVES = {kind: f"valid_hard_negs_{kind}" for kind in ("atom", "comp", "combined")}  # lists as Python writes them
+NEGATIVES = {kind: f"valid_hard_negs_{kind}" for kind in ("atom", "comp", "combined")}  # lists or sets of Python
+NONE = ("[]", "set()")  # as Python writes an empty list or set
 LAYOUT = f"""\
 <suite>/syst_hard_negatives/syst_vg_hard_negs_<split>_compounds_in_<corpus>.csv, splits {" and ".join(SPLITS)}, \
 training sets {", ".join(CORPORA)}: data/syst_hard_negatives.zip of github.com/RAIVNLab/CREPE
@@ -42,7 +43,7 @@ def read(files: SuiteFiles) -> Suite:
 
 
 def _choices(files: SuiteFiles, rows: list[AnnotationItem], column: str) -> Choices:
-    questions = [question(files, row, column) for row in rows if row.text(column).strip() != "[]"]
+    questions = [question(files, row, column) for row in rows if row.text(column).strip() not in NONE]
     if left_out := len(rows) - len(questions):
         say(f"{files.name}: {left_out} of {len(rows)} regions of {rows[0].file.name} left out: no {column}")
     return files.choices("i2t", questions)

@@ -1,9 +1,9 @@
 """EqBen: two images that differ little, and their two captions (Wang et al., 2023).
 
-The annotation with answers is a list of images with captions in random order, four to a group: the two images with each
-of the two captions. ``private_info`` identifies each: ``dataset``, ``name`` (c1i0 is caption 1 with image 0) and
-``sample_cnt``, the number of the group. Groups are assembled from it like in ``evaluate_eqben_locally.py`` of
-Wangt-CN/EqBen at ab6c79a, in the order of their numbers.
+The annotation after randomize is a list of images with captions in random order, four to a group: the two images with
+each of the two captions. ``private_info`` identifies each: ``dataset``, ``name`` (c1i0 is caption 1 with image 0) and
+``sample_cnt``, the number of the group, counted over all sets. Groups are assembled from it like in
+``evaluate_eqben_locally.py`` of Wangt-CN/EqBen at ab6c79a, in the order of their numbers.
 
 Two sets are so large that FSC-CLIP takes 20,000 of them (Appendix A.2), see ``SuiteFiles.limit``.
 
@@ -21,7 +21,8 @@ SETS = ("youcook2", "gebc", "ag", "kubric_loc", "kubric_cnt", "kubric_attr", "sd
 FILE = "ann_json_finegrained_random.json"
 PARTS = ("c0i0", "c1i0", "c0i1", "c1i1")  # of a group: a caption and an image
 LAYOUT = f"""\
-<suite>/{FILE}: the annotation with answers (private_info) that github.com/Wangt-CN/EqBen links to, Google Drive
+<suite>/{FILE}: the annotation after randomize that github.com/Wangt-CN/EqBen links to, \
+drive.google.com/file/d/1-CWEuZ5F0KQ4d94Y9rRtBsMIcqb8V7nm, with private_info (not the raw original annotation)
 images/<suite>/<image>: the archive of images linked there, 100 GB, whose folders are \
 {", ".join(f"eqben{name}" for name in SETS)} (of the light one, 23 GB, .png are .jpg: change that in the annotation)"""
 

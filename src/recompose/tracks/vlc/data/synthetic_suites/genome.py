@@ -138,9 +138,7 @@ def _replace(scene: Scene, rng: Random) -> Scene:
 
 
 def draw_crepe(replicate: SuiteReplicate, album: list[Photo]) -> None:
-    """Write CREPE's files. Rows are sorted by the length of their captions: the shortest ninth has the lowest
-    complexity.
-    """
+    """Write CREPE's files. Rows are sorted by the length of their captions: the shortest have the fewest atoms."""
     rng = replicate.rng("crepe")
     couples = [photo for photo in album if photo.scene.second]
     for name, change in {"atom": _replace, "swap": _swap, "negate": deny_entity}.items():
@@ -150,11 +148,9 @@ def draw_crepe(replicate: SuiteReplicate, album: list[Photo]) -> None:
             false = {caption(falsify(photo.scene, statement, change, rng)): None for _ in range(5)}
             rows.append((photo.name.removesuffix(".jpg"), caption(statement), list(false), *photo.box))
         rows.sort(key=lambda row: (len(row[1].split()), row[1]))
-        size = len(rows) // len(CREPE_COMPLEXITIES)
-        for place, complexity in enumerate(CREPE_COMPLEXITIES):
-            file = replicate.root / "crepe/prod_hard_negatives" / name
-            file /= f"prod_vg_hard_negs_{name}_complexity_{complexity}.csv"
-            write_rows(file, crepe.COLUMNS, rows[place * size : (place + 1) * size])
+        numbers = [CREPE_COMPLEXITIES[place * len(CREPE_COMPLEXITIES) // len(rows)] for place in range(len(rows))]
+        numbered = [(*row[:2], number, *row[2:]) for row, number in zip(rows, numbers, strict=True)]
+        write_rows(replicate.root / "crepe" / crepe.file_of(name), crepe.COLUMNS, numbered)
 
 
 def draw_comvg(replicate: SuiteReplicate, album: list[Photo]) -> None:
