@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from recompose.errors import DataError
 from recompose.tracks.vlc.data.suite import Choices, Groups, Suite
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 
 
 def write_json(path: Path, document: Any) -> Path:
@@ -54,6 +57,13 @@ def groups(suite: Suite, name: str) -> list[tuple[list[str], list[str]]]:
         ([suite.images[image].path for image in images], [suite.texts[text] for text in texts])
         for images, texts in zip(task.images, task.texts, strict=True)
     ]
+
+
+def check_refused(form: str, root: Path, code: str, place: str | Path, end: str = "") -> None:
+    """Check that a suite is refused with this code, at a place that has the one text and ends with the other."""
+    with raises(DataError, code, place) as error:
+        read_suite(form, root)
+    assert str(error.value.place).endswith(end)
 
 
 def equal(one: Suite, other: Suite) -> bool:

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from recompose.errors import DataError
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import groups, write_json
+from tests.tracks.vlc.data.formats.published import check_refused, groups, write_json
 
 
 def entry(number: int, **fields: Any) -> dict[str, Any]:
@@ -39,5 +37,4 @@ def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], code: str, place: str) -> None:
     write_json(tmp_path / "colorswap/test.json", [entry(9), wrong])
-    with raises(DataError, code, place):
-        read_suite("colorswap", tmp_path)
+    check_refused("colorswap", tmp_path, code, place)

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from recompose.errors import DataError
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import questions, touch, write_json
+from tests.tracks.vlc.data.formats.published import check_refused, questions, touch, write_json
 
 VIDEO, STATIC = "MSR-VTT-video7-shot1_0", "open-images-7_f91d"
 FRAMES = (0, 3, 7, 10, 21, 33, 100, 101, 109, 200)  # as texts they sort otherwise
@@ -56,16 +54,13 @@ def test_other_files_are_no_images(root: Path) -> None:
 def test_ten_images_have_to_be_there(root: Path) -> None:
     folder = root / "images/imagecode" / VIDEO
     (folder / "img3.jpg").unlink()
-    with raises(DataError, "missing-image", folder):
-        read_suite("imagecode", root)
+    check_refused("imagecode", root, "missing-image", folder)
     touch(folder / "imgx.jpg")
-    with raises(DataError, "unknown-name", folder):
-        read_suite("imagecode", root)
+    check_refused("imagecode", root, "unknown-name", folder)
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
-    with raises(DataError, "missing-image", folder):
-        read_suite("imagecode", root)
+    check_refused("imagecode", root, "missing-image", folder)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +84,4 @@ def test_ten_images_have_to_be_there(root: Path) -> None:
 )
 def test_a_broken_file_is_named(root: Path, document: Any, code: str, place: str) -> None:
     path = write_json(root / "imagecode/valid_data.json", document)
-    with raises(DataError, code, path) as error:
-        read_suite("imagecode", root)
-    assert str(error.value.place).endswith(place)
+    check_refused("imagecode", root, code, path, place)

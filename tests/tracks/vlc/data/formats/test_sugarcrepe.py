@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import questions, write_json
+from tests.tracks.vlc.data.formats.published import check_refused, questions, write_json
 
 
 def entry(file: str, true: str, false: str) -> dict[str, str]:
@@ -45,12 +43,4 @@ def test_the_true_caption_stands_first_and_keys_may_have_gaps(root: Path) -> Non
 )
 def test_a_broken_item_is_named(root: Path, broken: dict[str, str], code: str, place: str) -> None:
     path = write_json(root / "sugarcrepe/add_att.json", {"0": entry("1.jpg", "a cat", "a rat"), "5": broken})
-    with raises(DataError, code, f"{path}, item '5'") as error:
-        read_suite("sugarcrepe", root)
-    assert str(error.value.place).endswith(place)
-
-
-def test_a_file_that_is_absent_is_asked_for(root: Path) -> None:
-    (root / "sugarcrepe/swap_att.json").unlink()
-    with raises(DataError, "missing-file", "swap_att.json"):
-        read_suite("sugarcrepe", root)
+    check_refused("sugarcrepe", root, code, f"{path}, item '5'", place)

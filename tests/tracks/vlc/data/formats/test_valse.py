@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import valse
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import questions, write_json
+from tests.tracks.vlc.data.formats.published import check_refused, questions, write_json
 
 
 def entry(votes: int = 3, image: str = "000000291619.jpg", dataset: str = "coco2017", **fields: Any) -> dict[str, Any]:
@@ -71,11 +69,4 @@ def test_an_image_lies_in_the_folder_of_its_data_set(tmp_path: Path, dataset: st
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], code: str, place: str) -> None:
-    with raises(DataError, code, place):
-        read_suite("valse", written(tmp_path, plurals={"a": entry(**wrong)}))
-
-
-def test_an_absent_file_says_what_has_to_be_there(tmp_path: Path) -> None:
-    (written(tmp_path) / "valse/foil-it.json").unlink()
-    with raises(DataError, "missing-file", "foil-it.json"):
-        read_suite("valse", tmp_path)
+    check_refused("valse", written(tmp_path, plurals={"a": entry(**wrong)}), code, place)

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from recompose.errors import DataError
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import questions, write_json
+from tests.tracks.vlc.data.formats.published import check_refused, questions, write_json
 
 PLACES = ("on", "under", "to the left of", "to the right of")
 MUG = [f"A mug {place} a table" for place in PLACES]
@@ -85,5 +83,4 @@ def test_the_true_caption_stands_first(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, file: str, wrong: Any, code: str, place: str) -> None:
-    with raises(DataError, code, place):
-        read_suite("whatsup", written(tmp_path, **{file: [wrong]}))
+    check_refused("whatsup", written(tmp_path, **{file: [wrong]}), code, place)
