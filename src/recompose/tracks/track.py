@@ -14,7 +14,7 @@ from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Method
-from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary
+from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary, SuiteCondition
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -135,6 +135,14 @@ class Track(ABC):
             DataError: the model, its weights or the data are absent, unknown or broken.
         """
         raise PlanError(f"{self.name} has no evaluation of models outside of papers")
+
+    def examine_suites(self, data: Path) -> list[SuiteCondition]:
+        """Return the state of all suites for ``evaluate_model`` in a folder of raw files.
+
+        Raises:
+            PlanError: the track has no such evaluation.
+        """
+        raise PlanError(f"{self.name} has no suites outside of papers")
 
     @abstractmethod
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
