@@ -32,6 +32,8 @@ app = typer.Typer(
 )
 store_app = typer.Typer(help="Maintain results/: verify, discard, prune.", no_args_is_help=True)
 app.add_typer(store_app, name="store")
+data_app = typer.Typer(help="Bring the raw files of suites below data/.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
 
 SUITES = Path("data/vlc")  # the folder of the suites' raw files
 LEFT_OUT = 3  # the exit code where suites that were asked for were left out
@@ -525,6 +527,17 @@ def crate(
     work = _workspace()
     write_crate(work.root, folder, all_papers(), work.reports_place)
     say(f"{folder} conforms to Provenance Run Crate 0.5")
+
+
+@data_app.command()
+def aro_order(data: RawFiles = SUITES) -> None:
+    """Draw the shuffled captions of ARO's COCO-Order and Flickr30k-Order, which its authors do not publish, by their
+    rules from the captions of the suites coco and flickr30k. The models of words and sentences are downloaded.
+    """
+    from recompose.tracks import MODEL_TRACK
+    from recompose.tracks.track import function
+
+    function(MODEL_TRACK.drawn_files["aro-order"])(data, Path("data"))
 
 
 @store_app.command()

@@ -47,6 +47,7 @@ class Track(ABC):
     methods: ClassVar[Mapping[str, Method]] = {}
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
+    drawn_files: ClassVar[Mapping[str, str]] = {}  # files of suites that are drawn, not published -> "module:function"
     savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
     metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics
 

@@ -70,6 +70,7 @@ class VLC(Track):
         "cumulative-accuracy": f"{FIGURES}.cumulative:draw_cumulative",
         "attribution-maps": f"{FIGURES}.attribution_maps:draw_maps",
     }
+    drawn_files: ClassVar = {"aro-order": "recompose.tracks.vlc.data.aro_order:draw"}
     savable: ClassVar = ("embeddings", ATTRIBUTION)
     expectations = "recompose.tracks.vlc.expectations:expectations"
     methods = METHODS
