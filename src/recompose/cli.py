@@ -225,7 +225,8 @@ def evaluate(
         float, typer.Option(min=0, max=1, help="The share of the trained weights of a run (WiSE-FT).")
     ] = 1.0,
     skip_broken: Annotated[
-        bool, typer.Option("--skip-broken", help="Leave out, and count, items whose images cannot be read.")
+        bool,
+        typer.Option("--skip-broken", help="Leave out, and count, items whose images are absent or cannot be read."),
     ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at the first suite that is incomplete or broken.")
@@ -532,7 +533,7 @@ def crate(
 @data_app.command()
 def aro_order(data: RawFiles = SUITES) -> None:
     """Draw the shuffled captions of ARO's COCO-Order and Flickr30k-Order, which its authors do not publish, by their
-    rules from the captions of the suites coco and flickr30k. The models of words and sentences are downloaded.
+    rules from the captions of the suites coco and flickr30k. Download the language models that this needs.
     """
     from recompose.tracks import MODEL_TRACK
     from recompose.tracks.track import function

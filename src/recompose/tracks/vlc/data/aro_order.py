@@ -15,7 +15,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def _file(root: Path, name: str) -> Path:
 
 def _test_cases(
     images: Sequence[tuple[str, list[str]]], folder: str, words: Path, sentences: Path
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, str | list[str]]]:
     """Yield an item for each caption."""
     captions = [(path.removeprefix(f"{folder}/"), caption) for path, lines in images for caption in lines]
     texts = [caption for _, caption in captions]
