@@ -14,7 +14,7 @@ from typing import Any, cast
 import torch
 
 from recompose.environment import environment, state_of_sources
-from recompose.errors import DataError, RecomposeError
+from recompose.errors import DataError
 from recompose.files import write_json, write_text
 from recompose.progress import say
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
@@ -61,7 +61,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         device,
         precision=precision,
         batch_size=request.batch_size,
-        skip_broken=request.skip_broken or not request.strict,
+        skip_broken=request.skip_broken or (len(suites) > 1 and not request.strict),
     )
     if not request.skip_broken:
         suites = selection.readable(suites, encoded)
@@ -101,7 +101,7 @@ class _Selection:
     def __init__(self, request: EvaluationRequest) -> None:
         self._request = request
         self.left_out: dict[str, str] = {}  # name of a suite -> line
-        self._errors: list[RecomposeError] = []
+        self._errors: list[DataError] = []
 
     def read(self, names: Sequence[str]) -> list[Suite]:
         """Return the suites of which all or a part is complete."""
