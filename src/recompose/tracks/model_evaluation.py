@@ -1,7 +1,15 @@
-"""The evaluation of any model outside of papers, of the command ``recompose evaluate``: its options and its result."""
+"""The evaluation of any model outside of papers, of the command ``recompose evaluate``: its options, the suites that it
+can use, and its result.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+ALL = "all"  # in place of names: every suite whose data is there
+# partial: some sub-tasks are absent or lack images, the others can be evaluated; incomplete: files are absent without
+# which nothing can; broken: its files are not the suite
+SuiteState = Literal["complete", "partial", "incomplete", "broken", "absent"]
 
 
 @dataclass(frozen=True)
@@ -10,7 +18,7 @@ class EvaluationRequest:
 
     model: str  # an architecture of open_clip or Recompose
     weights: str  # a file, a tag of open_clip, or the folder of a run
-    suites: tuple[str, ...]  # names, or ``all``
+    suites: tuple[str, ...]  # names, or ``ALL``
     data: Path  # the folder of raw files
     out: Path
     batch_size: int = 256
@@ -20,6 +28,17 @@ class EvaluationRequest:
     alpha: float = 1.0  # of a run, the share of the trained weights, see ``vlc.building.restore_clip``
     skip_broken: bool = False
     items: int | None = None  # of a sub-task at most, of suites that can be limited; None: all
+    strict: bool = False  # stop at the first suite that is not complete
+
+
+@dataclass(frozen=True)
+class SuiteCondition:
+    """The state of a suite on disk."""
+
+    name: str
+    state: SuiteState
+    finding: str
+    remedy: str = ""  # empty where the suite is complete
 
 
 @dataclass(frozen=True)
@@ -39,4 +58,5 @@ class EvaluationSummary:
     title: str
     rows: tuple[EvaluationRow, ...]
     notes: tuple[str, ...]  # caveats of the numbers
+    left_out: tuple[str, ...]  # a line for each suite that was left out, or evaluated in part, as it is not complete
     files: tuple[Path, ...]

@@ -43,7 +43,6 @@ def test_published_sizes_are_right(name: str) -> None:
         (published("winoground", winoground=401), "winoground"),
         (published("bivlc", swap=358), "bivlc/swap"),
         (published("sugarcrepe_pp", swap_obj=246), "sugarcrepe_pp/swap_obj"),
-        (Suite("crepe", (), (), {}), "crepe/atom"),
     ],
 )
 def test_other_sizes_are_named(suite: Suite, place: str) -> None:

@@ -30,7 +30,7 @@ from recompose.fingerprint import fingerprint
 from recompose.progress import SAY_EVERY, ProgressLogger
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Similarity, Suite, Task
+from recompose.tracks.vlc.data.suite import ABSENT, Suite, image_numbers
 from recompose.tracks.vlc.suites.embeddings import BLOCK, longest_first, normalized
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 
@@ -119,7 +119,7 @@ def encode(
         raise DataError("these suites have no texts", code="no-items", place="texts")
     for picture in pictures if not skip_broken else ():
         if reason := _path_problem(root, picture.path):
-            raise _error(_broken(suites, picture, reason))  # better now than after hours
+            raise broken_error(broken_image(suites, picture, reason))  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
     key = _key(model, preprocess, root, pictures, ids, precision)
@@ -141,7 +141,7 @@ def encode(
     for block, (pixels, faults) in zip(store.blocks(IMAGES, batch_size), loader, strict=True):
         if faults and not skip_broken:
             row = min(faults)
-            raise _error(_broken(suites, pictures[block.start + row], faults[row]))
+            raise broken_error(broken_image(suites, pictures[block.start + row], faults[row]))
         readable = [row for row in range(block.stop - block.start) if row not in faults]
         embeddings = np.full((block.stop - block.start, store.width), np.nan, dtype=np.float32)
         if readable:
@@ -155,7 +155,7 @@ def encode(
         _read_only(folder / TEXTS),
         {picture: row for row, picture in enumerate(pictures)},
         {text: row for row, text in enumerate(texts)},
-        tuple(_broken(suites, pictures[row], reason) for row, reason in sorted(store.broken.items())),
+        tuple(broken_image(suites, pictures[row], reason) for row, reason in sorted(store.broken.items())),
     )
 
 
@@ -165,7 +165,7 @@ def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:
         suite.images[number]
         for suite in suites
         for task in suite.tasks.values()
-        for number in np.unique(_numbers(task)).tolist()
+        for number in np.unique(image_numbers(task)).tolist()
         if number != ABSENT
     }
     yield from sorted(pictures, key=lambda picture: (picture.path, picture.box or (), picture.squeezed))
@@ -238,18 +238,13 @@ def _path_problem(root: Path, name: str) -> str:
     return "" if (root / name).is_file() else f"{root / name} does not exist"
 
 
-def _numbers(task: Task) -> np.ndarray:
-    """Return the numbers of a task's images [items, ...]; ABSENT where there is none."""
-    if isinstance(task, Choices):
-        return task.asked if task.query == "i2t" else task.offered
-    return np.empty((len(task.first), 0), dtype=np.int64) if isinstance(task, Similarity) else task.images
-
-
-def _broken(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
+def broken_image(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
+    """Return an unreadable image with the first item that shows it."""
     return Broken(picture, reason, _first_item(suites, picture))
 
 
-def _error(broken: Broken) -> DataError:
+def broken_error(broken: Broken) -> DataError:
+    """Return the error of an unreadable image, with the remedy."""
     remedy = "Repair it, or leave out its items with --skip-broken"
     message = f"{broken.reason}; first shown by {broken.first_item}. {remedy}"
     return DataError(message, code="broken-image", place=f"{broken.picture.path}, {broken.first_item}")
@@ -260,7 +255,7 @@ def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
     for suite in suites:
         same = [number for number, image in enumerate(suite.images) if image == picture]
         for name, task in suite.tasks.items():
-            numbers = _numbers(task)
+            numbers = image_numbers(task)
             rows = np.isin(numbers, same).reshape(len(numbers), -1).any(axis=1)
             if rows.any():
                 return f"item {int(rows.argmax())} (from 0) of {name}"
