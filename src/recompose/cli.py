@@ -4,6 +4,7 @@ import errno
 import gc
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -349,6 +350,11 @@ def reproduce(
     ] = None,
 ) -> None:
     """Make what is missing with Snakemake, and show the progress of each paper, running jobs, and new numbers."""
+    raise typer.Exit(_run_workflow(targets or ()))
+
+
+def _run_workflow(targets: Sequence[str]) -> int:
+    """Make targets, or everything, with Snakemake; show the progress, and return the exit code."""
     from recompose.engine import Engine
     from recompose.job_server import JobServer
     from recompose.machine import probe
@@ -363,13 +369,29 @@ def reproduce(
         server.start()  # its imports take as long as the probe and estimates, which another core does meanwhile
     probe()  # estimates and records are in terms of this machine's speed
     engine, console = Engine(work), Console()
-    reproduction = Reproduction(engine, targets or (), plan_work(engine).wall_share)
+    reproduction = Reproduction(engine, targets, plan_work(engine).wall_share)
     show_opening(console, reproduction, Path("results") / LOG)
 
     def start() -> SnakemakeCall:
-        return SnakemakeCall(Path.cwd(), Path("results"), targets or ())
+        return SnakemakeCall(Path.cwd(), Path("results"), targets)
 
-    raise typer.Exit(follow(console, reproduction, start))
+    return follow(console, reproduction, start)
+
+
+@app.command()
+def decide(
+    hours: Annotated[float, typer.Option(min=0.0, help="Core-hours of the whole study, also of its earlier stages.")],
+) -> None:
+    """Give replicates where they decide claims: run a look, choose which comparisons get the next one, and so on.
+
+    What is chosen is written into the profile's allocation file before it is run; an interrupted study continues.
+    """
+    from recompose.monitor.decide import decide as stages
+    from recompose.terminal.decide import show_outcome, stage_text
+
+    for stage in stages(Path.cwd(), hours, lambda: _run_workflow(())):
+        say(stage_text(stage))
+    show_outcome(Console(), Workspace(Path.cwd()))
 
 
 @app.command()
