@@ -213,7 +213,7 @@ def record(recipe: Recipe, seconds: float, **changed: Any) -> dict[str, Any]:
 
 def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path: Path) -> None:
     write_params(tmp_path)
-    work = Workspace(tmp_path, ("profile=study",))
+    work = Workspace(tmp_path, ("profile=large",))
 
     def runs_of(plan_work: Workspace, method: str) -> list[Recipe]:
         return [each.needs["run"] for each in plan_work.plan.evaluations("czsl", method, "shapes-pairs")]
@@ -241,7 +241,7 @@ def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path:
     assert costs.estimate(runs_of(work, "troika")[0]) == CostEstimate(30 * 4 / 8, ("h, d",), basis=SIMILAR)
     longer = Workspace(
         tmp_path,
-        ("profile=study", "czsl.methods.csp.training.epochs=16", "czsl.datasets.shapes-pairs.images.train=1500"),
+        ("profile=large", "czsl.methods.csp.training.epochs=16", "czsl.datasets.shapes-pairs.images.train=1500"),
     )
     both = Costs.of(longer, work.plan, longer.plan)
     assert both.estimate(runs_of(longer, "csp")[0]) == CostEstimate(

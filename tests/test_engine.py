@@ -283,9 +283,9 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
 ) -> None:
     work = workspace(
         tmp_path,
-        "study",
-        f"profiles.study.trainer.accelerator={accelerator}",
-        f"profiles.study.trainer.devices={devices}",
+        "large",
+        f"profiles.large.trainer.accelerator={accelerator}",
+        f"profiles.large.trainer.devices={devices}",
     )
     for job in Engine(work, LocalMachine(4)).jobs(ALL):
         recipes = [work.plan.by_key[key] for key in job.keys]
@@ -305,7 +305,7 @@ def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("profile", "pretraining", "training"), [("demo", {1}, 1), ("study", {1, 3}, 1), ("paper", {1}, 8)]
+    ("profile", "pretraining", "training"), [("demo", {1}, 1), ("large", {1, 3}, 1), ("paper", {1}, 8)]
 )
 def test_processes_are_given_their_threads(tmp_path: Path, profile: str, pretraining: set[int], training: int) -> None:
     """Weights that somebody released are copied or downloaded by one."""

@@ -367,7 +367,7 @@ def test_only_a_backbone_that_was_pretrained_here_is_released(work: Workspace, m
     target = work.root / "assets.safetensors"
     with raises(DataError, "unknown-backbone", "shapes-clip"):
         phases.release_backbone(work, "shapes-clip", target)
-    study = Workspace(work.root, ("profile=study",))
+    study = Workspace(work.root, ("profile=large",))
     with raises(DataError, "unknown-backbone", "shapes-clip") as error:
         phases.release_backbone(study, "shapes-clip", target)
     assert "shapes-clip-from-scratch" in str(error.value)

@@ -25,7 +25,7 @@ EVERYTHING = {"chance": 3, **ON_BACKBONE}
 OF_A_SEED = dict.fromkeys(TRAINED, 1)
 DATA = "shapes-pairs"
 MAIN, OTHER = "shapes-clip-from-scratch", "shapes-resnet-from-scratch"
-SEEDS = "profiles.study.czsl.seeds"
+SEEDS = "profiles.large.czsl.seeds"
 PUBLISHED = ["mit-states", "ut-zappos", "cgqa"]
 PINNED = {
     f"profiles.{profile}.czsl": {
@@ -38,18 +38,18 @@ PINNED = {
         "variant_seeds": variant_seeds,
     }
     for profile, datasets, main, other, seeds, variant_seeds in (
-        ("study", [DATA], MAIN, OTHER, [0, 1, 2], [0]),
+        ("large", [DATA], MAIN, OTHER, [0, 1, 2], [0]),
         ("paper", PUBLISHED, "clip-vit-l-14", "clip-rn50", [0, 1, 2, 3, 4], [0, 1, 2]),
     )
 }
 
 
-def params_of(profile: str = "study", values: Mapping[str, object] | None = None) -> Params:
+def params_of(profile: str = "large", values: Mapping[str, object] | None = None) -> Params:
     return parse_params(params_text(profile, PINNED | dict(values or {})), FORMS)
 
 
 def plan_of(
-    variants: Mapping[str, Variant] | None = None, values: Mapping[str, object] | None = None, profile: str = "study"
+    variants: Mapping[str, Variant] | None = None, values: Mapping[str, object] | None = None, profile: str = "large"
 ) -> Plan:
     """Return the plan of the one track, with these variants and none that papers declare."""
     params = params_of(profile, values)
@@ -172,11 +172,11 @@ def test_the_whole_plan_is_in_such_an_order_without_repetition() -> None:
         (f"backbones.{MAIN}.activation", "quick_gelu", ALL_TRAINED, ON_BACKBONE),
         (SEEDS, [0, 1, 9], OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
         (SEEDS, [5], OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
-        ("profiles.study.trainer.precision", "bf16-mixed", ALL_TRAINED, ON_BACKBONE),
-        ("profiles.study.trainer.threads", 2, ALL_TRAINED, ON_BACKBONE),
+        ("profiles.large.trainer.precision", "bf16-mixed", ALL_TRAINED, ON_BACKBONE),
+        ("profiles.large.trainer.threads", 2, ALL_TRAINED, ON_BACKBONE),
         (f"backbones.{MAIN}.threads", 2, ALL_TRAINED, ON_BACKBONE),
-        ("profiles.study.trainer.accelerator", "auto", {}, {}),
-        ("profiles.study.czsl.other_backbone", None, {}, {}),
+        ("profiles.large.trainer.accelerator", "auto", {}, {}),
+        ("profiles.large.czsl.other_backbone", None, {}, {}),
         ("czsl.methods.dfsp.fusion", "BiF", {"dfsp": 3}, {"dfsp": 3}),
         ("czsl.methods.gipcol.hidden", 64, {"gipcol": 3}, {"gipcol": 3}),
         ("czsl.methods.duplex.momentum", 0.8, {"duplex": 3}, {"duplex": 3}),
@@ -303,7 +303,7 @@ def test_a_variant_runs_on_its_data_sets_with_their_settings() -> None:
 
 
 def test_a_variant_of_a_method_that_the_profile_leaves_out_is_left_out() -> None:
-    without = {"profiles.study.czsl.methods": ["csp", "duplex"]}
+    without = {"profiles.large.czsl.methods": ["csp", "duplex"]}
     plan = plan_of({"m": variant(aggregation="mean")}, without)
     assert digests(plan.recipes) == digests(plan_of(None, without).recipes)
 
@@ -314,7 +314,7 @@ def test_a_variant_that_does_not_fit_is_an_error(key: str, code: str) -> None:
         plan_of({"wrong": variant(**{key: "median"})})
 
 
-@pytest.mark.parametrize("profile", ["study", "demo", "smoke", "paper"])
+@pytest.mark.parametrize("profile", ["large", "demo", "smoke", "paper"])
 def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
     """But for those that a small profile leaves out, or whose method."""
     params = parse_params(params_text(profile), FORMS)
@@ -420,7 +420,7 @@ def test_only_backbones_that_are_needed_are_planned_with_their_features() -> Non
     assert names(plan, "backbones") == [MAIN]
     assert set(names(plan, "data")) == {"shapes-pairs", "shapes-scenes"}
     assert names(plan, "features") == [f"shapes-pairs by {MAIN}"] * 3
-    alone = plan_of({"other": on_other()}, {"profiles.study.czsl.methods": ["chance"]})
+    alone = plan_of({"other": on_other()}, {"profiles.large.czsl.methods": ["chance"]})
     assert {recipe.kind for recipe in alone.recipes} == {"data", "evaluations"}
     assert names(alone, "data") == ["shapes-pairs"] * 3
 
@@ -448,7 +448,7 @@ def test_features_by_the_other_backbone_are_planned_where_a_variant_needs_them()
 
 
 def test_without_another_backbone_its_variants_are_left_out() -> None:
-    without = {"profiles.study.czsl.other_backbone": None}
+    without = {"profiles.large.czsl.other_backbone": None}
     mean = {"msci-mean": variant(aggregation="mean")}
     plan = plan_of({"other": on_other(), **mean}, without)
     assert evaluations_of(plan, "other") == []
@@ -457,7 +457,7 @@ def test_without_another_backbone_its_variants_are_left_out() -> None:
 
 
 def test_where_the_other_backbone_is_the_main_one_runs_are_shared() -> None:
-    plan = plan_of({"other": on_other()}, {"profiles.study.czsl.other_backbone": MAIN})
+    plan = plan_of({"other": on_other()}, {"profiles.large.czsl.other_backbone": MAIN})
     assert evaluations_of(plan, "other")[0].digest == evaluations_of(plan, "csp")[0].digest
     assert digests(plan.recipes) == digests(plan_of().recipes)
 

@@ -37,7 +37,7 @@ MADE = {
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A project of the study in which everything is complete, as far as records say."""
-    write_params(tmp_path, "study")
+    write_params(tmp_path, "large")
     work = Workspace(tmp_path)
     record_all(work, work.plan.recipes)
     return tmp_path
@@ -62,7 +62,7 @@ def edited(root: Path, values: Mapping[str, object]) -> Workspace:
     """Return the project with other values in params.yaml, elsewhere."""
     other = root / "by-hand"
     other.mkdir()
-    write_params(other, "study", values)
+    write_params(other, "large", values)
     return Workspace(other)
 
 
@@ -79,7 +79,7 @@ def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
     [
         (["czsl.methods.csp.dropout=0.4"], {"czsl.methods.csp.dropout": 0.4}),
         (["czsl.methods.c-s-o.scoring.closed=[0.4, 0.6]"], {"czsl.methods.c-s-o.scoring.closed": [0.4, 0.6]}),
-        (["profiles.study.czsl.seeds=[0, 1, 7]"], {"profiles.study.czsl.seeds": [0, 1, 7]}),
+        (["profiles.large.czsl.seeds=[0, 1, 7]"], {"profiles.large.czsl.seeds": [0, 1, 7]}),
         (["profile=smoke"], {"profile": "smoke"}),
         (["czsl.datasets.shapes-pairs.seed=8"], {"czsl.datasets.shapes-pairs.seed": 8}),
         (["backbones.shapes-clip-from-scratch.lr=2e-3"], {"backbones.shapes-clip-from-scratch.lr": 0.002}),
@@ -162,7 +162,7 @@ def test_an_edit_that_changes_nothing_says_so_and_why(root: Path) -> None:
         ("czsl.methods.mcsi.lr=4", ["czsl.methods.mcsi", "'msci'"]),
         ("czsl.methods.csp.training.lr=fast", ["czsl.methods.csp.training.lr", "'fast'"]),
         ("profile=dmeo", ["profile", "'demo'"]),
-        ("profiles.study.override={czsl.methods.csp.lrr: 1}", ["override.czsl.methods.csp.lrr"]),
+        ("profiles.large.override={czsl.methods.csp.lrr: 1}", ["override.czsl.methods.csp.lrr"]),
         ("profile.x=1", ["profile"]),
         ("methods.csp.lr", ["'methods.csp.lr'", "path=value"]),
         ("=3", ["'=3'", "path=value"]),

@@ -36,7 +36,7 @@ def work(tmp_path: Path) -> Workspace:
 @pytest.fixture
 def study(work: Workspace) -> Workspace:
     """The same with more seeds and with all variants."""
-    return Workspace(work.root, ("profile=study",))
+    return Workspace(work.root, ("profile=large",))
 
 
 def only(work: Workspace, method: str, profile: str) -> Workspace:
@@ -214,7 +214,7 @@ def test_what_was_trained_in_this_session_is_counted(work: Workspace) -> None:
 
 def test_plan_and_status_say_the_same(study: Workspace) -> None:
     """Also of what is left of a half-made project, in a session that goes slower than expected."""
-    study = only(study, "csp", "study")
+    study = only(study, "csp", "large")
     csp = evaluations_of(study, "csp")
     make_before(study, csp)
     now = datetime.now(UTC)

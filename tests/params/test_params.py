@@ -18,7 +18,7 @@ from tests.errors import raises
 
 CSP = "czsl.methods.csp"
 DUPLEX = "czsl.methods.duplex"
-STUDY = "profiles.study.czsl"
+STUDY = "profiles.large.czsl"
 DEMO = "profiles.demo.czsl"
 PINNED = {
     f"{STUDY}.datasets": ["shapes-pairs"],
@@ -78,8 +78,8 @@ def test_every_profile_of_the_shipped_file_is_valid(profile: str) -> None:
         ({f"{STUDY}.seeds": [0, 0]}, "wrong-value", f"{STUDY}.seeds", ""),
         ({f"{STUDY}.seeds": [20261121]}, "wrong-value", f"{STUDY}.seeds.0", ""),
         ({f"{STUDY}.seeds": []}, "wrong-value", f"{STUDY}.seeds", ""),
-        ({"profiles.study.trainer.devices": "two"}, "unknown-name", "profiles.study.trainer.devices", "auto"),
-        ({"profiles.study.trainer.devices": 0}, "unknown-name", "profiles.study.trainer.devices", "auto"),
+        ({"profiles.large.trainer.devices": "two"}, "unknown-name", "profiles.large.trainer.devices", "auto"),
+        ({"profiles.large.trainer.devices": 0}, "unknown-name", "profiles.large.trainer.devices", "auto"),
         ({"czsl.feasibility.vectors": "glov"}, "unknown-name", "czsl.feasibility.vectors", "glove"),
         ({"czsl.feasibility.prompt": "a photo of {state}"}, "wrong-value", "czsl.feasibility.prompt", ""),
         (
@@ -190,9 +190,9 @@ def test_every_profile_of_the_shipped_file_is_valid(profile: str) -> None:
         ({"czsl.datasets.cgqa.archive": []}, "unknown-key", "czsl.datasets.cgqa.archive", "archives"),
         ({"czls": {}}, "unknown-key", "czls", "czsl"),
         (
-            {"profiles.study.vlc.suites": ["shape-suites"]},
+            {"profiles.large.vlc.suites": ["shape-suites"]},
             "unknown-name",
-            "profiles.study.vlc.suites.0",
+            "profiles.large.vlc.suites.0",
             "shapes-suites",
         ),
         (
@@ -308,13 +308,13 @@ def test_an_override_of_no_key_is_an_error() -> None:
 def test_overrides_replace_values_in_their_profile_only() -> None:
     epochs = [
         czsl(parse(profile=profile)).settings("csp", "shapes-pairs")["training"]["epochs"]
-        for profile in ("smoke", "study")
+        for profile in ("smoke", "large")
     ]
     assert epochs == [2, 8]
 
 
 def test_settings_of_a_data_set_replace_the_general_ones() -> None:
-    section = czsl(parse({f"{CSP}.per_dataset.ut-zappos": {"dropout": 0.2, "training": {"lr": 5e-4}}}, "study"))
+    section = czsl(parse({f"{CSP}.per_dataset.ut-zappos": {"dropout": 0.2, "training": {"lr": 5e-4}}}, "large"))
     general, zappos = section.settings("csp", "shapes-pairs"), section.settings("csp", "ut-zappos")
     assert zappos == general | {"dropout": 0.2, "training": general["training"] | {"lr": 5e-4}} != general
     assert "per_dataset" not in general
@@ -401,7 +401,7 @@ def test_users_name_their_own_data_sets() -> None:
         f"{STUDY}.datasets": ["my-pairs"],
         f"{CSP}.per_dataset.my-pairs": {"training": {"lr": 0.5}},
     }
-    params = parse(values, "study")
+    params = parse(values, "large")
     section = czsl(params)
     assert choice(params).datasets == ["my-pairs"]
     assert section.datasets["my-pairs"].adapter == "shapes-pairs"

@@ -34,7 +34,7 @@ def test_reports_of_a_profile_that_the_lock_tells_nothing_of_are_not_called_tamp
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "dvc.lock").write_text(LOCK)
-    changed = {"reports/study": "modified"}
+    changed = {"reports/large": "modified"}
     monkeypatch.setattr(module, "_dvc_status", lambda root: {"reports": [{"changed outs": changed}]})
     report = module.check_lock(tmp_path)
     assert report.findings == []

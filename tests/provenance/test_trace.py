@@ -23,7 +23,7 @@ from tests.errors import raises
 from tests.provenance.invented import cell_of, lineage_of
 from tests.provenance.worlds import edit_json
 
-SEEDS, SIX = "profiles.study.czsl.seeds", [0, 1, 2, 3, 4, 5]
+SEEDS, SIX = "profiles.large.czsl.seeds", [0, 1, 2, 3, 4, 5]
 CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
 
 
@@ -72,7 +72,7 @@ def test_what_changed_in_something_that_several_parts_need_is_said_once() -> Non
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A project in which a table was made from CSP's planned evaluations; nothing of it is stored."""
     root = tmp_path_factory.mktemp("planned")
-    write_params(root, "study", {SEEDS: SIX})
+    write_params(root, "large", {SEEDS: SIX})
     work = Workspace(root)
     evaluations = work.plan.evaluations("czsl", "csp", "shapes-pairs")
     cells = [
@@ -95,7 +95,7 @@ def traced(work: Workspace, view: str | None = None) -> TraceResult:
 
 
 def edited(work: Workspace, key: str, value: object) -> Workspace:
-    write_params(work.root, "study", {SEEDS: SIX, key: value})
+    write_params(work.root, "large", {SEEDS: SIX, key: value})
     return Workspace(work.root)
 
 
@@ -105,7 +105,7 @@ def edited(work: Workspace, key: str, value: object) -> Workspace:
         ("czsl.methods.csp.dropout", 0.4, "settings.dropout was 0.1 and is 0.4 now"),
         (SEEDS, SIX[:-1], "seed 5 is no longer planned"),
         (SEEDS, [*SIX, 6], "seeds are missing: it has 6 of 7 evaluations"),
-        ("profiles.study.czsl.datasets", ["mit-states"], "it is no longer planned"),
+        ("profiles.large.czsl.datasets", ["mit-states"], "it is no longer planned"),
         ("czsl.feasibility.prompt", "a picture of {name}", "feasibility.prompt was a photo of {name}"),
     ],
 )
@@ -131,7 +131,7 @@ def test_a_cell_of_what_is_planned_is_not_stale_and_not_verified_where_nothing_i
 
 
 def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> None:
-    write_params(tmp_path, "study", {SEEDS: SIX})
+    write_params(tmp_path, "large", {SEEDS: SIX})
     work, variant = Workspace(tmp_path), "msci-without-df"
     everywhere = work.plan.evaluations("czsl", "msci", "shapes-pairs")
     assert len(everywhere) > len(work.plan.evaluations("czsl", variant, "shapes-pairs")) == 1

@@ -41,7 +41,7 @@ def planned(profile: str, *edits: str, variants: Mapping[str, Variant] | None = 
 
 def study(seeds: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
     return planned(
-        "study", f"profiles.study.czsl.seeds={seeds}", "profiles.study.czsl.variant_seeds=[3]", variants=variants
+        "large", f"profiles.large.czsl.seeds={seeds}", "profiles.large.czsl.variant_seeds=[3]", variants=variants
     )
 
 
@@ -60,7 +60,7 @@ def plan() -> TrackPlan:
 
 
 def test_each_seed_draws_the_replicate_of_its_number(plan: TrackPlan) -> None:
-    base = params_of("study").tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
+    base = params_of("large").tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
     for (_, benchmark), evaluations in plan.evaluations.items():
         assert benchmark == SHAPES
         for evaluation in evaluations:
@@ -117,7 +117,7 @@ def test_other_readings_have_seeds_of_their_own_that_methods_have_or_those_of_va
     given: str, expected: list[int]
 ) -> None:
     choice = {"seeds": "[3, 1]", "variant_seeds": "[4]", "interpretation_seeds": given}
-    plan = planned("study", *(f"profiles.study.czsl.{key}={value}" for key, value in choice.items()), variants=VARIANTS)
+    plan = planned("large", *(f"profiles.large.czsl.{key}={value}" for key, value in choice.items()), variants=VARIANTS)
     assert (seeds_of(plan, "interpretation"), seeds_of(plan, "once"), seeds_of(plan, "csp")) == (expected, [4], [3, 1])
 
 
@@ -137,7 +137,7 @@ def test_another_seed_adds_a_replicate_and_changes_no_other(plan: TrackPlan) -> 
 
 def test_the_seed_of_the_data_set_moves_all_replicates_along() -> None:
     before, after = (
-        planned("study", "profiles.study.czsl.seeds=[0, 1]", f"czsl.datasets.{SHAPES}.seed={seed}") for seed in (7, 8)
+        planned("large", "profiles.large.czsl.seeds=[0, 1]", f"czsl.datasets.{SHAPES}.seed={seed}") for seed in (7, 8)
     )
     replicates = [[each.needs["data"] for each in plan.evaluations["csp", SHAPES]] for plan in (before, after)]
     assert replicates[0][1].digest == replicates[1][0].digest  # replicate 1 of seed 7 is replicate 0 of seed 8
@@ -155,9 +155,9 @@ def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_on
 
 def test_replicates_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path: Path) -> None:
     """Each is a job of its own while nobody knows how long it takes; none stands in two."""
-    write_params(tmp_path, "study")
-    czsl = ("profiles.study.czsl.seeds=[0, 1, 2]", "profiles.study.czsl.variant_seeds=[0]")
-    engine = Engine(Workspace(tmp_path, (*czsl, "profiles.study.gzsl.seeds=[0]")), LocalMachine(2))
+    write_params(tmp_path, "large")
+    czsl = ("profiles.large.czsl.seeds=[0, 1, 2]", "profiles.large.czsl.variant_seeds=[0]")
+    engine = Engine(Workspace(tmp_path, (*czsl, "profiles.large.gzsl.seeds=[0]")), LocalMachine(2))
     jobs = engine.jobs(ALL)
     labels = {phase: [job.says for job in jobs if job.phase == phase] for phase in ("data", "features")}
     assert sum("shapes-pairs" in says for says in labels["data"]) == 3
@@ -175,8 +175,8 @@ def test_replicates_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path
 
 
 def test_variants_that_a_profile_leaves_out_are_planned_nowhere_and_move_no_other() -> None:
-    left = planned("study", "profiles.study.czsl.leave_out=[once]", variants=VARIANTS)
-    whole = planned("study", variants=VARIANTS)
+    left = planned("large", "profiles.large.czsl.leave_out=[once]", variants=VARIANTS)
+    whole = planned("large", variants=VARIANTS)
     names = {name for name, _ in whole.evaluations}
     assert {name for name, _ in left.evaluations} == names - {"once"}
     for key, evaluations in left.evaluations.items():
@@ -186,17 +186,17 @@ def test_variants_that_a_profile_leaves_out_are_planned_nowhere_and_move_no_othe
 @pytest.mark.parametrize("name", ["oftn", "csp"])  # a typing mistake; a method, which is left out of methods
 def test_to_leave_out_what_no_paper_declares_is_an_error(name: str) -> None:
     with pytest.raises(PlanError) as caught:
-        planned("study", f"profiles.study.czsl.leave_out=[{name}]", variants=VARIANTS)
-    assert "profiles.study.czsl.leave_out" in str(caught.value)
+        planned("large", f"profiles.large.czsl.leave_out=[{name}]", variants=VARIANTS)
+    assert "profiles.large.czsl.leave_out" in str(caught.value)
     assert name in str(caught.value)
 
 
 def test_variants_are_repeated_with_every_seed_only_where_the_profile_says_so() -> None:
-    seeds = ("profiles.study.czsl.seeds=[3, 1]", "profiles.study.czsl.variant_seeds=[3]")
-    plan = planned("study", *seeds, "profiles.study.czsl.repeat_variants=false", variants=VARIANTS)
+    seeds = ("profiles.large.czsl.seeds=[3, 1]", "profiles.large.czsl.variant_seeds=[3]")
+    plan = planned("large", *seeds, "profiles.large.czsl.repeat_variants=false", variants=VARIANTS)
     assert (seeds_of(plan, "often"), seeds_of(plan, "rescored"), seeds_of(plan, "csp")) == ([3], [3], [3, 1])
     synonym = Variant(method="csp", datasets=[SHAPES], every_seed=True)  # what it shows is there
-    plan = planned("study", *seeds, "profiles.study.czsl.repeat_variants=false", variants={"csp-too": synonym})
+    plan = planned("large", *seeds, "profiles.large.czsl.repeat_variants=false", variants={"csp-too": synonym})
     own, other = plan.evaluations["csp", SHAPES], plan.evaluations["csp-too", SHAPES]
     assert [each.digest for each in own] == [each.digest for each in other]
 
@@ -205,7 +205,7 @@ def test_variants_are_repeated_with_every_seed_only_where_the_profile_says_so() 
 
 
 @pytest.mark.parametrize(
-    ("profile", "dataset"), [("demo", SHAPES), ("study", SHAPES), ("paper", "mit-states"), ("paper", "ut-zappos")]
+    ("profile", "dataset"), [("demo", SHAPES), ("large", SHAPES), ("paper", "mit-states"), ("paper", "ut-zappos")]
 )
 def test_the_semantic_side_of_duplex_and_c_s_o_are_one_recipe(profile: str, dataset: str) -> None:
     plan = planned(profile, variants=declared_variants("czsl"))
