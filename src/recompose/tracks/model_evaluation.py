@@ -1,4 +1,4 @@
-"""The evaluation of any model outside of papers, of the command ``recompose evaluate``: its options and its result."""
+"""The evaluation of any model outside of papers, of ``recompose evaluate``: its options, its result, its data."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,3 +39,11 @@ class EvaluationSummary:
     rows: tuple[EvaluationRow, ...]
     notes: tuple[str, ...]  # caveats of the numbers
     files: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class SuiteState:
+    """Whether a suite's files are where they are read, and what to do about those that are not."""
+
+    is_complete: bool
+    lines: tuple[str, ...]

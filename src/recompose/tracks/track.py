@@ -14,7 +14,7 @@ from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Method
-from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary
+from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary, SuiteState
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -135,6 +135,24 @@ class Track(ABC):
             DataError: the model, its weights or the data are absent, unknown or broken.
         """
         raise PlanError(f"{self.name} has no evaluation of models outside of papers")
+
+    def fetch_suite(self, name: str, root: Path, data: Path) -> SuiteState:
+        """Download what a suite lacks below ``root``, with archives in ``data``, and put it where it is read.
+
+        Raises:
+            PlanError: the track has no suites.
+            DataError: there is no such suite, or a file is damaged.
+        """
+        raise PlanError(f"{self.name} has no suites")
+
+    def arrange_suite(self, name: str, root: Path, data: Path, folder: Path | None) -> SuiteState:
+        """Put a suite's files where they are read, from the archives in ``data`` and from another folder.
+
+        Raises:
+            PlanError: the track has no suites.
+            DataError, DownloadError: there is no such suite or folder, or an archive is not the published one.
+        """
+        raise PlanError(f"{self.name} has no suites")
 
     @abstractmethod
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:

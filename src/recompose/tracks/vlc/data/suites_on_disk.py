@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol, cast, get_args
 
 from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS, SuiteForm
@@ -17,6 +18,7 @@ class Format(Protocol):
     """A module that reads suites of one form."""
 
     LAYOUT: str  # the required files; <suite> is the suite's folder
+    SOURCES: tuple[Source, ...]  # the published files
 
     @staticmethod
     def read(files: SuiteFiles) -> Suite:

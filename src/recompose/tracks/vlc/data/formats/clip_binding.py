@@ -5,6 +5,7 @@ The generalization split of the data set of two objects, the one that CLIP-CAE r
 an image, so an image has several rows.
 """
 
+from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -13,6 +14,14 @@ CAPTIONS = ("pos", "neg_0", "neg_1", "neg_2", "neg_3")
 LAYOUT = (
     "<suite>/two_object/gen.csv, from the archive that github.com/marthaflinderslewis/clip-binding links to (Google "
     f"Drive), with the columns file_name, {', '.join(CAPTIONS)}; images/<suite>/{FOLDER}/<file_name> ({FOLDER} there)"
+)
+
+SOURCES = (
+    Source(
+        "clip_binding/*.zip",
+        {r"(two_object/gen\.csv)": "clip_binding", r"(two_object/images/gen/[^/]+)": "images/clip_binding"},
+        terms="in a folder of Google Drive that github.com/marthaflinderslewis/clip-binding links to",
+    ),
 )
 
 

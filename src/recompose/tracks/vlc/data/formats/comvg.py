@@ -5,14 +5,18 @@ subject, the verb or the object differs.
 """
 
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question, check_distinct
+from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
 COLUMNS = ("id", "sentence", "pos_image_id", "neg_image_id")
 LAYOUT = (
     f"<suite>/ComVG.csv, datasets/ComVG.csv of github.com/eric-ai-lab/ComCLIP, with the columns {', '.join(COLUMNS)}; "
-    f"{VISUAL_GENOME}/<image id>.jpg, all images in one folder (visualgenome.org)"
+    f"{VISUAL_GENOME}/<image id>.jpg, all images (visualgenome.org)"
 )
+
+ADDRESS = github("eric-ai-lab/ComCLIP", "75ef16ef2b92edf921f3732cd392b781e4dcd558")
+SOURCES = (*plain_files("comvg", f"{ADDRESS}/datasets", "ComVG.csv"), *VISUAL_GENOME_PARTS)
 
 
 def read(files: SuiteFiles) -> Suite:

@@ -8,6 +8,7 @@ reports ranks for each number of atoms; a sub-task here has the items of all its
 import ast
 
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source, github
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -17,8 +18,17 @@ COLUMNS = ("image_id", "caption", "hard_negs", "x", "y", "width", "height")  # h
 LAYOUT = f"""\
 <suite>/prod_hard_negatives/<set>/prod_vg_hard_negs_<set>_complexity_<n>.csv, sets {", ".join(SETS)}, n from \
 {COMPLEXITIES[0]} to {COMPLEXITIES[-1]}: data/prod_hard_negatives.zip of github.com/RAIVNLab/CREPE
-{VISUAL_GENOME}/<image_id>.jpg: both parts of Visual Genome's images (VG_100K and VG_100K_2) in one folder, \
-visualgenome.org"""
+{VISUAL_GENOME}/<image_id>.jpg: both parts of Visual Genome's images, visualgenome.org"""
+
+ADDRESS = github("RAIVNLab/CREPE", "1fa81c425f442396fe304f170c8eb6dc0747c814")
+SOURCES = (
+    Source(
+        "crepe/prod_hard_negatives.zip",
+        {rf"((?:{'|'.join(SETS)})/prod_vg_hard_negs_\w+\.csv)": "crepe/prod_hard_negatives"},
+        (f"{ADDRESS}/data/prod_hard_negatives.zip",),
+    ),
+    *VISUAL_GENOME_PARTS,
+)
 
 
 def read(files: SuiteFiles) -> Suite:

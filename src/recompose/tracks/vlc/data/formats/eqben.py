@@ -9,9 +9,11 @@ Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8, blue, green, 
 (``process_img_npy``). A reader must load them without pickles and reverse the order of channels.
 """
 
+import re
 from collections.abc import Mapping
 
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, fault
+from recompose.tracks.vlc.data.formats.sources import Source, drive
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Groups, Suite
 
@@ -21,7 +23,15 @@ PARTS = ("c0i0", "c1i0", "c0i1", "c1i1")  # of a group: a caption and an image
 LAYOUT = f"""\
 <suite>/{FILE}: the annotation with answers (private_info) that github.com/Wangt-CN/EqBen links to, Google Drive
 images/<suite>/<image>: the archive of images linked there, 100 GB, whose folders are \
-{", ".join(f"eqben{name}" for name in SETS)} (of the light one, 23 GB, .png are .jpg: change that in the annotation)"""
+{", ".join(f"eqben{name}" for name in SETS)}, or the light one, 23 GB, whose images are .jpg for .png"""
+SOURCES = (
+    Source(f"eqben/{FILE}", {rf"({re.escape(FILE)})": "eqben"}, (drive("1gNR4K2Cv4rbnjVRdHuBV6PuoJ5MlRXnZ"),)),
+    Source(
+        "eqben/*.tar.gz",
+        {rf"(eqben(?:{'|'.join(SETS)})/.+)": "images/eqben"},
+        terms="at Google Drive and, light, at a SharePoint; github.com/Wangt-CN/EqBen links to both (100 or 23 GB)",
+    ),
+)
 
 
 def read(files: SuiteFiles) -> Suite:
@@ -72,6 +82,14 @@ def _complete_group(group: Mapping[str, AnnotationItem]) -> Mapping[str, Annotat
 def _groups(files: SuiteFiles, groups: list[Mapping[str, AnnotationItem]]) -> Groups:
     pairs = [[group["c0i0"], group["c1i1"]] for group in groups]
     return files.collector.groups(
-        [[files.image(item, "image", files.images) for item in pair] for pair in pairs],
+        [[files.collector.image(_image(files, item)) for item in pair] for pair in pairs],
         [[files.text(item, "caption") for item in pair] for pair in pairs],
     )
+
+
+def _image(files: SuiteFiles, item: AnnotationItem) -> str:
+    """Return the path of an image: in the light archive, of JPEGs, where only that is on disk."""
+    path = item.path("image", files.images)
+    light = path.removesuffix(".png") + ".jpg"
+    is_light = path.endswith(".png") and (files.root / light).exists() and not (files.root / path).exists()
+    return light if is_light else path
