@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -10,9 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pyarrow
 import pytest
-from pyarrow import parquet
 from typer.testing import CliRunner
 
 from recompose.cli import app
@@ -211,6 +210,7 @@ def test_only_archives_of_elevater_that_an_index_names_are_unpacked(root: Path, 
 
 
 def write_parquet(path: Path, *rows: dict[str, Any]) -> Path:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")  # an extra
     path.parent.mkdir(parents=True, exist_ok=True)
     parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
     return path
@@ -244,6 +244,17 @@ def test_a_damaged_parquet_is_named(
     with raises(DataError, code, place):
         arrange("winoground", root, data)
     assert contents(root) == {} and lock_entries(data) == {}
+
+
+def test_without_pyarrow_the_parquet_says_what_to_install(
+    root: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    path = data / "archives/winoground/test.parquet"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"PAR1")
+    with raises(DataError, "missing-package", path):
+        arrange("winoground", root, data)
 
 
 # bad input

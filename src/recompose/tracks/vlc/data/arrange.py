@@ -130,11 +130,12 @@ def _stem(name: str) -> str:
 def _stored(source: Source, form: str, root: Path, data: Path, folder: Path | None) -> Iterator[tuple[Path, str]]:
     """Yield the files of a source on this machine, with their names in the folder that was searched."""
     inner, last = source.file.partition("/")[2], source.file.rpartition("/")[2]
-    places = {data / STORED: [source.file], root / form: [inner]} | (
-        {folder: [source.file, inner, last]} if folder else {}
-    )
-    paths = {path: base for base, names in places.items() for name in names if name for path in base.glob(name)}
-    yield from ((path, path.relative_to(base).as_posix()) for path, base in sorted(paths.items()) if path.is_file())
+    searched = [(data / STORED, source.file), (root / form, inner)]
+    if folder:
+        names = [source.file, inner, last]
+        searched += [(folder, name) for name in names if not name.startswith("*")]  # not all archives of a folder
+    paths = {path: base for base, name in searched if name for path in base.glob(name) if path.is_file()}
+    yield from ((path, path.relative_to(base).as_posix()) for path, base in sorted(paths.items()))
 
 
 def _verified(path: Path, data: Path) -> AbstractContextManager[Path]:
@@ -152,8 +153,9 @@ def _place(path: Path, name: str, source: Source, root: Path, data: Path) -> Non
         unpacked, staged = work / "unpacked", work / "staged"
         try:
             _unpack(path, unpacked / _stem(name), source)
-            for inner in [file for file in unpacked.rglob("*") if file.name.endswith(ARCHIVES) and file.is_file()]:
-                extract(inner, inner.with_name(_stem(inner.name)))
+            for inner in [file for file in _files(unpacked) if file.name.endswith(ARCHIVES)]:
+                if not (there := inner.with_name(_stem(inner.name))).exists():
+                    extract(inner, there)
             for file, target in _targets(unpacked, source):
                 if (staged / target).exists():
                     raise DataError(f"{path} holds {target} twice", code="duplicate-name", place=path)
@@ -191,19 +193,23 @@ def _files(folder: Path) -> list[Path]:
 
 def _link_unpacked(sources: Sequence[Source], form: str, root: Path, data: Path, folder: Path | None) -> None:
     """Link the files that somebody has unpacked, in the suite's folders or in another one."""
-    files_in = cache(_files)
-    with file_lock(data, "arrange"):
-        staged = fresh_folder(root / WORK)
-        try:
-            for source in sources:
-                for heap in {root / form, *(root / place for place in source.places.values()), *filter(None, [folder])}:
-                    for file in files_in(heap):
-                        target = source.target(file.relative_to(heap).as_posix())
-                        if target and not any(os.path.lexists(place / target) for place in (root, staged)):
-                            _link(file, staged / target)
-            _add(staged, root)
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
+    files_in, links = cache(_files), dict[str, Path]()
+    for source in sources:
+        heaps = [*filter(None, [folder]), root / form, *(root / place for place in source.places.values())]
+        for heap in dict.fromkeys(heaps):
+            for file in files_in(heap):
+                target = source.target(file.relative_to(heap).as_posix())
+                if target and not os.path.lexists(root / target):
+                    links.setdefault(target, file)
+    if links:
+        with file_lock(data, "arrange"):
+            staged = fresh_folder(root / WORK)
+            try:
+                for target, file in links.items():
+                    _link(file, staged / target)
+                _add(staged, root)
+            finally:
+                shutil.rmtree(staged)
 
 
 def _link(file: Path, link: Path) -> None:

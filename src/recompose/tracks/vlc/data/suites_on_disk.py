@@ -45,7 +45,8 @@ def layout_of(form: str, folder: str = "") -> str:
         form: the form.
         folder: the suite's folder; empty: that of the published suite.
     """
-    return format_of(form).LAYOUT.replace("<suite>", folder or form)
+    layout = format_of(form).LAYOUT.replace("<suite>", folder or form)
+    return layout if folder not in ("", form) else f"{layout}; `recompose data fetch {form}` gets what is public"
 
 
 def read_suite(form: str, root: Path, name: str = "", folder: str = "") -> Suite:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_distinct, fault
 from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
@@ -19,6 +20,7 @@ LAYOUT = (
     '{"id", "image_0", "image_1", "caption_0", "caption_1"}; '
     "images/<suite>/<image>.png (data/images.zip there)"
 )
+CAPTIONS, IMAGES = ("caption_0", "caption_1"), ("image_0", "image_1")
 
 
 def unpack(parquet: Path, folder: Path) -> None:
@@ -29,7 +31,7 @@ def unpack(parquet: Path, folder: Path) -> None:
         folder: the folder to create.
 
     Raises:
-        DataError: the file is damaged or has other columns.
+        DataError: the file is damaged or has other columns, or pyarrow is not installed.
     """
     folder.mkdir(parents=True)
     examples = [json.dumps(_unpack_example(item, folder)) for item in _rows(parquet)]
@@ -37,9 +39,14 @@ def unpack(parquet: Path, folder: Path) -> None:
 
 
 def _rows(parquet: Path) -> Iterator[AnnotationItem]:
-    import pyarrow
-    from pyarrow.parquet import ParquetFile
-
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+    except ModuleNotFoundError:
+        message = (
+            f"{parquet} is read with pyarrow, which is not installed; `.venv/bin/uv pip install pyarrow` installs it"
+        )
+        raise DataError(message, code="missing-package", place=parquet) from None
     try:
         with ParquetFile(parquet) as table:
             batches = table.iter_batches(batch_size=16, columns=["id", *CAPTIONS, *IMAGES])
@@ -62,7 +69,6 @@ def _unpack_example(item: AnnotationItem, folder: Path) -> dict[str, str | int]:
     return {"id": number, **names, **{caption: item.text(caption) for caption in CAPTIONS}}
 
 
-CAPTIONS, IMAGES = ("caption_0", "caption_1"), ("image_0", "image_1")
 PLACES = {r"(examples\.jsonl)": "winoground", r"(ex_\d+_img_[01]\.png)": "images/winoground"}
 TERMS = "gated: accept the conditions at huggingface.co/datasets/facebook/winoground; the parquet is enough"
 SOURCES = (
