@@ -43,7 +43,7 @@ class EvaluationSummary:
 
 @dataclass(frozen=True)
 class SuiteState:
-    """Whether a suite's files are where they are read, and what to do about those that are not."""
+    """The state of a suite's files: complete, or lines about what is lacking and where it is."""
 
     is_complete: bool
     lines: tuple[str, ...]

@@ -104,7 +104,7 @@ def test_images_that_are_there_are_not_downloaded(root: Path, data: Path, server
 def test_what_cannot_be_fetched_is_one_line(root: Path, data: Path) -> None:
     state = fetch("winoground", root, data)
     assert not state.is_complete
-    assert len(state.lines) == 2  # what is missing, and where it is
+    assert len(state.lines) == 3  # what is missing, where it is, and where to put it
     assert "huggingface.co/datasets/facebook/winoground" in state.lines[1]
 
 
@@ -286,7 +286,7 @@ def test_the_command_fails_where_something_is_lacking(tmp_path: Path, monkeypatc
     assert "did you mean winoground?" in str(error.value)
     publish_spec(tmp_path / "data/archives/spec/data.zip")
     answer = CliRunner().invoke(app, ["data", "arrange", "spec", "--data", "elsewhere"])
-    assert answer.exit_code == 0 and "complete" in answer.output
+    assert answer.exit_code == 0 and "can be evaluated" in answer.output
     assert (tmp_path / "elsewhere/spec").is_dir()
 
 

@@ -22,12 +22,14 @@ from recompose.files import fresh_folder, write_atomically
 from recompose.progress import say
 from recompose.tracks.model_evaluation import SuiteState
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
-from recompose.tracks.vlc.data.suite import files
-from recompose.tracks.vlc.data.suites_on_disk import format_of, read_suite
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Suite, files
+from recompose.tracks.vlc.data.suites_on_disk import format_of, missing_subtasks
 
 WORK = ".arranging"  # below the root of raw files, while an archive is unpacked
 IMAGES = "images/"
 STORED = "archives"  # below data
+SHOWN = 6  # names of files in a line
 
 
 def fetch(form: str, root: Path, data: Path) -> SuiteState:
@@ -51,7 +53,7 @@ def fetch(form: str, root: Path, data: Path) -> SuiteState:
                         _place(path, source.file, source, root, data)
                 except DownloadError as error:
                     failures += str(error).splitlines()
-    return _state(form, root, failures)
+    return _state(form, root, data, failures)
 
 
 def arrange(form: str, root: Path, data: Path, folder: Path | None = None) -> SuiteState:
@@ -70,7 +72,7 @@ def arrange(form: str, root: Path, data: Path, folder: Path | None = None) -> Su
     if folder and not folder.is_dir():
         raise DataError(f"{folder} is no folder; name that of the suite's files", code="missing-folder", place=folder)
     _arrange(form, root, data, folder)
-    return _state(form, root)
+    return _state(form, root, data)
 
 
 def _arrange(form: str, root: Path, data: Path, folder: Path | None) -> None:
@@ -94,10 +96,14 @@ def _only_images(source: Source) -> bool:
     return all(folder.startswith(IMAGES) for folder in source.places.values())
 
 
+def _read(form: str, root: Path) -> Suite:
+    return format_of(form).read(SuiteFiles(root, form, form, form, "those of the lines below"))
+
+
 def _absent(form: str, root: Path) -> list[str] | None:
     """Return the images that a suite lacks; None if it cannot be read yet."""
     try:
-        return [path for path in files([read_suite(form, root)]) if not (root / path).is_file()]
+        return [path for path in files([_read(form, root)]) if not (root / path).is_file()]
     except DataError:
         return None
 
@@ -238,21 +244,33 @@ def _add(staged: Path, target: Path) -> None:
             _add(child, target / child.name)
 
 
-def _state(form: str, root: Path, failures: Sequence[str] = ()) -> SuiteState:
-    """Return whether a suite can be evaluated, with a line for each thing that it lacks."""
+def _state(form: str, root: Path, data: Path, failures: Sequence[str] = ()) -> SuiteState:
+    """Return whether a suite can be evaluated, with lines about what it lacks."""
     lines, absent = list(failures), None
     try:
-        suite = read_suite(form, root)
+        suite = _read(form, root)
     except DataError as error:
         lines.append(str(error))
     else:
         images = list(files([suite]))
         absent = [path for path in images if not (root / path).is_file()]
+        without = missing_subtasks(suite)
+        if absent:
+            lines.append(f"{root} lacks {len(absent):,} of {len(images):,} images of {form}, the first is {absent[0]}")
+        if without:
+            lines.append(f"{root} lacks sub-tasks: {_listed(without)}")
         if not absent:
-            counts = f"{len(images):,} images, {len(suite.tasks)} sub-tasks"
-            return SuiteState(True, (*lines, f"{form} is complete in {root}: {counts}"))
-        lines.append(f"{root} lacks {len(absent):,} of {len(images):,} images of {form}, the first is {absent[0]}")
+            lines.append(f"{form} can be evaluated in {root}: {len(images):,} images, {len(suite.tasks)} sub-tasks")
+        if not absent and not without:
+            return SuiteState(True, tuple(lines))
     remedies: dict[str, list[str]] = {}
     for source in _needed(format_of(form).SOURCES, root, absent):
         remedies.setdefault(source.terms or f"`recompose data fetch {form}` downloads it", []).append(source.file)
-    return SuiteState(False, (*lines, *(f"{', '.join(names)}: {remedy}" for remedy, names in remedies.items())))
+    lines += [f"{_listed(names)}: {remedy}" for remedy, names in remedies.items()]
+    lines.append(f"put what you have into {data / STORED} under these names; then `recompose data arrange {form}`")
+    return SuiteState(absent == [], tuple(lines))
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"

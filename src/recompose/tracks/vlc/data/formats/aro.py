@@ -35,7 +35,10 @@ huggingface.co/datasets/gowitheflow/ARO-COCO-order and ARO-Flickr-Order)
 SOURCES = (
     drive_file("aro", "visual_genome_relation.json", "1kX2iCHEv0CADL8dSO1nMdW-V0NqIAiP3"),
     drive_file("aro", "visual_genome_attribution.json", "13tWvOrNOLHxl3Rm9cR3geAdHx2qR3-Tw"),
-    *(Source(f"aro/{name}.json", {rf"({name}\.json)": "aro"}, terms="not published by the authors") for name in ORDERS),
+    *(
+        Source(f"aro/{name}.json", {rf"({name}\.json)": "aro"}, terms="`recompose data aro-order` draws it")
+        for name in ORDERS
+    ),
     *VISUAL_GENOME_PARTS,
     VAL2014,
     FLICKR30K_IMAGES,

@@ -28,7 +28,7 @@ class Source:
 
     @property
     def is_archive(self) -> bool:
-        """Whether it holds files."""
+        """Return whether it holds files."""
         return not self.file.endswith((".json", ".jsonl", ".csv", ".py", ".txt"))
 
     def target(self, name: str) -> str | None:

@@ -5,11 +5,10 @@ and captions is unpacked into the same.
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_distinct, fault
+from recompose.tracks.vlc.data.formats.parquet import image_bytes, parquet_rows
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_distinct
 from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
@@ -34,38 +33,18 @@ def unpack(parquet: Path, folder: Path) -> None:
         DataError: the file is damaged or has other columns, or pyarrow is not installed.
     """
     folder.mkdir(parents=True)
-    examples = [json.dumps(_unpack_example(item, folder)) for item in _rows(parquet)]
+    examples = [json.dumps(_unpack_example(item, folder)) for item in parquet_rows(parquet, ["id", *CAPTIONS, *IMAGES])]
     (folder / "examples.jsonl").write_text("\n".join(examples), encoding="utf-8")
-
-
-def _rows(parquet: Path) -> Iterator[AnnotationItem]:
-    try:
-        import pyarrow
-        from pyarrow.parquet import ParquetFile
-    except ModuleNotFoundError:
-        message = (
-            f"{parquet} is read with pyarrow, which is not installed; `.venv/bin/uv pip install pyarrow` installs it"
-        )
-        raise DataError(message, code="missing-package", place=parquet) from None
-    try:
-        with ParquetFile(parquet) as table:
-            batches = table.iter_batches(batch_size=16, columns=["id", *CAPTIONS, *IMAGES])
-            for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), start=1):
-                yield AnnotationItem(parquet, f"row {number}", row)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise fault(parquet, "no-parquet", f"not parquet, or damaged ({str(error).splitlines()[0]})") from None
 
 
 def _unpack_example(item: AnnotationItem, folder: Path) -> dict[str, str | int]:
     number = item.whole("id")
     names = {image: f"ex_{number}_{image.replace('image', 'img')}" for image in IMAGES}
     for image, name in names.items():
-        path, content = folder / f"{name}.png", item.part(image, dict).value("bytes")
+        path = folder / f"{name}.png"
         if path.exists():
             raise item.field_fault("id", "duplicate-name", f"{number} is also that of another row")
-        if not isinstance(content, bytes):
-            raise item.field_fault(image, "wrong-kind", "holds no bytes of a file")
-        path.write_bytes(content)
+        path.write_bytes(image_bytes(item, image))
     return {"id": number, **names, **{caption: item.text(caption) for caption in CAPTIONS}}
 
 
