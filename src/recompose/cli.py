@@ -34,9 +34,11 @@ app = typer.Typer(
 )
 store_app = typer.Typer(help="Maintain results/: verify, discard, prune.", no_args_is_help=True)
 app.add_typer(store_app, name="store")
-data_app = typer.Typer(help="Put published data where it is read: fetch, arrange.", no_args_is_help=True)
+data_app = typer.Typer(help="Bring the raw files of suites below data/.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
 
+SUITES = Path("data/vlc")  # the folder of the suites' raw files
+LEFT_OUT = 3  # the exit code where suites that were asked for were left out
 DOCUMENTED = "demo"  # the profile whose numbers README.md and docs/ quote
 Receipt = Annotated[Path | None, typer.Option(help="The receipt to write.", hidden=True)]
 T = TypeVar("T")
@@ -51,7 +53,7 @@ Column = Annotated[str, typer.Option(help='The column\'s name, such as "shapes-p
 View = Annotated[str | None, typer.Option(help="The view, where a table has several. Default: the first.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SuiteName = Annotated[str, typer.Argument(help="A published suite, such as sugarcrepe.")]
-SuiteRoot = Annotated[Path, typer.Option("--data", help="The folder of the suites' raw files.")]
+RawFiles = Annotated[Path, typer.Option(help="The folder of the suites' raw files.")]
 All = Annotated[bool, typer.Option("--all", help="Show each method, data set and step.")]
 
 
@@ -215,7 +217,7 @@ def evaluate(
         str, typer.Option(help="Names of suites, separated by commas; all: every one whose data is there.")
     ],
     out: Annotated[Path, typer.Option(help="The folder for results; an interrupted evaluation continues there.")],
-    data: Annotated[Path, typer.Option(help="The folder of the suites' raw files.")] = Path("data/vlc"),
+    data: RawFiles = SUITES,
     batch_size: Annotated[int, typer.Option(min=1, help="The number of images or texts to encode at a time.")] = 256,
     precision: Annotated[str, typer.Option(help="fp32, fp16, bf16; auto: fp16 on a GPU, otherwise fp32.")] = "auto",
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU if there is one.")] = "auto",
@@ -226,11 +228,15 @@ def evaluate(
         float, typer.Option(min=0, max=1, help="The share of the trained weights of a run (WiSE-FT).")
     ] = 1.0,
     skip_broken: Annotated[
-        bool, typer.Option("--skip-broken", help="Leave out, and count, items whose images cannot be read.")
+        bool,
+        typer.Option("--skip-broken", help="Leave out, and count, items whose images are absent or cannot be read."),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first suite that is incomplete or broken.")
     ] = False,
 ) -> None:
     """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
-    results.json and the scores of all items.
+    results.json and the scores of all items. Leave out incomplete and broken suites, one line each, and then return 3.
     """
     from recompose.terminal.evaluate import show_evaluation
     from recompose.tracks import MODEL_TRACK
@@ -248,8 +254,11 @@ def evaluate(
         activation=activation,
         alpha=alpha,
         skip_broken=skip_broken,
+        strict=strict,
     )
-    show_evaluation(Console(), MODEL_TRACK.evaluate_model(request))
+    evaluation = MODEL_TRACK.evaluate_model(request)
+    show_evaluation(Console(), evaluation)
+    raise typer.Exit(LEFT_OUT if evaluation.left_out else 0)
 
 
 @app.command()
@@ -351,13 +360,28 @@ def timing(
 
 
 @app.command()
-def doctor(as_json: JSON = False) -> None:
+def doctor(
+    suites: Annotated[
+        bool, typer.Option("--suites", help="Check the suites of `recompose evaluate` instead, and list their files.")
+    ] = False,
+    data: RawFiles = SUITES,
+    as_json: JSON = False,
+) -> None:
     """Check this machine before any work: Python, packages, GPUs and their memory, disk, data and weights with their
     checksums, scheduler. Suggest remedies, and fail where something would stop the chosen profile.
     """
     from recompose.monitor.doctor import STOPS, SystemInfo, examine
-    from recompose.terminal.doctor import show_doctor
+    from recompose.terminal.doctor import show_doctor, show_suites
 
+    if suites:
+        from recompose.tracks import MODEL_TRACK
+
+        conditions = MODEL_TRACK.examine_suites(data)
+        if as_json:
+            print(json.dumps([asdict(condition) for condition in conditions], indent=2))
+        else:
+            show_suites(Console(), conditions)
+        raise typer.Exit(1 if any(condition.state in ("incomplete", "broken") for condition in conditions) else 0)
     checks = examine(_workspace(), SystemInfo.here())
     if as_json:
         print(json.dumps([check.document() for check in checks], indent=2))
@@ -510,19 +534,19 @@ def crate(
 
 
 @data_app.command()
-def fetch(suite: SuiteName, root: SuiteRoot = Path("data/vlc")) -> None:
+def fetch(suite: SuiteName, data: RawFiles = SUITES) -> None:
     """Download what a suite lacks and its authors publish at an address, to data/archives, and put it where it is
     read. Say where the rest is. Fail where something is lacking.
     """
     from recompose.tracks import MODEL_TRACK
 
-    _show_state(MODEL_TRACK.fetch_suite(suite, root, Path("data")))
+    _show_state(MODEL_TRACK.fetch_suite(suite, data, Path("data")))
 
 
 @data_app.command()
 def arrange(
     suite: SuiteName,
-    root: SuiteRoot = Path("data/vlc"),
+    data: RawFiles = SUITES,
     folder: Annotated[
         Path | None,
         typer.Option("--from", help="A folder to search besides data/archives, for archives and for unpacked files."),
@@ -533,13 +557,24 @@ def arrange(
     """
     from recompose.tracks import MODEL_TRACK
 
-    _show_state(MODEL_TRACK.arrange_suite(suite, root, Path("data"), folder))
+    _show_state(MODEL_TRACK.arrange_suite(suite, data, Path("data"), folder))
 
 
 def _show_state(state: "SuiteState") -> None:
     for line in state.lines:
         print(printable(line))
     raise typer.Exit(0 if state.is_complete else 1)
+
+
+@data_app.command()
+def aro_order(data: RawFiles = SUITES) -> None:
+    """Draw the shuffled captions of ARO's COCO-Order and Flickr30k-Order, which its authors do not publish, by their
+    rules from the captions of the suites coco and flickr30k. Download the language models that this needs.
+    """
+    from recompose.tracks import MODEL_TRACK
+    from recompose.tracks.track import function
+
+    function(MODEL_TRACK.drawn_files["aro-order"])(data, Path("data"))
 
 
 @store_app.command()

@@ -74,6 +74,19 @@ class DataError(RecomposeError, RuntimeError):
     code = "data"
 
 
+class MissingFilesError(DataError):
+    """Absent files of a data set.
+
+    ``fault`` says in a few words which are absent; the message adds all files that are required.
+    """
+
+    code = "missing-file"
+
+    def __init__(self, fault: str, layout: str, *, code: str | None = None, place: object = None) -> None:
+        super().__init__(f"{fault}; required files: {'; '.join(layout.splitlines())}", code=code, place=place)
+        self.fault = fault
+
+
 class WordVectorsError(DataError):
     """An invalid file of word vectors."""
 

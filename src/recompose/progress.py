@@ -35,6 +35,11 @@ def say(message: str, *, detail: bool = False) -> None:
             file.write(line + "\n")
 
 
+def printable(text: str) -> str:
+    """Return text on one line, with a replacement sign for every character that cannot be printed."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
 def be_quiet() -> None:
     """Write details to logs alone from now on."""
     _terminal["details"] = False

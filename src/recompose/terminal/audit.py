@@ -7,12 +7,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.progress import printable
 from recompose.provenance.audit import reach
 from recompose.provenance.compare_revisions import RevisionComparison
 from recompose.report.findings import Audit, Finding
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import STATES
-from recompose.terminal.text import pluralize, printable, state_colour
+from recompose.terminal.text import pluralize, state_colour
 
 MOST = 20  # differing cells that are named
 NAMED = 6  # places of a finding, and unchecked parts, that are named

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.terminal.text import printable
+from recompose.progress import printable
 from recompose.tracks.model_evaluation import EvaluationRow, EvaluationSummary
 
 DEEPEST = 2  # parts of a name that the table shows, such as suite/set; deeper numbers are in the files
@@ -22,6 +22,8 @@ def show_evaluation(console: Console, evaluation: EvaluationSummary) -> None:
         console.print(Text(f"{inside} more numbers, of parts of these, are in the files"), soft_wrap=True)
     for note in evaluation.notes:
         console.print(Text.assemble(("note", "bold yellow"), f": {printable(note)}"), soft_wrap=True)
+    for line in evaluation.left_out:
+        console.print(Text(printable(line), style="bold red"), soft_wrap=True)
     console.print(Text(f"written: {', '.join(printable(str(path)) for path in evaluation.files)}"), soft_wrap=True)
 
 

@@ -11,7 +11,8 @@ from recompose.engine import TRAINED
 from recompose.monitor.edit_impact import EditImpact
 from recompose.monitor.work_plan import Group, PlannedItem, Workload, WorkPlan
 from recompose.phases import PHASES
-from recompose.terminal.text import clock_duration, gibibytes, pluralize, printable, rough_duration
+from recompose.progress import printable
+from recompose.terminal.text import clock_duration, gibibytes, pluralize, rough_duration
 
 WORDS = {
     MEASURED: "measured",

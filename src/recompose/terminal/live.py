@@ -22,11 +22,12 @@ from recompose.monitor.reproduction import PaperProgress, Reproduction, Snapshot
 from recompose.monitor.snakemake_call import SnakemakeCall
 from recompose.monitor.status import StoreItem
 from recompose.papers.declaration import Paper
+from recompose.progress import printable
 from recompose.report.results import StoredResults
 from recompose.terminal.progress import progress_table
 from recompose.terminal.status import MOST
 from recompose.terminal.summary import headline_number
-from recompose.terminal.text import exact_duration, pluralize, printable, rough_duration
+from recompose.terminal.text import exact_duration, pluralize, rough_duration
 from recompose.workspace import Workspace
 
 EVERY = 2.0  # seconds between updates, at least

@@ -7,8 +7,9 @@ from rich.text import Text
 
 from recompose.engine import TRAINED
 from recompose.monitor.edit_impact import ChangedArtifact, EditImpact
+from recompose.progress import printable
 from recompose.terminal.groups import groups_table, join_first, steps, steps_table, total
-from recompose.terminal.text import pluralize, printable
+from recompose.terminal.text import pluralize
 
 
 def show_plan(console: Console, plan: EditImpact, *, every: bool) -> None:

@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.monitor.status import StoreItem
-from recompose.terminal.text import printable, rough_duration
+from recompose.progress import printable
+from recompose.terminal.text import rough_duration
 
 FOLDER = 12  # last characters of a folder's name that are shown
 BAR = 10  # characters

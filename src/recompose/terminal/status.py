@@ -12,10 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.monitor.status import STATES, Observer, SessionPace, Status, StoreItem
+from recompose.progress import printable
 from recompose.records import LOG
 from recompose.store import ERROR
 from recompose.terminal.progress import progress_table
-from recompose.terminal.text import clock_duration, pluralize, printable
+from recompose.terminal.text import clock_duration, pluralize
 
 EVERY = 2.0  # seconds
 MOST = {"running": 8, "failed": 3, "tampered": 5, "interrupted": 5}  # items that are shown of each state

@@ -6,13 +6,14 @@ from rich.console import Console
 from rich.text import Text
 
 from recompose.papers.declaration import Paper
+from recompose.progress import printable
 from recompose.provenance.audit import audit_artifacts
 from recompose.report.documents import Sources
 from recompose.report.expectations import expectations
 from recompose.report.lineage import read_made
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
-from recompose.terminal.text import exact_duration, pluralize, printable
+from recompose.terminal.text import exact_duration, pluralize
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 

@@ -8,11 +8,7 @@ from datetime import timedelta
 from rich.markup import escape
 
 from recompose.palette import STATES
-
-
-def printable(text: str) -> str:
-    """Return text on one line, with a replacement sign for every character that cannot be printed."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+from recompose.progress import printable
 
 
 def escape_markup(text: str) -> str:

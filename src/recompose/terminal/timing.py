@@ -1,7 +1,8 @@
 """The output of `recompose timing`."""
 
 from recompose.monitor.timing_runs import Outcome
-from recompose.terminal.text import gibibytes, pluralize, printable
+from recompose.progress import printable
+from recompose.terminal.text import gibibytes, pluralize
 from recompose.timing import FILE
 
 

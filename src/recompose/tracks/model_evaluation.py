@@ -1,7 +1,15 @@
-"""The evaluation of any model outside of papers, of ``recompose evaluate``: its options, its result, its data."""
+"""The evaluation of any model outside of papers, of the command ``recompose evaluate``: its options, the suites that it
+can use, and its result.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+ALL = "all"  # in place of names: every suite whose data is there
+# partial: some of its parts are absent, the others can be evaluated; incomplete: files are absent without which nothing
+# can; broken: its files are not the suite
+SuiteState = Literal["complete", "partial", "incomplete", "broken", "absent"]
 
 
 @dataclass(frozen=True)
@@ -10,7 +18,7 @@ class EvaluationRequest:
 
     model: str  # an architecture of open_clip or Recompose
     weights: str  # a file, a tag of open_clip, or the folder of a run
-    suites: tuple[str, ...]  # names, or ``all``
+    suites: tuple[str, ...]  # names, or ``ALL``
     data: Path  # the folder of raw files
     out: Path
     batch_size: int = 256
@@ -19,6 +27,17 @@ class EvaluationRequest:
     activation: str = "auto"  # the one that the weights were trained with, or else the architecture's default
     alpha: float = 1.0  # of a run, the share of the trained weights, see ``vlc.building.restore_clip``
     skip_broken: bool = False
+    strict: bool = False  # stop at the first suite that is not complete
+
+
+@dataclass(frozen=True)
+class SuiteCondition:
+    """The state of a suite on disk."""
+
+    name: str
+    state: SuiteState
+    finding: str
+    remedy: str = ""  # empty where the suite is complete
 
 
 @dataclass(frozen=True)
@@ -38,6 +57,7 @@ class EvaluationSummary:
     title: str
     rows: tuple[EvaluationRow, ...]
     notes: tuple[str, ...]  # caveats of the numbers
+    left_out: tuple[str, ...]  # a line for each suite that was left out, or evaluated in part, as it is not complete
     files: tuple[Path, ...]
 
 

@@ -14,7 +14,7 @@ from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Method
-from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary, SuiteState
+from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary, SuiteCondition, SuiteState
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -47,6 +47,7 @@ class Track(ABC):
     methods: ClassVar[Mapping[str, Method]] = {}
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
+    drawn_files: ClassVar[Mapping[str, str]] = {}  # files of suites that are drawn, not published -> "module:function"
     savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
     metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics
 
@@ -153,6 +154,14 @@ class Track(ABC):
             DataError, DownloadError: there is no such suite or folder, or an archive is not the published one.
         """
         raise PlanError(f"{self.name} has no suites")
+
+    def examine_suites(self, data: Path) -> list[SuiteCondition]:
+        """Return the state of all suites for ``evaluate_model`` in a folder of raw files.
+
+        Raises:
+            PlanError: the track has no such evaluation.
+        """
+        raise PlanError(f"{self.name} has no suites outside of papers")
 
     @abstractmethod
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from recompose.params import Params
 from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import published_sizes
-from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary, SuiteState
+from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary, SuiteCondition, SuiteState
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
@@ -70,6 +70,7 @@ class VLC(Track):
         "cumulative-accuracy": f"{FIGURES}.cumulative:draw_cumulative",
         "attribution-maps": f"{FIGURES}.attribution_maps:draw_maps",
     }
+    drawn_files: ClassVar = {"aro-order": "recompose.tracks.vlc.data.aro_order:draw"}
     savable: ClassVar = ("embeddings", ATTRIBUTION)
     expectations = "recompose.tracks.vlc.expectations:expectations"
     methods = METHODS
@@ -124,6 +125,11 @@ class VLC(Track):
         from recompose.tracks.vlc.data.arrange import arrange
 
         return arrange(name, root, data, folder)
+
+    def examine_suites(self, data: Path) -> list[SuiteCondition]:
+        from recompose.tracks.vlc.suites.survey import survey
+
+        return [survey(name, data).condition() for name in FORMS]
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.tracks.vlc.data.index import pictures

@@ -38,7 +38,6 @@ def test_published_sizes_are_right(name: str) -> None:
         (published("aro", coco_order=25_011), "aro/coco_order"),
         (published("eqben", sd=1), "eqben/sd"),
         (published("winoground", winoground=401), "winoground"),
-        (Suite("crepe", (), (), {}), "crepe/atom"),
     ],
 )
 def test_other_sizes_are_named(suite: Suite, place: str) -> None:

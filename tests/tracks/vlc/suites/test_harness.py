@@ -25,9 +25,11 @@ from recompose.tracks.model_evaluation import EvaluationRequest
 from recompose.tracks.vlc import checkpoints
 from recompose.tracks.vlc.checkpoints import ModelWeights, choose_activation, find_weights, load_model
 from recompose.tracks.vlc.suites import encoding, harness
-from recompose.tracks.vlc.suites.harness import device_of, evaluate, precision_of, suites_present
+from recompose.tracks.vlc.suites.harness import device_of, evaluate, precision_of
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.errors import raises
+from tests.tracks.vlc.data.formats import test_colorswap, test_graded, test_winoground
+from tests.tracks.vlc.data.formats.published import write_json
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, write_sugarcrepe
 
@@ -54,7 +56,7 @@ def request(world: World, out: Path, **changes: Any) -> EvaluationRequest:
 
 def test_the_command_prints_a_table_and_leaves_its_numbers(world: World, tmp_path: Path) -> None:
     data, weights, clip = world
-    arguments = ["evaluate", "--model", "shapes-clip", "--weights", str(weights), "--suites", "sugarcrepe, winoground"]
+    arguments = ["evaluate", "--model", "shapes-clip", "--weights", str(weights), "--suites", "sugarcrepe, all"]
     done = CliRunner().invoke(app, [*arguments, "--data", str(data), "--out", str(tmp_path), "--device", "cpu"])
     assert done.exit_code == 0, done.output
     items = json.loads((data / "sugarcrepe" / "swap_obj.json").read_text()).values()
@@ -73,13 +75,12 @@ def test_the_command_prints_a_table_and_leaves_its_numbers(world: World, tmp_pat
     assert results["metrics"]["test/sugarcrepe"] == pytest.approx(share)  # all of its sets are the same here
     assert results["activation"] == "gelu" and results["precision"] == "fp32"
     assert len(results["weights"]["sha256"]) == 64
-    assert {*results["absent"]} == {"winoground"} and "examples.jsonl" in results["absent"]["winoground"]
+    assert results["suites"] == ["sugarcrepe"] and {"winoground", "aro"} <= {*results["absent"]}
     assert {"torch", "open_clip_torch"} <= {*results["made"]["packages"]} and results["made"]["at"]
     lines = [line.split() for line in done.output.splitlines()]
     assert ["swap_obj", f"{100 * share:.2f}", "5"] in lines
     assert ["sugarcrepe", f"{100 * share:.2f}"] in lines
     assert "run with gelu in fp32 on cpu" in done.output
-    assert "winoground is absent and left out" in done.output
     assert {*read_scores(tmp_path / "scores.safetensors")} == {f"sugarcrepe/{name}" for name in SETS}
 
 
@@ -131,16 +132,49 @@ def test_a_table_has_a_line_for_each_suite_also_where_it_has_no_number(
     assert ["sugarcrepe", "none"] in lines and ["add_obj", "none", "0", "5"] in lines
 
 
-def test_suites_that_are_not_there_or_not_known(world: World, tmp_path: Path) -> None:
-    data = world[0]
-    assert suites_present(("sugarcrepe",), data) == (["sugarcrepe"], {})
-    names, absent = suites_present(("all",), data)
-    assert names == ["sugarcrepe"] and {"aro", "elevater", "coco"} <= {*absent}
-    with raises(DataError, "unknown-suite", "sugarcrep"):
-        suites_present(("sugarcrepe", "sugarcrep"), data)
-    with raises(DataError, "missing-suite", data) as error:
-        suites_present(("winoground", "aro"), data)
-    assert "winoground/examples.jsonl" in str(error.value) and "aro/coco_order.json" in str(error.value)
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A folder with three complete suites, two incomplete ones and a hostile one."""
+    root = tmp_path / "mixed"
+    write_sugarcrepe(root, SETS)
+    test_graded.written(root, "sick/SICK_test_annotated.txt", test_graded.SICK)
+    test_graded.written(root, "sts_b/sts-test.csv", test_graded.STS)
+    (root / "crepe").mkdir()
+    write_json(root / "colorswap/test.json", [test_colorswap.entry(1)])
+    test_winoground.written(root, test_winoground.entry(4, image_1="../../../etc/passwd"))
+    return root
+
+
+def test_what_is_incomplete_or_hostile_does_not_stop_the_rest(world: World, mixed: Path, tmp_path: Path) -> None:
+    arguments = ["evaluate", "--model", "shapes-clip", "--weights", str(world[1]), "--suites", "all", "--device", "cpu"]
+    done = CliRunner().invoke(app, [*arguments, "--data", str(mixed), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 3, done.output
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["suites"] == ["sugarcrepe", "sick", "sts_b"]
+    assert {f"test/{name}" for name in results["suites"]} <= {*results["metrics"]}
+    lines = results["left_out"]
+    assert [*lines] == ["crepe", "winoground", "colorswap"]
+    assert all("\n" not in line and line in done.stdout for line in lines.values())
+    assert "is absent" in lines["crepe"] and "2 of 2 images are absent" in lines["colorswap"]
+    assert "outside of its folder" in lines["winoground"]
+    strict = CliRunner().invoke(app, [*arguments, "--data", str(mixed), "--out", str(tmp_path / "strict"), "--strict"])
+    assert isinstance(strict.exception, DataError) and strict.exception.code == "missing-file"
+    assert not (tmp_path / "strict").exists()
+
+
+def test_an_image_that_turns_out_to_be_unreadable_costs_its_suite_alone(
+    world: World, mixed: Path, tmp_path: Path
+) -> None:
+    for side in (0, 1):
+        broken = mixed / "images/colorswap" / test_colorswap.entry(1)[f"image_{side + 1}"]
+        broken.parent.mkdir(parents=True, exist_ok=True)
+        broken.write_bytes(b"no image")
+    asked = request((mixed, *world[1:]), tmp_path / "out", suites=("colorswap", "sick"))
+    done = evaluate(asked)
+    assert done.rows[0].name == "sick" and len(done.left_out) == 1
+    assert "colorswap is broken" in done.left_out[0] and "item 0 (from 0) of colorswap" in done.left_out[0]
+    with raises(DataError, "broken-image", "images/colorswap"):
+        evaluate(replace(asked, strict=True))
 
 
 def weights(name: str, trained: Any) -> ModelWeights:

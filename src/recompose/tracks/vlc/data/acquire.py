@@ -25,7 +25,7 @@ from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite, files
-from recompose.tracks.vlc.data.suites_on_disk import layout_of, read_suite
+from recompose.tracks.vlc.data.suites_on_disk import layout_of, missing_subtasks, read_suite
 
 MODEL, LEXICON = "model", "lexicon"  # folders of a corpus
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -120,6 +120,8 @@ def _write_suite(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     form, name, place = (recipe.document[key] for key in ("adapter", "suite", "folder"))
     suite = read_suite(form, root, name, place)
     check_counts(suite)
+    if absent := missing_subtasks(suite):
+        say(f"{suite.name} lacks {', '.join(absent)}: means over them have no number")
     images = list(files([suite]))
     _check_images(suite.name, images, root, layout_of(form, place))
     write_suites([suite], folder)

@@ -119,7 +119,7 @@ def encode(
         raise DataError("these suites have no texts", code="no-items", place="texts")
     for picture in pictures if not skip_broken else ():
         if reason := _path_problem(root, picture.path):
-            raise _error(_broken(suites, picture, reason))  # better now than after hours
+            raise broken_error(broken_image(suites, picture, reason))  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
     key = _key(model, preprocess, root, pictures, ids, precision)
@@ -141,7 +141,7 @@ def encode(
     for block, (pixels, faults) in zip(store.blocks(IMAGES, batch_size), loader, strict=True):
         if faults and not skip_broken:
             row = min(faults)
-            raise _error(_broken(suites, pictures[block.start + row], faults[row]))
+            raise broken_error(broken_image(suites, pictures[block.start + row], faults[row]))
         readable = [row for row in range(block.stop - block.start) if row not in faults]
         embeddings = np.full((block.stop - block.start, store.width), np.nan, dtype=np.float32)
         if readable:
@@ -155,7 +155,7 @@ def encode(
         _read_only(folder / TEXTS),
         {picture: row for row, picture in enumerate(pictures)},
         {text: row for row, text in enumerate(texts)},
-        tuple(_broken(suites, pictures[row], reason) for row, reason in sorted(store.broken.items())),
+        tuple(broken_image(suites, pictures[row], reason) for row, reason in sorted(store.broken.items())),
     )
 
 
@@ -245,11 +245,13 @@ def _numbers(task: Task) -> np.ndarray:
     return np.empty((len(task.first), 0), dtype=np.int64) if isinstance(task, Similarity) else task.images
 
 
-def _broken(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
+def broken_image(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
+    """Return an unreadable image with the first item that shows it."""
     return Broken(picture, reason, _first_item(suites, picture))
 
 
-def _error(broken: Broken) -> DataError:
+def broken_error(broken: Broken) -> DataError:
+    """Return the error of an unreadable image, with the remedy."""
     remedy = "Repair it, or leave out its items with --skip-broken"
     message = f"{broken.reason}; first shown by {broken.first_item}. {remedy}"
     return DataError(message, code="broken-image", place=f"{broken.picture.path}, {broken.first_item}")

@@ -6,43 +6,41 @@ weights were trained with, as far as that is known.
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, cast
 
 import torch
 
 from recompose.environment import environment, state_of_sources
-from recompose.errors import DataError
+from recompose.errors import DataError, RecomposeError
 from recompose.files import write_json, write_text
 from recompose.progress import say
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites, read_suite
-from recompose.tracks.vlc.suites.encoding import Broken, Precision, encode
-from recompose.tracks.vlc.suites.metric_values import PREFIX, Count, check, counts, headline, metrics
+from recompose.tracks.vlc.suites.encoding import Broken, Encoded, Precision, broken_error, broken_image, encode
+from recompose.tracks.vlc.suites.metric_values import PREFIX, Count, counts, headline, metrics
 from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
+from recompose.tracks.vlc.suites.survey import finding, suites_present, survey
 
-ALL = "all"
 RESULTS, TABLE, EMBEDDINGS = "results.json", "scores.csv", "embeddings"
-MAX_NAMES = 4  # sub-tasks in a note
 PRECISIONS = ("auto", "fp32", "fp16", "bf16")
 
 
 def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     """Evaluate a model, and write ``scores.csv``, ``results.json`` and ``scores.safetensors`` into a folder.
 
-    Embeddings are stored in the same folder, so that a killed evaluation resumes.
+    Embeddings are stored in the same folder, so that a killed evaluation resumes. An incomplete or broken suite is left
+    out, or stops the evaluation where it is strict.
 
     Raises:
-        DataError: an unknown model, suite or file, no suite on disk, or an unreadable image.
+        DataError: an unknown model, suite or file, no suite on disk, or none that is complete.
     """
     names, absent = suites_present(request.suites, request.data)
-    for name, layout in absent.items():
-        say(f"{name} is absent and left out. Files expected below {request.data}: {layout}")
+    if absent:
+        say(f"absent: {', '.join(absent)}; `recompose doctor --suites --data {request.data}` lists their files")
     device = device_of(request.device)
     precision = precision_of(request.precision, device)
     weights = find_weights(request.model, request.weights)
@@ -50,9 +48,8 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     title = f"{request.model} with {weights.name}, run with {activation} in {precision} on {device}"
     for note in (title, *notes):
         say(note)
-    suites = [read_suite(name, request.data) for name in names]
-    check(suites)
-    notes += tuple(_partial_suites(suites))
+    selection = _Selection(request)
+    suites = selection.read(names)
     loaded = load_model(request.model, weights, activation, request.alpha)
     encoded = encode(
         loaded.model,
@@ -64,14 +61,16 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         device,
         precision=precision,
         batch_size=request.batch_size,
-        skip_broken=request.skip_broken,
+        skip_broken=request.skip_broken or not request.strict,
     )
+    if not request.skip_broken:
+        suites = selection.readable(suites, encoded)
     scores = {name: array for suite in suites for name, array in suite_scores(suite, encoded.features(suite)).items()}
     write_scores(scores, request.out / FILE)
     numbers, counted = metrics(suites, scores), counts(suites, scores)
     rows = tuple(_rows(suites, numbers, counted))
     write_text(request.out / TABLE, _csv(rows))
-    if encoded.broken:
+    if encoded.broken and request.skip_broken:
         left_out = sum(count.left_out for count in counted.values())
         images = "1 image" if len(encoded.broken) == 1 else f"{len(encoded.broken)} images"
         notes += (f"{images} cannot be read; {left_out} items with them are left out",)
@@ -82,8 +81,9 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         "activation": activation,
         "trained_with": weights.trained_with,
         "precision": precision,
-        "suites": names,
+        "suites": [suite.name for suite in suites],
         "absent": absent,
+        "left_out": selection.left_out,
         "metrics": numbers,
         "items": {name: count._asdict() for name, count in counted.items()},
         "broken": [_plain(broken) for broken in encoded.broken],
@@ -91,24 +91,61 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         "made": {"at": datetime.now(UTC).isoformat(timespec="seconds"), **environment(), **state_of_sources()},
     }
     write_json(request.out / RESULTS, document)
-    return EvaluationSummary(title, rows, notes, tuple(request.out / name for name in (TABLE, RESULTS, FILE)))
+    files = tuple(request.out / name for name in (TABLE, RESULTS, FILE))
+    return EvaluationSummary(title, rows, notes, tuple(selection.left_out.values()), files)
 
 
-def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], dict[str, str]]:
-    """Return the requested suites on disk, and the layouts of the files of the absent ones.
+class _Selection:
+    """The suites of an evaluation that can be evaluated, and a line for each that is not complete."""
 
-    Raises:
-        DataError: an unknown suite, or none of them is on disk.
-    """
-    names = list(FORMS) if ALL in requested else list(dict.fromkeys(requested))
-    layouts = {name: " ".join(layout_of(name).split()) for name in names}
-    on_disk = present_suites(root)
-    absent = {name: layout for name, layout in layouts.items() if name not in on_disk}
-    if len(absent) == len(names):
-        expected = "".join(f"\n  {name}: {layout}" for name, layout in absent.items())
-        message = f"none of these suites is below {root}. Files expected there:{expected}"
-        raise DataError(message, code="missing-suite", place=root)
-    return [name for name in names if name in on_disk], absent
+    def __init__(self, request: EvaluationRequest) -> None:
+        self._request = request
+        self.left_out: dict[str, str] = {}  # name of a suite -> line
+        self._errors: list[RecomposeError] = []
+
+    def read(self, names: Sequence[str]) -> list[Suite]:
+        """Return the suites of which all or a part is complete."""
+        suites = []
+        for name in names:
+            surveyed = survey(name, self._request.data, with_images=not self._request.skip_broken)
+            if surveyed.error:
+                self._leave_out(name, "" if surveyed.suite else surveyed.state, surveyed.error)
+            if surveyed.suite:
+                suites.append(surveyed.suite)
+        return self._require(suites)
+
+    def readable(self, suites: Sequence[Suite], encoded: Encoded) -> list[Suite]:
+        """Return the suites all of whose images could be read."""
+        readable = []
+        for suite in suites:
+            pictures = {*suite.images}
+            if broken := next((broken for broken in encoded.broken if broken.picture in pictures), None):
+                image = broken_image([suite], broken.picture, broken.reason)
+                self._leave_out(suite.name, "broken", broken_error(image))
+            else:
+                readable.append(suite)
+        return self._require(readable)
+
+    def _leave_out(self, name: str, state: str, error: DataError) -> None:
+        """Note that a suite is left out because of its state, or evaluated in part where the state is empty."""
+        if self._request.strict:
+            raise error
+        self.left_out[name] = f"{name} is {state} and left out: {finding(error)}" if state else finding(error)
+        self._errors.append(error)
+        say(self.left_out[name])
+
+    def _require(self, suites: list[Suite]) -> list[Suite]:
+        """Return the suites, after a check that there is one.
+
+        Raises:
+            DataError: there is none.
+        """
+        if suites:
+            return suites
+        if len(self._errors) == 1:
+            raise self._errors[0]
+        message = "\n  ".join(("no suite is complete:", *self.left_out.values()))
+        raise DataError(message, code="missing-suite", place=self._request.data)
 
 
 def device_of(name: str) -> torch.device:
@@ -138,14 +175,6 @@ def precision_of(name: str, device: torch.device) -> Precision:
     if name != "auto":
         return cast(Precision, name)
     return "fp16" if device.type == "cuda" else "fp32"
-
-
-def _partial_suites(suites: Sequence[Suite]) -> Iterator[str]:
-    """Yield a note for each suite with absent sub-tasks."""
-    for suite in suites:
-        if absent := missing_subtasks(suite):
-            more = f" and {len(absent) - MAX_NAMES} more" if len(absent) > MAX_NAMES else ""
-            yield f"{suite.name} lacks {', '.join(absent[:MAX_NAMES])}{more}: means over them have no number"
 
 
 def _rows(suites: Sequence[Suite], numbers: Mapping[str, float], counted: Mapping[str, Count]) -> list[EvaluationRow]:

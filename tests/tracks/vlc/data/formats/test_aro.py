@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.suite import Choices
+from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from recompose.tracks.vlc.suites.metric_values import metrics
+from recompose.tracks.vlc.suites.survey import survey
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
@@ -47,6 +50,10 @@ def groups(root: Path, name: str) -> tuple[str, ...] | None:
     return task.groups
 
 
+def choices(suite: Suite) -> dict[str, Choices]:
+    return {name: task for name, task in suite.tasks.items() if isinstance(task, Choices)}
+
+
 def test_relations_are_asked_of_boxes_with_the_true_caption_last(root: Path) -> None:
     captions = ["the bed is on the dog", "the dog is on the bed"]
     first, second = (("images/vg/2353.jpg", (left, 0, left + 20, 30)) for left in (3, 5))
@@ -67,6 +74,23 @@ def test_the_true_order_stands_first_and_a_shuffled_one_may_equal_it(root: Path)
     assert questions(suite, "aro/coco_order") == [("images/coco/val2014/7.jpg", ORDERS[0]["caption_options"], 0)]
     (flickr,) = questions(suite, "aro/flickr30k_order")
     assert flickr == ("images/flickr30k/flickr30k-images/7.jpg", ["1", "2", "3", "4", "5"], 0)
+
+
+def test_each_part_is_read_where_its_file_is_there(root: Path) -> None:
+    for name in ("coco_order", "flickr30k_order"):
+        (root / f"aro/{name}.json").unlink()
+    assert [*read_suite("aro", root).tasks] == ["aro/vg_relation", "aro/vg_attribution"]
+    write_json(root / "aro/visual_genome_attribution.json", ATTRIBUTIONS * 25)  # of smaller groups there is no number
+    surveyed = survey("aro", root, with_images=False)
+    assert surveyed.state == "partial" and surveyed.suite
+    assert "aro lacks aro/flickr30k_order, aro/coco_order" in surveyed.condition().finding
+    scores = {name: np.array([[0.1, 0.2]] * len(task.true)) for name, task in choices(surveyed.suite).items()}
+    numbers = metrics([surveyed.suite], scores)
+    assert numbers["test/aro/vg_relation"] == 1 and not {"test/aro", "test/comp"} & {*numbers}
+    for name in ("visual_genome_relation", "visual_genome_attribution"):
+        (root / f"aro/{name}.json").unlink()
+    with raises(DataError, "missing-file", "visual_genome_relation.json"):
+        read_suite("aro", root)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,11 @@ Read like ``dataset_zoo/aro_datasets.py`` of mertyg/vision-language-models-are-b
 Genome is cropped to a box (``bbox_x``, ``bbox_y``, ``bbox_w``, ``bbox_h``). Its candidates are ``false_caption`` and
 then ``true_caption``, and scores are means over groups: ``relation_name``, or the two ``attributes`` in their order.
 
-In the order tasks the true caption is first, before four shuffled ones. Shuffled are: nouns and adjectives; all other
-words; the words within each three; the threes. The authors publish no shuffled captions: their code draws them at each
-start from Karpathy's test captions, with the tags of spaCy's en_core_web_sm and the tokens of NLTK in the installed
-versions, and with the generators of NumPy and of Python seeded with 1; it cuts all five to 30 words in lower case
-without most punctuation. So they are read from a file of its output: a list of its ``test_cases``, each with ``image``
-and the five ``caption_options``.
+In the order tasks the true caption is first, before four shuffled ones. The authors publish no shuffled captions: their
+code draws them at each start. They are read from a file of its output, which ``aro_order.py`` draws by the same rules:
+a list of its ``test_cases``, each with ``image`` and the five ``caption_options``.
+
+Each of the four parts is read where its file is there.
 """
 
 from collections.abc import Sequence
@@ -21,13 +20,17 @@ from recompose.tracks.vlc.data.suite import Choices, Suite
 
 CAPTIONS = 5  # of an item of the order tasks
 ORDERS = {"coco_order": COCO, "flickr30k_order": FLICKR30K}  # sub-task -> the folder of its images
+FILES = {
+    "vg_relation": "visual_genome_relation.json",
+    "vg_attribution": "visual_genome_attribution.json",
+    **{name: f"{name}.json" for name in ORDERS},
+}
 LAYOUT = f"""\
 <suite>/visual_genome_relation.json, <suite>/visual_genome_attribution.json: dataset_zoo/aro_datasets.py of \
 github.com/mertyg/vision-language-models-are-bows fetches them from Google Drive
-<suite>/coco_order.json, <suite>/flickr30k_order.json: not published by the authors; json.dump the test_cases of \
-COCO_Order and of Flickr30k_Order there, after seed_all(1) of misc: [{{"image": "val2014/..." or \
-"flickr30k-images/...", "caption_options": [true, 4 shuffled]}}, ...] (another draw, with images, is \
-huggingface.co/datasets/gowitheflow/ARO-COCO-order and ARO-Flickr-Order)
+<suite>/coco_order.json, <suite>/flickr30k_order.json: not published by the authors; `recompose data aro-order` draws \
+them by their rules from the captions of the suites coco and flickr30k: [{{"image": "val2014/..." or \
+"flickr30k-images/...", "caption_options": [true, 4 shuffled]}}, ...]
 {VISUAL_GENOME}/<number>.jpg: both parts of Visual Genome's images, visualgenome.org
 {COCO}/val2014/*.jpg: val2014.zip of cocodataset.org
 {FLICKR30K}/flickr30k-images/*.jpg: request by a form at shannon.cs.illinois.edu/DenotationGraph"""
@@ -46,20 +49,22 @@ SOURCES = (
 
 
 def read(files: SuiteFiles) -> Suite:
-    """Read the suite.
+    """Read those parts of the suite whose files are there.
 
     Raises:
-        DataError: a file is absent or not as published.
+        DataError: all files are absent, or one is not as published.
     """
-    relations, attributions = (files.items(f"visual_genome_{name}.json") for name in ("relation", "attribution"))
-    groups = ["_".join(item.texts("attributes", 2)) for item in attributions]
-    return files.suite(
-        {
-            "vg_relation": _boxes(files, relations, [item.text("relation_name") for item in relations]),
-            "vg_attribution": _boxes(files, attributions, groups),
-            **{name: _order(files, name, images) for name, images in ORDERS.items()},
-        }
-    )
+    present = [name for name, file in FILES.items() if files.path(file).exists()]
+    return files.suite({name: _part(files, name) for name in present or FILES})
+
+
+def _part(files: SuiteFiles, name: str) -> Choices:
+    items = files.items(FILES[name])
+    if name == "vg_relation":
+        return _boxes(files, items, [item.text("relation_name") for item in items])
+    if name == "vg_attribution":
+        return _boxes(files, items, ["_".join(item.texts("attributes", 2)) for item in items])
+    return _order(files, items, ORDERS[name])
 
 
 def _boxes(files: SuiteFiles, items: Sequence[AnnotationItem], groups: Sequence[str]) -> Choices:
@@ -70,11 +75,8 @@ def _boxes(files: SuiteFiles, items: Sequence[AnnotationItem], groups: Sequence[
     return files.choices("i2t", [question(item) for item in items], groups)
 
 
-def _order(files: SuiteFiles, name: str, images: str) -> Choices:
+def _order(files: SuiteFiles, items: Sequence[AnnotationItem], images: str) -> Choices:
     return files.choices(
         "i2t",
-        [
-            (files.image(item, "image", images), files.text_list(item, "caption_options", CAPTIONS), 0)
-            for item in files.items(f"{name}.json")
-        ],
+        [(files.image(item, "image", images), files.text_list(item, "caption_options", CAPTIONS), 0) for item in items],
     )

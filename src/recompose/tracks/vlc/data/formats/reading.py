@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from recompose.data.paths import is_inside
-from recompose.errors import DataError
+from recompose.errors import DataError, MissingFilesError
 from recompose.tracks.vlc.data.suite import Box, Collector, Similarity
 
 T = TypeVar("T")
@@ -130,9 +130,9 @@ def fault(file: Path, code: str, message: str, part: str = "", field: str = "") 
     return DataError(f"{where} {message}; {MEND}", code=code, place=", ".join(filter(None, (str(file), part, field))))
 
 
-def missing_error(path: Path, fault: str, layout: str, code: str = "missing-file") -> DataError:
+def missing_error(path: Path, fault: str, layout: str, code: str = "missing-file") -> MissingFilesError:
     """Return the error of a path where a file is missing, with the files that the format requires."""
-    return DataError(f"{path} {fault}; required files: {'; '.join(layout.splitlines())}", code=code, place=path)
+    return MissingFilesError(f"{path} {fault}", layout, code=code, place=path)
 
 
 def read_document(path: Path, layout: str) -> Any:

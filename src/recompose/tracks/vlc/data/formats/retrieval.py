@@ -34,9 +34,16 @@ class KarpathySplit:
         Raises:
             DataError: there is neither file, it is not as published, or an image is repeated.
         """
+        return files.suite({"": pool(self.captions(files), files.collector)})
+
+    def captions(self, files: SuiteFiles) -> list[tuple[str, list[str]]]:
+        """Return the path of each image and its captions, in the order of the file.
+
+        Raises:
+            DataError: there is neither file, it is not as published, or an image is repeated.
+        """
         in_original = files.path(self.original).exists() and not files.path(self.file).exists()
-        captions = self._read_original(files) if in_original else self._read_blip(files)
-        return files.suite({"": pool(captions, files.collector)})
+        return self._read_original(files) if in_original else self._read_blip(files)
 
     def _read_blip(self, files: SuiteFiles) -> list[tuple[str, list[str]]]:
         images = files.items(self.file)

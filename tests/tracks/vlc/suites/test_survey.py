@@ -1,0 +1,59 @@
+"""The state of suites on disk, and `recompose doctor --suites`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from recompose.cli import app
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.suites_on_disk import FORMS
+from recompose.tracks.vlc.suites.survey import suites_present, survey
+from tests.errors import raises
+from tests.tracks.vlc.data.formats import test_graded, test_winoground
+from tests.tracks.vlc.data.formats.published import touch
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    test_graded.written(tmp_path, "sick/SICK_test_annotated.txt", test_graded.SICK)
+    test_winoground.written(tmp_path, test_winoground.entry(3))
+    (tmp_path / "sts_b").mkdir()
+    (tmp_path / "sts_b/sts-test.csv").write_text("no table")
+    return tmp_path
+
+
+def test_named_suites_must_be_there_and_all_means_those_that_are(root: Path, tmp_path: Path) -> None:
+    assert suites_present(("winoground", "sick", "sick"), root) == (["winoground", "sick"], [])
+    names, absent = suites_present(("all",), root)
+    assert names == ["winoground", "sick", "sts_b"] and {*names, *absent} == {*FORMS}
+    with raises(DataError, "unknown-suite", "sugarcrep"):
+        suites_present(("sick", "sugarcrep"), root)
+    with raises(DataError, "missing-suite", f"{root}: crepe, aro") as error:
+        suites_present(("sick", "crepe", "aro"), root)
+    assert "aro/coco_order.json" in str(error.value)
+    with raises(DataError, "missing-suite", tmp_path / "nowhere"):
+        suites_present(("all",), tmp_path / "nowhere")
+
+
+def test_images_belong_to_a_complete_suite(root: Path) -> None:
+    assert survey("winoground", root).state == "incomplete"
+    assert survey("winoground", root, with_images=False).state == "complete"
+    touch(*(root / f"images/winoground/ex_3_img_{side}.png" for side in (0, 1)))
+    assert survey("winoground", root).state == "complete"
+
+
+def test_the_doctor_lists_all_suites(root: Path) -> None:
+    done = CliRunner().invoke(app, ["doctor", "--suites", "--json", "--data", str(root)])
+    states = {suite["name"]: suite for suite in json.loads(done.stdout)}
+    assert done.exit_code == 1 and [*states] == [*FORMS]
+    assert [states[name]["state"] for name in ("sick", "winoground", "sts_b", "aro")] == [
+        "complete",
+        "incomplete",
+        "broken",
+        "absent",
+    ]
+    assert states["sick"]["remedy"] == "" and "visual_genome_relation.json" in states["aro"]["remedy"]
+    shown = CliRunner().invoke(app, ["doctor", "--suites", "--data", str(root)])
+    assert shown.stdout.splitlines()[-1] == f"1 complete, 1 incomplete, 1 broken, {len(FORMS) - 3} absent"
