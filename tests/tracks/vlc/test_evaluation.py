@@ -18,7 +18,7 @@ from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.vlc.attribution import attribution_store
 from recompose.tracks.vlc.building import OTHER, Gelu, restore_clip
 from recompose.tracks.vlc.data.index import pictures, write_suites
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
 from recompose.tracks.vlc.evaluation import EMBEDDINGS, evaluate
 from recompose.tracks.vlc.suites import embeddings
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
@@ -68,10 +68,8 @@ def by_hand(clip: Backbone, root: Path, suites: list[Suite]) -> dict[str, np.nda
     """The scores of suites, each image and each text encoded by itself; of classes their probabilities."""
     scores: dict[str, np.ndarray] = {}
     for suite in suites:
-        table = (
-            np.array([[plain_image(clip, root, each)] for each in suite.images])
-            @ np.array([plain_text(clip, text) for text in suite.texts]).T
-        )
+        rows_of_texts = np.array([plain_text(clip, text) for text in suite.texts])
+        table = np.array([[plain_image(clip, root, each)] for each in suite.images]) @ rows_of_texts.T
         table = table[:, 0]  # [images, texts]
         for name, task in suite.tasks.items():
             match task:
@@ -85,6 +83,13 @@ def by_hand(clip: Backbone, root: Path, suites: list[Suite]) -> dict[str, np.nda
                 case Groups():
                     both = zip(task.images, task.texts, strict=True)
                     scores[name] = np.array([[[table[i, t] for t in texts] for i in images] for images, texts in both])
+                case Triplets():
+                    scores[name] = np.array(
+                        [
+                            [*table[image, [p, q, n]], *(rows_of_texts[[p, p, q]] * rows_of_texts[[q, n, n]]).sum(1)]
+                            for image, (p, q, n) in zip(task.images, task.texts, strict=True)
+                        ]
+                    )
                 case Classes():
                     texts = [
                         np.mean([plain_text(clip, suite.texts[prompt]) for prompt in prompts], axis=0)

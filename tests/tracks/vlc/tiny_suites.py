@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone, build
 from recompose.data.pictures import Picture
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
 
 WORDS = ("red", "blue", "dog", "cat", "on", "under", "a", "small", "box", "ball")
 
@@ -95,7 +95,13 @@ def tiny_suites() -> list[Suite]:
         texts,
         {"coco": Pool(numbers(4), numbers(12) % 9, np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]))},
     )
-    return [choices, cropped, found, groups, told, pool]
+    triplets = Suite(
+        "sugarcrepe_pp",
+        files,
+        texts,
+        {"sugarcrepe_pp/swap_obj": Triplets(numbers(4), np.stack([numbers(4), numbers(3, 7), numbers(8, 12)], axis=1))},
+    )
+    return [choices, cropped, found, groups, told, pool, triplets]
 
 
 def open_plainly(root: Path, picture: Picture) -> Image.Image:

@@ -19,8 +19,14 @@ from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
 from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, PublishedSuite, active_settings
 from recompose.tracks.vlc.params import FORM, RESERVED, Vlc, VlcChoice
-from recompose.tracks.vlc.suites.aggregation import ARO, I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
-from recompose.tracks.vlc.suites.catalogue import SIMILARITIES, SUBTASKS, SuiteForm
+from recompose.tracks.vlc.suites.aggregation import ARO, CREPE, I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
+from recompose.tracks.vlc.suites.catalogue import (
+    CREPE_COMPLEXITIES,
+    SIMILARITIES,
+    SUBTASKS,
+    TRIPLET_SENSES,
+    SuiteForm,
+)
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -31,13 +37,15 @@ ATTRIBUTION_SCORE = Metric("", 1, 3, better=0)
 GROUP_SENSES = [
     f"{task.name}/{sense}" for task in SUBTASKS.values() if task.query == "group" for sense in ("text", "image")
 ]
+TRIPLETS = [f"{task.name}/{sense}" for task in SUBTASKS.values() if task.query == "triplet" for sense in TRIPLET_SENSES]
+COMPLEXITIES = [f"{leaf}/{atoms}" for leaf in CREPE.leaves for atoms in CREPE_COMPLEXITIES]
 RECALLS = [f"{name}/{way}/r{k}" for name in RETRIEVAL for way in ("i2t", "t2i") for k in (1, 5, 10)]
 CORRELATIONS = [f"{name}/pearson" for name in SIMILARITIES]
 ATTRIBUTION = "attribution"  # evaluations may save it, for figures and metrics
 CLASSIFICATION_PREFIX = "test/elevater/"  # any data set of images and classes may follow
-METRICS = [f"test/{name}" for tree in TREES for name in names_in(tree)] + [
-    f"test/{x}" for x in (*GROUP_SENSES, *RECALLS, *CORRELATIONS, *DECLARED, *PLAIN)
-]
+IN_TREES = [name for tree in TREES for name in names_in(tree)]
+SENSES = (*GROUP_SENSES, *TRIPLETS, *COMPLEXITIES, *RECALLS, *CORRELATIONS)
+METRICS = dict.fromkeys(f"test/{name}" for name in (*IN_TREES, *SENSES, *DECLARED, *PLAIN))  # some are in two lists
 TRAINING = "recompose.tracks.vlc.training"
 EVALUATION = "recompose.tracks.vlc.evaluation"
 ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.compute_attributions"  # of evaluations that save attribution

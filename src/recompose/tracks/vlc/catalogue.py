@@ -14,7 +14,7 @@ from recompose.tracks.vlc.methods.clip_cae.settings import ClipCaeSettings
 from recompose.tracks.vlc.methods.clip_ft.settings import ClipFtSettings
 from recompose.tracks.vlc.methods.fsc_clip.settings import FscClipSettings
 from recompose.tracks.vlc.methods.negclip.settings import NegClipSettings
-from recompose.tracks.vlc.suites.catalogue import SuiteForm
+from recompose.tracks.vlc.suites.catalogue import UNDRAWN, SuiteForm
 
 _METHODS = "recompose.tracks.vlc.methods"
 METHODS = {
@@ -97,10 +97,11 @@ class CaptionAdapter(DataAdapter):
 _DATA = "recompose.tracks.vlc.data"
 _100K = {"train": 100_000}  # as FSC-CLIP's authors chose them
 _FORMS = {form: f"{_DATA}.formats.{form}" for form in get_args(SuiteForm)}
+_DRAWN = tuple(module for form, module in _FORMS.items() if form not in UNDRAWN)
 ADAPTERS: dict[str, CaptionAdapter] = {
     "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, synthetic=True),
     "shapes-suites": CaptionAdapter(
-        f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, companions=tuple(_FORMS.values()), kind="suites"
+        f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, companions=_DRAWN, kind="suites"
     ),
     "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
     "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),

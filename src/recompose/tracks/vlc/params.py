@@ -11,7 +11,7 @@ from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, DataSet, PublishedSuite, SuiteEntry
 from recompose.tracks.vlc.suites.aggregation import TREES, names_in
-from recompose.tracks.vlc.suites.catalogue import SuiteForm
+from recompose.tracks.vlc.suites.catalogue import UNDRAWN, SuiteForm
 
 MethodName = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)})]
 Methods = methods_section(METHODS)
@@ -77,12 +77,12 @@ class VlcChoice(TrackChoice):
     def _overlapping_suites(self, section: Vlc) -> Iterator[Problem]:
         """Yield suites whose sub-tasks have the names of an earlier suite's: their scores would overwrite each other.
 
-        A synthetic suite has sub-tasks of all published suites.
+        A synthetic suite has sub-tasks of all published suites of the papers.
         """
         earlier: list[str] = []
         for number, name in enumerate(self.suites):
             adapter = section.suites[name].adapter if name in section.suites else ""
-            if adapter == name or (adapter and ADAPTERS[adapter].synthetic):
+            if (adapter == name and adapter not in UNDRAWN) or (adapter and ADAPTERS[adapter].synthetic):
                 if earlier and any(ADAPTERS[form].synthetic for form in (adapter, *earlier)):
                     yield Problem(("suites", number), f"its sub-tasks have the names of another suite's: {adapter}")
                 earlier.append(adapter)

@@ -7,7 +7,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.suite import Choices, Groups, Suite, Task
+from recompose.tracks.vlc.data.suite import Choices, Groups, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.errors import raises
 
@@ -16,6 +16,8 @@ def task(query: str, items: int) -> Task:
     pairs = np.zeros((items, 2), dtype=np.int64)
     if query == "group":
         return Groups(pairs, pairs)
+    if query == "triplet":
+        return Triplets(pairs[:, 0], np.zeros((items, 3), dtype=np.int64))
     return Choices("t2i" if query == "t2i" else "i2t", pairs[:, 0], pairs, pairs[:, 0])
 
 
@@ -38,6 +40,8 @@ def test_published_sizes_are_right(name: str) -> None:
         (published("aro", coco_order=25_011), "aro/coco_order"),
         (published("eqben", sd=1), "eqben/sd"),
         (published("winoground", winoground=401), "winoground"),
+        (published("bivlc", swap=358), "bivlc/swap"),
+        (published("sugarcrepe_pp", swap_obj=246), "sugarcrepe_pp/swap_obj"),
     ],
 )
 def test_other_sizes_are_named(suite: Suite, place: str) -> None:

@@ -172,7 +172,8 @@ def test_a_suite_under_the_name_of_another_is_refused() -> None:
 
 
 def test_synthetic_suites_go_with_other_names_and_not_with_published_ones() -> None:
-    for suites, fits in (("[shapes-suites, my-crepe]", True), ("[shapes-suites, sugarcrepe]", False)):
+    undrawn = ("[shapes-suites, bivlc]", True)  # a published one, but not among the synthetic ones
+    for suites, fits in (("[shapes-suites, my-crepe]", True), undrawn, ("[shapes-suites, sugarcrepe]", False)):
         edit = f"profiles.mine.vlc.suites={suites}"
         if fits:
             assert parse_params(text_of(ENTRY, PROFILE), FORMS, edits=[edit])

@@ -13,11 +13,13 @@ from recompose.errors import ArgumentError
 from recompose.tracks.vlc.suites import aggregation
 from recompose.tracks.vlc.suites.aggregation import (
     ARO,
+    BIVLC,
     COMP,
     CREPE,
     EQBEN,
     I2T_RET,
     IMAGECODE,
+    OTHERS,
     SPEC,
     SUGARCREPE,
     SUGARCREPE_MICRO,
@@ -144,6 +146,25 @@ def test_sugarcrepe_has_both_aggregations() -> None:
     assert (numbers["sugarcrepe/swap"], numbers["sugarcrepe/add"]) == (1, 0)
 
 
+def test_bivlc_is_over_all_items_as_its_released_code_prints_it() -> None:
+    """CLIP ViT-B/32's I2T, T2I and group scores, from results/BiVLC_ViT-B-32.csv of IMirandaM/BiVLC at 84f0d17."""
+    types = {"replace": (82.09, 60.36, 57.27), "swap": (46.52, 16.16, 13.65), "add": (70.32, 44.63, 39.58)}
+    ends = ("/text", "/image", "")
+    scores = {f"bivlc/{kind}{end}": score for kind, row in types.items() for end, score in zip(ends, row, strict=True)}
+    items = {name: ITEMS[name.removesuffix("/text").removesuffix("/image")] for name in scores}
+    numbers = aggregate(scores, items)
+    printed = {"bivlc/text": 75.83, "bivlc/image": 52.40, "bivlc": 49.06}
+    assert {name: round(numbers[name], 2) for name in printed} == pytest.approx(printed, abs=0.011)
+    assert sum(ITEMS[leaf] for leaf in BIVLC.leaves) == 2933
+
+
+def test_a_suite_of_no_paper_is_in_no_mean_over_suites() -> None:
+    others = {leaf for tree in OTHERS for leaf in missing_leaves(tree, {})}
+    for mean in (COMP, ZS, I2T_RET, T2I_RET):
+        assert not others & {*mean.leaves}
+    assert len(COMP.parts) == 11
+
+
 def test_micro_counts_the_items_that_were_scored() -> None:
     tree = micro("all", macro("pair", "a", "b"), "c")
     scores = {"a": 1.0, "b": 0.0, "c": 0.0}
@@ -156,6 +177,7 @@ def test_every_number_lies_between_its_leaves_and_follows_shift_and_scale(data: 
     leaves = {leaf for tree in TREES for leaf in missing_leaves(tree, {})}
     scores = {leaf: data.draw(st.floats(0, 100), label=leaf) for leaf in sorted(leaves)}
     items = {leaf: data.draw(st.integers(1, 50)) for leaf in [*SUGARCREPE.leaves, *IMAGECODE.leaves]}
+    items |= {leaf: data.draw(st.integers(1, 50)) for leaf in leaves if leaf.startswith("bivlc/")}
     numbers = aggregate(scores, items)
     moved = aggregate({leaf: 3 + score / 100 for leaf, score in scores.items()}, items)
     for tree in TREES:

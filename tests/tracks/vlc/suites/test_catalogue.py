@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from recompose.tracks.vlc.suites.aggregation import ELEVATER, I2T_RET, T2I_RET, TREES, ZS, Mean
+from recompose.tracks.vlc.suites.aggregation import BIVLC, ELEVATER, I2T_RET, SUGARCREPE_PP, T2I_RET, TREES, ZS, Mean
 from recompose.tracks.vlc.suites.catalogue import (
     CHECKLIST_CAP,
     CHECKLIST_SHORT,
@@ -24,14 +24,16 @@ from recompose.tracks.vlc.suites.metrics import CLASSIFICATION
 def test_each_leaf_is_of_a_list_of_suites() -> None:
     leaves = {leaf for tree in TREES for leaf in (tree.leaves if isinstance(tree, Mean) else (tree,))}
     retrieval = {f"{name}/{way}" for name in RETRIEVALS for way in ("i2t", "t2i")}
-    assert leaves == {*SUBTASKS} | {*CLASSIFICATIONS} | retrieval | {*SIMILARITIES}
+    senses = {f"{leaf}/{sense}" for leaf in BIVLC.leaves for sense in ("text", "image")}
+    senses |= {f"{leaf}/text_only" for leaf in SUGARCREPE_PP.leaves}
+    assert leaves == {*SUBTASKS} | {*CLASSIFICATIONS} | retrieval | {*SIMILARITIES} | senses
     assert ZS.leaves == tuple(CLASSIFICATIONS)
     assert {*I2T_RET.leaves, *T2I_RET.leaves} == retrieval
 
 
 def test_names_stand_once() -> None:
     assert all(name == subtask.name for name, subtask in SUBTASKS.items())
-    assert len(SUBTASKS) == 112 + 3
+    assert len(SUBTASKS) == 112 + 3 + 18 + 3 + 5
     assert [*ITEMS] == [name for name, subtask in SUBTASKS.items() if subtask.items]
     short = {name for name in ITEMS if name.startswith("vl_checklist") and ITEMS[name] < CHECKLIST_CAP}
     assert short == {f"vl_checklist/{name}" for name in CHECKLIST_SHORT}
@@ -57,6 +59,9 @@ def test_queries_and_ties_are_those_of_the_suites() -> None:
         ("comvg", "t2i", 2, "strict"),
         ("colorswap", "group", 2, "strict"),
         ("clip_binding", "i2t", 5, "lenient"),
+        ("crepe_systematicity", "i2t", None, "strict"),
+        ("bivlc", "group", 2, "strict"),
+        ("sugarcrepe_pp", "triplet", 3, "strict"),
     }
     grouped = {name: subtask.group_minimum for name, subtask in SUBTASKS.items() if subtask.group_minimum}
     assert grouped == {"aro/vg_relation": 1, "aro/vg_attribution": 25}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.index import write_suites
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Task
-from recompose.tracks.vlc.suites.aggregation import ELEVATER, RETRIEVAL, SUGARCREPE, TREES
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Task, Triplets
+from recompose.tracks.vlc.suites.aggregation import ELEVATER, RETRIEVAL, SUGARCREPE, SUGARCREPE_PP, TREES
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, SUBTASKS
 from recompose.tracks.vlc.suites.metric_values import check, counts, metrics, read_metrics, trees
 from recompose.tracks.vlc.suites.scores import FILE, LEFT_OUT, write_scores
@@ -89,6 +89,51 @@ def test_aro_is_a_mean_over_groups_that_are_large_enough(seed: int, name: str) -
     expected = sum(sum(share) / len(share) for share in counted) / len(counted)
     asked = [Suite("aro", IMAGES, TEXTS, {name: task})]
     assert metrics(asked, {name: scores})[f"test/{name}"] == pytest.approx(expected)
+
+
+@given(SEEDS)
+def test_crepe_is_told_for_each_number_of_atoms(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups = ("4",) * 3 + ("12",) * 5
+    task, scores = choices(rng, 8, 3, groups), coarse(rng, 8, 3)
+    scores[1] = np.nan
+    right = [is_right(row, true, "strict") for row, true in zip(scores, task.true, strict=True)]
+    values = metrics([suite("crepe", crepe__swap=task)], {"crepe/swap": scores})
+    assert values == {
+        "test/crepe/swap": pytest.approx((sum(right) - right[1]) / 7),
+        "test/crepe/swap/4": (right[0] + right[2]) / 2,
+        "test/crepe/swap/12": sum(right[3:]) / 5,
+    }
+
+
+@given(SEEDS)
+def test_bivlc_counts_the_items_of_its_types_in_each_sense(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = {"replace": 5, "swap": 2, "add": 1}
+    scores = {f"bivlc/{kind}": coarse(rng, size, 2, 2) for kind, size in sizes.items()}
+    scores["bivlc/replace"][0] = np.nan
+    empty = {size: Groups(np.zeros((size, 2), dtype=int), np.zeros((size, 2), dtype=int)) for size in sizes.values()}
+    values = metrics([suite("bivlc", **{f"bivlc__{kind}": empty[size] for kind, size in sizes.items()})], scores)
+    squares = [square for array in scores.values() for square in array if not np.isnan(square).any()]
+    text = [square[0, 0] > square[0, 1] and square[1, 1] > square[1, 0] for square in squares]
+    image = [square[0, 0] > square[1, 0] and square[1, 1] > square[0, 1] for square in squares]
+    assert values["test/bivlc/text"] == pytest.approx(sum(text) / 7)
+    assert values["test/bivlc/image"] == pytest.approx(sum(image) / 7)
+    assert values["test/bivlc"] == pytest.approx(sum(map(min, text, image)) / 7)
+
+
+def test_sugarcrepe_pp_asks_for_both_captions_and_means_are_over_its_sub_tasks() -> None:
+    rows = [[2, 2, 1, 3, 0, 0], [2, 1, 1, 3, 3, 0], [0, 2, 1, 3, 0, 0], [np.nan] * 6]
+    scores = {leaf: np.array(rows, dtype=np.float32) for leaf in SUGARCREPE_PP.leaves}
+    scores["sugarcrepe_pp/swap_obj"] = scores["sugarcrepe_pp/swap_obj"][[1]]
+    task = Triplets(np.zeros(4, dtype=int), np.zeros((4, 3), dtype=int))
+    asked = suite("sugarcrepe_pp", **{leaf.replace("/", "__"): task for leaf in SUGARCREPE_PP.leaves})
+    values = metrics([asked], scores)
+    senses = [values[f"test/sugarcrepe_pp/swap_att{end}"] for end in ("", "/first", "/second", "/text_only")]
+    assert senses == pytest.approx([1 / 3, 2 / 3, 2 / 3, 2 / 3])
+    assert values["test/sugarcrepe_pp"] == pytest.approx(4 / 15)
+    assert values["test/sugarcrepe_pp/text_only"] == pytest.approx(8 / 15)
+    assert counts([asked], scores)["sugarcrepe_pp/swap_att"] == (3, 1)
 
 
 @given(SEEDS)

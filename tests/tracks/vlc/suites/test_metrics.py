@@ -30,6 +30,7 @@ from recompose.tracks.vlc.suites.metrics import (
     retrieval_hits,
     right_choices,
     right_groups,
+    right_triplets,
     roc_auc,
 )
 from tests.errors import raises
@@ -188,6 +189,16 @@ def test_equal_images_or_captions_are_never_a_group() -> None:
     assert not right_groups(np.ones((3, 2, 2))).group.any()
     assert right_groups(np.ones((3, 2, 2)), "lenient").group.all()
     assert not right_groups(np.ones((3, 2, 2)), "first").group.any()
+
+
+@given(st.lists(st.lists(VALUES, min_size=6, max_size=6), min_size=1), st.sampled_from(list(MAKERS)))
+def test_a_triplet_is_the_four_comparisons_of_sugarcrepe_pp(scores: Rows, maker: str) -> None:
+    right = right_triplets(MAKERS[maker](scores))
+    for item, (p1, p2, negative, p1_p2, p1_negative, p2_negative) in enumerate(scores):
+        assert right.first[item] == (p1 > negative)
+        assert right.second[item] == (p2 > negative)
+        assert right.both[item] == (p1 > negative and p2 > negative)
+        assert right.text_only[item] == (p1_p2 > p1_negative and p1_p2 > p2_negative)
 
 
 @given(retrievals(), st.sampled_from(RULES), st.sampled_from(list(MAKERS)))
@@ -388,6 +399,7 @@ def test_scores_of_what_is_not_present_are_not_looked_at() -> None:
         (lambda: right_choices(SCORES, TRUE, "last"), "ties"),  # type: ignore[arg-type]
         (lambda: right_groups(np.zeros((2, 2, 3))), "scores"),
         (lambda: right_groups(np.zeros((2, 2))), "scores"),
+        (lambda: right_triplets(np.zeros((2, 3))), "scores"),
         (lambda: right_groups(np.zeros((2, 1, 1))), "present"),
         (lambda: right_groups(np.full((2, 2, 2), np.nan)), "scores"),
         (lambda: accuracy(np.zeros(0, dtype=bool)), "right"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
 from recompose.tracks.vlc.suites import scores as module
 from recompose.tracks.vlc.suites.encoding import encode
 from recompose.tracks.vlc.suites.scores import (
@@ -188,6 +188,21 @@ def test_retrieval_leaves_out_what_cannot_be_read() -> None:
             continue
         table = {row: image(given_features, row) @ text(given_features, caption) for row in readable}
         assert to_image[caption] == sum(score > table[own] for score in table.values())
+
+
+def test_triplets_are_cosines_with_the_image_and_between_texts() -> None:
+    given_features = features(7, 4, 5, broken=(2,))
+    task = Triplets(np.arange(4), np.array([[0, 1, 2], [3, 4, 3], [0, 1, 2], [4, 0, 1]]))
+    scores = task_scores(task, given_features)
+    for item, (first, second, false) in enumerate(task.texts):
+        if item == 2:
+            assert np.isnan(scores[item]).all()
+            continue
+        pairs = [(first, second), (first, false), (second, false)]
+        expected = [image(given_features, item) @ text(given_features, number) for number in (first, second, false)]
+        expected += [text(given_features, one) @ text(given_features, other) for one, other in pairs]
+        np.testing.assert_allclose(scores[item], expected, atol=1e-6)
+    assert scores[1, 0] == scores[1, 2] and scores[1, 3] == scores[1, 5]  # the false caption is the first true one
 
 
 def test_groups_and_classes_leave_out_what_cannot_be_read() -> None:

@@ -1,4 +1,4 @@
-"""shapes-suites: synthetic suites of all kinds, in the files and folders of the published ones.
+"""shapes-suites: synthetic suites of all kinds in the papers, in the files and folders of the published ones.
 
 Each replicate has its own pictures, none of which is in a corpus. Suites share pictures where the published ones do:
 Visual Genome's, COCO's, SWiG's, ... Each suite has the task of the published one of its name: binding of attributes,
@@ -36,6 +36,7 @@ from recompose.tracks.vlc.data.synthetic_suites.standalone import (
     draw_winoground,
 )
 from recompose.tracks.vlc.data.synthetic_suites.valse import draw_valse
+from recompose.tracks.vlc.suites.catalogue import UNDRAWN
 
 
 def draw_suites(replicate: SuiteReplicate) -> None:
@@ -108,4 +109,5 @@ def read(root: Path) -> Iterator[Suite]:
         DataError: a file is absent or was changed.
     """
     for form in FORMS:
-        yield read_suite(form, root)
+        if form not in UNDRAWN:
+            yield read_suite(form, root)

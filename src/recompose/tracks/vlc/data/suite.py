@@ -6,7 +6,7 @@ The index of a suite is one JSON file. Repeated images and texts are stored once
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Choices:
     asked: np.ndarray  # [items], the queries: numbers of images (i2t) or of texts (t2i)
     offered: np.ndarray  # [items, candidates], numbers of texts (i2t) or of images (t2i); ABSENT after the last one
     true: np.ndarray  # [items], the column of the right candidate
-    groups: tuple[str, ...] | None = None  # [items], for a mean over groups
+    groups: tuple[str, ...] | None = None  # [items], for a mean over groups, or a number for each
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,14 @@ class Groups:
 
     images: np.ndarray  # [items, 2]
     texts: np.ndarray  # [items, 2]
+
+
+@dataclass(frozen=True)
+class Triplets:
+    """Items of an image with two true captions and a false one."""
+
+    images: np.ndarray  # [items]
+    texts: np.ndarray  # [items, 3], the false caption last
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,8 @@ class Similarity:
     graded: np.ndarray  # [pairs]
 
 
-Task: TypeAlias = Choices | Groups | Classes | Pool | Similarity
-KINDS: Mapping[str, type[Task]] = {kind.__name__: kind for kind in (Choices, Groups, Classes, Pool, Similarity)}
+Task: TypeAlias = Choices | Groups | Triplets | Classes | Pool | Similarity
+KINDS: Mapping[str, type[Task]] = {kind.__name__: kind for kind in get_args(Task)}
 
 
 @dataclass(frozen=True)

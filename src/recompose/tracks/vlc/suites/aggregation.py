@@ -56,6 +56,16 @@ def prefix_names(name: str, part: Tree) -> Tree:
     return replace(part, name=f"{name}/{part.name}", parts=tuple(prefix_names(name, inner) for inner in part.parts))
 
 
+def in_sense(tree: Mean, sense: str) -> Mean:
+    """Return the same mean over another number of each sub-task.
+
+    Example:
+        >>> in_sense(macro("mine", "mine/a", "mine/b"), "text")
+        Mean(name='mine/text', parts=('mine/a/text', 'mine/b/text'), by_items=False)
+    """
+    return replace(tree, name=f"{tree.name}/{sense}", parts=tuple(f"{leaf}/{sense}" for leaf in tree.leaves))
+
+
 def suite(tree: Mean) -> Mean:
     """Return the tree of a suite, with its name before the names of its parts."""
     return replace(tree, parts=tuple(prefix_names(tree.name, part) for part in tree.parts))
@@ -132,6 +142,16 @@ VL_CHECKLIST = suite(
 WHATSUP = suite(macro("whatsup", "a", "b", "coco_qa_one", "coco_qa_two", "vg_qa_one", "vg_qa_two"))
 WINOGROUND, COMVG, COLORSWAP, CLIP_BINDING = "winoground", "comvg", "colorswap", "clip_binding"  # one sub-task each
 SIMILARITY = ("sick", "sts_b")  # Spearman's correlations
+CREPE_SYSTEMATICITY = tuple(  # the paper compares these numbers with each other and has no mean of them
+    f"crepe_systematicity/{corpus}_{split}_{kind}"
+    for corpus in ("cc12m", "yfcc", "laion")
+    for split in ("seen", "unseen")
+    for kind in ("atom", "comp", "combined")
+)
+BIVLC = suite(micro("bivlc", "replace", "swap", "add"))  # over all items, as in its released code
+SUGARCREPE_PP = suite(  # its paper prints no mean
+    macro("sugarcrepe_pp", "replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att")
+)
 
 COMP = macro(
     "comp",
@@ -173,7 +193,12 @@ ELEVATER = (
 ZS = macro("zs", *(f"elevater/{task}" for task in ELEVATER))
 RETRIEVAL = ("coco", "flickr30k", "coco_counterfactuals")
 I2T_RET, T2I_RET = (macro(f"{way}_ret", *(f"{name}/{way}" for name in RETRIEVAL)) for way in ("i2t", "t2i"))
-TREES: tuple[Tree, ...] = (COMP, ZS, I2T_RET, T2I_RET, SUGARCREPE_MICRO, COMVG, COLORSWAP, CLIP_BINDING, *SIMILARITY)
+OTHERS: tuple[Tree, ...] = (  # suites in no mean over suites
+    *(COMVG, COLORSWAP, CLIP_BINDING, *SIMILARITY, *CREPE_SYSTEMATICITY),
+    *(BIVLC, in_sense(BIVLC, "text"), in_sense(BIVLC, "image")),
+    *(SUGARCREPE_PP, in_sense(SUGARCREPE_PP, "text_only")),
+)
+TREES: tuple[Tree, ...] = (COMP, ZS, I2T_RET, T2I_RET, SUGARCREPE_MICRO, *OTHERS)
 
 
 def aggregate(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS, VL_CHECKLIST
+from recompose.tracks.vlc.suites.aggregation import CREPE_SYSTEMATICITY, SPEC_SUBSETS, VL_CHECKLIST
 
 if TYPE_CHECKING:
     from recompose.tracks.vlc.suites.metrics import Ties
@@ -35,8 +35,14 @@ SuiteForm = Literal[
     "coco_counterfactuals",
     "sick",
     "sts_b",
+    "crepe_systematicity",
+    "bivlc",
+    "sugarcrepe_pp",
 ]
-Query = Literal["i2t", "t2i", "group"]
+UNDRAWN = ("crepe_systematicity", "bivlc", "sugarcrepe_pp")  # suites of no paper here: they have no synthetic data
+Query = Literal["i2t", "t2i", "group", "triplet"]
+CREPE_COMPLEXITIES = range(4, 13)  # atoms of a caption
+TRIPLET_SENSES = ("first", "second", "text_only")  # of triplets, beside both captions at once
 CHECKLIST_CAP = 1_000  # VL-Checklist's own settings take at most the first 1,000 items of a set
 CHECKLIST_SHORT = {  # the sets with fewer items
     "object_location_margin/swig_agent": 260,
@@ -60,7 +66,7 @@ class SubTask:
     """A set of items with one accuracy."""
 
     name: str
-    query: Query  # a caption for an image, an image for a caption, or pairs of both
+    query: Query  # a caption for an image, an image for a caption, pairs of both, or two captions for an image
     candidates: int | None  # of an item, or captions and images of a group; None: items differ, or unknown
     items: int | None  # None: no published count
     ties: "Ties"
@@ -141,6 +147,13 @@ _LISTED = (
     SubTask("comvg", "t2i", 2, 5_400, "strict"),
     SubTask("colorswap", "group", 2, 300, "strict"),  # Winoground's format; its code reads answers in words
     SubTask("clip_binding", "i2t", 5, None, "lenient"),  # the true caption is first, and argmax takes the first
+    # sorted, with an unspecified order of equal scores
+    *(SubTask(leaf, "i2t", None, None, "strict") for leaf in CREPE_SYSTEMATICITY),
+    *_subtasks("bivlc", {"replace": 2_099, "swap": 359, "add": 475}, "group", 2, "strict"),
+    *_subtasks(
+        "sugarcrepe_pp", {"replace_obj": 1_652, "replace_att": 788, "replace_rel": 1_406}, "triplet", 3, "strict"
+    ),
+    *_subtasks("sugarcrepe_pp", {"swap_obj": 245, "swap_att": 666}, "triplet", 3, "strict"),
 )
 SUBTASKS = {subtask.name: subtask for subtask in _LISTED}
 ITEMS = {subtask.name: subtask.items for subtask in _LISTED if subtask.items is not None}

@@ -3,8 +3,10 @@
 A metric's name is ``test/`` and the name of a sub-task or of a mean: ``test/sugarcrepe/replace_obj``,
 ``test/sugarcrepe``, ``test/comp``. Groups have three accuracies, ``test/winoground/text``, ``test/winoground/image``
 and ``test/winoground``; means are over the last one. For retrieval, ``test/coco/i2t`` is R@1, which is also
-``test/coco/i2t/r1``, beside ``r5`` and ``r10``. For pairs of sentences, ``test/sick`` is Spearman's correlation, beside
-``test/sick/pearson``. All others are fractions.
+``test/coco/i2t/r1``, beside ``r5`` and ``r10``. For triplets, ``test/sugarcrepe_pp/swap_obj`` asks that both true
+captions fit the image, beside ``first``, ``second`` and ``text_only``. ``test/crepe/atom/4`` is the accuracy of
+captions of four atoms. For pairs of sentences, ``test/sick`` is Spearman's correlation, beside ``test/sick/pearson``.
+All others are fractions.
 
 A suite with the form of a published one has the same metrics under its own name; no mean over suites includes it.
 """
@@ -23,7 +25,7 @@ from recompose.tracks.vlc.attribution.attribution_store import FILE as ATTRIBUTI
 from recompose.tracks.vlc.attribution.attribution_store import read
 from recompose.tracks.vlc.attribution.cae_metrics import attribution_metrics, subset_metrics
 from recompose.tracks.vlc.data.index import read_suites
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.aggregation import (
     COMP,
     I2T_RET,
@@ -34,9 +36,10 @@ from recompose.tracks.vlc.suites.aggregation import (
     Tree,
     aggregate,
     macro,
+    names_in,
     trees_of,
 )
-from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SUBTASKS, SubTask
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SUBTASKS, TRIPLET_SENSES, SubTask
 from recompose.tracks.vlc.suites.metrics import (
     CLASSIFICATION,
     accuracy,
@@ -45,6 +48,7 @@ from recompose.tracks.vlc.suites.metrics import (
     recall_at,
     right_choices,
     right_groups,
+    right_triplets,
     spearman,
 )
 from recompose.tracks.vlc.suites.scores import FILE, WAYS, has_scores, read_scores
@@ -74,7 +78,7 @@ def check(suites: Iterable[Suite]) -> None:
             if name in names:
                 raise _error(suite, "duplicate-name", name, "two suites have this sub-task: evaluate them separately")
             names.add(name)
-            if isinstance(task, Choices | Groups) and (rule := suite.published(name)) not in SUBTASKS:
+            if isinstance(task, Choices | Groups | Triplets) and (rule := suite.published(name)) not in SUBTASKS:
                 raise _error(suite, "no-rule", name, f"there is no rule for ties of it{nearest(rule, SUBTASKS)}")
             if not _size(task):
                 raise _error(suite, "no-items", name, "it has no items: its file of annotations is empty or truncated")
@@ -96,6 +100,8 @@ def metrics(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[s
         DataError: the scores of a sub-task do not fit it.
     """
     counted = counts(suites, scores)
+    all_trees = trees(suites)
+    parts = {part for tree in all_trees for part in names_in(tree)}
     leaves: dict[str, float] = {}
     details: dict[str, float] = {}
     for suite, name, task in _tasks(suites):
@@ -104,9 +110,10 @@ def metrics(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[s
         except ValueError as error:
             raise _error(suite, "wrong-scores", name, f"it has no metrics: {error}") from None
         details |= values
-        leaves |= {leaf: values[leaf] for leaf in _leaves(name, task) if leaf in values}
-    sizes = {name: count.items for name, count in counted.items()}
-    numbers = details | aggregate(leaves, sizes, trees(suites)) | subset_metrics(suites, scores, leaves)
+        leaves |= {metric: value for metric, value in values.items() if metric in parts}
+    # a number in one sense of a sub-task, such as bivlc/swap/text, has the items of the sub-task
+    sizes = {leaf: counted[leaf if leaf in counted else leaf.rpartition("/")[0]].items for leaf in leaves}
+    numbers = details | aggregate(leaves, sizes, all_trees) | subset_metrics(suites, scores, leaves)
     return {f"{PREFIX}{name}": number for name, number in numbers.items()}
 
 
@@ -222,12 +229,16 @@ def _task_metrics(
             case Choices():
                 valid &= _in_large_groups(suite, leaf, task)
                 if valid.any():
-                    yield leaf, _choices(SUBTASKS[published], task, scores[leaf], valid)
+                    yield from _choice_metrics(leaf, SUBTASKS[published], task, scores[leaf], valid)
             case Groups():
                 right = right_groups(values.transpose(0, 2, 1), SUBTASKS[published].ties)
                 yield leaf, accuracy(right.group)
                 yield f"{leaf}/text", accuracy(right.text)
                 yield f"{leaf}/image", accuracy(right.image)
+            case Triplets():
+                senses = right_triplets(values, SUBTASKS[published].ties)._asdict()
+                yield leaf, accuracy(senses["both"])
+                yield from ((f"{leaf}/{sense}", accuracy(senses[sense])) for sense in TRIPLET_SENSES)
             case Classes():
                 metric = CLASSIFICATIONS[published].metric if published in CLASSIFICATIONS else "accuracy"
                 yield leaf, CLASSIFICATION[metric](values, task.labels[valid])
@@ -239,10 +250,18 @@ def _task_metrics(
                 yield f"{leaf}/pearson", pearson(values, task.graded[valid])
 
 
-def _choices(rule: SubTask, task: Choices, scores: np.ndarray, items: np.ndarray) -> float:
-    """Return the accuracy of these items, or its mean over their groups."""
+def _choice_metrics(
+    name: str, rule: SubTask, task: Choices, scores: np.ndarray, items: np.ndarray
+) -> Iterator[tuple[str, float]]:
+    """Yield the accuracy of these items, or its mean over their groups; or the accuracy, and that of each group."""
     right = right_choices(scores[items], task.true[items], rule.ties, task.offered[items] != ABSENT)
-    return macro_accuracy(right, np.array(task.groups)[items]) if rule.group_minimum else accuracy(right)
+    groups = np.array(task.groups or [""] * len(items))[items]
+    if rule.group_minimum:
+        yield name, macro_accuracy(right, groups)
+        return
+    yield name, accuracy(right)
+    if task.groups:
+        yield from ((f"{name}/{group}", accuracy(right[groups == group])) for group in dict.fromkeys(groups.tolist()))
 
 
 def _in_large_groups(suite: Suite, name: str, task: Choices) -> np.ndarray:

@@ -1,8 +1,9 @@
-"""Metrics of choices, groups (Winoground's format), retrieval, ELEVATER's zero-shot classification, and correlation.
+"""Metrics of choices, groups (Winoground's format), triplets (SugarCrepe++'s), retrieval, ELEVATER's zero-shot
+classification, and correlation.
 
-Choices, groups and retrieval are scored right or wrong item by item, then averaged over items, or over groups of items.
-Values are fractions. Ties are frequent where captions are equal (order tasks, COCO's duplicates) or scores have half
-precision, and suites treat them differently:
+Choices, groups, triplets and retrieval are scored right or wrong item by item, then averaged over items, or over groups
+of items. Values are fractions. Ties are frequent where captions are equal (order tasks, COCO's duplicates) or scores
+have half precision, and suites treat them differently:
 
 - ``strict``: the true candidate must score higher than all others, as in Winoground, EqBen, SugarCrepe and ComVG, whose
   code compares with ">". Argmax, which takes the first of equals, does the same if the true candidate is last: ARO's
@@ -34,6 +35,15 @@ class GroupRight(NamedTuple):
     text: np.ndarray  # each image's own caption is chosen among the captions
     image: np.ndarray  # each caption's own image is chosen among the images
     group: np.ndarray  # both
+
+
+class TripletRight(NamedTuple):
+    """The correctness of items [items], in each of the senses of SugarCrepe++."""
+
+    first: np.ndarray  # the first true caption fits the image better than the false one
+    second: np.ndarray  # the second true caption does
+    both: np.ndarray  # both do
+    text_only: np.ndarray  # the two true captions are closer to each other than either is to the false one
 
 
 class RetrievalHits(NamedTuple):
@@ -95,6 +105,32 @@ def right_groups(scores: Any, ties: Ties = "strict") -> GroupRight:
         for rows in (scores.transpose(0, 2, 1), scores)
     )
     return GroupRight(text, image, text & image)
+
+
+def right_triplets(scores: Any, ties: Ties = "strict") -> TripletRight:
+    """Return the correctness of images with two true captions and a false one (Dumpala et al., 2024).
+
+    ``both`` is right in the paper's image-to-text task (ITT), ``text_only`` in its text-only task (TOT), as in
+    ``VLMs/test_Variants_CLIP.py`` of Sri-Harsha/scpp at c083bbf.
+
+    Args:
+        scores: [items, 6], higher fits better: the image with the first true, the second true and the false caption;
+            the two true captions; the first and the second true caption with the false one.
+        ties: the rule for ties, see above.
+
+    Raises:
+        ArgumentError: see above.
+
+    Example:
+        >>> right = right_triplets(np.array([[0.3, 0.1, 0.2, 0.9, 0.8, 0.7]]))
+        >>> [bool(sense[0]) for sense in right]
+        [True, False, False, True]
+    """
+    scores = _to_host(scores)
+    if scores.ndim != 2 or scores.shape[1] != 6:
+        raise ArgumentError("scores", f"are {scores.shape}, not [items, 6]")
+    first, second, text_only = (right_choices(scores[:, columns], 0, ties) for columns in ([0, 2], [1, 2], [3, 4, 5]))
+    return TripletRight(first, second, first & second, text_only)
 
 
 def accuracy(right: Any) -> float:

@@ -1,17 +1,17 @@
-"""Scores of tasks from embeddings: cosines of choices and groups, probabilities of classes, ranks of retrieval.
+"""Scores of tasks from embeddings: cosines of choices, groups and triplets, probabilities of classes, ranks of pools.
 
 An item with an unreadable image has no scores: its row is NaN, its rank ``LEFT_OUT``. This module imports no torch.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from recompose.files import write_atomically
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.catalogue import RETRIEVALS
 from recompose.tracks.vlc.suites.metrics import Ties, first_hits
 
@@ -52,7 +52,8 @@ def task_scores(task: Task, features: Features) -> np.ndarray:
 
     Returns:
         For choices, cosines [items, candidates], NaN where an item has no such candidate; for groups, cosines [items, 2
-        images, 2 captions]; for classes, probabilities [images, classes]; for similarity, cosines [pairs].
+        images, 2 captions]; for triplets, cosines [items, 6], see ``triplet_cosines``; for classes, probabilities
+        [images, classes]; for similarity, cosines [pairs].
 
     Raises:
         TypeError: the task is retrieval, which has ranks: see ``pool_ranks``.
@@ -69,6 +70,8 @@ def task_scores(task: Task, features: Features) -> np.ndarray:
             return choice_cosines(task, features)
         case Groups():
             return group_cosines(task, features)
+        case Triplets():
+            return triplet_cosines(task, features)
         case Classes():
             return class_probabilities(task, features)
         case Similarity():
@@ -94,6 +97,20 @@ def group_cosines(task: Groups, features: Features) -> np.ndarray:
     image_rows, text_rows = features.image_rows[task.images], features.text_rows[task.texts]
     cosines = _cosines(features, *np.broadcast_arrays(image_rows[:, :, None], text_rows[:, None, :]))
     cosines[(image_rows == BROKEN).any(axis=1)] = np.nan
+    return cosines
+
+
+def triplet_cosines(task: Triplets, features: Features) -> np.ndarray:
+    """Return the cosines [items, 6] of triplets.
+
+    They are those of the image with the first true, the second true and the false caption, of the two true captions,
+    and of the first and of the second true caption with the false one.
+    """
+    image_rows, text_rows = features.image_rows[task.images], features.text_rows[task.texts]
+    with_image = _cosines(features, np.broadcast_to(image_rows[:, None], text_rows.shape), text_rows)
+    texts = replace(features, images=features.texts)
+    cosines = np.hstack([with_image, _cosines(texts, text_rows[:, [0, 0, 1]], text_rows[:, [1, 2, 2]])])
+    cosines[image_rows == BROKEN] = np.nan
     return cosines
 
 

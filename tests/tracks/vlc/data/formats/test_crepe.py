@@ -49,6 +49,7 @@ def test_items_may_have_negatives_of_different_numbers(root: Path) -> None:
     task = read_suite("crepe", root).tasks["crepe/atom"]
     assert isinstance(task, Choices)
     assert ((task.offered == ABSENT).sum(axis=1) == [0, 1] * 9).all()
+    assert task.groups == tuple(str(complexity) for complexity in range(4, 13) for _ in range(2))
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from recompose.tracks.vlc.data.synthetic_suites.photos import (
     partial_statement,
 )
 from recompose.tracks.vlc.data.synthetic_suites.questions import cycle_photos
+from recompose.tracks.vlc.suites.catalogue import CREPE_COMPLEXITIES
 
 PAIRS = (("red", "blue"), ("green", "golden"), ("blue", "golden"))  # pairs of colours of ARO's questions, each frequent
 SUBJECT = Wording(article="the", sentence=True)
@@ -149,8 +150,8 @@ def draw_crepe(replicate: SuiteReplicate, album: list[Photo]) -> None:
             false = {caption(falsify(photo.scene, statement, change, rng)): None for _ in range(5)}
             rows.append((photo.name.removesuffix(".jpg"), caption(statement), list(false), *photo.box))
         rows.sort(key=lambda row: (len(row[1].split()), row[1]))
-        size = len(rows) // len(crepe.COMPLEXITIES)
-        for place, complexity in enumerate(crepe.COMPLEXITIES):
+        size = len(rows) // len(CREPE_COMPLEXITIES)
+        for place, complexity in enumerate(CREPE_COMPLEXITIES):
             file = replicate.root / "crepe/prod_hard_negatives" / name
             file /= f"prod_vg_hard_negs_{name}_complexity_{complexity}.csv"
             write_rows(file, crepe.COLUMNS, rows[place * size : (place + 1) * size])

@@ -1,0 +1,35 @@
+"""SugarCrepe++: an image, two true captions in different words, and a false one (Dumpala et al., 2024).
+
+Read like ``VLMs/test_Variants_CLIP.py`` of Sri-Harsha/scpp at c083bbf: each file is a list of items with ``filename``,
+``caption``, ``caption2`` and ``negative_caption``, all of which count, and images are not cropped. Two items of
+``swap_obj`` have a false caption that equals the true one: they are always wrong.
+"""
+
+import numpy as np
+
+from recompose.tracks.vlc.data.formats.reading import check_distinct
+from recompose.tracks.vlc.data.formats.sugarcrepe import IMAGES
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Suite, Triplets
+
+SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att")
+LAYOUT = f"""\
+<suite>/{{{",".join(SETS)}}}.json: the folder data of github.com/Sri-Harsha/scpp
+{IMAGES}/<12 digits>.jpg: val2017.zip of cocodataset.org"""
+
+
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite.
+
+    Raises:
+        DataError: a file is absent or not as published.
+    """
+    return files.suite({name: _triplets(files, f"{name}.json") for name in SETS})
+
+
+def _triplets(files: SuiteFiles, file: str) -> Triplets:
+    items = files.items(file)
+    check_distinct(items, "id")
+    images = [files.image(item, "filename", IMAGES) for item in items]
+    texts = [files.texts(item, "caption", "caption2", "negative_caption") for item in items]
+    return Triplets(np.array(images, dtype=np.int64), np.array(texts, dtype=np.int64))
