@@ -19,7 +19,7 @@ from recompose.data.lock import lock_entries
 from recompose.data.upstream import MIRROR
 from recompose.errors import DataError, UnsafeArchive
 from recompose.tracks.vlc.data.arrange import arrange, fetch
-from recompose.tracks.vlc.data.formats import aro, elevater, sugarcrepe
+from recompose.tracks.vlc.data.formats import aro, bivlc, elevater, sugarcrepe
 from recompose.tracks.vlc.data.suites_on_disk import FORMS, format_of, read_suite
 from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
 from tests.errors import raises
@@ -244,6 +244,24 @@ def test_a_damaged_parquet_is_named(
     with raises(DataError, code, place):
         arrange("winoground", root, data)
     assert contents(root) == {} and lock_entries(data) == {}
+
+
+def test_both_files_of_bivlc_are_read(root: Path, data: Path) -> None:
+    for number, shard in enumerate(bivlc.SHARDS):
+        write_parquet(
+            data / f"archives/bivlc/{shard}.parquet",
+            *[
+                {**{f"{side}image": {"bytes": f"{kind} {number}".encode()} for side in bivlc.SIDES}, "type": kind}
+                | {"caption": "a dog", "negative_caption": "a cat", "subtype": "obj"}
+                for kind in bivlc.TYPES
+            ],
+        )
+        assert arrange("bivlc", root, data).is_complete is bool(number)
+    suite = read_suite("bivlc", root)
+    assert [suite.images[number].path for number in suite.tasks["bivlc/swap"].images[1]] == [  # type: ignore[union-attr]
+        f"images/bivlc/{bivlc.SHARDS[1]}_1_{side}image.jpg" for side in bivlc.SIDES
+    ]
+    assert (root / f"images/bivlc/{bivlc.SHARDS[1]}_1_image.jpg").read_bytes() == b"swap 1"
 
 
 def test_without_pyarrow_the_parquet_says_what_to_install(
