@@ -23,7 +23,7 @@ from recompose.workspace import Workspace
 
 if TYPE_CHECKING:
     from recompose.report.documents import Sources
-    from recompose.tracks.model_evaluation import SuiteState
+    from recompose.tracks.model_evaluation import Arrangement
 
 app = typer.Typer(
     help="Rebuild the tables and figures of papers, and trace every number to its runs.",
@@ -540,7 +540,7 @@ def fetch(suite: SuiteName, data: RawFiles = SUITES) -> None:
     """
     from recompose.tracks import MODEL_TRACK
 
-    _show_state(MODEL_TRACK.fetch_suite(suite, data, Path("data")))
+    _show_arrangement(MODEL_TRACK.fetch_suite(suite, data, Path("data")))
 
 
 @data_app.command()
@@ -557,13 +557,13 @@ def arrange(
     """
     from recompose.tracks import MODEL_TRACK
 
-    _show_state(MODEL_TRACK.arrange_suite(suite, data, Path("data"), folder))
+    _show_arrangement(MODEL_TRACK.arrange_suite(suite, data, Path("data"), folder))
 
 
-def _show_state(state: "SuiteState") -> None:
-    for line in state.lines:
+def _show_arrangement(arrangement: "Arrangement") -> None:
+    for line in arrangement.lines:
         print(printable(line))
-    raise typer.Exit(0 if state.is_complete else 1)
+    raise typer.Exit(0 if arrangement.is_complete else 1)
 
 
 @data_app.command()

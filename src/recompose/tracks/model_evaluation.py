@@ -62,7 +62,7 @@ class EvaluationSummary:
 
 
 @dataclass(frozen=True)
-class SuiteState:
+class Arrangement:
     """The state of a suite's files: complete, or lines about what is lacking and where it is."""
 
     is_complete: bool

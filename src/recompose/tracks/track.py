@@ -14,7 +14,7 @@ from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Method
-from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary, SuiteCondition, SuiteState
+from recompose.tracks.model_evaluation import Arrangement, EvaluationRequest, EvaluationSummary, SuiteCondition
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -137,7 +137,7 @@ class Track(ABC):
         """
         raise PlanError(f"{self.name} has no evaluation of models outside of papers")
 
-    def fetch_suite(self, name: str, root: Path, data: Path) -> SuiteState:
+    def fetch_suite(self, name: str, root: Path, data: Path) -> Arrangement:
         """Download what a suite lacks below ``root``, with archives in ``data``, and put it where it is read.
 
         Raises:
@@ -146,7 +146,7 @@ class Track(ABC):
         """
         raise PlanError(f"{self.name} has no suites")
 
-    def arrange_suite(self, name: str, root: Path, data: Path, folder: Path | None) -> SuiteState:
+    def arrange_suite(self, name: str, root: Path, data: Path, folder: Path | None) -> Arrangement:
         """Put a suite's files where they are read, from the archives in ``data`` and from another folder.
 
         Raises:

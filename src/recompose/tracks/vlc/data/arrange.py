@@ -20,7 +20,7 @@ from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, write_atomically
 from recompose.progress import say
-from recompose.tracks.model_evaluation import SuiteState
+from recompose.tracks.model_evaluation import Arrangement
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite, files
@@ -32,7 +32,7 @@ STORED = "archives"  # below data
 SHOWN = 6  # names of files in a line
 
 
-def fetch(form: str, root: Path, data: Path) -> SuiteState:
+def fetch(form: str, root: Path, data: Path) -> Arrangement:
     """Download what a published suite lacks and its authors publish at an address, and put it where it is read.
 
     Args:
@@ -53,10 +53,10 @@ def fetch(form: str, root: Path, data: Path) -> SuiteState:
                         _place(path, source.file, source, root, data)
                 except DownloadError as error:
                     failures += str(error).splitlines()
-    return _state(form, root, data, failures)
+    return _examine(form, root, data, failures)
 
 
-def arrange(form: str, root: Path, data: Path, folder: Path | None = None) -> SuiteState:
+def arrange(form: str, root: Path, data: Path, folder: Path | None = None) -> Arrangement:
     """Put a published suite's files where they are read, from archives and unpacked files on this machine.
 
     Args:
@@ -72,7 +72,7 @@ def arrange(form: str, root: Path, data: Path, folder: Path | None = None) -> Su
     if folder and not folder.is_dir():
         raise DataError(f"{folder} is no folder; name that of the suite's files", code="missing-folder", place=folder)
     _arrange(form, root, data, folder)
-    return _state(form, root, data)
+    return _examine(form, root, data)
 
 
 def _arrange(form: str, root: Path, data: Path, folder: Path | None) -> None:
@@ -244,7 +244,7 @@ def _add(staged: Path, target: Path) -> None:
             _add(child, target / child.name)
 
 
-def _state(form: str, root: Path, data: Path, failures: Sequence[str] = ()) -> SuiteState:
+def _examine(form: str, root: Path, data: Path, failures: Sequence[str] = ()) -> Arrangement:
     """Return whether a suite can be evaluated, with lines about what it lacks."""
     lines, absent = list(failures), None
     try:
@@ -262,13 +262,13 @@ def _state(form: str, root: Path, data: Path, failures: Sequence[str] = ()) -> S
         if not absent:
             lines.append(f"{form} can be evaluated in {root}: {len(images):,} images, {len(suite.tasks)} sub-tasks")
         if not absent and not without:
-            return SuiteState(True, tuple(lines))
+            return Arrangement(True, tuple(lines))
     remedies: dict[str, list[str]] = {}
     for source in _needed(format_of(form).SOURCES, root, absent):
         remedies.setdefault(source.terms or f"`recompose data fetch {form}` downloads it", []).append(source.file)
     lines += [f"{_listed(names)}: {remedy}" for remedy, names in remedies.items()]
     lines.append(f"put what you have into {data / STORED} under these names; then `recompose data arrange {form}`")
-    return SuiteState(absent == [], tuple(lines))
+    return Arrangement(absent == [], tuple(lines))
 
 
 def _listed(names: Sequence[str]) -> str:
