@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
+from recompose.data import download
 from recompose.data.lock import lock_entries
 from recompose.data.upstream import MIRROR
 from recompose.errors import DataError, UnsafeArchive
@@ -99,6 +100,18 @@ def test_images_that_are_there_are_not_downloaded(root: Path, data: Path, server
     (root / "images/coco/val2017/000000000007.jpg").write_bytes(b"mine")
     assert fetch("sugarcrepe", root, data).is_complete
     assert not any("val2017" in path for path in server[1])
+
+
+def test_a_server_that_fails_is_asked_once(
+    root: Path, data: Path, server: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")  # nobody listens there
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setattr(download, "_RETRY_WAITS_S", ())
+    state = fetch("sugarcrepe", root, data)
+    assert not state.is_complete
+    assert set(server[1]) == {"/archives/sugarcrepe/replace_obj.json"}
+    assert "replace_obj.json could not be downloaded:" in state.lines
 
 
 def test_what_cannot_be_fetched_is_one_line(root: Path, data: Path) -> None:

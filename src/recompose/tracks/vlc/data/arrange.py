@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from recompose.data.archives import extract
 from recompose.data.lock import file_lock
@@ -44,16 +45,19 @@ def fetch(form: str, root: Path, data: Path) -> Arrangement:
         DataError: there is no such suite, or a file is damaged.
     """
     _arrange(form, root, data, None)
-    failures: list[str] = []
+    failures: dict[str, str] = {}  # by servers, which are not asked again
     for phase in _phases(form):
         for source in _needed(phase, root, _absent(form, root)):
-            if source.urls:
+            server = urlsplit(source.urls[0]).netloc if source.urls else ""
+            if server and server not in failures:
                 try:
                     with verified_download(data, f"{STORED}/{source.file}", source.urls, None) as path:
                         _place(path, source.file, source, root, data)
                 except DownloadError as error:
-                    failures += str(error).splitlines()
-    return _examine(form, root, data, failures)
+                    failures[server] = str(error)
+        if failures:
+            break  # no images without annotations
+    return _examine(form, root, data, [line for failure in failures.values() for line in failure.splitlines()])
 
 
 def arrange(form: str, root: Path, data: Path, folder: Path | None = None) -> Arrangement:
