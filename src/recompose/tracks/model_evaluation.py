@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 ALL = "all"  # in place of names: every suite whose data is there
-# partial: some of its parts are absent, the others can be evaluated; incomplete: files are absent without which nothing
-# can; broken: its files are not the suite
+# partial: some sub-tasks are absent or lack images, the others can be evaluated; incomplete: files are absent without
+# which nothing can; broken: its files are not the suite
 SuiteState = Literal["complete", "partial", "incomplete", "broken", "absent"]
 
 

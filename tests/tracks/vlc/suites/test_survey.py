@@ -12,7 +12,8 @@ from recompose.tracks.vlc.data.suites_on_disk import FORMS
 from recompose.tracks.vlc.suites.survey import suites_present, survey
 from tests.errors import raises
 from tests.tracks.vlc.data.formats import test_graded, test_winoground
-from tests.tracks.vlc.data.formats.published import touch
+from tests.tracks.vlc.data.formats.published import touch, write_json
+from tests.tracks.vlc.tiny_suites import write_sugarcrepe
 
 
 @pytest.fixture
@@ -42,6 +43,19 @@ def test_images_belong_to_a_complete_suite(root: Path) -> None:
     assert survey("winoground", root, with_images=False).state == "complete"
     touch(*(root / f"images/winoground/ex_3_img_{side}.png" for side in (0, 1)))
     assert survey("winoground", root).state == "complete"
+
+
+def test_sub_tasks_whose_images_are_there_are_evaluated(tmp_path: Path) -> None:
+    write_sugarcrepe(
+        tmp_path, ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
+    )
+    items = json.loads((tmp_path / "sugarcrepe/swap_obj.json").read_text())
+    items["0"]["filename"] = "absent.jpg"
+    write_json(tmp_path / "sugarcrepe/swap_obj.json", items)
+    surveyed = survey("sugarcrepe", tmp_path)
+    assert surveyed.state == "partial" and surveyed.suite and len(surveyed.suite.tasks) == 6
+    assert surveyed.line.startswith("sugarcrepe is evaluated without sugarcrepe/swap_obj and means over them: images")
+    assert surveyed.error and surveyed.error.code == "missing-image" and "absent.jpg" in str(surveyed.error.place)
 
 
 def test_the_doctor_lists_all_suites(root: Path) -> None:

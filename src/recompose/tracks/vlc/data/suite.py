@@ -177,6 +177,13 @@ class Collector:
         return Suite(name, tuple(self.pictures), tuple(self.captions), tasks, form)
 
 
+def image_numbers(task: Task) -> np.ndarray:
+    """Return the numbers of a task's images [items, ...]; ABSENT where there is none."""
+    if isinstance(task, Choices):
+        return task.asked if task.query == "i2t" else task.offered
+    return np.empty((len(task.first), 0), dtype=np.int64) if isinstance(task, Similarity) else task.images
+
+
 def files(suites: Sequence[Suite]) -> Iterator[str]:
     """Yield the image files of suites, each once."""
     yield from dict.fromkeys(picture.path for suite in suites for picture in suite.images)

@@ -30,7 +30,7 @@ from recompose.fingerprint import fingerprint
 from recompose.progress import SAY_EVERY, ProgressLogger
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Similarity, Suite, Task
+from recompose.tracks.vlc.data.suite import ABSENT, Suite, image_numbers
 from recompose.tracks.vlc.suites.embeddings import BLOCK, longest_first, normalized
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 
@@ -165,7 +165,7 @@ def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:
         suite.images[number]
         for suite in suites
         for task in suite.tasks.values()
-        for number in np.unique(_numbers(task)).tolist()
+        for number in np.unique(image_numbers(task)).tolist()
         if number != ABSENT
     }
     yield from sorted(pictures, key=lambda picture: (picture.path, picture.box or (), picture.squeezed))
@@ -238,13 +238,6 @@ def _path_problem(root: Path, name: str) -> str:
     return "" if (root / name).is_file() else f"{root / name} does not exist"
 
 
-def _numbers(task: Task) -> np.ndarray:
-    """Return the numbers of a task's images [items, ...]; ABSENT where there is none."""
-    if isinstance(task, Choices):
-        return task.asked if task.query == "i2t" else task.offered
-    return np.empty((len(task.first), 0), dtype=np.int64) if isinstance(task, Similarity) else task.images
-
-
 def broken_image(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
     """Return an unreadable image with the first item that shows it."""
     return Broken(picture, reason, _first_item(suites, picture))
@@ -262,7 +255,7 @@ def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
     for suite in suites:
         same = [number for number, image in enumerate(suite.images) if image == picture]
         for name, task in suite.tasks.items():
-            numbers = _numbers(task)
+            numbers = image_numbers(task)
             rows = np.isin(numbers, same).reshape(len(numbers), -1).any(axis=1)
             if rows.any():
                 return f"item {int(rows.argmax())} (from 0) of {name}"

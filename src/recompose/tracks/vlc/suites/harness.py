@@ -14,7 +14,7 @@ from typing import Any, cast
 import torch
 
 from recompose.environment import environment, state_of_sources
-from recompose.errors import DataError, RecomposeError
+from recompose.errors import DataError
 from recompose.files import write_json, write_text
 from recompose.progress import say
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
@@ -23,7 +23,7 @@ from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.encoding import Broken, Encoded, Precision, broken_error, broken_image, encode
 from recompose.tracks.vlc.suites.metric_values import PREFIX, Count, counts, headline, metrics
 from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
-from recompose.tracks.vlc.suites.survey import finding, suites_present, survey
+from recompose.tracks.vlc.suites.survey import SurveyedSuite, suites_present, survey, without_images
 
 RESULTS, TABLE, EMBEDDINGS = "results.json", "scores.csv", "embeddings"
 PRECISIONS = ("auto", "fp32", "fp16", "bf16")
@@ -61,7 +61,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         device,
         precision=precision,
         batch_size=request.batch_size,
-        skip_broken=request.skip_broken or not request.strict,
+        skip_broken=request.skip_broken or (len(suites) > 1 and not request.strict),
     )
     if not request.skip_broken:
         suites = selection.readable(suites, encoded)
@@ -101,38 +101,39 @@ class _Selection:
     def __init__(self, request: EvaluationRequest) -> None:
         self._request = request
         self.left_out: dict[str, str] = {}  # name of a suite -> line
-        self._errors: list[RecomposeError] = []
+        self._errors: list[DataError] = []
 
     def read(self, names: Sequence[str]) -> list[Suite]:
         """Return the suites of which all or a part is complete."""
-        suites = []
+        suites: list[Suite] = []
         for name in names:
             surveyed = survey(name, self._request.data, with_images=not self._request.skip_broken)
-            if surveyed.error:
-                self._leave_out(name, "" if surveyed.suite else surveyed.state, surveyed.error)
-            if surveyed.suite:
-                suites.append(surveyed.suite)
+            suites += self._usable(surveyed)
         return self._require(suites)
 
     def readable(self, suites: Sequence[Suite], encoded: Encoded) -> list[Suite]:
-        """Return the suites all of whose images could be read."""
-        readable = []
+        """Return the suites without the sub-tasks of which an image could not be read."""
+        readable: list[Suite] = []
         for suite in suites:
             pictures = {*suite.images}
-            if broken := next((broken for broken in encoded.broken if broken.picture in pictures), None):
-                image = broken_image([suite], broken.picture, broken.reason)
-                self._leave_out(suite.name, "broken", broken_error(image))
+            broken = [broken for broken in encoded.broken if broken.picture in pictures]
+            if broken:
+                error = broken_error(broken_image([suite], broken[0].picture, broken[0].reason))
+                paths = {broken.picture.path for broken in broken}
+                readable += self._usable(without_images(suite, paths, "broken", error))
             else:
                 readable.append(suite)
         return self._require(readable)
 
-    def _leave_out(self, name: str, state: str, error: DataError) -> None:
-        """Note that a suite is left out because of its state, or evaluated in part where the state is empty."""
-        if self._request.strict:
-            raise error
-        self.left_out[name] = f"{name} is {state} and left out: {finding(error)}" if state else finding(error)
-        self._errors.append(error)
-        say(self.left_out[name])
+    def _usable(self, surveyed: SurveyedSuite) -> list[Suite]:
+        """Return what can be evaluated of a suite; note a line if that is not all of it."""
+        if surveyed.error and self._request.strict:
+            raise surveyed.error
+        if surveyed.error:
+            self.left_out[surveyed.name] = surveyed.line
+            self._errors.append(surveyed.error)
+            say(surveyed.line)
+        return [surveyed.suite] if surveyed.suite else []
 
     def _require(self, suites: list[Suite]) -> list[Suite]:
         """Return the suites, after a check that there is one.

@@ -1,13 +1,15 @@
 """The state of suites on disk: what can be evaluated, and what is absent, incomplete or broken."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from recompose.errors import DataError, MissingFilesError
 from recompose.progress import printable
 from recompose.tracks.model_evaluation import ALL, SuiteCondition, SuiteState
-from recompose.tracks.vlc.data.suite import Suite, files
+from recompose.tracks.vlc.data.suite import ABSENT, Suite, Task, files, image_numbers
 from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites, read_suite
 from recompose.tracks.vlc.suites.metric_values import check
 
@@ -22,15 +24,28 @@ class SurveyedSuite:
     state: SuiteState
     suite: Suite | None = None  # what can be evaluated of it; None: nothing
     error: DataError | None = None  # None: the suite is complete
+    lacking: tuple[str, ...] = ()  # the other sub-tasks
+
+    @property
+    def finding(self) -> str:
+        """The reason why the suite is not complete, or its size."""
+        if self.error:
+            fault = self.error.fault if isinstance(self.error, MissingFilesError) else str(self.error)
+            more = f" and {len(self.lacking) - MAX_NAMES} more" if len(self.lacking) > MAX_NAMES else ""
+            without = f"without {', '.join(self.lacking[:MAX_NAMES])}{more} and means over them: " if self.suite else ""
+            return without + one_line(fault)
+        assert self.suite
+        return f"{len(self.suite.tasks)} sub-tasks, {len(self.suite.images):,} images, {len(self.suite.texts):,} texts"
+
+    @property
+    def line(self) -> str:
+        """What happens in an evaluation to a suite that is not complete, and why."""
+        return f"{self.name} is {'evaluated' if self.suite else f'{self.state} and left out:'} {self.finding}"
 
     def condition(self) -> SuiteCondition:
         """Return the state in words, with the remedy."""
-        if self.error:
-            remedy = f"required files: {one_line(layout_of(self.name))}"
-            return SuiteCondition(self.name, self.state, finding(self.error), remedy)
-        assert self.suite
-        size = f"{len(self.suite.tasks)} sub-tasks, {len(self.suite.images):,} images, {len(self.suite.texts):,} texts"
-        return SuiteCondition(self.name, self.state, size)
+        remedy = f"required files: {one_line(layout_of(self.name))}" if self.error else ""
+        return SuiteCondition(self.name, self.state, self.finding, remedy)
 
 
 def survey(name: str, root: Path, *, with_images: bool = True) -> SurveyedSuite:
@@ -39,7 +54,7 @@ def survey(name: str, root: Path, *, with_images: bool = True) -> SurveyedSuite:
     Args:
         name: the suite.
         root: the folder of raw files.
-        with_images: whether a suite without some of its images is incomplete.
+        with_images: whether sub-tasks without some of their images are left out.
 
     Raises:
         DataError: there is no such suite.
@@ -50,8 +65,7 @@ def survey(name: str, root: Path, *, with_images: bool = True) -> SurveyedSuite:
     try:
         suite = read_suite(name, root)
         check([suite])
-        if with_images:
-            _check_images(suite, root, layout)
+        absent = [path for path in files([suite]) if not (root / path).is_file()] if with_images else []
     except MissingFilesError as error:
         return SurveyedSuite(name, "incomplete", error=error)
     except DataError as error:
@@ -59,11 +73,37 @@ def survey(name: str, root: Path, *, with_images: bool = True) -> SurveyedSuite:
     except OSError as error:
         message = f"{error.filename} is not readable: {error.strerror}; check its permissions"
         return SurveyedSuite(name, "broken", error=DataError(message, code="unreadable-file", place=error.filename))
-    if absent := missing_subtasks(suite):
-        more = f" and {len(absent) - MAX_NAMES} more" if len(absent) > MAX_NAMES else ""
-        fault = f"{name} lacks {', '.join(absent[:MAX_NAMES])}{more}: means over them have no number"
-        return SurveyedSuite(name, "partial", suite, MissingFilesError(fault, layout, place=root / name))
+    if absent:
+        fault = f"images are absent ({len(absent):,}), the first is {root / absent[0]}"
+        remedy = f"{fault}; --skip-broken leaves out their items"
+        missing = MissingFilesError(remedy, layout, code="missing-image", place=root / absent[0])
+        return without_images(suite, set(absent), "incomplete", missing)
+    if lacking := missing_subtasks(suite):
+        missing = MissingFilesError("their files are absent", layout, place=root / name)
+        return SurveyedSuite(name, "partial", suite, missing, tuple(lacking))
     return SurveyedSuite(name, "complete", suite)
+
+
+def without_images(suite: Suite, paths: Set[str], state: SuiteState, error: DataError) -> SurveyedSuite:
+    """Return a suite without the sub-tasks that show any of these images.
+
+    Args:
+        suite: the suite.
+        paths: of images that cannot be used.
+        state: that of a suite without any other sub-task.
+        error: the reason why the images cannot be used.
+    """
+    unusable = np.array([picture.path in paths for picture in suite.images], dtype=bool)
+
+    def shows(task: Task) -> bool:
+        numbers = image_numbers(task)
+        return bool(unusable[numbers[numbers != ABSENT]].any())
+
+    tasks = {name: task for name, task in suite.tasks.items() if not shows(task)}
+    if not tasks:
+        return SurveyedSuite(suite.name, state, error=error)
+    lacking = (*missing_subtasks(suite), *(name for name in suite.tasks if name not in tasks))
+    return SurveyedSuite(suite.name, "partial", replace(suite, tasks=tasks), error, lacking)
 
 
 def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], list[str]]:
@@ -87,25 +127,6 @@ def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], lis
     return on_disk, [name for name in FORMS if name not in on_disk]
 
 
-def finding(error: DataError) -> str:
-    """Return what is wrong with a suite, on one line."""
-    return one_line(error.fault if isinstance(error, MissingFilesError) else str(error))
-
-
 def one_line(text: str) -> str:
     """Return a text on one line that can be printed."""
     return printable(" ".join(text.split()))
-
-
-def _check_images(suite: Suite, root: Path, layout: str) -> None:
-    """Check that all images exist, before any is encoded.
-
-    Raises:
-        MissingFilesError: an image is missing.
-    """
-    images = list(files([suite]))
-    absent = [path for path in images if not (root / path).is_file()]
-    if absent:
-        fault = f"{len(absent):,} of {len(images):,} images are absent, the first is {root / absent[0]}"
-        remedy = f"{fault}; --skip-broken leaves out their items"
-        raise MissingFilesError(remedy, layout, code="missing-image", place=root / absent[0])
