@@ -19,10 +19,12 @@ from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.progress import be_quiet, say
+from recompose.terminal.text import printable
 from recompose.workspace import Workspace
 
 if TYPE_CHECKING:
     from recompose.report.documents import Sources
+    from recompose.tracks.model_evaluation import Arrangement
 
 app = typer.Typer(
     help="Rebuild the tables and figures of papers, and trace every number to its runs.",
@@ -51,6 +53,7 @@ Row = Annotated[str, typer.Option(help="The row's name, such as CSP.")]
 Column = Annotated[str, typer.Option(help='The column\'s name, such as "shapes-pairs AUC".')]
 View = Annotated[str | None, typer.Option(help="The view, where a table has several. Default: the first.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+SuiteName = Annotated[str, typer.Argument(help="A published suite, such as sugarcrepe.")]
 RawFiles = Annotated[Path, typer.Option(help="The folder of the suites' raw files.")]
 All = Annotated[bool, typer.Option("--all", help="Show each method, data set and step.")]
 
@@ -590,6 +593,39 @@ def crate(
     work = _workspace()
     write_crate(work.root, folder, all_papers(), work.reports_place)
     say(f"{folder} conforms to Provenance Run Crate 0.5")
+
+
+@data_app.command()
+def fetch(suite: SuiteName, data: RawFiles = SUITES) -> None:
+    """Download what a suite lacks and its authors publish at an address, to data/archives, and put it where it is
+    read. Say where the rest is. Fail where something is lacking.
+    """
+    from recompose.tracks import MODEL_TRACK
+
+    _show_arrangement(MODEL_TRACK.fetch_suite(suite, data, Path("data")))
+
+
+@data_app.command()
+def arrange(
+    suite: SuiteName,
+    data: RawFiles = SUITES,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--from", help="A folder to search besides data/archives, for archives and for unpacked files."),
+    ] = None,
+) -> None:
+    """Put a suite's files where they are read: unpack its archives in data/archives, and link what is unpacked already.
+    Nothing that exists is replaced. Fail where something is lacking.
+    """
+    from recompose.tracks import MODEL_TRACK
+
+    _show_arrangement(MODEL_TRACK.arrange_suite(suite, data, Path("data"), folder))
+
+
+def _show_arrangement(arrangement: "Arrangement") -> None:
+    for line in arrangement.lines:
+        print(printable(line))
+    raise typer.Exit(0 if arrangement.is_complete else 1)
 
 
 @data_app.command()

@@ -60,3 +60,11 @@ class EvaluationSummary:
     notes: tuple[str, ...]  # caveats of the numbers
     left_out: tuple[str, ...]  # a line for each suite that was left out, or evaluated in part, as it is not complete
     files: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """The state of a suite's files: complete, or lines about what is lacking and where it is."""
+
+    is_complete: bool
+    lines: tuple[str, ...]

@@ -14,7 +14,7 @@ from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Method
-from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary, SuiteCondition
+from recompose.tracks.model_evaluation import Arrangement, EvaluationRequest, EvaluationSummary, SuiteCondition
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -136,6 +136,24 @@ class Track(ABC):
             DataError: the model, its weights or the data are absent, unknown or broken.
         """
         raise PlanError(f"{self.name} has no evaluation of models outside of papers")
+
+    def fetch_suite(self, name: str, root: Path, data: Path) -> Arrangement:
+        """Download what a suite lacks below ``root``, with archives in ``data``, and put it where it is read.
+
+        Raises:
+            PlanError: the track has no suites.
+            DataError: there is no such suite, or a file is damaged.
+        """
+        raise PlanError(f"{self.name} has no suites")
+
+    def arrange_suite(self, name: str, root: Path, data: Path, folder: Path | None) -> Arrangement:
+        """Put a suite's files where they are read, from the archives in ``data`` and from another folder.
+
+        Raises:
+            PlanError: the track has no suites.
+            DataError, DownloadError: there is no such suite or folder, or an archive is not the published one.
+        """
+        raise PlanError(f"{self.name} has no suites")
 
     def examine_suites(self, data: Path) -> list[SuiteCondition]:
         """Return the state of all suites for ``evaluate_model`` in a folder of raw files.

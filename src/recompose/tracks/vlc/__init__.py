@@ -13,7 +13,7 @@ from recompose.params import Params
 from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import published_sizes
-from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary, SuiteCondition
+from recompose.tracks.model_evaluation import Arrangement, EvaluationRequest, EvaluationSummary, SuiteCondition
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
@@ -123,6 +123,16 @@ class VLC(Track):
         from recompose.tracks.vlc.suites.harness import evaluate
 
         return evaluate(request)
+
+    def fetch_suite(self, name: str, root: Path, data: Path) -> Arrangement:
+        from recompose.tracks.vlc.data.arrange import fetch
+
+        return fetch(name, root, data)
+
+    def arrange_suite(self, name: str, root: Path, data: Path, folder: Path | None) -> Arrangement:
+        from recompose.tracks.vlc.data.arrange import arrange
+
+        return arrange(name, root, data, folder)
 
     def examine_suites(self, data: Path) -> list[SuiteCondition]:
         from recompose.tracks.vlc.suites.survey import survey

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol, cast, get_args
 
 from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit, SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS, SuiteForm
@@ -17,6 +18,7 @@ class Format(Protocol):
     """A module that reads suites of one form."""
 
     LAYOUT: str  # the required files; <suite> is the suite's folder
+    SOURCES: tuple[Source, ...]  # the published files
 
     @staticmethod
     def read(files: SuiteFiles) -> Suite:
@@ -43,7 +45,8 @@ def layout_of(form: str, folder: str = "") -> str:
         form: the form.
         folder: the suite's folder; empty: that of the published suite.
     """
-    return format_of(form).LAYOUT.replace("<suite>", folder or form)
+    layout = format_of(form).LAYOUT.replace("<suite>", folder or form)
+    return layout if folder not in ("", form) else f"{layout}; `recompose data fetch {form}` gets what is public"
 
 
 def read_suite(form: str, root: Path, name: str = "", folder: str = "", limit: Limit = UNLIMITED) -> Suite:

@@ -13,7 +13,7 @@ from recompose.tracks.vlc.data.suite import Groups, Suite
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import equal, write_json
+from tests.tracks.vlc.data.formats.published import equal, touch, write_json
 
 
 def group(name: str, number: int, images: tuple[str, str] = ("0.png", "1.png")) -> list[dict[str, Any]]:
@@ -114,6 +114,16 @@ def test_what_is_broken_is_named(tmp_path: Path, rows: list[dict[str, Any]], cod
     with raises(DataError, code, path) as error:
         read_suite("eqben", tmp_path)
     assert str(error.value.place).endswith(place)
+
+
+def test_jpegs_of_the_light_archive_replace_absent_images(tmp_path: Path) -> None:
+    write(tmp_path, published())
+    touch(
+        *(tmp_path / f"images/eqben/{name}" for name in ("eqbengebc/v0/0.jpg", "eqbenag/v1/0.jpg", "eqbenag/v1/0.png"))
+    )
+    suite = read_suite("eqben", tmp_path)
+    assert pairs(suite, "eqben/gebc")[0][0] == ("images/eqben/eqbengebc/v0/0.jpg", "images/eqben/eqbengebc/v0/1.png")
+    assert pairs(suite, "eqben/ag")[0][0][0] == "images/eqben/eqbenag/v1/0.png"
 
 
 def test_images_lie_in_their_folder(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ Each of the four parts is read where its file is there.
 from collections.abc import Sequence
 
 from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.sources import FLICKR30K_IMAGES, VAL2014, VISUAL_GENOME_PARTS, Source, drive_file
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Choices, Suite
 
@@ -30,10 +31,21 @@ github.com/mertyg/vision-language-models-are-bows fetches them from Google Drive
 <suite>/coco_order.json, <suite>/flickr30k_order.json: not published by the authors; `recompose data aro-order` draws \
 them by their rules from the captions of the suites coco and flickr30k: [{{"image": "val2014/..." or \
 "flickr30k-images/...", "caption_options": [true, 4 shuffled]}}, ...]
-{VISUAL_GENOME}/<number>.jpg: both parts of Visual Genome's images (VG_100K and VG_100K_2) in one folder, \
-visualgenome.org
+{VISUAL_GENOME}/<number>.jpg: both parts of Visual Genome's images, visualgenome.org
 {COCO}/val2014/*.jpg: val2014.zip of cocodataset.org
 {FLICKR30K}/flickr30k-images/*.jpg: request by a form at shannon.cs.illinois.edu/DenotationGraph"""
+
+SOURCES = (
+    drive_file("aro", "visual_genome_relation.json", "1kX2iCHEv0CADL8dSO1nMdW-V0NqIAiP3"),
+    drive_file("aro", "visual_genome_attribution.json", "13tWvOrNOLHxl3Rm9cR3geAdHx2qR3-Tw"),
+    *(
+        Source(f"aro/{name}.json", {rf"({name}\.json)": "aro"}, terms="`recompose data aro-order` draws it")
+        for name in ORDERS
+    ),
+    *VISUAL_GENOME_PARTS,
+    VAL2014,
+    FLICKR30K_IMAGES,
+)
 
 
 def read(files: SuiteFiles) -> Suite:

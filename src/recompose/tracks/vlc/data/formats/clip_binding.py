@@ -7,6 +7,7 @@ captions, without a space between. The sub-task ``plain`` has the captions alone
 """
 
 from recompose.tracks.vlc.data.formats.reading import Question
+from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -16,6 +17,14 @@ CAPTIONS = ("pos", "neg_0", "neg_1", "neg_2", "neg_3")
 LAYOUT = (
     "<suite>/two_object/gen.csv, from the archive that github.com/marthaflinderslewis/clip-binding links to (Google "
     f"Drive), with the columns file_name, {', '.join(CAPTIONS)}; images/<suite>/{FOLDER}/<file_name> ({FOLDER} there)"
+)
+
+SOURCES = (
+    Source(
+        "clip_binding/*.zip",
+        {r"(two_object/gen\.csv)": "clip_binding", r"(two_object/images/gen/[^/]+)": "images/clip_binding"},
+        terms="in a folder of Google Drive that github.com/marthaflinderslewis/clip-binding links to",
+    ),
 )
 
 

@@ -2,6 +2,7 @@
 
 from recompose.tracks.vlc.data.formats.reading import COCO
 from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
+from recompose.tracks.vlc.data.formats.sources import VAL2014, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -11,6 +12,7 @@ LAYOUT = (
     f"(caption_datasets.zip of cs.stanford.edu/people/karpathy/deepimagesent): {FORMS}; "
     f"{COCO}/{FOLDER}/<file>, such as COCO_val2014_000000391895.jpg (cocodataset.org)"
 )
+SOURCES = (*plain_files("coco", "https://storage.googleapis.com/sfr-vision-language-research/datasets", FILE), VAL2014)
 SPLIT = KarpathySplit(FILE, ORIGINAL, COCO, FOLDER)
 
 

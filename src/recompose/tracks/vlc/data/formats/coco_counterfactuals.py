@@ -8,6 +8,7 @@ import random
 
 from recompose.tracks.vlc.data.formats.reading import check_distinct
 from recompose.tracks.vlc.data.formats.retrieval import pool
+from recompose.tracks.vlc.data.formats.sources import Source, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import RETRIEVALS
@@ -17,6 +18,16 @@ SEED = 0
 LAYOUT = (
     "<suite>/examples.jsonl, data/examples.jsonl of huggingface.co/datasets/Intel/COCO-Counterfactuals: lines of "
     '{"id", "image_0", "image_1", "caption_0", "caption_1"}; images/<suite>/<image>.jpg (data/images.zip there)'
+)
+
+ADDRESS = "https://huggingface.co/datasets/Intel/COCO-Counterfactuals/resolve/main/data"
+SOURCES = (
+    *plain_files("coco_counterfactuals", ADDRESS, "examples.jsonl"),
+    Source(
+        "coco_counterfactuals/images.zip",
+        {r"([^/]+\.jpg)": "images/coco_counterfactuals"},
+        (f"{ADDRESS}/images.zip",),
+    ),
 )
 
 

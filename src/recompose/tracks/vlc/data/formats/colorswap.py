@@ -4,6 +4,7 @@ The 300 examples of its test split; image and caption of one number belong toget
 """
 
 from recompose.tracks.vlc.data.formats.reading import check_distinct
+from recompose.tracks.vlc.data.formats.sources import Source, drive
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -12,6 +13,14 @@ LAYOUT = (
     '[{"id", "caption_1", "caption_2", "image_1", "image_2"}, ...]; '
     "images/<suite>/<image>, such as images/<suite>/images/img_0_1.png (images.zip there); "
     "huggingface.co/datasets/stanfordnlp/colorswap has the same, for those with an account"
+)
+
+SOURCES = (
+    Source(
+        "colorswap/colorswap.zip",
+        {r"(test\.json)": "colorswap", r"(img_\d+_[12]\.png)": "images/colorswap/images"},
+        (drive("1xdG94DQdz_eQVH1lrEeaHVz_BNkrVgb5"),),
+    ),
 )
 
 

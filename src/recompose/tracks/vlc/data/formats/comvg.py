@@ -11,6 +11,7 @@ from recompose.tracks.vlc.data.formats.reading import (
     check_distinct,
     require_items,
 )
+from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -19,8 +20,11 @@ FILE = "ComVG.csv"
 VALUES = ("subject", "verb", "object")  # of neg_value: the part in which the images differ
 LAYOUT = (
     f"<suite>/{FILE}, datasets/ComVG.csv of github.com/eric-ai-lab/ComCLIP, with the columns {', '.join(COLUMNS)}; "
-    f"{VISUAL_GENOME}/<image id>.jpg, all images in one folder (visualgenome.org)"
+    f"{VISUAL_GENOME}/<image id>.jpg, all images (visualgenome.org)"
 )
+
+ADDRESS = github("eric-ai-lab/ComCLIP", "75ef16ef2b92edf921f3732cd392b781e4dcd558")
+SOURCES = (*plain_files("comvg", f"{ADDRESS}/datasets", "ComVG.csv"), *VISUAL_GENOME_PARTS)
 
 
 def read(files: SuiteFiles) -> Suite:

@@ -12,6 +12,7 @@ and 16,336), so they are of the files of all captions, with 13 atoms and more to
 import ast
 
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source, github
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites.catalogue import CREPE_COMPLEXITIES
@@ -22,8 +23,17 @@ COLUMNS = ("image_id", "caption", "n", NEGATIVES, "x", "y", "width", "height")  
 LAYOUT = f"""\
 <suite>/prod_hard_negatives/prod_vg_hard_negs_<set>_all.csv, sets {", ".join(SETS)}: data/prod_hard_negatives.zip of \
 github.com/RAIVNLab/CREPE
-{VISUAL_GENOME}/<image_id>.jpg: both parts of Visual Genome's images (VG_100K and VG_100K_2) in one folder, \
-visualgenome.org"""
+{VISUAL_GENOME}/<image_id>.jpg: both parts of Visual Genome's images, visualgenome.org"""
+
+ADDRESS = github("RAIVNLab/CREPE", "1fa81c425f442396fe304f170c8eb6dc0747c814")
+SOURCES = (
+    Source(
+        "crepe/prod_hard_negatives.zip",
+        {rf"(prod_vg_hard_negs_(?:{'|'.join(SETS)})_all\.csv)": "crepe/prod_hard_negatives"},
+        (f"{ADDRESS}/data/prod_hard_negatives.zip",),
+    ),
+    *VISUAL_GENOME_PARTS,
+)
 
 
 def read(files: SuiteFiles) -> Suite:

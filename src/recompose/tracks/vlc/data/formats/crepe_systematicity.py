@@ -11,8 +11,9 @@ count it as right.
 """
 
 from recompose.progress import say
-from recompose.tracks.vlc.data.formats.crepe import question
+from recompose.tracks.vlc.data.formats.crepe import ADDRESS, question
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem
+from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Choices, Suite, Task
 
@@ -23,8 +24,16 @@ NONE = ("[]", "set()")  # as Python writes an empty list or set
 LAYOUT = f"""\
 <suite>/syst_hard_negatives/syst_vg_hard_negs_<split>_compounds_in_<corpus>.csv, splits {" and ".join(SPLITS)}, \
 training sets {", ".join(CORPORA)}: data/syst_hard_negatives.zip of github.com/RAIVNLab/CREPE
-{VISUAL_GENOME}/<image_id>.jpg: both parts of Visual Genome's images (VG_100K and VG_100K_2) in one folder, \
-visualgenome.org"""
+{VISUAL_GENOME}/<image_id>.jpg: both parts of Visual Genome's images, visualgenome.org"""
+
+SOURCES = (
+    Source(
+        "crepe/syst_hard_negatives.zip",
+        {r"(syst_vg_hard_negs_\w+\.csv)": "crepe_systematicity/syst_hard_negatives"},
+        (f"{ADDRESS}/data/syst_hard_negatives.zip",),
+    ),
+    *VISUAL_GENOME_PARTS,
+)
 
 
 def read(files: SuiteFiles) -> Suite:

@@ -27,6 +27,7 @@ from recompose.tracks.vlc.data.formats.reading import (
     read_object,
     require_items,
 )
+from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Classes, Suite
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS
@@ -67,6 +68,17 @@ LAYOUT = (
     "images/<suite>/<root_folder>/<archive>/<file>, each archive unpacked into a folder of its name without .zip, so "
     "that test.zip@0/1.jpg is images/<suite>/classification/caltech_101_20211007/test/0/1.jpg; sets without an index "
     "are left out (imagenet-1k is distributed by image-net.org)"
+)
+ADDRESS = github("Computer-Vision-in-the-Wild/Elevater_Toolkit_IC", "00d0af78559d5f3d800ae4668210e6bd1f2f84b9")
+TERMS = (
+    "by classification/download_datasets.py of github.com/Computer-Vision-in-the-Wild/DataDownload, by a signed link"
+)
+SOURCES = (
+    *plain_files("elevater", f"{ADDRESS}/vision_benchmark/datasets", SOURCE),
+    *plain_files("elevater", f"{ADDRESS}/vision_benchmark/resources/datasets", REGISTRY),
+    Source("elevater/classification/*/*.txt", {r"(classification/[^/]+/[^/]+\.txt)": "elevater"}, terms=TERMS),
+    Source("elevater/classification/*/*.json", {r"(classification/[^/]+/[^/]+\.json)": "elevater"}, terms=TERMS),
+    Source("elevater/classification/*/*.zip", {r"(classification/[^/]+/[^/]+/.+)": "images/elevater"}, terms=TERMS),
 )
 MULTILABEL = "classification_multilabel"  # among the registry's types: an image may show several classes
 

@@ -11,9 +11,11 @@ Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8, blue, green, 
 (``process_img_npy``). A reader must load them without pickles and reverse the order of channels.
 """
 
+import re
 from collections.abc import Mapping
 
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, fault
+from recompose.tracks.vlc.data.formats.sources import Source, drive
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Groups, Suite
 
@@ -24,7 +26,15 @@ LAYOUT = f"""\
 <suite>/{FILE}: the annotation after randomize that github.com/Wangt-CN/EqBen links to, \
 drive.google.com/file/d/1-CWEuZ5F0KQ4d94Y9rRtBsMIcqb8V7nm, with private_info (not the raw original annotation)
 images/<suite>/<image>: the archive of images linked there, 100 GB, whose folders are \
-{", ".join(f"eqben{name}" for name in SETS)} (of the light one, 23 GB, .png are .jpg: change that in the annotation)"""
+{", ".join(f"eqben{name}" for name in SETS)}, or the light one, 23 GB, whose images are .jpg for .png"""
+SOURCES = (
+    Source(f"eqben/{FILE}", {rf"({re.escape(FILE)})": "eqben"}, (drive("1-CWEuZ5F0KQ4d94Y9rRtBsMIcqb8V7nm"),)),
+    Source(
+        "eqben/*.tar.gz",
+        {rf"(eqben(?:{'|'.join(SETS)})/.+)": "images/eqben"},
+        terms="at Google Drive and, light, at a SharePoint; github.com/Wangt-CN/EqBen links to both (100 or 23 GB)",
+    ),
+)
 
 
 def read(files: SuiteFiles) -> Suite:
@@ -75,6 +85,14 @@ def _complete_group(group: Mapping[str, AnnotationItem]) -> Mapping[str, Annotat
 def _groups(files: SuiteFiles, groups: list[Mapping[str, AnnotationItem]]) -> Groups:
     pairs = [[group["c0i0"], group["c1i1"]] for group in groups]
     return files.collector.groups(
-        [[files.image(item, "image", files.images) for item in pair] for pair in pairs],
+        [[files.collector.image(_image(files, item)) for item in pair] for pair in pairs],
         [[files.text(item, "caption") for item in pair] for pair in pairs],
     )
+
+
+def _image(files: SuiteFiles, item: AnnotationItem) -> str:
+    """Return the path of an image: in the light archive, of JPEGs, where only that is on disk."""
+    path = item.path("image", files.images)
+    light = path.removesuffix(".png") + ".jpg"
+    is_light = path.endswith(".png") and (files.root / light).exists() and not (files.root / path).exists()
+    return light if is_light else path

@@ -2,6 +2,7 @@
 
 from recompose.tracks.vlc.data.formats.reading import FLICKR30K
 from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
+from recompose.tracks.vlc.data.formats.sources import FLICKR30K_IMAGES, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -10,6 +11,10 @@ LAYOUT = (
     f"<suite>/{FILE} (storage.googleapis.com/sfr-vision-language-research/datasets/{FILE}) or <suite>/{ORIGINAL} "
     f"(caption_datasets.zip of cs.stanford.edu/people/karpathy/deepimagesent): {FORMS}; "
     f"{FLICKR30K}/{FOLDER}/<file>, such as 1007129816.jpg (request at shannon.cs.illinois.edu/DenotationGraph)"
+)
+SOURCES = (
+    *plain_files("flickr30k", "https://storage.googleapis.com/sfr-vision-language-research/datasets", FILE),
+    FLICKR30K_IMAGES,
 )
 SPLIT = KarpathySplit(FILE, ORIGINAL, FLICKR30K, FOLDER)
 

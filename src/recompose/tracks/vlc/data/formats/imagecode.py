@@ -18,6 +18,7 @@ from recompose.tracks.vlc.data.formats.reading import (
     missing_error,
     require_items,
 )
+from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -26,6 +27,16 @@ CANDIDATES = 10
 LAYOUT = f"""\
 <suite>/{FILE}: the folder data of github.com/McGill-NLP/imagecode
 images/<suite>/<set>/img<number>.jpg, {CANDIDATES} of each set: image-sets.zip of zenodo.org/record/6518944"""
+SOURCES = (
+    *plain_files(
+        "imagecode", github("McGill-NLP/imagecode", "609f07611aed2599f946c30d730f40a41af1079b") + "/data", FILE
+    ),
+    Source(
+        "imagecode/image-sets.zip",
+        {r"image-sets/([^/]+/img\d+\.jpg)": "images/imagecode"},
+        ("https://zenodo.org/record/6518944/files/image-sets.zip",),
+    ),
+)
 
 _PLACES = [str(place) for place in range(CANDIDATES)]
 _STATIC = "open-images"

@@ -3,7 +3,10 @@
 The 4,927 pairs of the test set of SemEval 2014, Task 1, the usual test of sentence embeddings.
 """
 
+import re
+
 from recompose.tracks.vlc.data.formats.reading import check_distinct, similarity_task
+from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -12,6 +15,14 @@ COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailme
 LAYOUT = (
     f"<suite>/{FILE}, of sick_test_annotated.zip of alt.qcri.org/semeval2014/task1 (Data and Tools): a table with tabs "
     f"and the columns {', '.join(COLUMNS)}"
+)
+
+SOURCES = (
+    Source(
+        "sick/sick_test_annotated.zip",
+        {rf"({re.escape(FILE)})": "sick"},
+        ("https://alt.qcri.org/semeval2014/task1/data/uploads/sick_test_annotated.zip",),
+    ),
 )
 
 

@@ -6,6 +6,7 @@ file, and ``label``, the position of the right one. In ``image2text.json`` the q
 """
 
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite, Task
 from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
@@ -13,7 +14,18 @@ from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
 LAYOUT = f"""\
 <suite>/<subset>/image2text.json, <suite>/<subset>/text2image.json, subsets {", ".join(SPEC_SUBSETS)}: data.zip of \
 huggingface.co/datasets/wjpoom/SPEC
-images/<suite>/<subset>/...: the images there, which lie beside the annotations"""
+images/<suite>/<subset>/...: the images there"""
+
+SOURCES = (
+    Source(
+        "spec/data.zip",
+        {
+            rf"((?:{'|'.join(SPEC_SUBSETS)})/(?:image2text|text2image)\.json)": "spec",
+            rf"((?:{'|'.join(SPEC_SUBSETS)})/.+\.(?:jpg|jpeg|png))": "images/spec",  # beside the annotations there
+        },
+        ("https://huggingface.co/datasets/wjpoom/SPEC/resolve/main/data.zip",),
+    ),
+)
 
 
 def read(files: SuiteFiles) -> Suite:

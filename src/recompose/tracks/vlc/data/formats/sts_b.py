@@ -3,7 +3,10 @@
 The 1,379 pairs of the test set. The file has no header; some rows have two more cells, the sources of the sentences.
 """
 
+import re
+
 from recompose.tracks.vlc.data.formats.reading import similarity_task
+from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -12,6 +15,14 @@ COLUMNS = ("genre", "file", "year", "number", "score", "first sentence", "second
 LAYOUT = (
     f"<suite>/{FILE}, of Stsbenchmark.tar.gz of ixa2.si.ehu.eus/stswiki: a table with tabs and without a header; "
     f"its columns are {', '.join(COLUMNS)}"
+)
+
+SOURCES = (
+    Source(
+        "sts_b/Stsbenchmark.tar.gz",
+        {rf"({re.escape(FILE)})": "sts_b"},
+        ("http://ixa2.si.ehu.eus/stswiki/images/4/48/Stsbenchmark.tar.gz",),
+    ),
 )
 
 

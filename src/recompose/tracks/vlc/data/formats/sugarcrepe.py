@@ -6,6 +6,7 @@ numbers: those of ``swap_obj`` have gaps.
 """
 
 from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.sources import VAL2017, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -14,6 +15,9 @@ IMAGES = f"{COCO}/val2017"
 LAYOUT = f"""\
 <suite>/{{{",".join(SETS)}}}.json: the folder data of github.com/RAIVNLab/sugar-crepe
 {IMAGES}/<12 digits>.jpg: val2017.zip of cocodataset.org"""
+
+ADDRESS = github("RAIVNLab/sugar-crepe", "0047054b243992f0fad63d6f64f7544862daf846")
+SOURCES = (*plain_files("sugarcrepe", f"{ADDRESS}/data", *(f"{name}.json" for name in SETS)), VAL2017)
 
 
 def read(files: SuiteFiles) -> Suite:

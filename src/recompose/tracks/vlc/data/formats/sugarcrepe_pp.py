@@ -8,6 +8,7 @@ Read like ``VLMs/test_Variants_CLIP.py`` of Sri-Harsha/scpp at c083bbf: each fil
 import numpy as np
 
 from recompose.tracks.vlc.data.formats.reading import check_distinct
+from recompose.tracks.vlc.data.formats.sources import VAL2017, github, plain_files
 from recompose.tracks.vlc.data.formats.sugarcrepe import IMAGES
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite, Triplets
@@ -16,6 +17,9 @@ SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att")
 LAYOUT = f"""\
 <suite>/{{{",".join(SETS)}}}.json: the folder data of github.com/Sri-Harsha/scpp
 {IMAGES}/<12 digits>.jpg: val2017.zip of cocodataset.org"""
+
+ADDRESS = github("Sri-Harsha/scpp", "c083bbf039a5ca215acaf25e7ee736d2ea6f3864")
+SOURCES = (*plain_files("sugarcrepe_pp", f"{ADDRESS}/data", *(f"{name}.json" for name in SETS)), VAL2017)
 
 
 def read(files: SuiteFiles) -> Suite:

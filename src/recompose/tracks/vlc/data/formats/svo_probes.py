@@ -11,6 +11,7 @@ reported.
 from collections.abc import Sequence
 
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -21,6 +22,15 @@ LAYOUT = f"""\
 <suite>/{FILE}: github.com/google-deepmind/svo_probes
 images/<suite>/<image_id>.jpg: what can still be downloaded from the addresses in that file, many of which are dead; \
 items without an image are left out"""
+
+SOURCES = (
+    *plain_files("svo_probes", github("google-deepmind/svo_probes", "206219e2afd9640b8bbe6ef95f49b52b0d4ed350"), FILE),
+    Source(
+        "svo_probes/images.zip",
+        {r"(\d+\.jpg)": "images/svo_probes"},
+        terms=f"at the addresses in {FILE}, each of its own, many of them dead; save what is left as <image_id>.jpg",
+    ),
+)
 
 
 def read(files: SuiteFiles) -> Suite:

@@ -5,6 +5,15 @@ released code (Heidelberg-NLP/VALSE at 2152d90, ``lxmert_valse_eval.py``).
 """
 
 from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Question, fault
+from recompose.tracks.vlc.data.formats.sources import (
+    SWIG_IMAGES,
+    TRAIN2014,
+    VAL2014,
+    VAL2017,
+    Source,
+    github,
+    plain_files,
+)
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Choices, Suite
 
@@ -32,6 +41,25 @@ LAYOUT = (
     f"<image_file> in {COCO}/train2014, {COCO}/val2014, {COCO}/val2017 (cocodataset.org), images/visual7w "
     "(ai.stanford.edu/~yukez/visual7w), images/swig (images_512.zip of github.com/allenai/swig) and "
     "images/visdial/VisualDialog_val2018 (visualdialog.org/data), by its dataset"
+)
+
+ADDRESS = github("Heidelberg-NLP/VALSE", "2152d90d4aecd11f7f74cf03420abcb63efff9c5")
+SOURCES = (
+    *plain_files("valse", f"{ADDRESS}/data", *(f"{name}.json" for name in SETS)),
+    TRAIN2014,
+    VAL2014,
+    VAL2017,
+    SWIG_IMAGES,
+    Source(
+        "visual7w/visual7w_images.zip",
+        {r"(v7w_\d+\.jpg)": "images/visual7w"},
+        ("http://vision.stanford.edu/yukezhu/visual7w_images.zip",),
+    ),
+    Source(
+        "visdial/VisualDialog_val2018.zip",
+        {r"(VisualDialog_val2018/[^/]+\.jpg)": "images/visdial"},
+        ("https://www.dropbox.com/s/twmtutniktom7tu/VisualDialog_val2018.zip?dl=1",),
+    ),
 )
 
 

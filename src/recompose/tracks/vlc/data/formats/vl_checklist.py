@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 from recompose.data.paths import is_inside
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.sources import SWIG_IMAGES, VISUAL_GENOME_PARTS, Source, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST, VL_CHECKLIST_ALL
@@ -24,7 +25,7 @@ LAYOUT = (
     "<suite>/data/{Object,Attribute,Relation}/...json, the 56 files of the folder data of "
     "github.com/om-ai-lab/VL-CheckList, in its folders: "
     '[[image, {"POS": [caption, ...], "NEG": [caption, ...]}], ...]; '
-    f"{VISUAL_GENOME}/<number>.jpg, all images of VG_100K and VG_100K_2 in one folder (visualgenome.org); "
+    f"{VISUAL_GENOME}/<number>.jpg, all images (visualgenome.org); "
     "images/swig/* (images_512.zip of github.com/allenai/swig); images/hake/{hake_images_20190730,"
     "hake_images_20200614,hcvrd,hico_20160224_det,openimages,pic,vcoco}/* as its DATASETS.md says "
     "(github.com/DirtyHarryLYL/HAKE; for some parts the links are dead: items without an image are left out)"
@@ -87,3 +88,16 @@ def file_of(leaf: str) -> str:
 def corpus_of(leaf: str) -> str:
     """Return the corpus of the images of a set: vg, vaw, swig or hake; there is one set of spatial relations."""
     return leaf.partition("/")[2].split("_")[0] or "vg"
+
+
+ADDRESS = github("om-ai-lab/VL-CheckList", "6f8d6a3281c401b89e4e154f46c6974ec2df3a82")
+SOURCES = (
+    *plain_files("vl_checklist", ADDRESS, *(f"data/{file_of(leaf)}" for leaf in LEAVES)),
+    *VISUAL_GENOME_PARTS,
+    SWIG_IMAGES,
+    Source(
+        "hake/*.zip",
+        {r"((?:hake_images_\d+|hcvrd|hico_20160224_det|openimages|pic|vcoco)/.+)": "images/hake"},
+        terms="in parts, as DATASETS.md of github.com/om-ai-lab/VL-CheckList says; for some the links are dead",
+    ),
+)

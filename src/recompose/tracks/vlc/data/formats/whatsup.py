@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from recompose.data.paths import is_inside
 from recompose.tracks.vlc.data.formats.reading import COCO, VISUAL_GENOME, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.sources import VAL2017, Source, drive, drive_file
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
@@ -28,7 +29,32 @@ LAYOUT = (
     '[{"image_path", "caption_options": [true, 3 false]}, ...] and [[image, true, false], ...]; '
     "images/<suite>/controlled_images/* and images/<suite>/controlled_clevr/* (controlled_images.tar.gz and "
     f"controlled_clevr.tar.gz there); {COCO}/val2017/<12 digits>.jpg (cocodataset.org); {VISUAL_GENOME}/<image>.jpg, "
-    "all in one folder (visualgenome.org, or vg_images.tar.gz of that folder)"
+    "(vg_images.tar.gz of that folder)"
+)
+
+SOURCES = (
+    drive_file("whatsup", CONTROLLED["a"][0], "1ap8mmmpQjLIjPGuplkpBgc1hoEHCj4hm"),
+    drive_file("whatsup", CONTROLLED["b"][0], "1unNNosLbdy9NDjgj4l8fsQP3WiAAGA6z"),
+    drive_file("whatsup", QUESTIONS["coco_qa_one"], "1RsMdpE9mmwnK4zzMPpC1-wTU_hNis-dq"),
+    drive_file("whatsup", QUESTIONS["coco_qa_two"], "1TCEoM0mgFmz8T4cF7PQ3XJmO6JjtiQ-s"),
+    drive_file("whatsup", QUESTIONS["vg_qa_one"], "1ARMRzRdohs9QTr1gpIfzyUzvW20wYp_p"),
+    drive_file("whatsup", QUESTIONS["vg_qa_two"], "1sjVG5O3QMY8s118k7kQM8zzDZH12i_95"),
+    Source(
+        "whatsup/controlled_images.tar.gz",
+        {r"(controlled_images/[^/]+)": "images/whatsup"},
+        (drive("19KGYVQjrV3syb00GgcavB2nZTW5NXX0H"),),
+    ),
+    Source(
+        "whatsup/controlled_clevr.tar.gz",
+        {r"(controlled_clevr/[^/]+)": "images/whatsup"},
+        (drive("13jdBpg8t3NqW3jrL6FK8HO93vwsUjDxG"),),
+    ),
+    VAL2017,
+    Source(
+        "whatsup/vg_images.tar.gz",
+        {r"vg_images/([^/]+\.jpg)": VISUAL_GENOME},
+        (drive("1idW7Buoz7fQm4-670n-oERw9U-2JLJvE"),),
+    ),
 )
 
 

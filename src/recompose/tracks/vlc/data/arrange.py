@@ -1,0 +1,280 @@
+"""Published suites, downloaded, unpacked, and put where they are read.
+
+Files that exist are never replaced, moved or removed. What an archive holds is unpacked beside its place and renamed
+into it, so that a folder appears whole or not at all; an existing folder gets the files that it lacks. Files that are
+unpacked somewhere else are linked: their folder stays as it is, and needs no more room. A hard link also outlives that
+folder; across disks, where there is none, the link is symbolic.
+"""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from recompose.data.archives import extract
+from recompose.data.lock import file_lock
+from recompose.data.upstream import verified_download
+from recompose.errors import DataError, DownloadError
+from recompose.files import fresh_folder, write_atomically
+from recompose.progress import say
+from recompose.tracks.model_evaluation import Arrangement
+from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Suite, files
+from recompose.tracks.vlc.data.suites_on_disk import format_of, missing_subtasks
+
+WORK = ".arranging"  # below the root of raw files, while an archive is unpacked
+IMAGES = "images/"
+STORED = "archives"  # below data
+SHOWN = 6  # names of files in a line
+
+
+def fetch(form: str, root: Path, data: Path) -> Arrangement:
+    """Download what a published suite lacks and its authors publish at an address, and put it where it is read.
+
+    Args:
+        form: the suite.
+        root: the root of raw files.
+        data: the folder of all raw inputs: downloads are stored in its ``archives``, and recorded in the lock beside.
+
+    Raises:
+        DataError: there is no such suite, or a file is damaged.
+    """
+    _arrange(form, root, data, None)
+    failures: dict[str, str] = {}  # by servers, which are not asked again
+    for phase in _phases(form):
+        for source in _needed(phase, root, _absent(form, root)):
+            server = urlsplit(source.urls[0]).netloc if source.urls else ""
+            if server and server not in failures:
+                try:
+                    with verified_download(data, f"{STORED}/{source.file}", source.urls, None) as path:
+                        _place(path, source.file, source, root, data)
+                except DownloadError as error:
+                    failures[server] = str(error)
+        if failures:
+            break  # no images without annotations
+    return _examine(form, root, data, [line for failure in failures.values() for line in failure.splitlines()])
+
+
+def arrange(form: str, root: Path, data: Path, folder: Path | None = None) -> Arrangement:
+    """Put a published suite's files where they are read, from archives and unpacked files on this machine.
+
+    Args:
+        form: the suite.
+        root: the root of raw files; files unpacked at another place of the suite's folders are found there.
+        data: the folder of all raw inputs, whose ``archives`` are searched.
+        folder: another folder to search, for archives and for unpacked files.
+
+    Raises:
+        DataError: there is no such suite or folder, or an archive is damaged, hostile or of another suite.
+        DownloadError: an archive is not the recorded one.
+    """
+    if folder and not folder.is_dir():
+        raise DataError(f"{folder} is no folder; name that of the suite's files", code="missing-folder", place=folder)
+    _arrange(form, root, data, folder)
+    return _examine(form, root, data)
+
+
+def _arrange(form: str, root: Path, data: Path, folder: Path | None) -> None:
+    for phase in _phases(form):
+        _link_unpacked(phase, form, root, data, folder)
+        absent = _absent(form, root)
+        for source in _needed(phase, root, absent):
+            for path, name in _stored(source, form, root, data, folder):
+                if _is_used(source, name, absent):
+                    with _verified(path, data):
+                        _place(path, name, source, root, data)
+
+
+def _phases(form: str) -> list[list[Source]]:
+    """Return a suite's sources: first those of annotations, which name the images that are needed."""
+    sources = format_of(form).SOURCES
+    return [[source for source in sources if _only_images(source) is images] for images in (False, True)]
+
+
+def _only_images(source: Source) -> bool:
+    return all(folder.startswith(IMAGES) for folder in source.places.values())
+
+
+def _read(form: str, root: Path) -> Suite:
+    return format_of(form).read(SuiteFiles(root, form, form, form, "those of the lines below"))
+
+
+def _absent(form: str, root: Path) -> list[str] | None:
+    """Return the images that a suite lacks; None if it cannot be read yet."""
+    try:
+        return [path for path in files([_read(form, root)]) if not (root / path).is_file()]
+    except DataError:
+        return None
+
+
+def _needed(sources: Iterable[Source], root: Path, absent: list[str] | None) -> list[Source]:
+    """Return the sources of what a suite lacks, among which are these images; None: it cannot be read."""
+    return [source for source in sources if _is_needed(source, root, absent)]
+
+
+def _is_needed(source: Source, root: Path, absent: list[str] | None) -> bool:
+    if not source.is_archive:
+        target = source.target(source.file)
+        return target is None or not (root / target).exists()
+    if absent is None:
+        return not (_only_images(source) and all((root / folder).is_dir() for folder in source.places.values()))
+    return any(path.startswith(f"{folder}/") for path in absent for folder in source.places.values())
+
+
+def _is_used(source: Source, name: str, absent: list[str] | None) -> bool:
+    """Return whether an image is absent that lies in an archive of this name, where its place follows from that."""
+    inside = source.target(f"{_stem(name)}/-")
+    return inside is None or absent is None or any(path.startswith(inside[:-1]) for path in absent)
+
+
+def _stem(name: str) -> str:
+    """Return the name of the folder for an archive's content; that of another file."""
+    return next((name.removesuffix(end) for end in (*ARCHIVES, ".parquet") if name.endswith(end)), name)
+
+
+def _stored(source: Source, form: str, root: Path, data: Path, folder: Path | None) -> Iterator[tuple[Path, str]]:
+    """Yield the files of a source on this machine, with their names in the folder that was searched."""
+    inner, last = source.file.partition("/")[2], source.file.rpartition("/")[2]
+    searched = [(data / STORED, source.file), (root / form, inner)]
+    if folder:
+        names = [source.file, inner, last]
+        searched += [(folder, name) for name in names if not name.startswith("*")]  # not all archives of a folder
+    paths = {path: base for base, name in searched if name for path in base.glob(name) if path.is_file()}
+    yield from ((path, path.relative_to(base).as_posix()) for path, base in sorted(paths.items()))
+
+
+def _verified(path: Path, data: Path) -> AbstractContextManager[Path]:
+    """Return a context that checks, and records, a file in ``data/archives``; other folders are the user's own."""
+    if not path.is_relative_to(data / STORED):
+        return nullcontext(path)
+    return verified_download(data, path.relative_to(data).as_posix(), (), None)
+
+
+def _place(path: Path, name: str, source: Source, root: Path, data: Path) -> None:
+    """Unpack a file of a source, and put its content where it is read."""
+    say(f"{path}: unpacking")
+    with file_lock(data, "arrange"):
+        work = fresh_folder(root / WORK)
+        unpacked, staged = work / "unpacked", work / "staged"
+        try:
+            _unpack(path, unpacked / _stem(name), source)
+            for inner in [file for file in _files(unpacked) if file.name.endswith(ARCHIVES)]:
+                if not (there := inner.with_name(_stem(inner.name))).exists():
+                    extract(inner, there)
+            for file, target in _targets(unpacked, source):
+                if (staged / target).exists():
+                    raise DataError(f"{path} holds {target} twice", code="duplicate-name", place=path)
+                (staged / target).parent.mkdir(parents=True, exist_ok=True)
+                file.rename(staged / target)
+            if not staged.exists():
+                expected = ", ".join(source.places)
+                message = f"{path} holds no file that matches {expected}; get the published one"
+                raise DataError(message, code="missing-member", place=path)
+            _add(staged, root)
+        finally:
+            shutil.rmtree(work)
+
+
+def _unpack(path: Path, folder: Path, source: Source) -> None:
+    folder.parent.mkdir(parents=True)
+    if source.unpack:
+        source.unpack(path, folder)
+    elif path.name.endswith(ARCHIVES):
+        extract(path, folder)
+    else:
+        shutil.copyfile(path, folder)
+
+
+def _targets(folder: Path, source: Source) -> Iterator[tuple[Path, str]]:
+    """Yield the files below a folder that a source has places for, with these."""
+    for file in _files(folder):
+        if target := source.target(file.relative_to(folder).as_posix()):
+            yield file, target
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _link_unpacked(sources: Sequence[Source], form: str, root: Path, data: Path, folder: Path | None) -> None:
+    """Link the files that somebody has unpacked, in the suite's folders or in another one."""
+    files_in, links = cache(_files), dict[str, Path]()
+    for source in sources:
+        heaps = [*filter(None, [folder]), root / form, *(root / place for place in source.places.values())]
+        for heap in dict.fromkeys(heaps):
+            for file in files_in(heap):
+                target = source.target(file.relative_to(heap).as_posix())
+                if target and not os.path.lexists(root / target):
+                    links.setdefault(target, file)
+    if links:
+        with file_lock(data, "arrange"):
+            staged = fresh_folder(root / WORK)
+            try:
+                for target, file in links.items():
+                    _link(file, staged / target)
+                _add(staged, root)
+            finally:
+                shutil.rmtree(staged)
+
+
+def _link(file: Path, link: Path) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(file.resolve(), link)
+    except OSError:  # another disk, or one without hard links
+        link.symlink_to(file.resolve())
+
+
+def _add(staged: Path, target: Path) -> None:
+    """Move what the target lacks into it: a folder whole where it is absent, otherwise the files that are."""
+    if not os.path.lexists(target):
+        try:
+            staged.rename(target)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+        if staged.is_file():  # a folder of the place is a link to another disk
+            write_atomically(target, partial(shutil.copyfile, staged))
+            return
+        target.mkdir()
+    if staged.is_dir():
+        for child in sorted(staged.iterdir()):
+            _add(child, target / child.name)
+
+
+def _examine(form: str, root: Path, data: Path, failures: Sequence[str] = ()) -> Arrangement:
+    """Return whether a suite can be evaluated, with lines about what it lacks."""
+    lines, absent = list(failures), None
+    try:
+        suite = _read(form, root)
+    except DataError as error:
+        lines.append(str(error))
+    else:
+        images = list(files([suite]))
+        absent = [path for path in images if not (root / path).is_file()]
+        without = missing_subtasks(suite)
+        if absent:
+            lines.append(f"{root} lacks {len(absent):,} of {len(images):,} images of {form}, the first is {absent[0]}")
+        if without:
+            lines.append(f"{root} lacks sub-tasks: {_listed(without)}")
+        if not absent:
+            lines.append(f"{form} can be evaluated in {root}: {len(images):,} images, {len(suite.tasks)} sub-tasks")
+        if not absent and not without:
+            return Arrangement(True, tuple(lines))
+    remedies: dict[str, list[str]] = {}
+    for source in _needed(format_of(form).SOURCES, root, absent):
+        remedies.setdefault(source.terms or f"`recompose data fetch {form}` downloads it", []).append(source.file)
+    lines += [f"{_listed(names)}: {remedy}" for remedy, names in remedies.items()]
+    lines.append(f"put what you have into {data / STORED} under these names; then `recompose data arrange {form}`")
+    return Arrangement(absent == [], tuple(lines))
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
