@@ -20,7 +20,9 @@ from recompose.interrupts import INTERRUPTED, is_interruptible
 from recompose.job_server import ADDRESS
 from recompose.worker.client import FAILED
 
-LIBRARIES = ("torch", "torchvision", "open_clip", "pytorch_lightning", "kornia", "pandas", "seaborn", "scipy.stats")
+# omegaconf is imported by Lightning's first training
+LIBRARIES = ("torch", "torchvision", "open_clip", "pytorch_lightning", "omegaconf", "kornia", "lemminflect")
+LIBRARIES += ("spacy.lang.en", "pandas", "seaborn", "scipy.stats")
 BACKLOG = 64  # clients that may wait for a connection
 
 
