@@ -20,9 +20,19 @@ from recompose.interrupts import INTERRUPTED, is_interruptible
 from recompose.job_server import ADDRESS
 from recompose.worker.client import FAILED
 
-# omegaconf is imported by Lightning's first training
-LIBRARIES = ("torch", "torchvision", "open_clip", "pytorch_lightning", "omegaconf", "kornia", "lemminflect")
-LIBRARIES += ("spacy.lang.en", "pandas", "seaborn", "scipy.stats")
+LIBRARIES = (
+    "torch",
+    "torchvision",
+    "open_clip",
+    "pytorch_lightning",
+    "omegaconf",  # by Lightning's first training
+    "kornia",
+    "spacy.lang.en",
+    "lemminflect",
+    "pandas",
+    "seaborn",
+    "scipy.stats",
+)
 BACKLOG = 64  # clients that may wait for a connection
 
 
