@@ -2,12 +2,16 @@
 
 import json
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import open_clip
 import pytest
 import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
+from open_clip.tokenizer import SimpleTokenizer
 from open_clip.transformer import QuickGELU
 from PIL import Image
 from safetensors.torch import save_file
@@ -17,6 +21,7 @@ from recompose.backbones.clip import (
     ARCHITECTURES,
     Activation,
     Backbone,
+    SharedTokenizer,
     build,
     end_of_text,
     load,
@@ -49,6 +54,19 @@ def test_texts_are_encoded_as_open_clip_does(backbone: Backbone) -> None:
 def test_tokens_are_those_of_the_standard_clip_tokenizer(backbone: Backbone) -> None:
     standard = open_clip.get_tokenizer("ViT-B-32")(TEXTS)
     assert torch.equal(backbone.tokens(TEXTS), standard[:, : backbone.model.context_length])
+
+
+tokenizer_with = cache(SimpleTokenizer)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"clean": "canonicalize"}, {"clean": "whitespace", "context_length": 5}], ids=str
+)
+@given(texts=st.lists(st.text() | st.text(alphabet="aB's 7_-<>&;!\n\t\x1bé", max_size=40), max_size=4))
+@example(texts=["it&amp;s A&B", "<start_of_text>dog's 42nd", "don 't  stop ... ", "_a_ -", "word " * 90, ""])
+def test_words_are_tokenized_as_open_clip_tokenizes_whole_texts(options: dict[str, Any], texts: list[str]) -> None:
+    tokenizer = tokenizer_with(**options)
+    assert torch.equal(SharedTokenizer(tokenizer)(texts), tokenizer(texts))
 
 
 def test_what_stands_behind_the_end_of_text_does_not_matter(backbone: Backbone) -> None:
