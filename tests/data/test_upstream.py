@@ -73,19 +73,19 @@ def test_a_file_put_there_by_hand_is_recorded_and_checked_alike(data: Path) -> N
     assert use(data) == CONTENT
     assert lock(data) == RECORDED
     path = put(data, CONTENT[:400_000])
-    with pytest.raises(DownloadError) as caught:
+    with raises(DownloadError, "wrong-file", path) as caught:
         use(data)
-    assert str(caught.value).startswith(f"{path} has 400,000 bytes, where {LOCK} expects 1,000,003. Move or delete it")
-    assert str(caught.value).endswith(f"correct {LOCK} if this file is the right one.")
+    assert all(value in str(caught.value) for value in ("400,000", "1,000,003", LOCK))
 
 
 def test_what_a_block_complains_of_is_not_recorded_and_its_size_told(data: Path) -> None:
     path = put(data, b"<html>no such file</html>", "archives/file.zip")
-    with pytest.raises(UnsafeArchive) as caught, verified_download(data, "archives/file.zip", (), None) as there:
+    with (
+        raises(UnsafeArchive, "damaged-archive", path) as caught,
+        verified_download(data, "archives/file.zip", (), None) as there,
+    ):
         extract(there, data / "unpacked")
-    first, second = str(caught.value).splitlines()
-    assert first == f"{path}: File is not a zip file"
-    assert second.startswith(f"{path} has 25 bytes; neither {LOCK} nor params.yaml ")
+    assert all(value in str(caught.value) for value in (" 25 ", LOCK, "params.yaml"))
     assert lock(data) == {}
 
 
@@ -93,7 +93,7 @@ def test_a_recorded_file_that_is_no_good_is_told_from_a_broken_one(data: Path) -
     path = put(data, b"#")
     with raises(DataError, place=path) as caught, verified_download(data, PLACE, (), sha256(b"#")):
         raise DataError("no member")
-    assert f"{path} has 1 bytes and the sha256 {sha256(b'#')}, as params.yaml expects" in str(caught.value)
+    assert all(value in str(caught.value) for value in (" 1 ", sha256(b"#"), "params.yaml"))
 
 
 def test_an_interrupted_download_goes_on_and_is_recorded_as_a_whole(mirror: Mirror, data: Path) -> None:
