@@ -178,20 +178,6 @@ def test_feasibility_worked_out_by_hand() -> None:
     np.testing.assert_allclose(feasibility(states, objects, seen), expected, rtol=0, atol=1e-15)
 
 
-def test_lengths_of_vectors_do_not_matter() -> None:
-    rng = np.random.default_rng(0)
-    states, objects, seen = rng.normal(size=(5, 3)), rng.normal(size=(4, 3)), rng.random((5, 4)) < 0.4
-    longer = states * rng.uniform(0.1, 50, (5, 1)), objects * rng.uniform(0.1, 50, (4, 1))
-    np.testing.assert_allclose(feasibility(*longer, seen), feasibility(states, objects, seen), rtol=0, atol=1e-12)
-
-
-def test_states_and_objects_may_change_places() -> None:
-    rng = np.random.default_rng(1)
-    states, objects, seen = rng.normal(size=(5, 3)), rng.normal(size=(4, 6)), rng.random((5, 4)) < 0.4
-    turned = feasibility(objects, states, seen.T).T
-    np.testing.assert_allclose(turned, feasibility(states, objects, seen), rtol=0, atol=1e-12)
-
-
 def test_vectors_of_low_precision_are_taken_as_they_are() -> None:
     rng = np.random.default_rng(2)
     states, objects = rng.normal(size=(5, 3)).astype(np.float16), rng.normal(size=(4, 3)).astype(np.float16)
@@ -220,14 +206,6 @@ def test_a_larger_ladder_holds_the_best_pairs_at_every_threshold(kind: str, bits
     ladder = ladder_of(given, 3, MAKERS[kind])
     for threshold in every_threshold(given):
         assert_best(ladder.at(threshold), given.at(threshold))
-
-
-def test_reports_at_a_threshold_are_those_of_a_dense_evaluation() -> None:
-    given = random_calibrated(5, 25, 20, 0, 8)
-    ladder = ladder_of(given)
-    for threshold in given.thresholds:
-        assert numbers_of(report_of(ladder.at(threshold))) == close(dense_numbers(given.at(threshold)))
-        assert numbers_of(report_of(ladder.at(threshold), "field")) == close(field_sweep(given.at(threshold)).numbers)
 
 
 def test_a_rung_beats_all_that_come_before_it() -> None:
@@ -262,16 +240,6 @@ def test_few_entries_are_looked_at_again_however_many_pairs_there_are(monkeypatc
     assert len(counts) < 25  # chunks grow with what came before
     assert sum(counts) < 10 * 25  # about one entry an image in each
     assert_best(builder.ladder().at(0.25), given.at(0.25))
-
-
-@settings(deadline=None, max_examples=60)
-@given(calibrated(), seeds)
-def test_the_order_of_blocks_does_not_change_what_a_ladder_says(given: Calibrated, seed: int) -> None:
-    one, other = fed(given, seed), fed(given, seed + 1)
-    assert_same(one.best(), other.best())
-    for threshold in every_threshold(given):
-        assert_same(one.ladder().at(threshold), other.ladder().at(threshold))
-    assert np.array_equal(aucs(one.ladder()), aucs(other.ladder()), equal_nan=True)
 
 
 @settings(deadline=None, max_examples=60)
