@@ -1,6 +1,5 @@
 """Evidential losses, uncertainty, conflict and fusion against plain loops, integrals and finite differences."""
 
-import doctest
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +15,6 @@ from scipy.special import digamma, gammaln
 from scipy.stats import beta
 
 from recompose.errors import ArgumentError
-from recompose.tracks.gzsl import evidential
 from recompose.tracks.gzsl.evidential import (
     annealed_loss,
     conflict,
@@ -276,7 +274,3 @@ WRONG: list[tuple[Callable[[], Any], str, str]] = [
 def test_bad_input_is_named(call: Callable[[], Any], code: str, argument: str) -> None:
     with raises(ArgumentError, code, place=argument):
         call()
-
-
-def test_examples() -> None:
-    assert doctest.testmod(evidential).failed == 0

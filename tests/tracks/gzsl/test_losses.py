@@ -2,7 +2,6 @@
 gradients against finite differences of these loops.
 """
 
-import doctest
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from recompose.errors import ArgumentError
-from recompose.tracks.gzsl import losses
 from recompose.tracks.gzsl.losses import (
     calibration_mask,
     compactness,
@@ -250,7 +248,3 @@ WRONG: list[tuple[Callable[[], Any], str, str]] = [
 def test_bad_input_is_named(call: Callable[[], Any], code: str, argument: str) -> None:
     with raises(ArgumentError, code, place=argument):
         call()
-
-
-def test_examples() -> None:
-    assert doctest.testmod(losses).failed == 0

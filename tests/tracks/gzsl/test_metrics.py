@@ -1,6 +1,5 @@
 """Per-class accuracies, their harmonic mean and the curve over biases against plain loops in exact arithmetic."""
 
-import doctest
 import math
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
-from recompose.tracks.gzsl import metrics
 from recompose.tracks.gzsl.metrics import (
     ClassReport,
     best_bias,
@@ -310,7 +308,3 @@ def test_a_bias_is_finite(bias: float) -> None:
 def test_metrics_start_without_torch() -> None:
     code = "import sys, recompose.tracks.gzsl.metrics; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_examples() -> None:
-    assert doctest.testmod(metrics).failed == 0

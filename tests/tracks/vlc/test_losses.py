@@ -2,7 +2,6 @@
 gradients against finite differences of these loops.
 """
 
-import doctest
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
@@ -16,7 +15,6 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc import losses
 from recompose.tracks.vlc.losses import (
     Missing,
     Target,
@@ -560,7 +558,3 @@ def test_bad_input_is_named(number: int) -> None:
     with raises(ArgumentError) as caught:
         call()
     assert caught.value.place == place
-
-
-def test_examples() -> None:
-    assert doctest.testmod(losses).failed == 0

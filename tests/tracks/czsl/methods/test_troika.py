@@ -24,16 +24,15 @@ from tests.tracks.czsl.methods.derivations import (
     plain_paths,
     random_images,
     settings_of,
-    small_backbone,
     unsettle,
 )
 
 SETTINGS = settings_of("troika", fusion="logits", traction_dropout=0.3)
 
 
-@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
-def backbone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
+@pytest.fixture(scope="module")
+def backbone(either: Backbone) -> Backbone:
+    return either
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,7 @@
 """Both sweeps, the evaluator and its blocks against plain loops over every bias, in exact arithmetic."""
 
-import doctest
 import math
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,9 @@ from recompose.tracks.czsl.metrics import czsl
 from recompose.tracks.czsl.metrics.czsl import Best, Evaluator, czsl_report, report_of
 from tests.errors import raises
 from tests.tracks.czsl.metrics.derivations import (
+    MAKERS,
     NUMBERS,
+    Make,
     Problem,
     accuracy,
     answers,
@@ -32,16 +32,6 @@ from tests.tracks.czsl.metrics.derivations import (
     probes,
 )
 
-Make = Callable[[Any], Any]
-MAKERS: dict[str, Make] = {
-    "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
-    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
-    "numpy-float64": lambda rows: np.array(rows, dtype=np.float64),
-    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
-    "torch-float16": lambda rows: torch.tensor(rows, dtype=torch.float16),
-    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32),
-    "torch-float64": lambda rows: torch.tensor(rows, dtype=torch.float64),
-}
 LIBRARIES = {"numpy": MAKERS["numpy-float32"], "torch": MAKERS["torch-float32"]}
 seeds = st.integers(0, 2**32 - 1)
 # two images that are told apart by a bias between -1 and 1: the first one's pair is seen, the second one's is not
@@ -604,12 +594,6 @@ def test_positions_that_are_no_integers_are_refused(wrong: np.ndarray) -> None:
             evaluator.update(np.ones((2, 2)), **{name: wrong})
     with raises(ArgumentError, code="no-integers", place="targets"):
         Evaluator(wrong, np.array([True, False]))
-
-
-def test_the_examples_in_the_documentation_are_right() -> None:
-    actual = doctest.testmod(czsl)
-    assert actual.attempted >= 7
-    assert actual.failed == 0
 
 
 @pytest.mark.parametrize("wrong", [-1, 2])

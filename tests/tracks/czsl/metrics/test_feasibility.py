@@ -20,6 +20,8 @@ from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdPr
 from recompose.tracks.czsl.metrics.thresholds import aucs, best_threshold, released_calibration, released_threshold
 from tests.errors import raises
 from tests.tracks.czsl.metrics.derivations import (
+    MAKERS,
+    Make,
     Problem,
     assert_best,
     assert_same,
@@ -30,12 +32,7 @@ from tests.tracks.czsl.metrics.derivations import (
     numbers_of,
 )
 
-Make = Callable[[Any], Any]
-MAKERS: dict[str, Make] = {
-    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
-    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32),
-    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
-}
+KINDS = ["numpy-float32", "torch-float32", "torch-bfloat16"]
 NUMPY = MAKERS["numpy-float32"]
 VALUES = [-0.5, -0.25, 0.0, 0.25, 0.5]
 seeds = st.integers(0, 2**32 - 1)
@@ -189,7 +186,7 @@ def test_vectors_of_low_precision_are_taken_as_they_are() -> None:
 # ladders
 
 
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None, max_examples=60)
 @given(given_=calibrated(), seed=seeds)
 def test_a_ladder_holds_the_best_pairs_at_every_threshold(kind: str, given_: Calibrated, seed: int) -> None:

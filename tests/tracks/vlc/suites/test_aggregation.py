@@ -1,6 +1,5 @@
 """The trees against means written out, and what they do where scores are missing or wrong."""
 
-import doctest
 import math
 from fractions import Fraction
 from typing import Any
@@ -10,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc.suites import aggregation
 from recompose.tracks.vlc.suites.aggregation import (
     ARO,
     COMP,
@@ -207,7 +205,3 @@ def test_a_suite_s_score_stands_for_its_sub_tasks() -> None:
 def test_bad_scores_are_named(scores: Any, items: Any, code: str, place: str) -> None:
     with raises(ArgumentError, code, place):
         aggregate(scores, items)
-
-
-def test_examples() -> None:
-    assert doctest.testmod(aggregation).failed == 0

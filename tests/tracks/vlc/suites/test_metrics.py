@@ -1,6 +1,5 @@
 """Choices, groups, retrieval and ELEVATER's metrics against plain loops and scikit-learn."""
 
-import doctest
 import math
 import subprocess
 import sys
@@ -438,7 +437,3 @@ def test_metrics_start_without_torch() -> None:
     modules = ", ".join(f"recompose.tracks.vlc.suites.{name}" for name in ("metrics", "aggregation", "catalogue"))
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_examples() -> None:
-    assert doctest.testmod(metrics).failed == 0
