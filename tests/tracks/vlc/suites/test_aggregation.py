@@ -150,21 +150,6 @@ def test_micro_counts_the_items_that_were_scored() -> None:
 
 
 @given(st.data())
-def test_every_number_lies_between_its_leaves_and_follows_shift_and_scale(data: st.DataObject) -> None:
-    leaves = {leaf for tree in TREES for leaf in missing_leaves(tree, {})}
-    scores = {leaf: data.draw(st.floats(0, 100), label=leaf) for leaf in sorted(leaves)}
-    items = {leaf: data.draw(st.integers(1, 50)) for leaf in [*SUGARCREPE.leaves, *IMAGECODE.leaves]}
-    numbers = aggregate(scores, items)
-    moved = aggregate({leaf: 3 + score / 100 for leaf, score in scores.items()}, items)
-    for tree in TREES:
-        for one in means(tree):
-            own = [scores[leaf] for leaf in one.leaves]
-            assert min(own) - 1e-9 <= numbers[one.name] <= max(own) + 1e-9
-            assert moved[one.name] == pytest.approx(3 + numbers[one.name] / 100)
-        assert missing_leaves(tree, numbers) == ()
-
-
-@given(st.data())
 def test_a_mean_has_a_number_where_none_of_its_leaves_is_missing(data: st.DataObject) -> None:
     scores = {leaf: 1.0 for leaf in COMP.leaves if data.draw(st.booleans() | st.just(True))}
     numbers = aggregate(scores, ITEMS)
