@@ -515,8 +515,9 @@ def update_of(scores: Any, library: str, candidates: list[bool] | None = None, *
 def test_the_first_image_with_a_wrong_score_is_named(library: str, wrong: float) -> None:
     scores = np.zeros((12, 3))
     scores[4, 2] = scores[5, 0] = scores[5, 1] = scores[9, 0] = wrong
-    with raises(ArgumentError, code="not-finite", place="scores[4]"):
+    with raises(ArgumentError, code="not-finite", place="scores[4]") as error:
         update_of(scores.tolist(), library)
+    assert " 3 images" in str(error.value)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -541,17 +542,16 @@ def test_a_wrong_score_is_found_beside_one_that_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("targets", "code", "image"),
-    [
-        ([0, 2, 1, 3], "no-candidate", 1),
-        ([0, 1, 4, 2], "no-pair", 2),
-        ([-1, 1, 2, 9], "no-pair", 0),
-    ],
+    ("targets", "code", "image", "count"),
+    [([0, 2, 1, 3], "no-candidate", 1, 1), ([0, 1, 4, 2], "no-pair", 2, 2), ([-1, 1, 2, 9], "no-pair", 0, 3)],
 )
-def test_the_first_image_whose_true_pair_cannot_be_answered_is_named(targets: list[int], code: str, image: int) -> None:
+def test_the_first_image_whose_true_pair_cannot_be_answered_is_named(
+    targets: list[int], code: str, image: int, count: int
+) -> None:
     candidates = np.array([True, True, False, True])
-    with raises(ArgumentError, code=code, place=f"targets[{image}]"):
+    with raises(ArgumentError, code=code, place=f"targets[{image}]") as error:
         Evaluator(np.array(targets), np.array([True, False, True, False]), candidates)
+    assert f" {count} images " in str(error.value)
 
 
 @pytest.mark.parametrize("pairs", [0, 3])
