@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from recompose.tracks.czsl.methods.duplex.codebook import Codebook
+from tests.tracks.czsl.methods.graphs import unit
 
 STATES, OBJECTS, WIDTH = 3, 2, 5
 # uneven counts; no image shows (2, 0) or (1, 1)
@@ -97,6 +98,13 @@ def test_neither_lengths_nor_precision_nor_order_of_embeddings_matter() -> None:
     torch.testing.assert_close(second.prototypes, first.prototypes)
     second.begin_at_means(embeddings.bfloat16(), labels)
     torch.testing.assert_close(second.prototypes, first.prototypes, atol=0.01, rtol=0)
+
+
+def test_a_name_without_images_leaves_a_pair_to_the_other() -> None:
+    codebook = made()
+    embeddings = random_rows(2, WIDTH)
+    codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]))
+    torch.testing.assert_close(codebook.prototypes[2], unit(embeddings))
 
 
 def test_without_images_every_prototype_stays() -> None:

@@ -308,6 +308,11 @@ def test_blocks_of_any_size_equal_one_dense_pass_and_are_asked_for_once(
         assert sorted(chain(*rows)) == tested
 
 
+def test_a_scorer_gives_scores_of_every_block(data: PairData) -> None:
+    with pytest.raises(ValueError):
+        score_worlds(data, world_by_world(lambda blocks, world: lambda rows: []))
+
+
 @pytest.mark.parametrize("title", ["", "a title"])
 def test_progress_has_the_title(data: PairData, monkeypatch: pytest.MonkeyPatch, title: str) -> None:
     labels: list[str] = []
@@ -426,6 +431,7 @@ def test_what_is_written_is_read_back_bit_by_bit(
     path = tmp_path / worlds.FILE
     scores.write(path)
     assert [path.name for path in tmp_path.iterdir()] == ["scores.safetensors"]
+    assert scores.top.shape == (20, 5)
     again = PairScores.read(path)
     assert set(again.bests) == set(scores.bests)
     for key, best in scores.bests.items():
