@@ -15,12 +15,10 @@ from statistics import mean, pstdev, stdev
 import pytest
 
 from recompose.papers.declaration import load_paper
-from recompose.params import parse_params
-from recompose.tracks import FORMS, TRACKS
+from recompose.tracks import TRACKS
 from recompose.tracks.vlc.attribution.cae_subsets import METHODS
 from recompose.tracks.vlc.catalogue import active_settings
-from recompose.tracks.vlc.params import Vlc
-from tests.configuration import params_text
+from tests.papers.sections import section
 
 PAPER = load_paper("clip-cae")
 CORPUS, DRAWN = "coco-100k", "shapes-laion"
@@ -357,13 +355,6 @@ def test_of_retrieval_clip_s_row_is_as_released_and_other_models_are_3_to_10_poi
 
 
 # variants and claims
-
-
-@cache
-def section() -> Vlc:
-    found = parse_params(params_text("paper"), FORMS).tracks["vlc"]
-    assert isinstance(found, Vlc)
-    return found
 
 
 @pytest.mark.parametrize("name", PAPER.variants)

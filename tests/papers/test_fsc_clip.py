@@ -7,7 +7,6 @@ import csv
 import os
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache
 from itertools import combinations_with_replacement
 from pathlib import Path
 from statistics import mean, pstdev, stdev
@@ -15,13 +14,10 @@ from statistics import mean, pstdev, stdev
 import pytest
 
 from recompose.papers.declaration import load_paper
-from recompose.params import parse_params
-from recompose.tracks import FORMS
 from recompose.tracks.vlc.catalogue import UNTRAINED, active_settings
-from recompose.tracks.vlc.params import Vlc
 from recompose.tracks.vlc.suites.aggregation import COMP, ELEVATER
-from tests.configuration import params_text
 from tests.conftest import ROOT
+from tests.papers.sections import section
 
 PAPER = load_paper("fsc-clip")
 CORPORA = ("coco-100k", "cc3m-100k", "laion-coco-100k")
@@ -240,13 +236,6 @@ def test_reported_values_of_fsc_clip_are_released_ones() -> None:
 
 
 # variants and claims
-
-
-@cache
-def section() -> Vlc:
-    found = parse_params(params_text("paper"), FORMS).tracks["vlc"]
-    assert isinstance(found, Vlc)
-    return found
 
 
 @pytest.mark.parametrize("name", PAPER.variants)

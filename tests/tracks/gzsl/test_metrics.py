@@ -22,17 +22,8 @@ from recompose.tracks.gzsl.metrics import (
     seen_unseen_curve,
 )
 from recompose.tracks.seen_unseen import area
+from tests.arrays import MAKERS
 from tests.errors import raises
-
-MAKERS: dict[str, Callable[[Any], Any]] = {
-    "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
-    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
-    "numpy-float64": lambda rows: np.array(rows, dtype=np.float64),
-    "numpy-int64": lambda rows: np.array(rows, dtype=np.int64),
-    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
-    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32, requires_grad=True),
-    "torch-float64": lambda rows: torch.tensor(rows, dtype=torch.float64),
-}
 
 
 class Problem(NamedTuple):

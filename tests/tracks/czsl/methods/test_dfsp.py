@@ -27,7 +27,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_pixels,
     plain_tower,
     plain_weights,
-    random_images,
     unsettle,
     words,
 )
@@ -50,11 +49,6 @@ OWN = {  # fusion -> what it has beside the soft prompt and the blocks of self-a
     "i2t": {"image_to_text", "text_looks", "composed"},
     "BiF": {"text_to_image", "image_looks", "image_to_text", "text_looks", "composed"},
 }
-
-
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return random_images(3)
 
 
 def made(backbone: Backbone, *, new: bool = False, **changed: Any) -> Any:

@@ -27,7 +27,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_loss,
     plain_norm,
     plain_paths,
-    random_images,
     settings_of,
     unsettle,
 )
@@ -50,11 +49,6 @@ VARIANTS: list[dict[str, Any]] = [
     {"fusion_of_stages": "last", "stages": "low"},
     {"pair_head": False},
 ]
-
-
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return random_images(3)
 
 
 def made(backbone: Backbone, **changed: Any) -> MSCI:

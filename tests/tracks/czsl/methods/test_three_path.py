@@ -46,11 +46,6 @@ TARGETS = [0, 3, 4, 2]
 METHODS: dict[str, type[ThreePath]] = {"c-s-o": CSO, "troika": Troika, "msci": MSCI}
 
 
-@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
-def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
-
-
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
     return small_backbone("shapes-clip", tmp_path_factory.mktemp("architectures"))

@@ -20,7 +20,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_interaction,
     plain_norm,
     plain_paths,
-    random_images,
     settings_of,
     unsettle,
 )
@@ -31,11 +30,6 @@ SETTINGS = settings_of("troika", fusion="logits", traction_dropout=0.3)
 @pytest.fixture(scope="module")
 def backbone(either: Backbone) -> Backbone:
     return either
-
-
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return random_images(3)
 
 
 def made(backbone: Backbone, **changed: Any) -> Troika:

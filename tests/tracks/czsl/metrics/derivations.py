@@ -3,27 +3,16 @@ alone.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import torch
 
 Number = int | float | Fraction
 NUMBERS = ("seen", "unseen", "harmonic_mean", "auc")
-Make = Callable[[Any], Any]
-MAKERS: dict[str, Make] = {
-    "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
-    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
-    "numpy-float64": lambda rows: np.array(rows, dtype=np.float64),
-    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
-    "torch-float16": lambda rows: torch.tensor(rows, dtype=torch.float16),
-    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32),
-    "torch-float64": lambda rows: torch.tensor(rows, dtype=torch.float64),
-}
 
 
 class Problem(NamedTuple):

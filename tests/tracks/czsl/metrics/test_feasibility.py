@@ -18,10 +18,9 @@ from recompose.tracks.czsl.metrics.best import RunningBest
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdProfile, feasibility
 from recompose.tracks.czsl.metrics.thresholds import aucs, best_threshold, released_calibration, released_threshold
+from tests.arrays import FLOATS, Make
 from tests.errors import raises
 from tests.tracks.czsl.metrics.derivations import (
-    MAKERS,
-    Make,
     Problem,
     assert_best,
     assert_same,
@@ -33,7 +32,7 @@ from tests.tracks.czsl.metrics.derivations import (
 )
 
 KINDS = ["numpy-float32", "torch-float32", "torch-bfloat16"]
-NUMPY = MAKERS["numpy-float32"]
+NUMPY = FLOATS["numpy-float32"]
 VALUES = [-0.5, -0.25, 0.0, 0.25, 0.5]
 seeds = st.integers(0, 2**32 - 1)
 
@@ -190,7 +189,7 @@ def test_vectors_of_low_precision_are_taken_as_they_are() -> None:
 @settings(deadline=None, max_examples=60)
 @given(given_=calibrated(), seed=seeds)
 def test_a_ladder_holds_the_best_pairs_at_every_threshold(kind: str, given_: Calibrated, seed: int) -> None:
-    ladder = ladder_of(given_, seed, MAKERS[kind])
+    ladder = ladder_of(given_, seed, FLOATS[kind])
     assert ladder.thresholds.tolist() == given_.thresholds
     for threshold in every_threshold(given_):
         assert_best(ladder.at(threshold), given_.at(threshold))
@@ -200,7 +199,7 @@ def test_a_ladder_holds_the_best_pairs_at_every_threshold(kind: str, given_: Cal
 @pytest.mark.parametrize(("bits", "values"), [(0, 4), (3, 1000), (10, 20)])
 def test_a_larger_ladder_holds_the_best_pairs_at_every_threshold(kind: str, bits: int, values: int) -> None:
     given = random_calibrated(bits, 40, 120, bits, values)
-    ladder = ladder_of(given, 3, MAKERS[kind])
+    ladder = ladder_of(given, 3, FLOATS[kind])
     for threshold in every_threshold(given):
         assert_best(ladder.at(threshold), given.at(threshold))
 
@@ -291,7 +290,7 @@ def test_without_unseen_pairs_no_threshold_is_needed() -> None:
 @pytest.mark.parametrize("kind", ["numpy-float32", "torch-float32"])
 def test_one_block_without_unseen_pairs_or_without_images_adds_nothing(kind: str) -> None:
     given = random_calibrated(12, 6, 8, 2, 10)
-    builder, scores = fed(given, 0, MAKERS[kind]), MAKERS[kind](given.problem.scores)
+    builder, scores = fed(given, 0, FLOATS[kind]), FLOATS[kind](given.problem.scores)
     before = builder.ladder()
     seen, nothing = np.flatnonzero(given.problem.seen), np.empty(0, dtype=np.int64)
     builder.update(scores[:, seen], np.arange(6), seen)
@@ -317,7 +316,7 @@ def test_positions_may_be_narrow_integers(kind: str) -> None:
     given = random_calibrated(14, 6, 8, 2, 10)
     builder = builder_of(given)
     order = np.array(falling_order(given, np.random.default_rng(0)), dtype=np.int32)
-    builder.update(MAKERS[kind](given.problem.scores)[:, order.tolist()], np.arange(6, dtype=np.int32), order)
+    builder.update(FLOATS[kind](given.problem.scores)[:, order.tolist()], np.arange(6, dtype=np.int32), order)
     for threshold in given.thresholds:
         assert_best(builder.ladder().at(threshold), given.at(threshold))
 

@@ -31,18 +31,10 @@ from recompose.tracks.vlc.suites.metrics import (
     right_groups,
     roc_auc,
 )
+from tests.arrays import MAKERS
 from tests.errors import raises
 
 RULES: list[Ties] = ["strict", "lenient", "first"]
-MAKERS: dict[str, Callable[[Any], Any]] = {
-    "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
-    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
-    "numpy-float64": lambda rows: np.array(rows, dtype=np.float64),
-    "numpy-int64": lambda rows: np.array(rows, dtype=np.int64),
-    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
-    "torch-float16": lambda rows: torch.tensor(rows, dtype=torch.float16),
-    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32, requires_grad=True),
-}
 VALUES = st.integers(-3, 3)  # few of them, so that ties are frequent
 
 Rows = list[list[int]]
