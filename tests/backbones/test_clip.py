@@ -94,13 +94,6 @@ def test_prompts_that_begin_alike_are_encoded_as_each_alone(backbone: Backbone, 
     torch.testing.assert_close(found[:, :shared].sum(dim=0), expected[:, :shared].sum(dim=0))
 
 
-def test_the_last_block_s_class_token_gives_the_image_embedding(backbone: Backbone, pixels: Tensor) -> None:
-    visual = backbone.model.visual
-    (last,) = backbone.image_tokens(pixels, [backbone.depth - 1])
-    assert last.shape == (5, 1 + 16, 128)
-    torch.testing.assert_close(visual.ln_post(last[:, 0]) @ visual.proj, backbone.encode_image(pixels))
-
-
 def test_image_tokens_are_each_block_s_output_in_the_order_asked_for(backbone: Backbone, pixels: Tensor) -> None:
     seen: list[Tensor] = []
     hooks = [
@@ -175,12 +168,6 @@ def test_an_outline_has_the_shapes_of_the_architecture(backbone: Backbone) -> No
     assert {name: tensor.shape for name, tensor in found.items()} == {
         name: tensor.shape for name, tensor in backbone.model.state_dict().items()
     }
-
-
-def test_sizes_are_those_of_the_architecture(backbone: Backbone) -> None:
-    assert (backbone.depth, backbone.width, backbone.image_width, backbone.image_size) == (4, 64, 128, (32, 32))
-    assert (backbone.image_length, backbone.text_width) == (1 + 16, 128)
-    assert len(backbone.image_blocks) == 4
 
 
 @torch.no_grad()

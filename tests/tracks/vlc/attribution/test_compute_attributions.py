@@ -1,6 +1,5 @@
 """What is kept of attribution against looking at each caption by itself, and what ARO's captions speak of."""
 
-import doctest
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +16,6 @@ from recompose.tracks.vlc.attribution.compute_attributions import REPLACEMENTS, 
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
 from recompose.tracks.vlc.suites.scores import Features
-from recompose.tracks.vlc.text import aro_captions
 from recompose.tracks.vlc.text.aro_captions import ATTRIBUTES, RELATIONS, concepts_of
 from tests.tracks.vlc.tiny_suites import plain_text, random_clip
 
@@ -67,10 +65,6 @@ def kept(clip: Backbone, pixels: np.ndarray) -> dict[str, Attributed]:
 
 def ids_of(clip: Backbone, text: str) -> torch.Tensor:
     return clip.tokens([text])
-
-
-def test_examples_hold() -> None:
-    assert doctest.testmod(aro_captions).failed == 0
 
 
 @pytest.mark.parametrize(
