@@ -11,6 +11,7 @@ SOURCE, TESTS = ROOT / "src" / "recompose", ROOT / "tests"
 # module -> where it is tested; a folder, which ends in a slash, stands for its modules without a test file of their own
 ELSEWHERE = {
     "__main__.py": "test_docs.py",
+    "allocation/stages.py": "monitor/test_decide.py",
     "backbones/images.py": "backbones/test_pixels.py",
     "backbones/stem.py": "backbones/test_clip.py",
     "data/content.py": "data/test_upstream.py",

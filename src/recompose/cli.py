@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from recompose.errors import ChangedError, DamagedError, RecomposeError, TraceError
-from recompose.interrupts import INTERRUPTED, end_at_once
+from recompose.interrupts import INTERRUPTED, SENTENCE, end_at_once
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import closure
@@ -367,7 +367,7 @@ def _run_workflow(targets: Sequence[str]) -> int:
     from recompose.phases import needs_gpu
     from recompose.terminal.live import follow, show_opening
 
-    work, server = _workspace(), JobServer()  # the server ends with this process
+    work, server = _workspace(), JobServer()
     if work.params.chosen.trainer.accelerator == "cpu" and needs_gpu(work.missing(work.plan.recipes)):
         server.start()  # its imports take as long as the probe and estimates, which another core does meanwhile
     probe()  # estimates and records are in terms of this machine's speed
@@ -378,7 +378,10 @@ def _run_workflow(targets: Sequence[str]) -> int:
     def start() -> SnakemakeCall:
         return SnakemakeCall(Path.cwd(), Path("results"), targets)
 
-    return follow(console, reproduction, start)
+    try:
+        return follow(console, reproduction, start)
+    finally:
+        server.stop()  # the next workflow of this process has another plan
 
 
 @app.command()
@@ -389,12 +392,22 @@ def decide(
 
     What is chosen is written into the profile's allocation file before it is run; an interrupted study continues.
     """
+    from recompose.machine import probe
     from recompose.monitor.decide import decide as stages
     from recompose.terminal.decide import show_outcome, stage_text
 
-    for stage in stages(Path.cwd(), hours, lambda: _run_workflow(())):
-        say(stage_text(stage))
-    show_outcome(Console(), Workspace(Path.cwd()))
+    def run() -> None:
+        if code := _run_workflow(()):
+            raise typer.Exit(code)
+
+    try:
+        probe()  # the costs that the choice rests on are in terms of this machine's speed
+        for stage in stages(Path.cwd(), hours, run):
+            say(stage_text(stage))
+        show_outcome(Console(), _workspace())
+    except KeyboardInterrupt:
+        print(f"\n{SENTENCE}", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @app.command()

@@ -22,6 +22,11 @@ PROFILE = {
     "trainer": {"precision": "32-true", "threads": 1, "accelerator": "cpu", "devices": 1},
     "toy": {"datasets": ["lengths"], "methods": ["zero", "descent"], "seeds": [0, 1]},
 }
+STUDY = {
+    "based_on": "toy",
+    "allocation": "allocation.yaml",
+    "toy": {"seeds": [100, 101, 102, 103, 104, 105], "looks": [2, 6]},
+}
 SECTION = {
     "datasets": {"lengths": {"seed": 3, "count": 40}},
     "methods": {"zero": {}, "descent": {"training": {"lr": 0.1, "epochs": 40}}},
@@ -39,7 +44,7 @@ def with_toy(root: Path) -> Project:
     text = tracks.read_text().replace("VLC())", "VLC(), Toy())")
     tracks.write_text(text.replace("import GZSL\n", "import GZSL\nfrom recompose.tracks.toy import Toy\n"))
     assert tracks.read_text().count("Toy") == 2
-    project.set({"profile": "toy", "profiles.toy": PROFILE, "toy": SECTION})
+    project.set({"profile": "toy", "profiles.toy": PROFILE, "profiles.toy-study": STUDY, "toy": SECTION})
     stages = YAML(typ="safe").load(root / "dvc.yaml")
     del stages["plots"]
     for stage in stages["stages"].values():
@@ -176,3 +181,35 @@ def test_an_edit_makes_anew_just_what_it_touches(project: Project, tmp_path: Pat
     copy.snakemake("toy")
     assert copy.runs().keys() == before.keys() | made
     assert table(copy, "table-1") == cells
+
+
+def test_a_study_is_run_until_its_claims_are_decided_and_a_digit_that_was_changed_is_found(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = project.copy(tmp_path / "project")
+    wrong = copy.recompose("decide", "--hours", "1", check=False)
+    assert (wrong.returncode, "profiles.toy.allocation" in wrong.stderr) == (1, True)
+    assert "Traceback" not in wrong.stderr
+    monkeypatch.setenv("RECOMPOSE_PROFILE", "toy-study")
+    said = copy.recompose("decide", "--hours", "1")
+    path = copy.root / "allocation.yaml"
+    written = path.read_text()
+    stages = YAML(typ="safe").load(written)["stages"]
+    assert [stage["replicates"]["toy"]["descent-short"] for stage in stages] == [2, 6]
+    assert "2 stages" in said.stdout
+    seeds = {seed for name, seed in evaluations(copy) if name == "descent-short"}
+    assert seeds == {0, 1, *STUDY["toy"]["seeds"]}  # type: ignore[index]
+    copy.commit("A study")
+    audit = json.loads(copy.recompose("audit", "--json").stdout)
+    assert (audit["findings"], audit["unchecked"]) == ([], [])
+    again = copy.recompose("decide", "--hours", "1")
+    assert path.read_text() == written
+    assert "everything is complete" in again.stdout
+    number = re.search(r"difference: -?\d\.\d*?([1-8])", written)
+    assert number
+    path.write_text(written[: number.start(1)] + "9" + written[number.end(1) :])
+    spoiled = copy.recompose("audit", "--json", check=False)
+    assert spoiled.returncode == 1
+    findings = json.loads(spoiled.stdout)["findings"]
+    assert {finding["state"] for finding in findings} == {"tampered"}
+    assert all(finding["place"].startswith("allocation.yaml · stage 2 · ") for finding in findings)

@@ -4,18 +4,17 @@ A pure function of what was seen, of declared looks and of costs that were writt
 choose once more, and so that it does not depend on the machine or on its number of cores.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import inf
 
 from recompose.inference.power import Question, decision_probability
 from recompose.inference.sequential import Looks
-from recompose.params.allocation import Replicates, Stage
+from recompose.params.allocation import PartCosts, Replicates, Stage
 
 LEAST = 0.2  # the probability of a decision at the last look below which a comparison gets no further replicates
-
-PartCosts = Mapping[str, Mapping[str, Mapping[str, float]]]  # track -> method or variant -> part -> core-seconds
+DECIMALS = 2  # decimals of seconds that are written
+DIGITS = 9  # of what is compared: other processors may differ in those after
 
 
 @dataclass(frozen=True)
@@ -30,18 +29,31 @@ class OpenComparison:
 
     def probability(self, looks: Looks, size: int) -> float:
         """Return the probability that a look decides it, if the difference is as measured."""
-        share = dict(zip(looks.sizes, looks.shares, strict=True))[size]
+        share = looks.shares[looks.sizes.index(size)]
         if share == 0:
             return 0.0
         question = replace(
             self.question, level=self.question.level * share, margin_level=self.question.margin_level * share
         )
-        return decision_probability(question, self.difference, size)
+        return _rounded(decision_probability(question, self.difference, size))
+
+    def later_looks(self, looks: Looks, replicates: Replicates) -> list[int]:
+        """Return the looks that some of its methods have not reached."""
+        least = min(replicates[self.track].get(name, 1) for name in self.methods)
+        return [size for size in looks.sizes if size > least]
+
+    def raise_to(self, size: int, replicates: Replicates) -> Replicates:
+        """Return the replicates with those of its methods raised to a size."""
+        counts = replicates[self.track]
+        return {
+            **replicates,
+            self.track: {**counts, **{name: max(size, counts.get(name, 1)) for name in self.methods}},
+        }
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What replicates cost; parts that several methods or variants share count once."""
+    """The cost of replicates; parts that several methods or variants share count once."""
 
     costs: PartCosts
 
@@ -59,58 +71,17 @@ class Budget:
         return sum(seconds[part] * count for part, count in most.items())
 
 
-@dataclass
-class _Choice:
-    """A stage that is being chosen, one comparison after the other."""
-
-    looks: Mapping[str, Looks]
-    budget: Budget
-    replicates: Replicates
-    before: float
-
-    @cached_property
-    def start(self) -> Replicates:
-        """The replicates before the stage."""
-        return {track: dict(counts) for track, counts in self.replicates.items()}
-
-    def raised(self, comparison: OpenComparison, size: int) -> Replicates:
-        """Return the replicates with those of a comparison's methods raised to a size."""
-        counts = self.replicates[comparison.track]
-        more = {name: max(size, counts.get(name, 1)) for name in comparison.methods}
-        return {**self.replicates, comparison.track: {**counts, **more}}
-
-    def later_looks(self, comparison: OpenComparison) -> list[int]:
-        """Return the looks that a comparison had not reached before the stage."""
-        counts = self.start[comparison.track]
-        least = min(counts.get(name, 1) for name in comparison.methods)
-        return [size for size in self.looks[comparison.track].sizes if size > least]
-
-    def is_raised(self, comparison: OpenComparison) -> bool:
-        """Return True if the stage has the comparison's next look already."""
-        counts, sizes = self.replicates[comparison.track], self.later_looks(comparison)
-        return bool(sizes) and all(counts.get(name, 1) >= sizes[0] for name in comparison.methods)
-
-    def worth(self, comparison: OpenComparison) -> float:
-        """Return the probability of a decision for each core-second, at the best of the later looks."""
-        looks, now = self.looks[comparison.track], self.budget.core_seconds(self.replicates)
-
-        def ratio(size: int) -> float:
-            cost = self.budget.core_seconds(self.raised(comparison, size)) - now
-            return comparison.probability(looks, size) / cost if cost > 0 else inf
-
-        return max(ratio(size) for size in self.later_looks(comparison))
-
-
-def first_stage(names: Mapping[str, Iterable[str]], looks: Mapping[str, Looks], budget: Budget) -> Stage:
+def first_stage(names: Mapping[str, Iterable[str]], looks: Mapping[str, Looks], budget: Budget, hours: float) -> Stage:
     """Return the first stage: the first look of every comparison.
 
     Args:
         names: the methods and variants of all comparisons, by track.
         looks: of each track.
         budget: what replicates cost.
+        hours: the core-hours of the study, which the stage may exceed.
     """
     replicates = {track: dict.fromkeys(sorted(members), looks[track].sizes[0]) for track, members in names.items()}
-    return Stage(replicates=replicates, core_seconds=round(budget.core_seconds(replicates), 1))
+    return Stage(replicates=replicates, core_seconds=round(budget.core_seconds(replicates), DECIMALS), hours=hours)
 
 
 def too_dear(comparisons: Iterable[OpenComparison], looks: Mapping[str, Looks]) -> list[str]:
@@ -125,34 +96,56 @@ def too_dear(comparisons: Iterable[OpenComparison], looks: Mapping[str, Looks]) 
 def next_stage(
     comparisons: Iterable[OpenComparison],
     looks: Mapping[str, Looks],
-    replicates: Replicates,
     budget: Budget,
-    core_seconds: float,
+    stages: Sequence[Stage],
+    hours: float,
 ) -> Stage | None:
     """Return the next stage, or None if nothing is left that the remaining time can pay.
 
-    Comparisons are taken by the probability of a decision for each core-second. Each moves by one look, so that it
-    stops where it is decided.
+    Comparisons are taken by the probability of a decision for each core-second, at the best of their later looks. Each
+    moves by one look, so that it stops where it is decided.
 
     Args:
         comparisons: those that are undecided.
         looks: of each track.
-        replicates: those of the stage before.
         budget: what replicates cost.
-        core_seconds: the time that is left.
+        stages: those before, at least one.
+        hours: the core-hours of the whole study.
     """
     undecided = sorted(comparisons, key=lambda comparison: comparison.name)
     dear = too_dear(undecided, looks)
-    choice = _Choice(looks, budget, {track: dict(counts) for track, counts in replicates.items()}, 0.0)
-    before = budget.core_seconds(choice.start)
-    waiting = [c for c in undecided if c.name not in dear and choice.later_looks(c)]
-    while waiting := [comparison for comparison in waiting if not choice.is_raised(comparison)]:
-        best = max(waiting, key=lambda comparison: (choice.worth(comparison), comparison.name))
-        raised = choice.raised(best, choice.later_looks(best)[0])
-        if budget.core_seconds(raised) - before <= core_seconds:
-            choice.replicates = raised
-        waiting.remove(best)
-    spent = budget.core_seconds(choice.replicates) - before
-    if choice.replicates == choice.start:
+    before = replicates = stages[-1].replicates
+    left = 3600 * hours - sum(stage.core_seconds for stage in stages)
+    chances = {
+        comparison: {size: comparison.probability(looks[comparison.track], size) for size in sizes}
+        for comparison in undecided
+        if comparison.name not in dear and (sizes := comparison.later_looks(looks[comparison.track], before))
+    }
+
+    def added(counts: Replicates, to: Replicates) -> float:
+        return budget.core_seconds(counts) - budget.core_seconds(to)
+
+    def worth(comparison: OpenComparison) -> tuple[float, str]:
+        costs = {size: added(comparison.raise_to(size, replicates), replicates) for size in chances[comparison]}
+        ratios = [chances[comparison][size] / cost if cost > 0 else inf for size, cost in costs.items()]
+        return _rounded(max(ratios)), comparison.name
+
+    while chances:
+        best = max(chances, key=worth)
+        raised = best.raise_to(min(chances.pop(best)), replicates)
+        if round(added(raised, before), DECIMALS) <= left:
+            replicates = raised
+            chances = {  # without those that have their next look already
+                comparison: sizes
+                for comparison, sizes in chances.items()
+                if comparison.raise_to(min(sizes), replicates) != replicates
+            }
+    if replicates == before:
         return None
-    return Stage(replicates=choice.replicates, core_seconds=round(spent, 1), too_dear=dear)
+    return Stage(
+        replicates=replicates, core_seconds=round(added(replicates, before), DECIMALS), hours=hours, too_dear=dear
+    )
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

@@ -5,17 +5,16 @@ from pathlib import Path
 
 from recompose.allocation.next_stage import OpenComparison
 from recompose.exhibits.results import Results
-from recompose.inference.estimates import ALPHA
-from recompose.inference.power import Question
+from recompose.inference.estimates import DECIMALS
 from recompose.inference.sequential import Looks
 from recompose.papers.declaration import Paper
 from recompose.params.allocation import Observation, Replicates
 from recompose.plan import Plan, Recipe
 from recompose.report.claims.paper_tests import compare_all
-from recompose.report.claims.price import open_comparisons
+from recompose.report.claims.price import open_comparisons, question_of
 from recompose.report.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
 
-DIGITS = 6  # that are written and compared
+DIGITS = 6  # that are written, and that the next stage rests on: other processors may differ in those after
 
 
 class StageResults(Results):
@@ -99,7 +98,7 @@ def _observation(paper: Paper, benchmark: str, name: str, result: TestedComparis
         benchmark=benchmark,
         comparison=name,
         replicates=result.difference.n,
-        difference=_rounded(result.difference.value),
+        difference=_rounded(round(result.difference.value, DECIMALS)),
         p=_rounded(result.correction.beyond),
         p_margin=_rounded(result.correction.within),
         verdict=result.verdict,
@@ -107,10 +106,15 @@ def _observation(paper: Paper, benchmark: str, name: str, result: TestedComparis
 
 
 def _open_comparison(paper: Paper, name: str, result: TestedComparison, family: int) -> OpenComparison:
-    comparison, level = result.comparison, ALPHA / max(1, family)
-    question = Question(result.difference.spread or 0.0, comparison.margin, level, level, comparison.is_kept)
     assert result.difference.value is not None
-    return OpenComparison(name, paper.track, tuple(comparison.methods), result.difference.value, question)
+    question = question_of(result, family, _rounded(result.difference.spread or 0.0))
+    return OpenComparison(
+        name,
+        paper.track,
+        tuple(result.comparison.methods),
+        _rounded(round(result.difference.value, DECIMALS)),
+        question,
+    )
 
 
 def _rounded(value: float) -> float:

@@ -1,20 +1,20 @@
 """A study that gives replicates where they decide: run a stage, look at the results, choose the next one."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from math import ceil
 from pathlib import Path
 
-from recompose.allocation.next_stage import Budget, first_stage, next_stage
-from recompose.allocation.seen import look
+from recompose.allocation.stages import stage_after, stage_one
 from recompose.engine import Engine
 from recompose.errors import PlanError
 from recompose.files import write_text
 from recompose.inference.sequential import Looks
 from recompose.monitor.power import replicate_recipes
-from recompose.params.allocation import Allocation, Stage, allocation_text
+from recompose.params.allocation import Allocation, PartCosts, Stage, allocation_text
 from recompose.report.results import StoredResults
 from recompose.workspace import Workspace
 
-Run = Callable[[], int]  # carries out what the allocation asks for; returns an exit code
+Run = Callable[[], None]  # carries out what the allocation asks for, and makes the reports
 
 
 def decide(root: Path, hours: float, run: Run) -> Iterator[Stage]:
@@ -25,32 +25,20 @@ def decide(root: Path, hours: float, run: Run) -> Iterator[Stage]:
     Args:
         root: the project's folder.
         hours: the core-hours of all stages, also of those before this call, by the times written at the beginning.
-        run: carries out the plan.
+        run: carries out the plan and makes the reports; raises if it fails.
 
     Raises:
-        PlanError: the profile has no file for an allocation, no looks or too few hours, or the workflow failed.
+        PlanError: the profile has no file for an allocation, no looks or too few hours, or its looks were changed.
     """
+    work = Workspace(root)
+    stage = None if study_of(work) else _begin(work, hours)
     while True:
-        work = Workspace(root)
-        path = allocation_path(work)
-        allocation = work.params.allocation or _begin(work, hours)
-        if work.params.allocation is None:
-            write_text(path, allocation_text(allocation))
-            yield allocation.stages[-1]
-            continue
-        _check_looks(work, allocation)
-        if work.missing(work.plan.recipes) and (code := run()):
-            raise PlanError(
-                f"the workflow ended with exit code {code}: see results/logs/; the same command continues",
-                code="failed-stage",
-                place=str(path),
-            )
-        stage = _next(work, allocation, hours)
+        if stage:
+            yield stage
+        run()
+        stage = _continue(Workspace(root), hours)
         if stage is None:
             return
-        grown = allocation.model_copy(update={"stages": [*allocation.stages, stage]})
-        write_text(path, allocation_text(grown))
-        yield stage
 
 
 def allocation_path(work: Workspace) -> Path:
@@ -80,64 +68,67 @@ def looks_of(work: Workspace) -> dict[str, Looks]:
     return {name: declared for name, declared in looks.items() if declared}
 
 
-def _check_looks(work: Workspace, allocation: Allocation) -> None:
-    declared = {name: list(looks.sizes) for name, looks in looks_of(work).items()}
-    if declared != allocation.looks:
+def study_of(work: Workspace) -> Allocation | None:
+    """Return the allocation so far, or None before the first stage.
+
+    Raises:
+        PlanError: the profile has no file for one or no looks, or its looks were changed since.
+    """
+    allocation_path(work)
+    declared, allocation = {name: list(looks.sizes) for name, looks in looks_of(work).items()}, work.params.allocation
+    if allocation and declared != allocation.looks:
         place = f"profiles.{work.params.profile}"
         message = f"params.yaml: the looks of {place} were changed after the study began; restore {allocation.looks}"
         raise PlanError(message, code="changed-looks", place=place)
+    return allocation
 
 
-def _begin(work: Workspace, hours: float) -> Allocation:
-    """Return the allocation of the first stage."""
-    looks, names = looks_of(work), dict[str, set[str]]()
-    for paper in work.papers:
-        names.setdefault(paper.track, set()).update(name for claim in paper.claims.values() for name in claim.methods)
-    planned = {track: {name for name, _ in work.plan.tracks[track].evaluations} for track in names}
-    costs = replicate_costs(Engine(work))
-    stage = first_stage({track: names[track] & planned[track] for track in names}, looks, Budget(costs))
+def following_stage(work: Workspace, hours: float) -> Stage | None:
+    """Return the stage that follows those of the allocation, or None if these hours pay no other."""
+    allocation = study_of(work)
+    return stage_after(allocation, StoredResults(work), work.papers, hours) if allocation else None
+
+
+def _begin(work: Workspace, hours: float) -> Stage:
+    """Write the first stage, and return it."""
+    looks, costs = looks_of(work), replicate_costs(Engine(work))
+    stage = stage_one(work.plan, work.papers, looks, costs, hours)
     if stage.core_seconds > 3600 * hours:
-        needed = f"{stage.core_seconds / 3600:.1f}"
+        needed = f"{ceil(stage.core_seconds / 360) / 10:g}"
         message = f"the first look of all comparisons takes {needed} core-hours: give --hours {needed} or more"
         raise PlanError(message, code="few-hours", place="--hours")
-    return Allocation(
-        profile=work.params.profile,
-        looks={name: list(declared.sizes) for name, declared in looks.items()},
-        core_seconds={
-            track: {name: dict(parts) for name, parts in members.items()} for track, members in costs.items()
-        },
-        stages=[stage],
-    )
+    sizes = {name: list(declared.sizes) for name, declared in looks.items()}
+    allocation = Allocation(profile=work.params.profile, looks=sizes, core_seconds=costs, stages=[stage])
+    write_text(allocation_path(work), allocation_text(allocation))
+    return stage
 
 
-def replicate_costs(engine: Engine) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+def _continue(work: Workspace, hours: float) -> Stage | None:
+    """Write the stage that follows, and return it."""
+    allocation, stage = study_of(work), following_stage(work, hours)
+    if allocation and stage:
+        grown = allocation.model_copy(update={"stages": [*allocation.stages, stage]})
+        write_text(allocation_path(work), allocation_text(grown))
+    return stage
+
+
+def replicate_costs(engine: Engine) -> PartCosts:
     """Return the expected core-seconds of a replicate: track -> method or variant -> part -> seconds.
 
     Raises:
         PlanError: nothing similar was ever measured.
     """
     costs: dict[str, dict[str, dict[str, float]]] = {}
+    parts: dict[str, str] = {}  # digest of what the first replicate makes -> the name of that part
     for track, plan in engine.work.plan.tracks.items():
         for (name, _), evaluations in plan.evaluations.items():
-            parts = costs.setdefault(track, {}).setdefault(name, {})
+            of_method = costs.setdefault(track, {}).setdefault(name, {})
             for recipe in replicate_recipes(evaluations[0]):
                 estimate = engine.estimate(recipe)
                 if estimate is None:
                     message = f"no time is known for {recipe.name}: run the profile demo first, or `recompose timing`"
                     raise PlanError(message, code="unknown-time", place=recipe.key)
-                parts[_part(recipe.kind, recipe.name)] = round(estimate.seconds, 2)
+                # variants that are the same by their content share what they make, under the name of the first
+                part = parts.setdefault(recipe.digest, f"{recipe.kind} {recipe.name.partition(', seed ')[0]}")
+                of_method[part] = round(estimate.seconds, 2)
     return costs
-
-
-def _part(kind: str, name: str) -> str:
-    """Return the name of a part of a replicate, which all who share it have."""
-    return f"{kind} {name.rpartition(', seed ')[0] or name}"
-
-
-def _next(work: Workspace, allocation: Allocation, hours: float) -> Stage | None:
-    spent = sum(stage.core_seconds for stage in allocation.stages)
-    observations, undecided = look(StoredResults(work), work.papers)
-    stage = next_stage(
-        undecided, looks_of(work), allocation.replicates, Budget(allocation.core_seconds), 3600 * hours - spent
-    )
-    return stage and stage.model_copy(update={"seen": observations})

@@ -5,14 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from yaml import MarkedYAMLError, YAMLError
-
 from recompose.errors import ParamsError
 from recompose.params.allocation import read_allocation
-from recompose.params.merging import Document, plain
+from recompose.params.merging import Document
 from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
 from recompose.params.profiles import apply_overrides, with_bases, wrong_bases
-from recompose.params.reading import read
+from recompose.params.reading import read_document
 from recompose.params.schema import Forms, Params, ParamsFile, file_schema, params_of
 
 
@@ -31,9 +29,14 @@ def load_params(path: Path, tracks: Forms, profile: str | None = None, edits: Se
     if params.chosen.allocation is None:
         return params
     allocation = read_allocation(path.parent / params.chosen.allocation)
-    if allocation and allocation.profile != params.profile:
+    if allocation and (
+        allocation.profile != params.profile or not allocation.looks.keys() <= params.chosen.tracks.keys()
+    ):
         place = f"profiles.{params.profile}.allocation"
-        message = f"{path}: {place}: {params.chosen.allocation} is of the profile {allocation.profile!r}"
+        message = (
+            f"{path}: {place}: {params.chosen.allocation} is of the profile {allocation.profile!r} with the tracks "
+            f"{', '.join(allocation.looks)}; name another file"
+        )
         raise ParamsError(message, code="other-profile", place=place)
     return replace(params, allocation=allocation)
 
@@ -54,7 +57,7 @@ def parse_params(
         ParamsError: the text has errors. The message has a line for each; unknown names are found only once all values
             are of the right kind.
     """
-    document = _read(text, source)
+    document = read_document(text, source)
     if isinstance(document, dict):
         if profile is not None:
             document["profile"] = profile
@@ -114,22 +117,6 @@ def _problem_of_base(document: Any, problem: Problem) -> Problem | None:
     return problem._replace(place=("profiles", base, *problem.place[2:])) if base else None
 
 
-def _read(text: str, source: str) -> Any:
-    """Return a document in YAML 1.2 as dicts, lists and scalars; a repeated key is an error, and 1e-4 a number."""
-    place = source
-    try:
-        return plain(read(text))
-    except RecursionError:
-        fault = "it is nested too deep, or an alias contains itself"
-    except MarkedYAMLError as error:
-        mark, fault = error.problem_mark, ", ".join(filter(None, (error.problem, error.context)))
-        if mark:
-            place, fault = f"{source}:{mark.line + 1}", f"line {mark.line + 1}, column {mark.column + 1}: {fault}"
-    except YAMLError as error:
-        fault = str(error)
-    raise ParamsError(f"{source} is not valid YAML: {fault}", code="no-yaml", place=place)
-
-
 def _edit(document: Document, edit: str) -> None:
     """Apply an edit, written ``path=value``, to the document; the schema finds keys that do not exist.
 
@@ -141,7 +128,7 @@ def _edit(document: Document, edit: str) -> None:
         message = f"an edit is written path=value, such as czsl.methods.csp.training.lr=0.01, not '{edit}'"
         raise ParamsError(message, code="no-edit", place=edit)
     *path, last = _keys_of(dotted)
-    value, section = _read(text, f"the value in '{edit}'"), document
+    value, section = read_document(text, f"the value in '{edit}'"), document
     for key in path:
         if not isinstance(section.get(key), dict):
             section[key] = {}

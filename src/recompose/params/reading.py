@@ -1,4 +1,4 @@
-"""A reader of YAML 1.2, the language of params.yaml, as DVC reads it.
+"""A reader and a writer of YAML 1.2, the language of params.yaml, as DVC reads it.
 
 PyYAML reads YAML 1.1, in which 1e-3 is a text, 010 is 8 and `on` is true; this reader resolves scalars as in YAML 1.2.
 Its parser in C takes a twentieth of the time of one in Python. Nodes are composed in Python, where too deep nesting is
@@ -10,6 +10,9 @@ from typing import Any, ClassVar
 
 import yaml
 from yaml.composer import Composer, ComposerError
+
+from recompose.errors import ParamsError
+from recompose.params.merging import plain
 
 TAG = "tag:yaml.org,2002:"
 BASES = {"0b": 2, "0o": 8, "0x": 16}
@@ -55,8 +58,13 @@ class _Yaml12Loader(Composer, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  #
         return int(digits, BASES.get(digits[:2], 10))
 
 
+class _Dumper(yaml.SafeDumper):
+    """A writer that quotes each text which YAML 1.1 or YAML 1.2 would take for something else."""
+
+
 for _name, (_pattern, _first) in SCALARS.items():
-    _Yaml12Loader.add_implicit_resolver(f"{TAG}{_name}", re.compile(rf"(?:{_pattern})\Z"), list(_first))
+    for _resolver in (_Yaml12Loader, _Dumper):
+        _resolver.add_implicit_resolver(f"{TAG}{_name}", re.compile(rf"(?:{_pattern})\Z"), list(_first))
 _Yaml12Loader.add_implicit_resolver(f"{TAG}null", re.compile(r"\Z"), [""])  # an empty value
 _Yaml12Loader.add_constructor(f"{TAG}int", _Yaml12Loader.integer)
 
@@ -72,3 +80,32 @@ def read(text: str) -> Any:
         return yaml.load(text, _Yaml12Loader)
     except (ValueError, KeyError, AttributeError) as error:  # from a value that does not fit its tag
         raise yaml.YAMLError(f"a value does not fit its tag: {error}") from None
+
+
+def read_document(text: str, source: str) -> Any:
+    """Return a document as dicts, lists and scalars that share no parts.
+
+    Args:
+        text: the YAML.
+        source: its file, or another name for messages.
+
+    Raises:
+        ParamsError: the text is not YAML, or a key is repeated.
+    """
+    place = source
+    try:
+        return plain(read(text))
+    except RecursionError:
+        fault = "it is nested too deep, or an alias contains itself"
+    except yaml.MarkedYAMLError as error:
+        mark, fault = error.problem_mark, ", ".join(filter(None, (error.problem, error.context)))
+        if mark:
+            place, fault = f"{source}:{mark.line + 1}", f"line {mark.line + 1}, column {mark.column + 1}: {fault}"
+    except yaml.YAMLError as error:
+        fault = str(error)
+    raise ParamsError(f"{source} is not valid YAML: {fault}", code="no-yaml", place=place)
+
+
+def document_text(document: Any) -> str:
+    """Return the text of a document of dicts, lists and scalars; what has no parts of its own is in one line."""
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=120, default_flow_style=None)

@@ -18,6 +18,9 @@ def _valid_looks(sizes: list[int]) -> list[int]:
     return sizes
 
 
+LookSizes = Annotated[list[Count], AfterValidator(_valid_looks)]
+
+
 class MethodForm(Protocol):
     """A method as a section sees it."""
 
@@ -95,7 +98,7 @@ class TrackChoice(Section):
         description="Run variants that papers mark `every_seed` with all seeds of methods; otherwise with those of "
         "ablations.",
     )
-    looks: Annotated[list[Count], AfterValidator(_valid_looks)] | None = Field(
+    looks: LookSizes | None = Field(
         default=None,
         description="Numbers of replicates at which claims are tested, at most five, declared before the study; null: "
         "once, with all replicates.",

@@ -6,11 +6,14 @@ from rich.console import Console
 from rich.text import Text
 
 from recompose.allocation.seen import look
+from recompose.monitor.decide import following_stage
 from recompose.params.allocation import Stage
-from recompose.report.claims.verdicts import VERDICTS
+from recompose.report.claims.verdicts import UNDECIDED, VERDICTS
 from recompose.report.results import StoredResults
 from recompose.terminal.text import pluralize, printable, rough_duration
 from recompose.workspace import Workspace
+
+ENDLESS = 1e9  # core-hours
 
 
 def stage_text(stage: Stage) -> str:
@@ -27,8 +30,8 @@ def stage_text(stage: Stage) -> str:
 
 
 def show_outcome(console: Console, work: Workspace) -> None:
-    """Print the verdicts on comparisons at the end of a study, and what it spent."""
-    observations, undecided = look(StoredResults(work), work.papers)
+    """Print the verdicts on comparisons at the end of a study, what it spent, and whether more hours can go on."""
+    observations, _ = look(StoredResults(work), work.papers)
     counts = Counter(observation.verdict for observation in observations)
     lines = [f"{len(observations)} comparisons: {', '.join(f'{counts[verdict]} {verdict}' for verdict in VERDICTS)}."]
     if allocation := work.params.allocation:
@@ -37,7 +40,10 @@ def show_outcome(console: Console, work: Workspace) -> None:
         lines.append(
             f"{stages}, about {rough_duration(spent)} of one core; `recompose power` prices what is undecided."
         )
-    if undecided:
-        lines.append("More --hours continue with the comparisons that are not too dear.")
+    if stage := following_stage(work, ENDLESS):
+        needed = rough_duration(stage.core_seconds)
+        lines.append(f"More --hours continue: the next looks of all that are not too dear take {needed} of one core.")
+    elif counts[UNDECIDED]:
+        lines.append("Those that are undecided have had their last look, or are too dear.")
     for line in lines:
         console.print(Text(printable(line)), soft_wrap=True)

@@ -11,6 +11,7 @@ from recompose.fingerprint import fingerprint
 from recompose.inference.sequential import Looks
 from recompose.papers.declaration import Variant
 from recompose.params import Archive, GivenGrids, Params, Section
+from recompose.params.allocation import REMEDY
 from recompose.params.merging import Document, plain
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
@@ -76,7 +77,12 @@ class Runs(ABC):
         return self.choice.backbone if variant.backbone == "main" else None
 
     def plan(self) -> TrackPlan:
-        """Return the track's part of the plan of the chosen profile."""
+        """Return the track's part of the plan of the chosen profile.
+
+        Raises:
+            PlanError: the profile leaves out, or has an allocation for, what is not declared.
+        """
+        self._check_allocated()
         evaluations = {
             (name, dataset): tuple(
                 self.evaluation(name, variant, self.data(dataset, seed), seed)
@@ -116,6 +122,22 @@ class Runs(ABC):
                 place = f"profiles.{self.params.profile}.{self.track}.leave_out"
                 message = f"params.yaml: {place}: no paper has a variant {name!r}{nearest(name, self.variants)}"
                 raise PlanError(message, code="unknown-variant", place=place)
+
+    def _check_allocated(self) -> None:
+        """Check that the profile has all methods and variants of its allocation.
+
+        Raises:
+            PlanError: it lacks one; the message names the nearest one.
+        """
+        allocation, known = self.params.allocation, {name for name, _ in self.names()}
+        for name in allocation.replicates.get(self.track, {}) if allocation else ():
+            if name not in known:
+                file = self.params.chosen.allocation
+                message = (
+                    f"{file}: the profile {self.params.profile} has no {name!r} in {self.track}{nearest(name, known)}; "
+                    f"{REMEDY}"
+                )
+                raise PlanError(message, code="unknown-name", place=f"{file}: {self.track}.{name}")
 
     def plain(self, method: str) -> Variant:
         """Return a method as params.yaml has it."""

@@ -1,0 +1,98 @@
+"""Prices of verdicts, counted once more by plain loops."""
+
+from pathlib import Path
+
+import pytest
+
+from recompose.engine import Engine
+from recompose.errors import PlanError
+from recompose.inference.estimates import ALPHA
+from recompose.inference.power import Question, decision_probability
+from recompose.monitor.power import GIVEN, ClaimPrice, affordable, price_claims
+from recompose.report.claims.verdicts import UNDECIDED
+from recompose.workspace import Workspace
+from tests.allocation.studies import SECONDS, prepare_study, run
+from tests.errors import raises
+
+THREE = {"profiles.study.allocation": None, "profiles.study.czsl.seeds": [0, 1, 2], "profiles.study.czsl.looks": None}
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """Three replicates of a few methods."""
+    root = prepare_study(tmp_path, monkeypatch, THREE)
+    run(root)
+    return Engine(Workspace(root))
+
+
+def prices(engine: Engine, **chosen: object) -> list[ClaimPrice]:
+    return price_claims(engine, engine.work.papers, **chosen)  # type: ignore[arg-type]
+
+
+def seconds_of(engine: Engine, replicates: dict[str, int]) -> float:
+    """The time of what these methods lack, each recipe of the first replicate once for each further replicate."""
+    more: dict[str, tuple[int, str]] = {}
+    for name, count in replicates.items():
+        evaluations = engine.work.plan.evaluations("czsl", name, "shapes-pairs")
+        waiting = [evaluations[0]]
+        while waiting:
+            recipe = waiting.pop()
+            before = more.get(recipe.digest, (0, ""))[0]
+            more[recipe.digest] = max(before, count - len(evaluations), 0), recipe.kind
+            waiting += recipe.needs.values()
+    return sum(count * SECONDS.get(kind, 0.0) for count, kind in more.values())
+
+
+def test_the_price_is_the_fewest_replicates_that_decide_and_what_they_lack_once(engine: Engine) -> None:
+    undecided = [price for price in prices(engine) if price.verdict == UNDECIDED]
+    assert len(undecided) > 5
+    family = len({comparison.text for price in undecided for comparison in price.comparisons})
+    assert family > 5
+    for price in undecided:
+        for comparison in price.comparisons:
+            assert comparison.difference is not None
+            assert comparison.spread.value
+            for needed, difference in ((comparison.as_measured, comparison.difference), (comparison.if_zero, 0.0)):
+                if needed is not None and needed < 400:
+                    level = question_level(engine, price)
+                    question = Question(comparison.spread.value, comparison.margin, level, level, comparison.is_kept)
+                    assert decision_probability(question, difference, needed) >= 0.8
+                    assert decision_probability(question, difference, needed - 1) < 0.8
+        contradicting = [each for each in price.comparisons if each.contradicts and each.as_measured]
+        decisive = [min(contradicting, key=lambda each: each.as_measured or 0)] if contradicting else price.comparisons
+        counts: dict[str, int] = {}
+        for comparison in decisive:
+            for method in comparison.methods:
+                counts[method] = max(counts.get(method, 0), comparison.as_measured or 0)
+        if all(comparison.as_measured for comparison in decisive):
+            assert price.core_seconds_as_measured == pytest.approx(seconds_of(engine, counts))
+        else:
+            assert price.core_seconds_as_measured is None
+
+
+def question_level(engine: Engine, price: ClaimPrice) -> float:
+    """The level that is left to a comparison among those of its paper that are open."""
+    from recompose.report.claims.paper_tests import compare_all
+    from recompose.report.results import StoredResults
+
+    (paper,) = (paper for paper in engine.work.papers if paper.name == price.paper)
+    tested = compare_all(StoredResults(engine.work), paper, price.benchmark).values()
+    return ALPHA / sum(result.verdict in ("undecided", "negligible here") for result in tested)
+
+
+def test_a_given_spread_replaces_all_and_one_claim_can_be_asked_for(engine: Engine) -> None:
+    everything = prices(engine)
+    name = next(price.claim for price in everything if price.verdict == UNDECIDED)
+    (one,) = prices(engine, claim=name, spread=0.5)
+    assert {(each.spread.value, each.spread.source) for each in one.comparisons} == {(0.5, GIVEN)}
+    with raises(PlanError, "unknown-claim", "no-claim"):
+        prices(engine, claim="no-claim")
+
+
+def test_the_cheapest_claims_are_paid_first_as_long_as_the_hours_last() -> None:
+    def claim(name: str, seconds: float | None) -> ClaimPrice:
+        return ClaimPrice("p", name, "d", UNDECIDED, (), seconds)
+
+    claims = [claim("dear", 7200), claim("cheap", 1000), claim("unknown", None), claim("middle", 2600)]
+    for hours, names in ((0, []), (0.5, ["cheap"]), (1, ["cheap", "middle"]), (3, ["cheap", "middle", "dear"])):
+        assert [price.claim for price in affordable(claims, hours)] == names

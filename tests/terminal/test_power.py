@@ -1,0 +1,46 @@
+"""What `recompose power` says to its user."""
+
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from recompose.monitor.power import GIVEN, MEASURED, PILOT, SIMILAR, UNKNOWN, ClaimPrice, ComparisonPrice, Spread
+from recompose.report.claims.verdicts import SUPPORTED, UNDECIDED
+from recompose.terminal.power import sentences, show_power
+
+COMPARISON = ComparisonPrice("a - b", ("a", "b"), 1.5, 0.5, 4, Spread(2.0, MEASURED), 12, None)
+UNDECIDED_CLAIM = ClaimPrice("p", "better\x1b[2J", "d", UNDECIDED, (COMPARISON,), 3600.0, None)
+DECIDED_CLAIM = ClaimPrice("p", "other", "d", SUPPORTED, ())
+
+
+def test_a_table_has_each_undecided_claim_and_its_comparisons(capsys: pytest.CaptureFixture[str]) -> None:
+    show_power(Console(width=120), [UNDECIDED_CLAIM, DECIDED_CLAIM], 2.0)
+    out = capsys.readouterr().out
+    assert "\x1b[2J" not in out
+    assert "other" not in out
+    (row,) = (line for line in out.splitlines() if "a - b" in line)
+    assert row.split()[3:] == ["+1.50", "0.5", "2.00", "4", "12", "/", ">", "1000"]
+    (claim,) = (line for line in out.splitlines() if line.startswith("better"))
+    assert claim.split()[-2:] == ["/", "?"]
+    assert "2 claims: 1 supported here, 0 reversed here, 0 negligible here, 1 undecided." in out
+    assert "1 of 1 claims" in out
+
+
+@pytest.mark.parametrize(("source", "mark"), [(SIMILAR, "~"), (PILOT, "~"), (GIVEN, "~"), (UNKNOWN, "?")])
+def test_spreads_that_were_not_measured_here_are_marked_and_explained(
+    source: str, mark: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spread = Spread(None if source == UNKNOWN else 2.0, source)
+    price = replace(UNDECIDED_CLAIM, comparisons=(replace(COMPARISON, spread=spread),))
+    show_power(Console(width=120), [price], None)
+    out = capsys.readouterr().out
+    assert f"Spread: {mark} " in out
+    (row,) = (line for line in out.splitlines() if "a - b" in line)
+    assert row.split()[5] == ("?" if source == UNKNOWN else "~2.00")
+
+
+def test_without_undecided_claims_there_is_nothing_to_price() -> None:
+    assert list(sentences([DECIDED_CLAIM], 1.0)) == [
+        "1 claims: 1 supported here, 0 reversed here, 0 negligible here, 0 undecided."
+    ]
