@@ -53,7 +53,7 @@ def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
         notes=[note for note in (seeds_note(results, paper, name), artifact.note) if note],
         watermarks=watermarks(results, cells),
         views={view: section.heading for view, section in artifact.views.items()},
-        summary=summary(results, paper, cells) if artifact.kind == CLAIMS else "",
+        summary=summary(results, paper, cells) if artifact.kind == CLAIMS else [],
     )
 
 

@@ -1,12 +1,14 @@
-"""Tables of claims: the cells of each claim, and their summary."""
+"""Tables of claims: the cells of each claim, and what came out."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
+from recompose.report.claims.evidence import evidence_of
+from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome
 from recompose.report.claims.paper_tests import compare_all, planned_claims
 from recompose.report.claims.price import open_comparisons, price
 from recompose.report.claims.verdicts import VERDICTS, TestedComparison, comparisons_of, deciding_comparison
@@ -23,12 +25,17 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
         family, undecided = Basis.collect(results, paper, benchmark, all_methods), open_comparisons(tested)
         for row, claim in claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
-            decisive = deciding_comparison([tested[comparison] for comparison in comparisons_of(claim)])
+            comparisons = [tested[comparison] for comparison in comparisons_of(claim)]
+            decisive = deciding_comparison(comparisons)
             for part, text, value in _cell_texts(decisive, undecided):
                 # corrected values rest on all comparisons
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
                 by_seed = decisive.difference.by_seed if part == "estimate" else ()
-                yield basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
+                cell = basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
+                if part == "verdict":
+                    ordered = [decisive, *(other for other in comparisons if other is not decisive)]
+                    cell = replace(cell, evidence=evidence_of(ordered, undecided))
+                yield cell
 
 
 def _cell_texts(tested: TestedComparison, undecided: int) -> Iterator[tuple[str, str, float | None]]:
@@ -91,30 +98,29 @@ class Basis:
         )
 
 
-def scope_text(benchmark: str, is_synthetic: bool, counts: Iterable[int]) -> str:
-    """Return the data of verdicts and their number of seeds, in words."""
-    positive = sorted({count for count in counts if count})
-    seeds = " to ".join(str(count) for count in dict.fromkeys((positive[0], positive[-1]))) if positive else "no"
-    return f"on {benchmark}{', synthetic' if is_synthetic else ''}, {seeds} {'seed' if seeds == '1' else 'seeds'}"
-
-
 def verdict_counts(texts: Iterable[str]) -> dict[str, int]:
     """Return the number of verdicts of each kind, given the texts of their cells."""
     counts = Counter(text.partition(" (")[0] for text in texts)
     return {verdict: counts[verdict] for verdict in VERDICTS}
 
 
-def summary(results: Results, paper: Paper, cells: Iterable[Cell]) -> str:
-    """Return the number of verdicts of each kind, a sentence for each benchmark."""
+def summary(results: Results, paper: Paper, cells: Iterable[Cell]) -> list[str]:
+    """Return what came out, a paragraph for each benchmark, and what it generalises to."""
     by_benchmark: dict[str, list[Cell]] = {}
     for cell in cells:
         if cell.part == "verdict":
             by_benchmark.setdefault(cell.benchmark, []).append(cell)
-    sentences = []
-    for benchmark, verdict_cells in by_benchmark.items():
-        is_synthetic = TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark))
-        scope = scope_text(benchmark, is_synthetic, (cell.n or 0 for cell in verdict_cells))
-        counts = verdict_counts(cell.text for cell in verdict_cells)
-        counts_text = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        sentences.append(f"{scope[0].upper()}{scope[1:]}: {counts_text}.")
-    return " ".join(sentences)
+    is_synthetic = {
+        benchmark: TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark)) for benchmark in by_benchmark
+    }
+    paragraphs = [
+        " ".join(
+            outcome(
+                benchmark,
+                is_synthetic[benchmark],
+                [JudgedClaim.of(cell.row, cell.text, cell.n, cell.evidence) for cell in verdict_cells],
+            )
+        )
+        for benchmark, verdict_cells in by_benchmark.items()
+    ]
+    return [*paragraphs, *dict.fromkeys(map(generalisation, is_synthetic.values()))]
