@@ -215,10 +215,10 @@ def test_a_trace_of_a_claim_shows_replicates_differences_looks_and_corrections(t
         show_trace(console, work, path, trace(work, path, "best-auc", f"shapes-pairs {part}"))
         text = console.export_text()
         for line in (
-            "msci: 100: 28.5, 101: 26.25",
-            "differences by replicate: 100: -1.5, 101: -3",
-            "look at 4 replicates, 11.0% of the error: difference -1.5; p 0.0042",
-            "look at 8 replicates, 89.0% of the error: difference -2.25; p 0.00021",
+            "msci: 28.5 (100), 26.25 (101)",
+            "differences by replicate (seed): -1.5 (100), -3 (101)",
+            "look at 4 replicates, 11.0 % of the error: difference -1.5; p 0.0042",
+            "look at 8 replicates, 89.0 % of the error: difference -2.25; p 0.00021",
             "p 0.0021 (different from zero, among 9), 1 (within the margin of 0.5, among 11)",
         ):
             assert line in text

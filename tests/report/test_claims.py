@@ -507,7 +507,7 @@ def test_verdicts_are_counted_with_what_they_are_said_of() -> None:
     cells = list(verdicts(work, paper, "claims"))  # type: ignore[arg-type]
     assert summary(work, paper, cells) == [  # type: ignore[arg-type]
         "On d, synthetic, 1 to 3 replicates: 1 of 3 claims holds here (one). 1 is reversed here (turned); none is "
-        "negligible here. 1 is undecided (other): of 1 the price is unknown, for want of a spread over replicates.",
+        "negligible here. 1 is undecided (other): the price of 1 is unknown, for want of a spread over replicates.",
         generalisation(is_synthetic=True),
     ]
     assert verdict_counts(["undecided (not run)", "undecided (one seed)"]) == dict(

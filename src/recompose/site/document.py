@@ -12,7 +12,7 @@ from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
 from recompose.records import StableRecord, code_text, flat
-from recompose.report.claims.cells import PARTS, verdict_counts
+from recompose.report.claims.cells import PARTS, note, verdict_counts
 from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome, scope_text
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
@@ -188,7 +188,7 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> Content:
         "id": f"{paper.name}-{name}",
         "title": title_of(name),
         "caption": artifact.caption,
-        "note": artifact.note,
+        "note": note(artifact) if is_claims else artifact.note,
         "printed": bool(PRINTED.fullmatch(name)),
         "ours": not PRINTED.fullmatch(name) and not is_claims,
         "measured": sum(bool(cell["n"]) for cell in measured),

@@ -55,7 +55,7 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: TraceResul
 def _add_evidence(tree: Tree, evidence: ClaimEvidence) -> None:
     """Add the values by replicate, and the tests of each comparison of a claim."""
     unit = f", in {evidence.unit}" if evidence.unit else ""
-    branch = tree.add(f"[bold]values by replicate{escape_markup(unit)}[/bold]")
+    branch = tree.add(f"[bold]values by replicate (seed){escape_markup(unit)}[/bold]")
     for side, values in evidence.values.items():
         branch.add(f"{escape_markup(side)}: {_by_seed(values)}")
     for comparison in evidence.comparisons:
@@ -68,12 +68,12 @@ def _add_evidence(tree: Tree, evidence: ClaimEvidence) -> None:
 def _comparison_lines(evidence: ClaimEvidence, comparison: ComparisonEvidence) -> Iterator[str]:
     """Yield the differences, the looks, the correction and the price of a comparison."""
     if differences := evidence.differences(comparison):
-        yield f"differences by replicate: {_by_seed(differences)}"
+        yield f"differences by replicate (seed): {_by_seed(differences)}"
     question = "beyond the margin" if comparison.is_kept else "different from zero"
     for look in comparison.looks:
         yield f"{_look_text(look)}; p {look.p:.4g} ({question}), {look.p_margin:.4g} (within the margin)"
     if (left := 1 - sum(look.share for look in comparison.looks)) > 0.0005 and comparison.looks:
-        yield f"{left:.1%} of the error is left for later looks"
+        yield f"{100 * left:.1f} % of the error is left for later looks"
     if comparison.p is not None and comparison.p_margin is not None:
         yield (
             f"after correction for looks and comparisons (Holm): p {comparison.p:.4g} ({question}, among "
@@ -87,11 +87,11 @@ def _comparison_lines(evidence: ClaimEvidence, comparison: ComparisonEvidence) -
 
 def _look_text(look: LookEvidence) -> str:
     replicates = f"look at {look.replicates} replicates" if look.replicates else "all replicates, unpaired"
-    return f"{replicates}, {look.share:.1%} of the error: difference {look.difference:+.4g}"
+    return f"{replicates}, {100 * look.share:.1f} % of the error: difference {look.difference:+.4g}"
 
 
 def _by_seed(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{escape_markup(seed)}: {value:.4g}" for seed, value in values.items()) or "none"
+    return ", ".join(f"{value:.4g} ({escape_markup(seed)})" for seed, value in values.items()) or "none"
 
 
 def _add_kind(tree: Tree, work: Workspace, traced: TraceResult, kind: str, values: dict[str, float]) -> None:

@@ -50,8 +50,9 @@ def test_the_cheapest_undecided_claims_are_named_with_the_range_of_their_prices(
     prices = [40, 9, None, 300, 25, 31, 7]
     found = [JudgedClaim(f"c{price}", UNDECIDED, 4, is_priced=True, needed=price) for price in prices]
     last = outcome("d", False, found)[-1]
-    assert last.startswith(f"7 are undecided (c7, c9, c25, c31, c40, {len(prices) - HANDFUL} more): 6 of them would")
-    assert "7 to 300 replicates" in last
+    assert last.startswith(f"7 are undecided (c7, c9, c25, c31, c40, {len(prices) - HANDFUL} more): ")
+    assert "7 to 300 replicates would decide 6 of them" in last
+    assert "1 would take more than 1000" in last
 
 
 def test_the_scope_names_data_and_replicates() -> None:

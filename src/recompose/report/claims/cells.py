@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import Artifact, Paper
 from recompose.report.claims.evidence import evidence_of
 from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome
 from recompose.report.claims.paper_tests import compare_all, planned_claims
@@ -14,6 +14,21 @@ from recompose.report.claims.price import open_comparisons, price
 from recompose.report.claims.verdicts import VERDICTS, TestedComparison, comparisons_of, deciding_comparison
 from recompose.tracks import TRACKS
 
+NOTE = """
+Each claim shows the comparison that decides it. An estimate gives the mean of each side with its number of runs, and
+their difference. Its 95 % interval is by Student's t: paired by replicate if both sides share two or more, otherwise
+Welch's. A method that does not depend on the seed is a constant; a single run of any other method decides nothing. The
+margin is the smallest difference of interest. After correction, a comparison is supported if its difference is above
+zero, reversed if it is below zero, and negligible if its interval lies within the margin; a margin "to be within"
+belongs to a claim that something is kept, which is supported in that case. A claim of several comparisons is reversed
+if one of them is, otherwise negligible if one of them is, and supported if all of them are. Where a study declares
+looks, each look may spend a share of the error, and the interval is what the intervals of all looks have in common. p
+is corrected for looks and, by Holm, for the paper's distinct comparisons on the data set: the tests of a difference and
+those of a difference within its margin are two families, each at 5 %; the smaller p is shown. The spread is the
+standard deviation of the difference over replicates. Replicates to decide, such as 12 / 40: with 80 % probability, 12
+replicates decide the comparison if the difference is as measured, and 40 if there is none, when the error is divided
+among the open comparisons.
+"""
 PARTS = ("verdict", "estimate", "95 % interval", "margin", "n", "adjusted p", "spread", "replicates to decide")
 
 
@@ -49,6 +64,11 @@ def _cell_texts(tested: TestedComparison, undecided: int) -> Iterator[tuple[str,
     yield "adjusted p", tested.p_text, tested.adjusted
     yield "spread", "-" if result.spread is None else f"{result.spread:.{tested.digits + 1}f}", result.spread
     yield "replicates to decide", cost.text if cost else "-", None
+
+
+def note(artifact: Artifact) -> str:
+    """Return the note below a table of claims: what its columns mean, and what its paper adds."""
+    return " ".join([*NOTE.split(), *artifact.note.split()])
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def generalisation(is_synthetic: bool) -> str:
     if is_synthetic:
         return (
             "A verdict generalises to other replicates of the same generator (data, split, images and training, at the "
-            "same budget). It does not generalise to the paper's data, and says nothing on it."
+            "same budget). It does not generalise to the paper's data."
         )
     return (
         "A verdict generalises to other trainings on the same published data, with its split and images. It does not "
@@ -90,16 +90,15 @@ def _costs(counted: list[JudgedClaim], dear: list[JudgedClaim], unknown: list[Ju
     """Yield what undecided claims cost."""
     if counted:
         numbers = sorted({claim.needed or 0 for claim in counted})
-        which = f"{len(counted)} of them " if dear or unknown else ""
-        each = "each " if len(counted) > 1 else ""
+        which = f" {len(counted)} of them" if dear or unknown else " it" if len(counted) == 1 else " each"
         yield (
-            f"{which}would {each}be decided by {_range(numbers)} {_replicates(numbers)} with 80 % probability, if the "
-            f"{'differences are' if each else 'difference is'} as measured"
+            f"{_range(numbers)} {_replicates(numbers)} would decide{which} with 80 % probability, if "
+            f"{'differences are' if len(counted) > 1 else 'the difference is'} as measured"
         )
     if dear:
         yield f"{len(dear)} would take more than {MOST}"
     if unknown:
-        yield f"of {len(unknown)} the price is unknown, for want of a spread over replicates"
+        yield f"the price of {len(unknown)} is unknown, for want of a spread over replicates"
 
 
 def _count(claims: list[JudgedClaim]) -> str:
