@@ -555,6 +555,10 @@ def test_a_verdict_keeps_values_looks_and_corrections_of_all_its_comparisons() -
     assert kept.values["rest"] == {EVERY_SEED: 20.0}
     assert list(kept.differences(kept.comparisons[0]).values())[:2] == pytest.approx([4, 6.5])
     assert "evidence" not in LineageCell.of(found["one", "d estimate"]).plain()
+    spoiled = json.loads(json.dumps(stored.plain()))
+    del spoiled["evidence"]["values"]["b"]
+    with pytest.raises(ValidationError):
+        LineageCell.model_validate(spoiled)
 
 
 def test_a_gain_keeps_its_four_sides() -> None:

@@ -1,5 +1,9 @@
 """The evidence for the verdict on a claim: values by replicate, and the tests of its comparisons."""
 
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
 from recompose.records import LenientModel
 
 EVERY_SEED = "every seed"  # in place of the seed of a value that no seed changes
@@ -18,14 +22,16 @@ class LookEvidence(LenientModel):
 class ComparisonEvidence(LenientModel):
     """A comparison of a claim."""
 
-    sides: list[str]  # first - second, or (first - second) - (third - fourth)
+    # first - second, or (first - second) - (third - fourth)
+    sides: Annotated[list[str], Field(min_length=2, max_length=4)]
     verdict: str
     margin: float
     is_kept: bool  # the claim is that the difference is within the margin
     looks: list[LookEvidence]
     p: float | None  # corrected for looks and comparisons; None: not tested
     p_margin: float | None
-    needed: list[int | None] | None  # replicates that decide it: if the difference is as measured, and if it is zero
+    # replicates that decide it: if the difference is as measured, and if it is zero
+    needed: Annotated[list[int | None], Field(min_length=2, max_length=2)] | None
 
     @property
     def text(self) -> str:
@@ -39,9 +45,15 @@ class ClaimEvidence(LenientModel):
 
     unit: str
     values: dict[str, dict[str, float]]  # side -> seed -> value
-    comparisons: list[ComparisonEvidence]
+    comparisons: Annotated[list[ComparisonEvidence], Field(min_length=1)]
     family: int  # the comparisons whose tests of a difference are corrected for each other
     margin_family: int  # the same of the tests of a difference within its margin
+
+    @model_validator(mode="after")
+    def _check_sides(self) -> Self:
+        if unknown := {side for comparison in self.comparisons for side in comparison.sides} - self.values.keys():
+            raise ValueError(f"it has no values of {min(unknown)}")
+        return self
 
     def differences(self, comparison: ComparisonEvidence) -> dict[str, float]:
         """Return the difference at each seed that all sides of a comparison share."""

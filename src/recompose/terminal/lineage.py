@@ -57,7 +57,7 @@ def _add_evidence(tree: Tree, evidence: ClaimEvidence) -> None:
     unit = f", in {evidence.unit}" if evidence.unit else ""
     branch = tree.add(f"[bold]values by replicate (seed){escape_markup(unit)}[/bold]")
     for side, values in evidence.values.items():
-        branch.add(f"{escape_markup(side)}: {_by_seed(values)}")
+        branch.add(escape_markup(f"{side}: {_by_seed(values)}"))
     for comparison in evidence.comparisons:
         title = f"{comparison.text}: {comparison.verdict}"
         branch = tree.add(f"[bold]{escape_markup(title)}[/bold]")
@@ -91,7 +91,7 @@ def _look_text(look: LookEvidence) -> str:
 
 
 def _by_seed(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{value:.4g} ({escape_markup(seed)})" for seed, value in values.items()) or "none"
+    return ", ".join(f"{value:.4g} ({seed})" for seed, value in values.items()) or "none"
 
 
 def _add_kind(tree: Tree, work: Workspace, traced: TraceResult, kind: str, values: dict[str, float]) -> None:
