@@ -195,7 +195,8 @@ def test_a_trace_of_a_claim_shows_replicates_differences_looks_and_corrections(t
         ],
         "p": 0.0021,
         "p_margin": 1.0,
-        "needed": None,
+        "price": "7 / > 1000",
+        "needed": 7,
     }
     evidence = {
         "unit": "points",
@@ -219,6 +220,7 @@ def test_a_trace_of_a_claim_shows_replicates_differences_looks_and_corrections(t
             "differences by replicate (seed): -1.5 (100), -3 (101)",
             "look at 4 replicates, 11.0 % of the error: difference -1.5; p 0.0042",
             "look at 8 replicates, 89.0 % of the error: difference -2.25; p 0.00021",
+            "if it is zero: 7 / > 1000",
             "p 0.0021 (different from zero, among 9), 1 (within the margin of 0.5, among 11)",
         ):
             assert line in text

@@ -549,7 +549,8 @@ def test_a_verdict_keeps_values_looks_and_corrections_of_all_its_comparisons() -
         assert (look.replicates, look.share) == (size, pytest.approx(share, rel=1e-5))
         assert (look.difference, look.p) == pytest.approx((sum(differences[:size]) / size, test.pvalue), rel=1e-5)
     assert supported.p == pytest.approx(3 * min(look.p / look.share for look in supported.looks), rel=1e-4)
-    assert undecided.needed is not None
+    assert undecided.price == found["one", "d replicates to decide"].text
+    assert undecided.price.startswith(f"{undecided.needed} / ")
     kept = LineageCell.of(found["other", "d verdict"]).evidence
     assert kept is not None
     assert kept.values["rest"] == {EVERY_SEED: 20.0}

@@ -30,8 +30,8 @@ class ComparisonEvidence(LenientModel):
     looks: list[LookEvidence]
     p: float | None  # corrected for looks and comparisons; None: not tested
     p_margin: float | None
-    # replicates that decide it: if the difference is as measured, and if it is zero
-    needed: Annotated[list[int | None], Field(min_length=2, max_length=2)] | None
+    price: str  # the replicates that decide it, if the difference is as measured / if it is zero; empty: unknown
+    needed: int | None  # the first of these; None: too many
 
     @property
     def text(self) -> str:

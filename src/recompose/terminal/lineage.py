@@ -13,7 +13,6 @@ from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
 from recompose.provenance.remote import has_remote
 from recompose.provenance.trace import TraceResult
 from recompose.records import BuildInfo, StableRecord, code_text, flat
-from recompose.report.claims.price import replicates_text
 from recompose.report.lineage import Document
 from recompose.report.trust import UNCHECKED
 from recompose.terminal.text import escape_markup, state_colour
@@ -80,9 +79,8 @@ def _comparison_lines(evidence: ClaimEvidence, comparison: ComparisonEvidence) -
             f"{evidence.family}), {comparison.p_margin:.4g} (within the margin of {comparison.margin:g}, among "
             f"{evidence.margin_family})"
         )
-    if comparison.needed:
-        measured, zero = map(replicates_text, comparison.needed)
-        yield f"replicates that decide it: {measured} if the difference is as measured, {zero} if it is zero"
+    if comparison.price:
+        yield f"replicates that decide it, if the difference is as measured / if it is zero: {comparison.price}"
 
 
 def _look_text(look: LookEvidence) -> str:

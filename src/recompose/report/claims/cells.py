@@ -49,7 +49,8 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 cell = basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
                 if part == "verdict":
                     ordered = [decisive, *(other for other in comparisons if other is not decisive)]
-                    cell = replace(cell, evidence=evidence_of(ordered, undecided))
+                    prices = [price(comparison, undecided) for comparison in ordered]
+                    cell = replace(cell, evidence=evidence_of(ordered, prices))
                 yield cell
 
 

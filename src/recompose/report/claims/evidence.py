@@ -4,19 +4,19 @@ from collections.abc import Iterator, Sequence
 
 from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, LookEvidence
 from recompose.inference.sequential import Look
-from recompose.report.claims.price import price
+from recompose.report.claims.price import Price
 from recompose.report.claims.sides import Side
 from recompose.report.claims.verdicts import TestedComparison
 
 DIGITS = 6  # that are written
 
 
-def evidence_of(comparisons: Sequence[TestedComparison], undecided: int) -> ClaimEvidence:
+def evidence_of(comparisons: Sequence[TestedComparison], prices: Sequence[Price | None]) -> ClaimEvidence:
     """Return the evidence of a claim.
 
     Args:
         comparisons: of the claim, the deciding one first.
-        undecided: the open comparisons of the paper on the benchmark, for prices.
+        prices: of each of them.
     """
     values: dict[str, dict[str, float]] = {}
     for tested in comparisons:
@@ -26,7 +26,7 @@ def evidence_of(comparisons: Sequence[TestedComparison], undecided: int) -> Clai
     return ClaimEvidence(
         unit=comparisons[0].unit,
         values={label: dict(sorted(by_seed.items(), key=_seed_order)) for label, by_seed in values.items()},
-        comparisons=[_comparison(tested, undecided) for tested in comparisons],
+        comparisons=[_comparison(tested, cost) for tested, cost in zip(comparisons, prices, strict=True)],
         family=families.family if families else 0,
         margin_family=families.margin_family if families else 0,
     )
@@ -47,8 +47,8 @@ def _seed_order(item: tuple[str, float]) -> int:
     return -1 if item[0] == EVERY_SEED else int(item[0])
 
 
-def _comparison(tested: TestedComparison, undecided: int) -> ComparisonEvidence:
-    test, correction, cost = tested.difference.test, tested.correction, price(tested, undecided)
+def _comparison(tested: TestedComparison, cost: Price | None) -> ComparisonEvidence:
+    test, correction = tested.difference.test, tested.correction
     return ComparisonEvidence(
         sides=[side.label for side in _sides(tested)],
         verdict=tested.verdict_text,
@@ -57,7 +57,8 @@ def _comparison(tested: TestedComparison, undecided: int) -> ComparisonEvidence:
         looks=[_look(look, tested) for look in test.looks] if test else [],
         p=_rounded(correction.beyond) if correction else None,
         p_margin=_rounded(correction.within) if correction else None,
-        needed=[cost.as_measured, cost.if_zero] if cost else None,
+        price=cost.text if cost else "",
+        needed=cost.as_measured if cost else None,
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from recompose.exhibits.evidence import ClaimEvidence
-from recompose.inference.power import MOST
 from recompose.report.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED, VERDICTS
 
 HANDFUL = 5  # claims that a sentence names
@@ -18,14 +17,15 @@ class JudgedClaim:
     verdict: str
     replicates: int = 0
     is_priced: bool = False
-    needed: int | None = None  # replicates that decide it if the difference is as measured; None: more than counted
+    needed: int | None = None  # replicates that decide it if the difference is as measured; None: too many
 
     @classmethod
     def of(cls, name: str, text: str, replicates: int | None, evidence: ClaimEvidence | None) -> "JudgedClaim":
         """Return a claim, given the parts of its verdict's cell."""
-        needed = evidence.comparisons[0].needed if evidence else None
-        verdict = text.partition(" (")[0]
-        return cls(name, verdict, replicates or 0, needed is not None, needed[0] if needed else None)
+        verdict, decisive = text.partition(" (")[0], evidence.comparisons[0] if evidence else None
+        if decisive is None:
+            return cls(name, verdict, replicates or 0)
+        return cls(name, verdict, replicates or 0, bool(decisive.price), decisive.needed)
 
 
 def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[JudgedClaim]) -> list[str]:
@@ -96,7 +96,7 @@ def _costs(counted: list[JudgedClaim], dear: list[JudgedClaim], unknown: list[Ju
             f"{'differences are' if len(counted) > 1 else 'the difference is'} as measured"
         )
     if dear:
-        yield f"{len(dear)} would take more than {MOST}"
+        yield f"{len(dear)} would take too many replicates"
     if unknown:
         yield f"the price of {len(unknown)} is unknown, for want of a spread over replicates"
 
