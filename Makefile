@@ -18,7 +18,7 @@ reproduce: environment
 	@began=$$(date +%s); recompose reproduce && { dvc commit --force --quiet & commit=$$!; \
 		recompose summary --began $$began; status=$$?; wait $$commit && exit $$status; }
 
-# the same at the size that tells methods apart, in hours; its reports go to reports/study. DVC follows params.yaml alone
+# the demo repeated as often as allocation.yaml says, in hours; its reports go to reports/study. DVC follows params.yaml alone
 study: environment
 	@export RECOMPOSE_PROFILE=study; began=$$(date +%s); recompose reproduce && recompose summary --began $$began
 

@@ -1,6 +1,7 @@
 """Claims on runs that are made up: what is compared, which verdicts follow, and what cells and forest plots say."""
 
 import csv
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -9,21 +10,25 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from scipy.stats import norm, ttest_1samp
 
 from recompose.exhibits.cells import Cell
+from recompose.exhibits.evidence import EVERY_SEED
 from recompose.exhibits.style import NumbersOnly, Sheet
 from recompose.inference.estimates import Estimate
 from recompose.inference.sequential import Look, Looks, SequentialTest
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
-from recompose.report.claims.cells import PARTS, scope_text, summary, verdict_counts, verdicts
+from recompose.report.claims.cells import PARTS, summary, verdict_counts, verdicts
 from recompose.report.claims.differences import difference
+from recompose.report.claims.outcome import generalisation
 from recompose.report.claims.paper_tests import compare_all
 from recompose.report.claims.sides import Side, subtract
 from recompose.report.claims.verdicts import MAX_DIGITS, VERDICTS, Correction
 from recompose.report.figures.cells import figure_cells
 from recompose.report.figures.draw import draw
+from recompose.report.lineage import LineageCell
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 
@@ -166,7 +171,7 @@ def corrected(value: float, adjusted: float = 0.01) -> Any:
     (found,) = compare_all(on_d(a=[1, 2], b=[0, 0]), paper_of(c=claim()), "d").values()  # type: ignore[arg-type]
     test = SequentialTest((Look(Estimate(value, 1.0, 9)),))
     return replace(
-        found, difference=replace(found.difference, value=value, test=test), correction=Correction(adjusted, 1.0, 1)
+        found, difference=replace(found.difference, value=value, test=test), correction=Correction(adjusted, 1.0, 1, 1)
     )
 
 
@@ -500,14 +505,69 @@ def test_verdicts_are_counted_with_what_they_are_said_of() -> None:
     rows = {"one": claim(), "other": claim(lower=["c"]), "turned": claim(higher="b", lower=["a"])}
     paper = paper_of(**rows)
     cells = list(verdicts(work, paper, "claims"))  # type: ignore[arg-type]
-    said = summary(work, paper, cells)  # type: ignore[arg-type]
-    assert said == "On d, synthetic, 1 to 3 seeds: 1 supported here, 1 reversed here, 0 negligible here, 1 undecided."
-    assert scope_text("e", False, [0, 0]) == "on e, no seeds"
-    assert scope_text("e", False, [1, 0]) == "on e, 1 seed"
+    assert summary(work, paper, cells) == [  # type: ignore[arg-type]
+        "On d, synthetic, 1 to 3 replicates: 1 of 3 claims holds here (one). 1 is reversed here (turned); none is "
+        "negligible here. 1 is undecided (other): the price of 1 is unknown, for want of a spread over replicates.",
+        generalisation(is_synthetic=True),
+    ]
     assert verdict_counts(["undecided (not run)", "undecided (one seed)"]) == dict(
         zip(VERDICTS, (0, 0, 0, 2), strict=True)
     )
     assert set(COLOURS) == set(VERDICTS)
+
+
+# what lineage keeps
+
+
+def test_a_verdict_keeps_values_looks_and_corrections_of_all_its_comparisons() -> None:
+    """Each p is compared with scipy's t-test of the replicates of its look."""
+    values = {
+        "a": [24, 26.5, 25, 27, 26, 25.5, 99],
+        "b": [20, 21, 22, 21, 20.5, 21.5, 9],
+        "c": [25, 26, 24, 28, 25, 27],
+    }
+    work = on_d(**values, rest=[20.0])
+    work.constant, work.declared = {"rest"}, Looks((3, 6, 12))
+    rows = {
+        "one": claim(lower=["b", "c"], margin=margin(2)),
+        "other": claim(lower=["rest"], margin=margin(3), kept=True),
+    }
+    found = cells_of(work, **rows)
+    stored = LineageCell.model_validate_json(json.dumps(LineageCell.of(found["one", "d verdict"]).plain()))
+    assert stored == LineageCell.of(found["one", "d verdict"])
+    evidence = stored.evidence
+    assert evidence is not None
+    assert (evidence.family, evidence.margin_family, evidence.unit) == (3, 3, "points")
+    assert evidence.values["b"] == {str(seed): value for seed, value in enumerate(values["b"])}
+    undecided, supported = evidence.comparisons  # the deciding one first
+    assert (undecided.text, supported.text, supported.verdict) == ("a - c", "a - b", "supported here")
+    differences = [a - b for a, b in zip(values["a"], values["b"], strict=True)]
+    assert list(evidence.differences(supported).values()) == pytest.approx(differences)
+    spent = [norm.cdf(norm.ppf(0.025) / math.sqrt(share)) / 0.025 for share in (0.25, 0.5)]
+    for look, size, share in zip(supported.looks, (3, 6), (spent[0], spent[1] - spent[0]), strict=True):
+        test = ttest_1samp(differences[:size], 0)
+        assert (look.replicates, look.share) == (size, pytest.approx(share, rel=1e-5))
+        assert (look.difference, look.p) == pytest.approx((sum(differences[:size]) / size, test.pvalue), rel=1e-5)
+    assert supported.p == pytest.approx(3 * min(look.p / look.share for look in supported.looks), rel=1e-4)
+    assert undecided.price == found["one", "d replicates to decide"].text
+    assert undecided.price.startswith(f"{undecided.needed} / ")
+    kept = LineageCell.of(found["other", "d verdict"]).evidence
+    assert kept is not None
+    assert kept.values["rest"] == {EVERY_SEED: 20.0}
+    assert list(kept.differences(kept.comparisons[0]).values())[:2] == pytest.approx([4, 6.5])
+    assert "evidence" not in LineageCell.of(found["one", "d estimate"]).plain()
+    spoiled = json.loads(json.dumps(stored.plain()))
+    del spoiled["evidence"]["values"]["b"]
+    with pytest.raises(ValidationError):
+        LineageCell.model_validate(spoiled)
+
+
+def test_a_gain_keeps_its_four_sides() -> None:
+    work = on_d(a=[13, 24, 38], b=[10, 20, 30], c=[6, 7, 9], d=[5, 5, 5])
+    evidence = of_one(work, gain={"higher": "c", "lower": "d"})["verdict"].evidence
+    assert evidence is not None
+    assert evidence.comparisons[0].text == "(a - b) - (c - d)"
+    assert list(evidence.differences(evidence.comparisons[0]).values()) == pytest.approx([2, 2, 4])
 
 
 # the forest plot

@@ -436,7 +436,10 @@ def test_claims_are_counted_by_verdict(toy: Toy) -> None:
     root = toy.read()
     card = next(each for each in root.all("section", class_="card"))
     fared = [each for each in card.all("p") if each.all("span", class_="verdict")]
-    assert [each.text.partition(": ")[0] for each in fared] == ["Claims on d, 3 seeds", "Claims on e, 3 seeds"]
+    assert [each.text.partition(": ")[0] for each in fared] == [
+        "Claims on d, 3 replicates",
+        "Claims on e, 3 replicates",
+    ]
     for line, said in zip(fared, zip(*SAID.values(), strict=True), strict=True):
         counts = Counter(each.partition(" (")[0] for each in said)
         shown = [each.text for each in line.all("span", class_="verdict")]
@@ -447,6 +450,14 @@ def test_claims_are_counted_by_verdict(toy: Toy) -> None:
     for each, (_, _, reason) in zip(found, every, strict=True):
         assert reason.removesuffix(")") in each.text
         assert ("95 % +0.50 to +1.50, margin 0.7, n = 3, adjusted p 0.012" in each.text) == (reason != "not run)")
+
+
+def test_a_paper_s_section_begins_with_what_came_out_on_each_data_set(toy: Toy) -> None:
+    section = toy.read().all("section", class_="paper")[0]
+    lines = [each.text for each in section.all("p", class_="outcome")]
+    assert [section.all("p").index(each) for each in section.all("p", class_="outcome")] == [1, 2]  # after the authors
+    assert "On d, 3 replicates: 1 of 3 claims holds here (first). 1 is reversed here (second)" in lines[0]
+    assert "On e, 3 replicates: none of 3 claims holds here. 2 are reversed here (first, third)" in lines[1]
 
 
 def test_only_what_is_printed_and_measured_counts_as_reproduced(toy: Toy) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from statistics import mean, stdev
 
+from recompose.exhibits.evidence import ClaimEvidence
 from recompose.exhibits.metric import Metric
 from recompose.plan import Recipe
 
@@ -30,6 +31,7 @@ class Cell:
     better: int = 0  # the better end of the metric, see Metric
     part: str = ""  # of the cell of a claim: verdict, estimate, ...
     beside: tuple[str, ...] = ()  # the methods and variants whose common seeds it is restricted to, if it is
+    evidence: ClaimEvidence | None = field(default=None, hash=False)  # of the verdict on a claim
 
     @property
     def section(self) -> str:
@@ -50,7 +52,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     watermarks: list[str] = field(default_factory=list)
     views: dict[str, str] = field(default_factory=dict)  # view -> heading
-    summary: str = ""  # the counts of verdicts, for a table of claims
+    summary: list[str] = field(default_factory=list)  # paragraphs on what came out, for a table of claims
 
     @property
     def sections(self) -> dict[str, str]:

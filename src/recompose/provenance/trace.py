@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from recompose.errors import LineageError, TraceError
+from recompose.exhibits.evidence import ClaimEvidence
 from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.records import BuildInfo, StableRecord
@@ -24,6 +25,7 @@ class TraceResult:
     state: str
     why: list[str]
     note: str
+    evidence: ClaimEvidence | None = None  # for the verdict on a claim, if it is a cell of one
 
     @property
     def word(self) -> str:
@@ -61,8 +63,20 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
             made[key] = work.store.record(recipe).made
     records = {key: lineage.records[key] for key in keys}
     return TraceResult(
-        cell, records, {key: made[key] for key in keys if key in made}, verdict.state, list(verdict.why), verdict.note
+        cell,
+        records,
+        {key: made[key] for key in keys if key in made},
+        verdict.state,
+        list(verdict.why),
+        verdict.note,
+        _evidence(lineage, cell),
     )
+
+
+def _evidence(lineage: Lineage, cell: LineageCell) -> ClaimEvidence | None:
+    """Return the evidence for the claim that a cell belongs to; it is kept with the claim's verdict."""
+    claim = (other for other in lineage.cells if (other.row, other.benchmark) == (cell.row, cell.benchmark))
+    return next((other.evidence for other in claim if other.evidence), None)
 
 
 def _verdict(evaluator: TrustEvaluator, paper: str, name: str, cell: LineageCell) -> Verdict:

@@ -65,7 +65,7 @@ def to_markdown(table: Table) -> str:
     """Return the measured and the reported part, with marks for the best and second best of each."""
     parts = [f"# {escape_markdown(table.title)}", escape_markdown(table.caption)]
     parts += [f"> **{escape_markdown(mark)}**" for mark in table.watermarks]
-    parts += [escape_markdown(table.summary)] if table.summary else []
+    parts += map(escape_markdown, table.summary)
     parts += [
         f"## {escape_markdown(heading)}\n\n{_markdown_grid(table, section)}"
         for section, heading in table.sections.items()
@@ -81,7 +81,7 @@ def to_markdown(table: Table) -> str:
 def measured_part(table: Table) -> str:
     """Return the measured values of the first view in Markdown, with a note on their spread."""
     section, heading = next(iter(table.sections.items()))
-    summary = f"{escape_markdown(table.summary)}\n\n" if table.summary else ""
+    summary = "".join(f"{escape_markdown(paragraph)}\n\n" for paragraph in table.summary)
     note = _spread_note(table.section_cells(section))
     return f"{escape_markdown(heading)}:\n\n{summary}{_markdown_grid(table, section)}\n\n{note}".rstrip()
 
@@ -95,7 +95,6 @@ def _markdown_grid(table: Table, section: str) -> str:
 
 def to_latex(table: Table) -> str:
     """Return a ``table`` environment with a ``tabular`` for each part; it needs the package booktabs."""
-    summary = [table.summary] if table.summary else []
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape_latex(table.caption)}}}"]
     for section, heading in table.sections.items():
         header, rows = _grid(table, section, LATEX)
@@ -112,7 +111,9 @@ def to_latex(table: Table) -> str:
             r"\bottomrule",
             r"\end{tabular}\par\medskip",
         ]
-    lines += [rf"{{\footnotesize {escape_latex(note)}\par}}" for note in [*table.watermarks, *summary, *_notes(table)]]
+    lines += [
+        rf"{{\footnotesize {escape_latex(note)}\par}}" for note in [*table.watermarks, *table.summary, *_notes(table)]
+    ]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 

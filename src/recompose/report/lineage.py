@@ -16,6 +16,7 @@ from pydantic_core import from_json
 from recompose.digest import digest, short
 from recompose.errors import LineageError, OutdatedLineageError
 from recompose.exhibits.cells import Cell
+from recompose.exhibits.evidence import ClaimEvidence
 from recompose.files import read_json, write_json
 from recompose.records import BuildInfo, Description, LenientModel, StableRecord, complaint
 
@@ -56,6 +57,7 @@ class LineageCell(LenientModel):
     values: list[Number]
     missing: list[str]
     beside: list[str]
+    evidence: ClaimEvidence | None = None  # of the verdict on a claim
 
     @classmethod
     def of(cls, cell: Cell) -> Self:
@@ -78,6 +80,7 @@ class LineageCell(LenientModel):
             values=list(cell.values),
             missing=sorted(set(cell.expected) - set(cell.made_from)),
             beside=list(cell.beside),
+            **({"evidence": cell.evidence} if cell.evidence else {}),  # others have no such part in the file
         )
 
     @property

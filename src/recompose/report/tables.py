@@ -7,7 +7,7 @@ from recompose.exhibits.cells import Cell, Table
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import CLAIMS, Artifact, Paper
-from recompose.report.claims.cells import summary, verdicts
+from recompose.report.claims.cells import note, summary, verdicts
 from recompose.report.comparisons import comparisons
 from recompose.report.intervals import intervals
 from recompose.report.kinds import COMPARED
@@ -42,7 +42,8 @@ def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
     artifact = paper.artifacts[name]
     measured = cell_builder(paper, artifact.kind)(results, paper, name)
     cells = [*reported_cells(paper, name), *measured, *quoted_cells(artifact)]
-    rows = paper.reported(name)
+    rows, is_claims = paper.reported(name), artifact.kind == CLAIMS
+    notes = (seeds_note(results, paper, name), note(artifact) if is_claims else artifact.note)
     return Table(
         paper=paper.name,
         name=name,
@@ -50,10 +51,10 @@ def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
         caption=artifact.caption,
         cells=cells,
         about={row["row"]: {key: row[key] for key in ABOUT if key in row} for row in rows},
-        notes=[note for note in (seeds_note(results, paper, name), artifact.note) if note],
+        notes=[text for text in notes if text],
         watermarks=watermarks(results, cells),
         views={view: section.heading for view, section in artifact.views.items()},
-        summary=summary(results, paper, cells) if artifact.kind == CLAIMS else "",
+        summary=summary(results, paper, cells) if is_claims else [],
     )
 
 

@@ -12,7 +12,8 @@ from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
 from recompose.records import StableRecord, code_text, flat
-from recompose.report.claims.cells import PARTS, scope_text, verdict_counts
+from recompose.report.claims.cells import PARTS, note, verdict_counts
+from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome, scope_text
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure
@@ -84,7 +85,13 @@ class Site:
             yield {
                 "scope": scope_text(dataset, is_synthetic, (cell["n"] or 0 for cell in cells)),
                 "counts": verdict_counts(cell["text"] for cell in cells),
+                "outcome": outcome(dataset, is_synthetic, [_judged(cell) for cell in cells]),
+                "generalisation": generalisation(is_synthetic),
             }
+
+
+def _judged(cell: Content) -> JudgedClaim:
+    return JudgedClaim.of(cell["row"], cell["text"], cell["n"], cell["evidence"])
 
 
 def _notes(paper: Paper) -> str:
@@ -181,7 +188,7 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> Content:
         "id": f"{paper.name}-{name}",
         "title": title_of(name),
         "caption": artifact.caption,
-        "note": artifact.note,
+        "note": note(artifact) if is_claims else artifact.note,
         "printed": bool(PRINTED.fullmatch(name)),
         "ours": not PRINTED.fullmatch(name) and not is_claims,
         "measured": sum(bool(cell["n"]) for cell in measured),

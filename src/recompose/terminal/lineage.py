@@ -1,11 +1,13 @@
 """The outputs of `recompose trace`, `downstream` and `diff`."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rich.console import Console
 from rich.tree import Tree
 
 from recompose.digest import short
+from recompose.exhibits.evidence import ClaimEvidence, ComparisonEvidence, LookEvidence
 from recompose.provenance.diff import Diff
 from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
 from recompose.provenance.remote import has_remote
@@ -34,7 +36,9 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: TraceResul
         tree.add(f"{cell.aggregate}: {cell.value:.4f}{spread}, n = {cell.n}")
     has_one_each = len(cell.made_from) == len(cell.values)
     values = dict(zip(cell.made_from, cell.values, strict=True)) if has_one_each else {}
-    if cell.values and not has_one_each:
+    if traced.evidence:
+        _add_evidence(tree, traced.evidence)
+    elif cell.values and not has_one_each:
         tree.add(f"by seed: {', '.join(f'{value:.4f}' for value in cell.values)}")
     for kind in dict.fromkeys(record.kind for record in reversed(traced.records.values())):
         _add_kind(tree, work, traced, kind, values)
@@ -45,6 +49,47 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: TraceResul
             tree.add("[dim]or, to pull it from DVC's remote:[/dim]")
             tree.add("dvc pull")
     console.print(tree)
+
+
+def _add_evidence(tree: Tree, evidence: ClaimEvidence) -> None:
+    """Add the values by replicate, and the tests of each comparison of a claim."""
+    unit = f", in {evidence.unit}" if evidence.unit else ""
+    branch = tree.add(f"[bold]values by replicate (seed){escape_markup(unit)}[/bold]")
+    for side, values in evidence.values.items():
+        branch.add(escape_markup(f"{side}: {_by_seed(values)}"))
+    for comparison in evidence.comparisons:
+        title = f"{comparison.text}: {comparison.verdict}"
+        branch = tree.add(f"[bold]{escape_markup(title)}[/bold]")
+        for line in _comparison_lines(evidence, comparison):
+            branch.add(escape_markup(line))
+
+
+def _comparison_lines(evidence: ClaimEvidence, comparison: ComparisonEvidence) -> Iterator[str]:
+    """Yield the differences, the looks, the correction and the price of a comparison."""
+    if differences := evidence.differences(comparison):
+        yield f"differences by replicate (seed): {_by_seed(differences)}"
+    question = "beyond the margin" if comparison.is_kept else "different from zero"
+    for look in comparison.looks:
+        yield f"{_look_text(look)}; p {look.p:.4g} ({question}), {look.p_margin:.4g} (within the margin)"
+    if (left := 1 - sum(look.share for look in comparison.looks)) > 0.0005 and comparison.looks:
+        yield f"{100 * left:.1f} % of the error is left for later looks"
+    if comparison.p is not None and comparison.p_margin is not None:
+        yield (
+            f"after correction for looks and comparisons (Holm): p {comparison.p:.4g} ({question}, among "
+            f"{evidence.family}), {comparison.p_margin:.4g} (within the margin of {comparison.margin:g}, among "
+            f"{evidence.margin_family})"
+        )
+    if comparison.price:
+        yield f"replicates that decide it, if the difference is as measured / if it is zero: {comparison.price}"
+
+
+def _look_text(look: LookEvidence) -> str:
+    replicates = f"look at {look.replicates} replicates" if look.replicates else "all replicates, unpaired"
+    return f"{replicates}, {100 * look.share:.1f} % of the error: difference {look.difference:+.4g}"
+
+
+def _by_seed(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{value:.4g} ({seed})" for seed, value in values.items()) or "none"
 
 
 def _add_kind(tree: Tree, work: Workspace, traced: TraceResult, kind: str, values: dict[str, float]) -> None:

@@ -1,17 +1,34 @@
-"""Tables of claims: the cells of each claim, and their summary."""
+"""Tables of claims: the cells of each claim, and what came out."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import Artifact, Paper
+from recompose.report.claims.evidence import evidence_of
+from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome
 from recompose.report.claims.paper_tests import compare_all, planned_claims
 from recompose.report.claims.price import open_comparisons, price
 from recompose.report.claims.verdicts import VERDICTS, TestedComparison, comparisons_of, deciding_comparison
 from recompose.tracks import TRACKS
 
+NOTE = """
+Each claim shows the comparison that decides it. An estimate gives the mean of each side with its number of runs, and
+their difference. Its 95 % interval is by Student's t: paired by replicate if both sides share two or more, otherwise
+Welch's. A method that does not depend on the seed is a constant; a single run of any other method decides nothing. The
+margin is the smallest difference of interest. After correction, a comparison is supported if its difference is above
+zero, reversed if it is below zero, and negligible if its interval lies within the margin; a margin "to be within"
+belongs to a claim that something is kept, which is supported in that case. A claim of several comparisons is reversed
+if one of them is, otherwise negligible if one of them is, and supported if all of them are. Where a study declares
+looks, each look may spend a share of the error, and the interval is what the intervals of all looks have in common. p
+is corrected for looks and, by Holm, for the paper's distinct comparisons on the data set: the tests of a difference and
+those of a difference within its margin are two families, each at 5 %; the smaller p is shown. The spread is the
+standard deviation of the difference over replicates. Replicates to decide, such as 12 / 40: with 80 % probability, 12
+replicates decide the comparison if the difference is as measured, and 40 if there is none, when the error is divided
+among the open comparisons.
+"""
 PARTS = ("verdict", "estimate", "95 % interval", "margin", "n", "adjusted p", "spread", "replicates to decide")
 
 
@@ -23,12 +40,18 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
         family, undecided = Basis.collect(results, paper, benchmark, all_methods), open_comparisons(tested)
         for row, claim in claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
-            decisive = deciding_comparison([tested[comparison] for comparison in comparisons_of(claim)])
+            comparisons = [tested[comparison] for comparison in comparisons_of(claim)]
+            decisive = deciding_comparison(comparisons)
             for part, text, value in _cell_texts(decisive, undecided):
                 # corrected values rest on all comparisons
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
                 by_seed = decisive.difference.by_seed if part == "estimate" else ()
-                yield basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
+                cell = basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
+                if part == "verdict":
+                    ordered = [decisive, *(other for other in comparisons if other is not decisive)]
+                    prices = [price(comparison, undecided) for comparison in ordered]
+                    cell = replace(cell, evidence=evidence_of(ordered, prices))
+                yield cell
 
 
 def _cell_texts(tested: TestedComparison, undecided: int) -> Iterator[tuple[str, str, float | None]]:
@@ -42,6 +65,11 @@ def _cell_texts(tested: TestedComparison, undecided: int) -> Iterator[tuple[str,
     yield "adjusted p", tested.p_text, tested.adjusted
     yield "spread", "-" if result.spread is None else f"{result.spread:.{tested.digits + 1}f}", result.spread
     yield "replicates to decide", cost.text if cost else "-", None
+
+
+def note(artifact: Artifact) -> str:
+    """Return the note below a table of claims: what its columns mean, and what its paper adds."""
+    return " ".join([*NOTE.split(), *artifact.note.split()])
 
 
 @dataclass(frozen=True)
@@ -91,30 +119,29 @@ class Basis:
         )
 
 
-def scope_text(benchmark: str, is_synthetic: bool, counts: Iterable[int]) -> str:
-    """Return the data of verdicts and their number of seeds, in words."""
-    positive = sorted({count for count in counts if count})
-    seeds = " to ".join(str(count) for count in dict.fromkeys((positive[0], positive[-1]))) if positive else "no"
-    return f"on {benchmark}{', synthetic' if is_synthetic else ''}, {seeds} {'seed' if seeds == '1' else 'seeds'}"
-
-
 def verdict_counts(texts: Iterable[str]) -> dict[str, int]:
     """Return the number of verdicts of each kind, given the texts of their cells."""
     counts = Counter(text.partition(" (")[0] for text in texts)
     return {verdict: counts[verdict] for verdict in VERDICTS}
 
 
-def summary(results: Results, paper: Paper, cells: Iterable[Cell]) -> str:
-    """Return the number of verdicts of each kind, a sentence for each benchmark."""
+def summary(results: Results, paper: Paper, cells: Iterable[Cell]) -> list[str]:
+    """Return what came out, a paragraph for each benchmark, and what it generalises to."""
     by_benchmark: dict[str, list[Cell]] = {}
     for cell in cells:
         if cell.part == "verdict":
             by_benchmark.setdefault(cell.benchmark, []).append(cell)
-    sentences = []
-    for benchmark, verdict_cells in by_benchmark.items():
-        is_synthetic = TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark))
-        scope = scope_text(benchmark, is_synthetic, (cell.n or 0 for cell in verdict_cells))
-        counts = verdict_counts(cell.text for cell in verdict_cells)
-        counts_text = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        sentences.append(f"{scope[0].upper()}{scope[1:]}: {counts_text}.")
-    return " ".join(sentences)
+    is_synthetic = {
+        benchmark: TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark)) for benchmark in by_benchmark
+    }
+    paragraphs = [
+        " ".join(
+            outcome(
+                benchmark,
+                is_synthetic[benchmark],
+                [JudgedClaim.of(cell.row, cell.text, cell.n, cell.evidence) for cell in verdict_cells],
+            )
+        )
+        for benchmark, verdict_cells in by_benchmark.items()
+    ]
+    return [*paragraphs, *dict.fromkeys(map(generalisation, is_synthetic.values()))]

@@ -55,7 +55,7 @@ def _corrections(differences: Mapping[ClaimComparison, Difference]) -> dict[Clai
     adjusted = dict(zip(beyond, holm(list(beyond.values())), strict=True))
     within = holm([test.p_within(comparison.margin) for comparison, test in tests.items()])
     return {
-        comparison: Correction(adjusted[_hypothesis(comparison)], p, len(beyond))
+        comparison: Correction(adjusted[_hypothesis(comparison)], p, len(beyond), len(within))
         for comparison, p in zip(tests, within, strict=True)
     }
 

@@ -77,7 +77,8 @@ class Correction:
 
     beyond: float  # that there is a difference; of a claim that something is kept: that it is beyond the margin
     within: float  # that the difference is within the margin
-    family: int  # the number of comparisons that they are corrected for
+    family: int  # the comparisons whose tests of a difference are corrected for each other
+    margin_family: int  # the same of the tests of a difference within its margin
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,121 @@
+"""What came out of a paper's claims on a benchmark, in three sentences that follow from the verdicts."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from recompose.exhibits.evidence import ClaimEvidence
+from recompose.report.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED, VERDICTS
+
+HANDFUL = 5  # claims that a sentence names
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with its verdict."""
+
+    name: str
+    verdict: str
+    replicates: int = 0
+    is_priced: bool = False
+    needed: int | None = None  # replicates that decide it if the difference is as measured; None: too many
+
+    @classmethod
+    def of(cls, name: str, text: str, replicates: int | None, evidence: ClaimEvidence | None) -> "JudgedClaim":
+        """Return a claim, given the parts of its verdict's cell."""
+        verdict, decisive = text.partition(" (")[0], evidence.comparisons[0] if evidence else None
+        if decisive is None:
+            return cls(name, verdict, replicates or 0)
+        return cls(name, verdict, replicates or 0, bool(decisive.price), decisive.needed)
+
+
+def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[JudgedClaim]) -> list[str]:
+    """Return what holds here, what does not, and what nobody could tell with the replicates that would tell it.
+
+    Args:
+        benchmark: the data of the verdicts.
+        is_synthetic: whether this project drew the data.
+        claims: in the order of the paper; at least one.
+    """
+    scope = scope_text(benchmark, is_synthetic, (claim.replicates for claim in claims))
+    of = {verdict: [claim for claim in claims if claim.verdict == verdict] for verdict in VERDICTS}
+    supported, total = of[SUPPORTED], f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}"
+    count = f"{len(supported)} of {total}" if supported else f"none of {total}"
+    holds = f"{count} {'hold' if len(supported) > 1 else 'holds'} here{_names(supported)}"
+    return [
+        f"{scope[0].upper()}{scope[1:]}: {holds}.",
+        _contradicted(of[REVERSED], of[NEGLIGIBLE]),
+        _undecided(of[UNDECIDED]),
+    ]
+
+
+def scope_text(benchmark: str, is_synthetic: bool, counts: Iterable[int]) -> str:
+    """Return the data of verdicts and their number of replicates, in words."""
+    positive = sorted({count for count in counts if count})
+    return f"on {benchmark}{', synthetic' if is_synthetic else ''}, {_range(positive) or 'no'} {_replicates(positive)}"
+
+
+def generalisation(is_synthetic: bool) -> str:
+    """Return what verdicts generalise to, and what they do not."""
+    if is_synthetic:
+        return (
+            "A verdict generalises to other replicates of the same generator (data, split, images and training, at the "
+            "same budget). It does not generalise to the paper's data."
+        )
+    return (
+        "A verdict generalises to other trainings on the same published data, with its split and images. It does not "
+        "generalise to other splits, images or data sets."
+    )
+
+
+def _contradicted(reversed_claims: list[JudgedClaim], negligible: list[JudgedClaim]) -> str:
+    if not reversed_claims and not negligible:
+        return "None is reversed here, and none is negligible."
+    first = f"{_count(reversed_claims)} reversed here{_names(reversed_claims)}"
+    second = f"{_count(negligible).lower()} negligible here{_names(negligible)}"
+    return f"{first}; {second}."
+
+
+def _undecided(claims: list[JudgedClaim]) -> str:
+    if not claims:
+        return "Every claim is decided."
+    counted = sorted((claim for claim in claims if claim.needed), key=lambda claim: claim.needed or 0)
+    dear = [claim for claim in claims if claim.is_priced and not claim.needed]
+    unknown = [claim for claim in claims if not claim.is_priced]
+    return (
+        f"{_count(claims)} undecided{_names([*counted, *dear, *unknown])}: {'; '.join(_costs(counted, dear, unknown))}."
+    )
+
+
+def _costs(counted: list[JudgedClaim], dear: list[JudgedClaim], unknown: list[JudgedClaim]) -> Iterator[str]:
+    """Yield what undecided claims cost."""
+    if counted:
+        numbers = sorted({claim.needed or 0 for claim in counted})
+        which = f" {len(counted)} of them" if dear or unknown else " it" if len(counted) == 1 else " each"
+        yield (
+            f"{_range(numbers)} {_replicates(numbers)} would decide{which} with 80 % probability, if "
+            f"{'differences are' if len(counted) > 1 else 'the difference is'} as measured"
+        )
+    if dear:
+        yield f"{len(dear)} would take too many replicates"
+    if unknown:
+        yield f"the price of {len(unknown)} is unknown, for want of a spread over replicates"
+
+
+def _count(claims: list[JudgedClaim]) -> str:
+    return f"{len(claims) or 'None'} {'are' if len(claims) > 1 else 'is'}"
+
+
+def _names(claims: list[JudgedClaim]) -> str:
+    """Return the names of a handful of claims in brackets, and how many more there are."""
+    names = [claim.name for claim in claims[:HANDFUL]]
+    more = [f"{len(claims) - HANDFUL} more"] if len(claims) > HANDFUL else []
+    return f" ({', '.join([*names, *more])})" if claims else ""
+
+
+def _range(numbers: Sequence[int]) -> str:
+    """Return the ends of sorted numbers in words."""
+    return " to ".join(str(number) for number in dict.fromkeys((*numbers[:1], *numbers[-1:])))
+
+
+def _replicates(numbers: Sequence[int]) -> str:
+    return "replicate" if numbers and numbers[-1] == 1 else "replicates"

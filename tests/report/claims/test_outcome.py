@@ -1,0 +1,66 @@
+"""What came out, in words, for every combination of verdicts."""
+
+import re
+from itertools import product
+
+from recompose.report.claims.outcome import HANDFUL, JudgedClaim, generalisation, outcome, scope_text
+from recompose.report.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED
+
+
+def claims(verdict: str, count: int, start: str, **price: object) -> list[JudgedClaim]:
+    return [JudgedClaim(f"{start}{number}", verdict, 4, **price) for number in range(count)]  # type: ignore[arg-type]
+
+
+def count_of(word: str, text: str) -> int:
+    (number,) = re.findall(rf"(\w+) (?:is|are) {word}", text)
+    return 0 if number.lower() == "none" else int(number)
+
+
+def test_every_claim_is_counted_and_named_once_in_every_combination() -> None:
+    for counts in product((0, 1, HANDFUL + 1), repeat=6):
+        if any(counts):
+            check(*counts)
+
+
+def check(supported: int, reverse: int, negligible: int, priced: int, dear: int, unpriced: int) -> None:
+    found = [
+        *claims(SUPPORTED, supported, "s"),
+        *claims(REVERSED, reverse, "r"),
+        *claims(NEGLIGIBLE, negligible, "n"),
+        *claims(UNDECIDED, unpriced, "u"),
+        *claims(UNDECIDED, dear, "x", is_priced=True),
+        *claims(UNDECIDED, priced, "p", is_priced=True, needed=12),
+    ]
+    holds, contradicted, undecided = sentences = outcome("d", True, found)
+    assert f"{supported or 'none'} of {len(found)} claim" in holds
+    assert (count_of("reversed", contradicted), count_of("negligible", contradicted)) == (reverse, negligible)
+    for sentence, starts in zip(sentences, ("s", "rn", "pxu"), strict=True):
+        names = re.findall(r"\b[srnpxu]\d\b", sentence)
+        hidden = map(int, re.findall(r"(\d+) more\)", sentence))
+        assert len(set(names)) == len(names)
+        assert len(names) + sum(hidden) == sum(claim.name[0] in starts for claim in found)
+        assert {name[0] for name in names} <= set(starts)
+    priced_words = ("12 replicates" in undecided, "too many" in undecided, "unknown" in undecided)
+    assert priced_words == (priced > 0, dear > 0, unpriced > 0)
+    if open_claims := priced + dear + unpriced:
+        assert count_of("undecided", undecided) == open_claims
+
+
+def test_the_cheapest_undecided_claims_are_named_with_the_range_of_their_prices() -> None:
+    prices = [40, 9, None, 300, 25, 31, 7]
+    found = [JudgedClaim(f"c{price}", UNDECIDED, 4, is_priced=True, needed=price) for price in prices]
+    last = outcome("d", False, found)[-1]
+    assert last.startswith(f"7 are undecided (c7, c9, c25, c31, c40, {len(prices) - HANDFUL} more): ")
+    assert "7 to 300 replicates would decide 6 of them" in last
+    assert "1 would take too many" in last
+
+
+def test_the_scope_names_data_and_replicates() -> None:
+    assert scope_text("e", False, [0, 0]) == "on e, no replicates"
+    assert scope_text("e", False, [1, 0]) == "on e, 1 replicate"
+    assert scope_text("e", True, [24, 6, 0, 12]) == "on e, synthetic, 6 to 24 replicates"
+
+
+def test_what_verdicts_generalise_to_depends_on_who_drew_the_data() -> None:
+    assert generalisation(is_synthetic=True) != generalisation(is_synthetic=False)
+    assert "paper's data" in generalisation(is_synthetic=True)
