@@ -8,7 +8,7 @@ from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
 from recompose.report.claims.paper_tests import compare_all, planned_claims
-from recompose.report.claims.price import open_comparisons, price
+from recompose.report.claims.price import OpenTests, Price, price
 from recompose.report.claims.verdicts import VERDICTS, TestedComparison, comparisons_of, deciding_comparison
 from recompose.tracks import TRACKS
 
@@ -20,20 +20,21 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for benchmark in results.benchmarks(paper.track):
         tested, claims = compare_all(results, paper, benchmark), planned_claims(results, paper, benchmark)
         all_methods = (method for claim in claims.values() for method in claim.methods)
-        family, undecided = Basis.collect(results, paper, benchmark, all_methods), open_comparisons(tested)
+        family, open_tests = Basis.collect(results, paper, benchmark, all_methods), OpenTests.count(tested)
+        looks = results.looks(paper.track)
         for row, claim in claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
             decisive = deciding_comparison([tested[comparison] for comparison in comparisons_of(claim)])
-            for part, text, value in _cell_texts(decisive, undecided):
+            for part, text, value in _cell_texts(decisive, price(decisive, open_tests, looks)):
                 # corrected values rest on all comparisons
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
                 by_seed = decisive.difference.by_seed if part == "estimate" else ()
                 yield basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
 
 
-def _cell_texts(tested: TestedComparison, undecided: int) -> Iterator[tuple[str, str, float | None]]:
+def _cell_texts(tested: TestedComparison, cost: Price | None) -> Iterator[tuple[str, str, float | None]]:
     """Yield part, text and value of each cell of a claim."""
-    result, cost = tested.difference, price(tested, undecided)
+    result = tested.difference
     yield "verdict", tested.verdict_text, None
     yield "estimate", tested.estimate_text, result.value
     yield "95 % interval", tested.interval_text, None
