@@ -5,11 +5,11 @@ choose once more, and so that it does not depend on the machine or on its number
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
-from recompose.inference.power import Question, decision_probability
+from recompose.inference.power import Question, look_probability
 from recompose.inference.sequential import Looks
 from recompose.params.allocation import Replicates, Stage
 
@@ -30,13 +30,7 @@ class OpenComparison:
 
     def probability(self, looks: Looks, size: int) -> float:
         """Return the probability that a look decides it, if the difference is as measured."""
-        share = dict(zip(looks.sizes, looks.shares, strict=True))[size]
-        if share == 0:
-            return 0.0
-        question = replace(
-            self.question, level=self.question.level * share, margin_level=self.question.margin_level * share
-        )
-        return decision_probability(question, self.difference, size)
+        return look_probability(self.question, self.difference, looks, size)
 
 
 @dataclass(frozen=True)

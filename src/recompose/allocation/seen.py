@@ -5,14 +5,12 @@ from pathlib import Path
 
 from recompose.allocation.next_stage import OpenComparison
 from recompose.exhibits.results import Results
-from recompose.inference.estimates import ALPHA
-from recompose.inference.power import Question
 from recompose.inference.sequential import Looks
 from recompose.papers.declaration import Paper
 from recompose.params.allocation import Observation, Replicates
 from recompose.plan import Plan, Recipe
 from recompose.report.claims.paper_tests import compare_all
-from recompose.report.claims.price import open_comparisons
+from recompose.report.claims.price import OpenTests, question_of
 from recompose.report.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
 
 DIGITS = 6  # that are written and compared
@@ -69,7 +67,7 @@ def look(results: Results, papers: Iterable[Paper]) -> tuple[list[Observation], 
     for paper in papers:
         for benchmark in results.benchmarks(paper.track):
             tested = compare_all(results, paper, benchmark)
-            family = open_comparisons(tested)
+            open_tests = OpenTests.count(tested)
             for comparison, result in tested.items():
                 if result.correction is None or result.difference.value is None:
                     continue
@@ -77,7 +75,7 @@ def look(results: Results, papers: Iterable[Paper]) -> tuple[list[Observation], 
                 observations.append(_observation(paper, benchmark, name, result))
                 if result.verdict == UNDECIDED:
                     name = f"{paper.name}/{benchmark}/{name}"
-                    undecided.append(_open_comparison(paper, name, result, family))
+                    undecided.append(_open_comparison(paper, name, result, open_tests))
     return observations, undecided
 
 
@@ -106,11 +104,10 @@ def _observation(paper: Paper, benchmark: str, name: str, result: TestedComparis
     )
 
 
-def _open_comparison(paper: Paper, name: str, result: TestedComparison, family: int) -> OpenComparison:
-    comparison, level = result.comparison, ALPHA / max(1, family)
-    question = Question(result.difference.spread or 0.0, comparison.margin, level, level, comparison.is_kept)
+def _open_comparison(paper: Paper, name: str, result: TestedComparison, open_tests: OpenTests) -> OpenComparison:
+    question = question_of(result.comparison, open_tests, result.difference.spread or 0.0)
     assert result.difference.value is not None
-    return OpenComparison(name, paper.track, tuple(comparison.methods), result.difference.value, question)
+    return OpenComparison(name, paper.track, tuple(result.comparison.methods), result.difference.value, question)
 
 
 def _rounded(value: float) -> float:

@@ -10,7 +10,7 @@ from recompose.papers.declaration import Artifact, Paper
 from recompose.report.claims.evidence import evidence_of
 from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome
 from recompose.report.claims.paper_tests import compare_all, planned_claims
-from recompose.report.claims.price import open_comparisons, price
+from recompose.report.claims.price import OpenTests, Price, price
 from recompose.report.claims.verdicts import VERDICTS, TestedComparison, comparisons_of, deciding_comparison
 from recompose.tracks import TRACKS
 
@@ -37,26 +37,27 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for benchmark in results.benchmarks(paper.track):
         tested, claims = compare_all(results, paper, benchmark), planned_claims(results, paper, benchmark)
         all_methods = (method for claim in claims.values() for method in claim.methods)
-        family, undecided = Basis.collect(results, paper, benchmark, all_methods), open_comparisons(tested)
+        family, open_tests = Basis.collect(results, paper, benchmark, all_methods), OpenTests.count(tested)
+        looks = results.looks(paper.track)
         for row, claim in claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
             comparisons = [tested[comparison] for comparison in comparisons_of(claim)]
             decisive = deciding_comparison(comparisons)
-            for part, text, value in _cell_texts(decisive, undecided):
+            ordered = [decisive, *(other for other in comparisons if other is not decisive)]
+            prices = [price(comparison, open_tests, looks) for comparison in ordered]
+            for part, text, value in _cell_texts(decisive, prices[0]):
                 # corrected values rest on all comparisons
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
                 by_seed = decisive.difference.by_seed if part == "estimate" else ()
                 cell = basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
                 if part == "verdict":
-                    ordered = [decisive, *(other for other in comparisons if other is not decisive)]
-                    prices = [price(comparison, undecided) for comparison in ordered]
                     cell = replace(cell, evidence=evidence_of(ordered, prices))
                 yield cell
 
 
-def _cell_texts(tested: TestedComparison, undecided: int) -> Iterator[tuple[str, str, float | None]]:
+def _cell_texts(tested: TestedComparison, cost: Price | None) -> Iterator[tuple[str, str, float | None]]:
     """Yield part, text and value of each cell of a claim."""
-    result, cost = tested.difference, price(tested, undecided)
+    result = tested.difference
     yield "verdict", tested.verdict_text, None
     yield "estimate", tested.estimate_text, result.value
     yield "95 % interval", tested.interval_text, None
