@@ -138,7 +138,7 @@ def artifacts(
     engine.receipts.write_artifacts(declared, names)
     if receipt:
         files = [work.reports / paper / file for name in names for file in artifact_files(declared, name)]
-        needs = {need.key: need for name in names for need in engine.artifacts[paper, name].needs.values()}
+        needs = {need.key: need for name in names for need in engine.receipts.inputs(declared, name)}
         engine.receipts.write(work.root / receipt, files, needs.values())
 
 

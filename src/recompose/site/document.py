@@ -12,7 +12,7 @@ from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
 from recompose.records import StableRecord, code_text, flat
-from recompose.report.claims.cells import PARTS, scope_text, verdict_counts
+from recompose.report.claims.cells import OTHER_BUDGET, PARTS, scope_text, verdict_counts
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure
@@ -207,7 +207,7 @@ def _claims(paper: Paper, measured: list[Content]) -> Iterator[Content]:
     for name, claim in paper.claims.items():
         by_benchmark: dict[str, Content] = {}
         for cell in measured:
-            if cell["row"] == name and cell["part"] in PARTS:
+            if cell["row"] == name and cell["part"] in (*PARTS, OTHER_BUDGET):
                 parts = by_benchmark.setdefault(cell["benchmark"], {"dataset": cell["benchmark"]})
                 parts[cell["part"]] = cell
                 if cell["part"] == "verdict":

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
+from recompose.report.claims.budgets import at_other_budget, budget_text
 from recompose.report.claims.paper_tests import compare_all, planned_claims
 from recompose.report.claims.price import open_comparisons, price
 from recompose.report.claims.verdicts import VERDICTS, TestedComparison, comparisons_of, deciding_comparison
 from recompose.tracks import TRACKS
 
 PARTS = ("verdict", "estimate", "95 % interval", "margin", "n", "adjusted p", "spread", "replicates to decide")
+OTHER_BUDGET = "at another budget"  # the part of a claim that a profile with another budget has besides
 
 
 def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -20,6 +22,7 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for benchmark in results.benchmarks(paper.track):
         tested, claims = compare_all(results, paper, benchmark), planned_claims(results, paper, benchmark)
         all_methods = (method for claim in claims.values() for method in claim.methods)
+        others = at_other_budget(results, paper, benchmark)
         family, undecided = Basis.collect(results, paper, benchmark, all_methods), open_comparisons(tested)
         for row, claim in claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
@@ -29,6 +32,28 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
                 by_seed = decisive.difference.by_seed if part == "estimate" else ()
                 yield basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
+            if row in others:
+                yield _other_budget_cell(results, paper, benchmark, row, decisive, others[row])
+
+
+def _other_budget_cell(
+    results: Results, paper: Paper, benchmark: str, row: str, here: TestedComparison, there: TestedComparison | None
+) -> Cell:
+    """Return the cell of a claim at the other budget, with the comparisons that decide it here and there.
+
+    It rests on the evaluations there of all comparisons, or on the data alone where the claim was not run.
+    """
+    other = results.plan.other_budget
+    assert other is not None
+    if there:
+        methods = (method for claim in paper.claims.values() for method in claim.methods)
+        basis = Basis.collect(results, paper, benchmark, map(other.named, methods))
+    else:
+        data = results.data(paper.track, benchmark)
+        basis = Basis(benchmark, (), (data.key,) if results.is_complete(data) else (), (data.key,))
+    text = budget_text(here.verdict, there.verdict if there else None, other.label)
+    n = there.difference.n if there else 0
+    return basis.cell(row, OTHER_BUDGET, text, None, n, here.comparison.metric)
 
 
 def _cell_texts(tested: TestedComparison, undecided: int) -> Iterator[tuple[str, str, float | None]]:
