@@ -10,7 +10,14 @@ from recompose.params.merging import Document, plain
 from recompose.params.reading import read
 
 SHIPPED = Path(__file__).parent.parent / "params.yaml"
-PROFILES = ("large", "demo", "study", "study-long", "smoke", "paper")  # those that tests build on; others are the user's
+PROFILES = (
+    "large",
+    "demo",
+    "study",
+    "study-long",
+    "smoke",
+    "paper",
+)  # those that tests build on; others are the user's
 GONE = object()  # as the value of a key that is taken away
 
 

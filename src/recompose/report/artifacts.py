@@ -11,7 +11,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.report.formats import to_csv, to_latex, to_markdown
-from recompose.report.kinds import artifact_files, other_budget_evaluations, evaluations_of, is_figure
+from recompose.report.kinds import artifact_files, evaluations_of, is_figure, other_budget_evaluations
 from recompose.report.lineage import Lineage, LineageCell, PlannedEvaluations, lineage_path
 from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
