@@ -110,8 +110,8 @@ class ProfileSection(Section):
     )
     epochs_factor: Count = Field(
         default=1,
-        description="Factor of the epochs of every method, after overrides; data, warm-up steps and schedules by epoch "
-        "stay.",
+        description="Factor of the epochs of every method, after overrides. Data, warm-up steps, schedules by epoch "
+        "and epochs that a variant sets stay.",
     )
     other_budget: Name | None = Field(
         default=None,
