@@ -1,14 +1,12 @@
 """What a study has seen: its comparisons at a stage, computed from stored scores."""
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 
 from recompose.allocation.next_stage import OpenComparison
-from recompose.exhibits.results import Results
-from recompose.inference.sequential import Looks
+from recompose.exhibits.results import PartialResults, Results
 from recompose.papers.declaration import Paper
 from recompose.params.allocation import Observation, Replicates
-from recompose.plan import Plan, Recipe
+from recompose.plan import Recipe
 from recompose.report.claims.paper_tests import compare_all
 from recompose.report.claims.price import OpenTests, question_of
 from recompose.report.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
@@ -16,49 +14,16 @@ from recompose.report.claims.verdicts import UNDECIDED, ClaimComparison, TestedC
 DIGITS = 6  # that are written and compared
 
 
-class StageResults(Results):
+class StageResults(PartialResults):
     """The results as they were at a stage: of each method and variant the first replicates."""
 
     def __init__(self, results: Results, replicates: Replicates) -> None:
-        self._results, self._replicates = results, replicates
-
-    @property
-    def plan(self) -> Plan:
-        return self._results.plan
-
-    def benchmarks(self, track: str) -> list[str]:
-        return self._results.benchmarks(track)
-
-    def looks(self, track: str) -> Looks | None:
-        return self._results.looks(track)
-
-    def data(self, track: str, benchmark: str) -> Recipe:
-        return self._results.data(track, benchmark)
+        super().__init__(results)
+        self._replicates = replicates
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         count = self._replicates.get(track, {}).get(name, 1)
-        return self._results.planned(track, name, benchmark)[:count]
-
-    def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        return [evaluation for evaluation in self.planned(track, name, benchmark) if self.is_complete(evaluation)]
-
-    def is_complete(self, recipe: Recipe) -> bool:
-        return self._results.is_complete(recipe)
-
-    def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
-        return self._results.metrics(evaluation)
-
-    def statistics(self, data: Recipe) -> Mapping[str, float]:
-        return self._results.statistics(data)
-
-    def file(self, recipe: Recipe, name: str) -> Path:
-        return self._results.file(recipe, name)
-
-    def folder(self, recipe: Recipe) -> Path:
-        return self._results.folder(recipe)
-
-    def raw(self, data: Recipe) -> Path:
-        return self._results.raw(data)
+        return super().planned(track, name, benchmark)[:count]
 
 
 def look(results: Results, papers: Iterable[Paper]) -> tuple[list[Observation], list[OpenComparison]]:
