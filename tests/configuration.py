@@ -10,7 +10,8 @@ from recompose.params.merging import Document, plain
 from recompose.params.reading import read
 
 SHIPPED = Path(__file__).parent.parent / "params.yaml"
-PROFILES = ("large", "demo", "study", "smoke", "paper")  # those that tests build on; others are the user's
+# those that tests build on; others are the user's
+PROFILES = ("large", "demo", "study", "study-long", "smoke", "paper")
 # when and where a stored folder was built, but for the time that it took
 MADE: dict[str, Any] = {
     "started": "2026-01-01T12:00:00+00:00",

@@ -5,7 +5,7 @@ import gc
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -24,6 +24,7 @@ from recompose.workspace import Workspace
 
 if TYPE_CHECKING:
     from recompose.report.documents import Sources
+    from recompose.report.published import PublishedLineage
     from recompose.tracks.model_evaluation import Arrangement
 
 app = typer.Typer(
@@ -138,18 +139,20 @@ def artifacts(
     engine.receipts.write_artifacts(declared, names)
     if receipt:
         files = [work.reports / paper / file for name in names for file in artifact_files(declared, name)]
-        needs = {need.key: need for name in names for need in engine.artifacts[paper, name].needs.values()}
+        needs = {need.key: need for name in names for need in engine.receipts.inputs(declared, name)}
         engine.receipts.write(work.root / receipt, files, needs.values())
 
 
-def _document_sources(work: Workspace) -> "Sources | None":
+def _document_sources(work: Workspace, published: "PublishedLineage") -> "Sources | None":
     """Return the content of the marked blocks of README.md and docs/; None if these quote another profile."""
     from recompose.report.documents import Sources, generated_tables
     from recompose.tracks import TRACKS
 
     if work.params.profile != DOCUMENTED:
         return None
-    tables = generated_tables(work.papers, TRACKS.values(), app, work.reports, work.reports_place)
+    tables = generated_tables(
+        work.papers, TRACKS.values(), app, work.reports, work.reports_place, work.params, published
+    )
     return Sources(work.reports, tables)
 
 
@@ -174,7 +177,7 @@ def report(
     """Write the report site, its index for code hosts, and the metrics that DVC compares."""
     from recompose.engine import Engine
     from recompose.provenance.audit import audit_artifacts
-    from recompose.report.index import write_index
+    from recompose.report.index import build_info_of, write_index
     from recompose.report.published import PublishedLineage
     from recompose.report.results import StoredResults
     from recompose.site.build import page
@@ -185,7 +188,8 @@ def report(
     papers = work.papers
     published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
-    sources = None if to_come else _document_sources(work)
+    made = build_info_of(work, published)  # as is written below
+    sources = None if to_come else _document_sources(work, replace(published, made=made))
     if sources:
         _fill_documents(work, sources)
     audited = audit_artifacts(work, papers, published, sources)
@@ -280,10 +284,12 @@ def summary(
     """Summarize the reports in six lines: what was made, its cost, headline numbers, the state of the instrument, the
     audit, and the page to open.
     """
+    from recompose.report.published import PublishedLineage
     from recompose.terminal.summary import show_summary
 
     work = _workspace()
-    show_summary(Console(), work, work.papers, _document_sources(work), began)
+    published = PublishedLineage.read(work.reports, work.papers)
+    show_summary(Console(), work, work.papers, _document_sources(work, published), began)
 
 
 @app.command()
@@ -541,7 +547,7 @@ def audit(
         raise typer.Exit(0 if comparison.is_same else 1)
     published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
-    audited = audit_all(work, papers, published, _document_sources(work))
+    audited = audit_all(work, papers, published, _document_sources(work, published))
     if as_json:
         print(json.dumps(audit_document(audited, published), indent=2))
     else:

@@ -8,6 +8,7 @@ content.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -123,10 +124,36 @@ class TrackPlan:
 
 
 @dataclass(frozen=True)
+class OtherBudget:
+    """The plan of a profile at another budget of training. It is run on its own, and its verdicts are shown beside."""
+
+    factor: Fraction  # of the epochs
+    plan: "Plan"
+
+    @property
+    def label(self) -> str:
+        """The budget in words, such as "3 x epochs"."""
+        return f"{self.factor} x epochs"
+
+    def named(self, name: str) -> str:
+        """Return the name of a method or variant at this budget, such as "msci at 3 x epochs"."""
+        return f"{name} at {self.label}"
+
+    def plain_name(self, name: str) -> str | None:
+        """Return the method or variant that a name at this budget has, or None if it is none."""
+        plain = name.removesuffix(f" at {self.label}")
+        return plain if plain != name else None
+
+
+@dataclass(frozen=True)
 class Plan:
-    """All recipes that the chosen profile needs."""
+    """All recipes that the chosen profile needs.
+
+    Those of the other budget are looked up under names of their own and by key, and are not among the recipes.
+    """
 
     tracks: Mapping[str, TrackPlan]
+    other_budget: OtherBudget | None = None
 
     @cached_property
     def recipes(self) -> tuple[Recipe, ...]:
@@ -141,8 +168,9 @@ class Plan:
 
     @cached_property
     def by_key(self) -> dict[str, Recipe]:
-        """All recipes by key."""
-        return {recipe.key: recipe for recipe in self.recipes}
+        """All recipes by key, with those of the other budget."""
+        others = self.other_budget.plan.recipes if self.other_budget else ()
+        return {recipe.key: recipe for recipe in (*others, *self.recipes)}
 
     def of(self, kind: str) -> list[Recipe]:
         """Return the recipes of a kind."""
@@ -154,6 +182,8 @@ class Plan:
 
     def evaluations(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         """Return the evaluations of a method or variant on a benchmark, by seed; none if the profile has none."""
+        if self.other_budget and (plain := self.other_budget.plain_name(name)):
+            return self.other_budget.plan.evaluations(track, plain, benchmark)
         return list(self.tracks[track].evaluations.get((name, benchmark), ())) if track in self.tracks else []
 
     def evaluations_of(self, track: str, names: Iterable[str]) -> list[Recipe]:

@@ -17,7 +17,7 @@ from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.records import Record
-from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
+from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe, other_budget_inputs
 from recompose.report.lineage import lineage_path
 from recompose.workspace import Workspace
 
@@ -89,7 +89,12 @@ class Receipts:
         for name in names:
             recipe = self.artifacts[paper.name, name]
             files = [self.work.reports / paper.name / file for file in artifact_files(paper, name)]
-            self.write(self._absolute(self.artifact(recipe)), files, recipe.needs.values())
+            self.write(self._absolute(self.artifact(recipe)), files, self.inputs(paper, name))
+
+    def inputs(self, paper: Paper, name: str) -> list[Recipe]:
+        """Return what an artifact is made from: what it needs, and what it shows of another budget if that was run."""
+        needs = self.artifacts[paper.name, name].needs.values()
+        return [*needs, *other_budget_inputs(self.work.plan, paper, name)]
 
     def _statement(self, files: Iterable[Path], recipes: Iterable[Recipe]) -> dict[str, Mapping[str, Any]]:
         return {

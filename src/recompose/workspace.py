@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from recompose.errors import ChangedError, PlanError
 from recompose.papers.declaration import Paper, all_papers, declared_variants
 from recompose.params import Params, load_params
 from recompose.params.mistakes import nearest
-from recompose.plan import Plan, Planner, Recipe
+from recompose.plan import OtherBudget, Plan, Planner, Recipe
 from recompose.store import Store
 from recompose.tracks import FORMS, TRACKS
 
@@ -76,7 +77,12 @@ class Workspace:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the chosen profile."""
-        return plan_of(self.params)
+        plan, chosen = plan_of(self.params), self.params.chosen
+        if chosen.other_budget is None:
+            return plan
+        other = load_params(self.root / "params.yaml", FORMS, chosen.other_budget, self.edits)
+        factor = Fraction(other.chosen.epochs_factor, chosen.epochs_factor)
+        return replace(plan, other_budget=OtherBudget(factor, plan_of(other)))
 
     @cached_property
     def papers(self) -> list[Paper]:

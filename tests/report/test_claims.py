@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from recompose.inference.estimates import Estimate
 from recompose.inference.sequential import Look, Looks, SequentialTest
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Artifact, Claim, Paper
-from recompose.plan import Recipe
-from recompose.report.claims.cells import PARTS, summary, verdict_counts, verdicts
+from recompose.plan import OtherBudget, Plan, Recipe, TrackPlan
+from recompose.report.claims.budgets import budget_text, depends_on_budget
+from recompose.report.claims.cells import OTHER_BUDGET, PARTS, summary, verdict_counts, verdicts
 from recompose.report.claims.differences import difference
 from recompose.report.claims.outcome import generalisation
 from recompose.report.claims.paper_tests import compare_all
@@ -47,6 +49,7 @@ class Fake:
     constant: set[str] = field(default_factory=set)  # methods that no seed changes
     worlds: bool = False  # each seed draws its own data
     declared: Looks | None = None
+    plan: Plan = field(default_factory=lambda: Plan({}))
 
     def benchmarks(self, track: str) -> list[str]:
         return list(dict.fromkeys(benchmark for of in self.measured.values() for benchmark in of))
@@ -71,7 +74,7 @@ class Fake:
         return [each for each in self.planned(track, name, benchmark) if self.is_complete(each)]
 
     def is_complete(self, recipe: Recipe) -> bool:
-        return self.place(recipe) not in self.missing
+        return recipe.kind == "data" or self.place(recipe) not in self.missing
 
     def place(self, recipe: Recipe) -> tuple[str, str, int]:
         return recipe.labels["name"], recipe.labels["dataset"], recipe.labels["seed"]
@@ -619,3 +622,76 @@ def test_a_forest_plot_of_nothing_is_empty(tmp_path: Path) -> None:
     sheet = NumbersOnly(tmp_path / "forest", "", [])
     draw(Fake({}), paper_of(c=claim()), "forest", sheet)  # type: ignore[arg-type]
     assert len(sheet.numbers[0].splitlines()) == 1
+
+
+# another budget
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "text"),
+    [
+        ("supported here", "supported here", "also supported at 3 x epochs"),
+        ("supported here", "reversed here", "depends on the budget: reversed at 3 x epochs"),
+        ("negligible here", "supported here", "depends on the budget: supported at 3 x epochs"),
+        ("reversed here", "undecided", "undecided at 3 x epochs"),
+        ("undecided", "reversed here", "reversed at 3 x epochs"),
+        ("undecided", "undecided", "also undecided at 3 x epochs"),
+        ("supported here", None, "not run at 3 x epochs"),
+    ],
+)
+def test_a_verdict_depends_on_the_budget_where_both_are_decided_and_differ(
+    here: str, there: str | None, text: str
+) -> None:
+    assert budget_text(here, there, "3 x epochs") == text
+    assert depends_on_budget(here, there) == text.startswith("depends")
+
+
+def with_budget(work: Fake, looks: Looks | None = None, **values: Iterable[Any]) -> Fake:
+    """The same results beside those of another budget."""
+    other = OtherBudget(Fraction(3), Plan({"czsl": TrackPlan({}, {}, (), looks)}))
+    more = {other.named(name): {"d": dict(enumerate(of))} for name, of in values.items()}
+    return replace(work, measured=work.measured | more, plan=Plan({}, other))
+
+
+HERE = {"a": [14, 26, 36], "b": [10, 21, 30]}
+
+
+def test_a_claim_says_its_verdict_at_another_budget_and_rests_there_on_the_runs_of_that_budget() -> None:
+    work = with_budget(on_d(**HERE), a=[10, 21, 30], b=[14, 26, 36])
+    cell = of_one(work)[OTHER_BUDGET]
+    assert (cell.text, cell.n) == ("depends on the budget: reversed at 3 x epochs", 3)
+    keys = {key(work, f"{name} at 3 x epochs", seed) for name in "ab" for seed in range(3)}
+    assert set(cell.made_from) == set(cell.expected) == keys
+    assert texts({part: cell for part, cell in of_one(work).items() if part in PARTS}) == texts(of_one(on_d(**HERE)))
+
+
+def test_only_comparisons_of_the_other_budget_correct_its_verdicts() -> None:
+    claims = {name: claim(lower=[name]) for name in "bc"}
+    longer = {"a": [13, 26, 37], "b": [10, 21, 30]}  # 3, 5 and 7: t is 4.33, just decided alone
+    cells = cells_of(with_budget(on_d(**HERE, c=[14, 25, 36]), **longer), **claims)
+    assert cells["b", f"d {OTHER_BUDGET}"].text.endswith("supported at 3 x epochs")
+    assert ("c", f"d {OTHER_BUDGET}") not in cells  # c has no evaluation there
+    wider = with_budget(on_d(**HERE, c=[14, 25, 36]), **longer, c=[10, 30, 36])
+    assert cells_of(wider, **claims)["b", f"d {OTHER_BUDGET}"].text.endswith("undecided at 3 x epochs")
+
+
+def test_the_other_budget_has_looks_of_its_own() -> None:
+    longer = {"a": [14, 26, 36], "b": [10, 21, 30]}
+    assert "supported at" in of_one(with_budget(on_d(**HERE), None, **longer))[OTHER_BUDGET].text
+    assert "undecided at" in of_one(with_budget(on_d(**HERE), Looks((4, 8)), **longer))[OTHER_BUDGET].text
+
+
+def test_a_claim_that_was_not_run_at_the_other_budget_says_so_and_is_whole() -> None:
+    work = with_budget(on_d(**HERE), a=[1, 2, 3], b=[1, 2, 3])
+    work.missing = {("a at 3 x epochs", "d", seed) for seed in range(3)}
+    cell = of_one(work)[OTHER_BUDGET]
+    assert (cell.text, cell.n) == ("not run at 3 x epochs", 0)
+    assert cell.made_from == cell.expected == (work.data("czsl", "d").key,)
+
+
+def test_a_claim_of_which_some_replicates_lack_at_the_other_budget_is_incomplete() -> None:
+    work = with_budget(on_d(**HERE), a=[14, 26, 36], b=[10, 21, 30])
+    work.missing = {("a at 3 x epochs", "d", 2)}
+    cell = of_one(work)[OTHER_BUDGET]
+    assert set(cell.expected) - set(cell.made_from) == {key(work, "a at 3 x epochs", 2)}
+    assert cell.n == 2

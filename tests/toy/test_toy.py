@@ -161,6 +161,39 @@ def test_all_that_people_ask_is_answered(project: Project) -> None:
     assert "no paper 'msci' in this profile" in unknown.stderr
 
 
+def test_claims_say_what_another_budget_says(project: Project, tmp_path: Path) -> None:
+    copy = project.copy(tmp_path / "project")
+    longer = {"based_on": "toy", "epochs_factor": 3, "other_budget": None, "toy": {"extent": "headline"}}
+    copy.set({"profiles.toy.other_budget": "toy-long", "profiles.toy-long": longer})
+    copy.commit("Another budget")
+    runs, before = copy.runs().keys(), table(copy, "claims")
+
+    def claims_at_other_budget() -> dict[str, str]:
+        copy.snakemake()
+        audit = json.loads(copy.recompose("audit", "--json").stdout)
+        assert audit["clean"], audit["findings"]
+        assert before.items() <= (cells := table(copy, "claims")).items()
+        return {row: text for (row, column), text in cells.items() if column == "lengths at another budget"}
+
+    rows = {row for row, _ in before}
+    assert claims_at_other_budget() == dict.fromkeys(rows, "not run at 3 x epochs")
+    assert copy.runs().keys() == runs
+    copy.call("env", "RECOMPOSE_PROFILE=toy-long", "snakemake", "--cores", "all")
+    assert len(copy.runs().keys() - runs) == 4  # two runs of 120 steps, scored; two steps are a variant's own
+    texts = claims_at_other_budget()
+    assert texts.keys() == rows
+    assert all(text.endswith("at 3 x epochs") and "not run" not in text for text in texts.values())
+    assert "at 3 x epochs" in (copy.published / "index.html").read_text()
+    trace = copy.recompose("trace", "toy/claims", "--row", "steps-help", "--column", "lengths at another budget")
+    (scored,) = [key for key in copy.runs().keys() - runs if key.startswith("evaluations/")][:1]
+    assert scored.removeprefix("evaluations/") in trace.stdout
+    scores = copy.root / "results" / scored / "scores.json"
+    scores.chmod(0o644)
+    scores.write_text(scores.read_text().replace("guess", "gusse"))
+    spoiled = json.loads(copy.recompose("audit", "--json", check=False).stdout)
+    assert {finding["state"] for finding in spoiled["findings"]} >= {"tampered"}
+
+
 def test_dvc_has_nothing_left(project: Project) -> None:
     changed = json.loads(project.call("dvc", "status", "--json").stdout)
     assert changed.keys() <= {"data.dvc"}  # which tells of the raw inputs of the other profiles

@@ -5,10 +5,10 @@ choose once more, and so that it does not depend on the machine or on its number
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
-from recompose.inference.power import Question, decision_probability
+from recompose.inference.power import Question, look_probability
 from recompose.inference.sequential import Looks
 from recompose.params.allocation import PartCosts, Replicates, Stage
 
@@ -29,13 +29,7 @@ class OpenComparison:
 
     def probability(self, looks: Looks, size: int) -> float:
         """Return the probability that a look decides it, if the difference is as measured."""
-        share = looks.shares[looks.sizes.index(size)]
-        if share == 0:
-            return 0.0
-        question = replace(
-            self.question, level=self.question.level * share, margin_level=self.question.margin_level * share
-        )
-        return _rounded(decision_probability(question, self.difference, size))
+        return _rounded(look_probability(self.question, self.difference, looks, size))
 
     def later_looks(self, looks: Looks, replicates: Replicates) -> list[int]:
         """Return the looks that some of its methods have not reached."""

@@ -1,65 +1,30 @@
 """What a study has seen: its comparisons at a stage, computed from stored scores."""
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 
 from recompose.allocation.next_stage import OpenComparison
-from recompose.exhibits.results import Results
+from recompose.exhibits.results import PartialResults, Results
 from recompose.inference.estimates import DECIMALS
-from recompose.inference.sequential import Looks
 from recompose.papers.declaration import Paper
 from recompose.params.allocation import Observation, Replicates
-from recompose.plan import Plan, Recipe
+from recompose.plan import Recipe
 from recompose.report.claims.paper_tests import compare_all
-from recompose.report.claims.price import open_comparisons, question_of
+from recompose.report.claims.price import OpenTests, question_of
 from recompose.report.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
 
 DIGITS = 6  # that are written, and that the next stage rests on: other processors may differ in those after
 
 
-class StageResults(Results):
+class StageResults(PartialResults):
     """The results as they were at a stage: of each method and variant the first replicates."""
 
     def __init__(self, results: Results, replicates: Replicates) -> None:
-        self._results, self._replicates = results, replicates
-
-    @property
-    def plan(self) -> Plan:
-        return self._results.plan
-
-    def benchmarks(self, track: str) -> list[str]:
-        return self._results.benchmarks(track)
-
-    def looks(self, track: str) -> Looks | None:
-        return self._results.looks(track)
-
-    def data(self, track: str, benchmark: str) -> Recipe:
-        return self._results.data(track, benchmark)
+        super().__init__(results)
+        self._replicates = replicates
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         count = self._replicates.get(track, {}).get(name, 1)
-        return self._results.planned(track, name, benchmark)[:count]
-
-    def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        return [evaluation for evaluation in self.planned(track, name, benchmark) if self.is_complete(evaluation)]
-
-    def is_complete(self, recipe: Recipe) -> bool:
-        return self._results.is_complete(recipe)
-
-    def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
-        return self._results.metrics(evaluation)
-
-    def statistics(self, data: Recipe) -> Mapping[str, float]:
-        return self._results.statistics(data)
-
-    def file(self, recipe: Recipe, name: str) -> Path:
-        return self._results.file(recipe, name)
-
-    def folder(self, recipe: Recipe) -> Path:
-        return self._results.folder(recipe)
-
-    def raw(self, data: Recipe) -> Path:
-        return self._results.raw(data)
+        return super().planned(track, name, benchmark)[:count]
 
 
 def look(results: Results, papers: Iterable[Paper]) -> tuple[list[Observation], list[OpenComparison]]:
@@ -68,7 +33,7 @@ def look(results: Results, papers: Iterable[Paper]) -> tuple[list[Observation], 
     for paper in papers:
         for benchmark in results.benchmarks(paper.track):
             tested = compare_all(results, paper, benchmark)
-            family = open_comparisons(tested)
+            open_tests = OpenTests.count(tested)
             for comparison, result in tested.items():
                 if result.correction is None or result.difference.value is None:
                     continue
@@ -76,7 +41,7 @@ def look(results: Results, papers: Iterable[Paper]) -> tuple[list[Observation], 
                 observations.append(_observation(paper, benchmark, name, result))
                 if result.verdict == UNDECIDED:
                     name = f"{paper.name}/{benchmark}/{name}"
-                    undecided.append(_open_comparison(paper, name, result, family))
+                    undecided.append(_open_comparison(paper, name, result, open_tests))
     return observations, undecided
 
 
@@ -105,9 +70,9 @@ def _observation(paper: Paper, benchmark: str, name: str, result: TestedComparis
     )
 
 
-def _open_comparison(paper: Paper, name: str, result: TestedComparison, family: int) -> OpenComparison:
+def _open_comparison(paper: Paper, name: str, result: TestedComparison, open_tests: OpenTests) -> OpenComparison:
     assert result.difference.value is not None
-    question = question_of(result, family, _rounded(result.difference.spread or 0.0))
+    question = question_of(result.comparison, open_tests, _rounded(result.difference.spread or 0.0))
     return OpenComparison(
         name,
         paper.track,

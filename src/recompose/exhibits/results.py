@@ -59,3 +59,47 @@ class Results(Protocol):
 
     def raw(self, data: Recipe) -> Path:
         """Return the folder of a data set's raw files."""
+
+
+class PartialResults(Results):
+    """A part of other results: subclasses say which evaluations are planned."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+
+    @property
+    def plan(self) -> Plan:
+        return self._results.plan
+
+    def benchmarks(self, track: str) -> list[str]:
+        return self._results.benchmarks(track)
+
+    def looks(self, track: str) -> Looks | None:
+        return self._results.looks(track)
+
+    def data(self, track: str, benchmark: str) -> Recipe:
+        return self._results.data(track, benchmark)
+
+    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
+        return self._results.planned(track, name, benchmark)
+
+    def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
+        return [evaluation for evaluation in self.planned(track, name, benchmark) if self.is_complete(evaluation)]
+
+    def is_complete(self, recipe: Recipe) -> bool:
+        return self._results.is_complete(recipe)
+
+    def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
+        return self._results.metrics(evaluation)
+
+    def statistics(self, data: Recipe) -> Mapping[str, float]:
+        return self._results.statistics(data)
+
+    def file(self, recipe: Recipe, name: str) -> Path:
+        return self._results.file(recipe, name)
+
+    def folder(self, recipe: Recipe) -> Path:
+        return self._results.folder(recipe)
+
+    def raw(self, data: Recipe) -> Path:
+        return self._results.raw(data)

@@ -4,12 +4,13 @@ The differences are taken as normal. Their standard deviation in the sample vari
 the probabilities are those of Student's t.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from recompose.inference.estimates import ALPHA
+from recompose.inference.sequential import Looks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,14 +66,36 @@ def _sampled_spreads(freedom: int) -> "np.ndarray":
     return np.asarray(np.sqrt(chdtri(freedom, (np.arange(POINTS) + 0.5) / POINTS) / freedom))
 
 
-def replicates_needed(question: Question, difference: float, power: float = POWER) -> int | None:
-    """Return the fewest replicates that decide a comparison with this probability, or None if MOST do not.
+def look_probability(question: Question, difference: float, looks: Looks, size: int) -> float:
+    """Return the probability that a look decides a comparison, at its share of the error."""
+    share = dict(zip(looks.sizes, looks.shares, strict=True))[size]
+    if share == 0:
+        return 0.0
+    level, margin_level = question.level * share, question.margin_level * share
+    return decision_probability(replace(question, level=level, margin_level=margin_level), difference, size)
+
+
+def replicates_needed(
+    question: Question, difference: float, looks: Looks | None = None, power: float = POWER
+) -> int | None:
+    """Return the fewest replicates that decide a comparison with this probability, or None if too many are needed.
+
+    Args:
+        question: the comparison.
+        difference: its true difference.
+        looks: those at which it is tested: the first one that decides it; None: once, after MOST replicates at most.
+        power: the probability.
 
     >>> replicates_needed(Question(spread=1.0, margin=0.1), difference=1.0)
     10
     >>> replicates_needed(Question(spread=1.0, margin=1.0), difference=0.0)
     12
+    >>> replicates_needed(Question(spread=1.0, margin=0.1), difference=1.0, looks=Looks((6, 12, 18)))
+    12
     """
+    if looks:
+        sizes = (size for size in looks.sizes if look_probability(question, difference, looks, size) >= power)
+        return next(sizes, None)
     low, high = 1, 2
     while decision_probability(question, difference, high) < power:
         low, high = high, 2 * high
@@ -82,3 +105,37 @@ def replicates_needed(question: Question, difference: float, power: float = POWE
         middle = (low + high) // 2
         low, high = (low, middle) if decision_probability(question, difference, middle) >= power else (middle, high)
     return high if high <= MOST else None
+
+
+def needed_range(
+    question: Question, difference: float, replicates: int, looks: Looks | None = None
+) -> tuple[int | None, int | None]:
+    """Return the replicates needed at both ends of the spread's 80 % interval.
+
+    The range says only what follows from the uncertainty of the spread; the difference is taken as true.
+
+    Args:
+        question: the comparison, with a spread that so many replicates gave.
+        difference: its true difference.
+        replicates: two or more.
+        looks: those at which it is tested; None: once.
+    """
+    low, high = (
+        replicates_needed(replace(question, spread=spread), difference, looks)
+        for spread in spread_range(question.spread, replicates)
+    )
+    return low, high
+
+
+def spread_range(spread: float, replicates: int, level: float = POWER) -> tuple[float, float]:
+    """Return the interval of the true standard deviation, given that of so many normal replicates.
+
+    >>> low, high = spread_range(1.0, 2)
+    >>> round(low, 2), round(high, 2)
+    (0.61, 7.96)
+    """
+    from scipy.special import chdtri
+
+    freedom, tail = replicates - 1, (1 - level) / 2
+    low, high = (spread * sqrt(freedom / float(chdtri(freedom, share))) for share in (tail, 1 - tail))
+    return low, high

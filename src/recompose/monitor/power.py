@@ -7,18 +7,21 @@ from statistics import median
 
 from recompose.engine import Engine
 from recompose.errors import PlanError
-from recompose.inference.power import replicates_needed
+from recompose.inference.power import MOST, needed_range, replicates_needed
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.mistakes import nearest
 from recompose.plan import Recipe, closure
 from recompose.report.claims.paper_tests import compare_all, planned_claims
-from recompose.report.claims.price import open_comparisons, question_of
+from recompose.report.claims.price import OpenTests, question_of
 from recompose.report.claims.verdicts import UNDECIDED, TestedComparison, comparisons_of, deciding_comparison
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
 
 MEASURED, SIMILAR, PILOT, GIVEN, UNKNOWN = "measured", "similar", "pilot", "given", "unknown"  # sources of a spread
 SHARED = ("corpora", "backbones")  # what a replicate does not make anew
+RANGED_BELOW = 5  # replicates: the spread of fewer is so uncertain that the price is given as a range, too
+
+Range = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class ComparisonPrice:
-    """The replicates that decide an undecided comparison with 80 % probability; None: unknown, or over a thousand."""
+    """The replicates that decide an undecided comparison with 80 % probability; None: unknown, or more than most."""
 
     text: str
     methods: tuple[str, ...]
@@ -41,6 +44,9 @@ class ComparisonPrice:
     spread: Spread
     as_measured: int | None  # without a measurement: if the difference is what the paper prints, twice the margin
     if_zero: int | None
+    range_as_measured: Range | None = None  # with few replicates: at the ends of the spread's 80 % interval
+    range_if_zero: Range | None = None
+    most: int = MOST  # replicates that are possible: those of the last look
     is_kept: bool = False  # the claim is that the difference is within the margin
 
     @property
@@ -105,7 +111,7 @@ class _Pricing:
     def claims(self, benchmark: str, only: str | None) -> Iterator[ClaimPrice]:
         """Yield the price of each claim on a benchmark."""
         tested = compare_all(self.results, self.paper, benchmark)
-        undecided = open_comparisons(tested)
+        open_tests = OpenTests.count(tested)
         for name, claim in planned_claims(self.results, self.paper, benchmark).items():
             if only not in (None, name):
                 continue
@@ -115,7 +121,7 @@ class _Pricing:
                 yield ClaimPrice(self.paper.name, name, benchmark, verdict, ())
                 continue
             prices = tuple(
-                self._price(name, comparison, tested.values(), undecided)
+                self._price(name, comparison, tested.values(), open_tests)
                 for comparison in comparisons
                 if comparison.verdict == UNDECIDED
             )
@@ -130,7 +136,7 @@ class _Pricing:
             )
 
     def _price(
-        self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison], undecided: int
+        self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison], open_tests: OpenTests
     ) -> ComparisonPrice:
         comparison, result = tested.comparison, tested.difference
         spread = self._spread(claim, tested, others)
@@ -138,9 +144,16 @@ class _Pricing:
         if result.value is None and comparison.is_kept:
             expected = 0.0
         needed: tuple[int | None, int | None] = (None, None)
+        ranges: tuple[Range | None, Range | None] = (None, None)
+        looks = self.results.looks(self.paper.track)
         if spread.value:
-            question = question_of(tested, undecided, spread.value)
-            needed = (replicates_needed(question, expected), replicates_needed(question, 0.0))
+            question = question_of(comparison, open_tests, spread.value)
+            needed = (replicates_needed(question, expected, looks), replicates_needed(question, 0.0, looks))
+            if spread.source == MEASURED and result.n < RANGED_BELOW:
+                ranges = (
+                    needed_range(question, expected, result.n, looks),
+                    needed_range(question, 0.0, result.n, looks),
+                )
         return ComparisonPrice(
             f"{comparison.higher} - {comparison.lower}" if not comparison.lower_metric else tested.metrics_text,
             tuple(comparison.methods),
@@ -149,6 +162,8 @@ class _Pricing:
             result.n,
             spread,
             *needed,
+            *ranges,
+            looks.sizes[-1] if looks else MOST,
             comparison.is_kept,
         )
 

@@ -188,6 +188,12 @@ class Paper(PaperSection):
         """The methods and variants of all artifacts, and all declared variants."""
         return set(self.variants).union(*map(self.methods_of, self.artifacts))
 
+    @property
+    def headline_methods(self) -> set[str]:
+        """The methods and variants that claims about the table of the headline compare."""
+        claims = (claim for claim in self.claims.values() if claim.artifact == self.first_artifact)
+        return {method for claim in claims for method in claim.methods}
+
     def methods_of(self, artifact: str) -> set[str]:
         """Return the methods and variants of an artifact."""
         section = self.artifacts[artifact]
@@ -243,3 +249,8 @@ def declared_variants(track: str) -> dict[str, Variant]:
     """Return the variants of all papers of a track, by name."""
     papers = (paper for paper in all_papers() if paper.track == track)
     return {name: variant for paper in papers for name, variant in paper.variants.items()}
+
+
+def headline_methods(track: str) -> set[str]:
+    """Return the methods and variants that claims about the headlines of a track's papers compare."""
+    return {name for paper in all_papers() if paper.track == track for name in paper.headline_methods}

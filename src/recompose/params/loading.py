@@ -9,7 +9,7 @@ from recompose.errors import ParamsError
 from recompose.params.allocation import read_allocation
 from recompose.params.merging import Document
 from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
-from recompose.params.profiles import apply_overrides, with_bases, wrong_bases
+from recompose.params.profiles import apply_overrides, scale_epochs, with_bases, wrong_bases, wrong_other_budget
 from recompose.params.reading import read_document
 from recompose.params.schema import Forms, Params, ParamsFile, file_schema, params_of
 
@@ -68,10 +68,13 @@ def parse_params(
         document = with_bases(document)
     schema = file_schema(tracks)
     params = _validated(document, schema, tracks, source)
-    if not params.chosen.override:
-        return params
     source = f"{source}, profiles.{params.profile}"
-    return _validated(apply_overrides(document, params.profile, source), schema, tracks, source)
+    if params.chosen.override:
+        document = apply_overrides(document, params.profile, source)
+        params = _validated(document, schema, tracks, source)
+    if params.chosen.epochs_factor == 1:
+        return params
+    return _validated(scale_epochs(document, tracks, params.chosen.epochs_factor), schema, tracks, source)
 
 
 def _refuse(source: str, problems: Iterable[Problem]) -> None:
@@ -82,7 +85,8 @@ def _refuse(source: str, problems: Iterable[Problem]) -> None:
 def _validated(document: Any, schema: type[ParamsFile], tracks: Forms, source: str) -> Params:
     _refuse(source, _without_inherited(document, [*_unknown_profile(document), *mistakes_in(document, schema)]))
     params = params_of(schema.model_validate(document), tracks)
-    _refuse(source, _without_inherited(document, list(_problems_of_tracks(params, tracks))))
+    problems = [*_problems_of_budgets(params), *_problems_of_tracks(params, tracks)]
+    _refuse(source, _without_inherited(document, problems))
     return params
 
 
@@ -91,6 +95,13 @@ def _unknown_profile(document: Any) -> list[Problem]:
     profiles = document.get("profiles") if isinstance(document, dict) else None
     name = document.get("profile") if profiles else None
     return unknown_name(("profile",), name, profiles) if isinstance(name, str) and isinstance(profiles, dict) else []
+
+
+def _problems_of_budgets(params: Params) -> Iterator[Problem]:
+    factors = {name: profile.epochs_factor for name, profile in params.profiles.items()}
+    for name, profile in params.profiles.items():
+        if profile.other_budget:
+            yield from wrong_other_budget(name, profile.other_budget, factors)
 
 
 def _problems_of_tracks(params: Params, tracks: Forms) -> Iterator[Problem]:

@@ -1,7 +1,7 @@
 """The common parts of tracks' sections: data sets, and methods whose settings may differ between data sets."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import AfterValidator, Field, create_model
 
@@ -102,6 +102,11 @@ class TrackChoice(Section):
         default=None,
         description="Numbers of replicates at which claims are tested, at most five, declared before the study; null: "
         "once, with all replicates.",
+    )
+    extent: Literal["all", "headline"] = Field(
+        default="all",
+        description="`headline`: of the methods and variants only those that claims about a paper's headline table "
+        "compare.",
     )
     leave_out: Annotated[list[str], Distinct] = Field(
         default=[], description="Variants of papers that are not run, such as inner points of sweeps."

@@ -11,7 +11,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.report.formats import to_csv, to_latex, to_markdown
-from recompose.report.kinds import artifact_files, evaluations_of, is_figure
+from recompose.report.kinds import artifact_files, evaluations_of, is_figure, other_budget_evaluations
 from recompose.report.lineage import Lineage, LineageCell, PlannedEvaluations, lineage_path
 from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
@@ -32,7 +32,7 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         make = _make_figure if is_figure(paper, name) else _make_table
         cells = make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
-        evaluations = evaluations_of(results.plan, paper, name)
+        evaluations = evaluations_of(results.plan, paper, name) | other_budget_evaluations(results.plan, paper, name)
         lineage_of(results, paper.track, cells, evaluations, written).write(lineage_path(stem))
         missing |= {key for cell in cells for key in set(cell.expected) - set(cell.made_from)}
     if missing:

@@ -21,8 +21,11 @@ from recompose.errors import TraceError
 from recompose.exhibits.metric import Metric
 from recompose.files import write_text
 from recompose.papers.declaration import Paper
+from recompose.params import Params
 from recompose.params.mistakes import nearest
 from recompose.report.kinds import kind_of
+from recompose.report.published import PublishedLineage
+from recompose.report.training_budgets import budgets_table
 from recompose.tracks.track import COSTS, Track
 
 BLOCK = re.compile(r"<!-- (number|generated): (.*?) -->(.*?)<!-- /\1 -->", re.DOTALL)
@@ -150,7 +153,13 @@ def differing_blocks(root: Path, sources: Sources) -> list[Difference]:
 
 
 def generated_tables(
-    papers: Iterable[Paper], tracks: Iterable[Track], app: typer.Typer, reports: Path, place: str
+    papers: Iterable[Paper],
+    tracks: Iterable[Track],
+    app: typer.Typer,
+    reports: Path,
+    place: str,
+    params: Params,
+    published: PublishedLineage,
 ) -> dict[str, str]:
     """Return the generated tables of the documents, by name.
 
@@ -160,12 +169,15 @@ def generated_tables(
         app: the command line, which this module cannot import.
         reports: the folder of the profile's reports.
         place: the same as README.md links to it, such as ``reports/demo``.
+        params: of the profile.
+        published: its reports, with the time of each run.
     """
     return {
         "papers": papers_table(papers, reports, place),
         "commands": commands_reference(app),
         **{f"metrics-{track.name}": metrics_table(_metrics_of(track)) for track in tracks},
         "metrics-cost": metrics_table(COSTS),
+        "budgets": budgets_table(params, published),
     }
 
 

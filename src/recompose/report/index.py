@@ -66,7 +66,7 @@ def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, Bui
 
     Entries of folders that are not on this disk come from the present file.
     """
-    recipes = {recipe.key: recipe for recipe in work.plan.recipes}
+    recipes = work.plan.by_key
     build_info = {}
     for key in sorted(published.records):
         recipe = recipes.get(key)

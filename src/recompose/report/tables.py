@@ -7,7 +7,7 @@ from recompose.exhibits.cells import Cell, Table
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import CLAIMS, Artifact, Paper
-from recompose.report.claims.cells import note, summary, verdicts
+from recompose.report.claims.cells import OTHER_BUDGET, note, summary, verdicts
 from recompose.report.comparisons import comparisons
 from recompose.report.intervals import intervals
 from recompose.report.kinds import COMPARED
@@ -43,7 +43,11 @@ def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
     measured = cell_builder(paper, artifact.kind)(results, paper, name)
     cells = [*reported_cells(paper, name), *measured, *quoted_cells(artifact)]
     rows, is_claims = paper.reported(name), artifact.kind == CLAIMS
-    notes = (seeds_note(results, paper, name), note(artifact) if is_claims else artifact.note)
+    notes = (
+        seeds_note(results, paper, name),
+        note(artifact) if is_claims else artifact.note,
+        budget_note(results, artifact),
+    )
     return Table(
         paper=paper.name,
         name=name,
@@ -69,6 +73,17 @@ def seeds_note(results: Results, paper: Paper, name: str) -> str:
     }
     shared = "; ".join(f"{benchmark} {', '.join(map(str, seeds))}" for benchmark, seeds in fewer.items())
     return f"Rows are compared at the seeds that all of them share ({shared}); some rows have more." if shared else ""
+
+
+def budget_note(results: Results, artifact: Artifact) -> str:
+    """Return a note on the column of another budget; empty if there is none."""
+    if artifact.kind != CLAIMS or results.plan.other_budget is None:
+        return ""
+    return (
+        f'"{OTHER_BUDGET}" repeats the comparisons of headlines with {results.plan.other_budget.label} of every method '
+        "and the same data, corrected for each other. A claim depends on the budget if it is decided at both and the "
+        "verdicts differ."
+    )
 
 
 def number_in(text: str) -> float | None:

@@ -12,7 +12,8 @@ from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
 from recompose.records import StableRecord, code_text, flat
-from recompose.report.claims.cells import PARTS, note, verdict_counts
+from recompose.report.claims.budgets import DEPENDS
+from recompose.report.claims.cells import OTHER_BUDGET, PARTS, note, verdict_counts
 from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome, scope_text
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
@@ -80,18 +81,21 @@ class Site:
         """Yield the number of verdicts of each kind, for each data set."""
         tests = [test for claim in claims for test in claim["tested"]]
         for dataset in _distinct(test["dataset"] for test in tests):
-            cells = [test["verdict"] for test in tests if test["dataset"] == dataset]
+            here = [test for test in tests if test["dataset"] == dataset]
+            cells = [test["verdict"] for test in here]
             is_synthetic = self.published.is_synthetic(paper, dataset)
             yield {
                 "scope": scope_text(dataset, is_synthetic, (cell["n"] or 0 for cell in cells)),
                 "counts": verdict_counts(cell["text"] for cell in cells),
-                "outcome": outcome(dataset, is_synthetic, [_judged(cell) for cell in cells]),
+                "outcome": outcome(dataset, is_synthetic, [_judged(test) for test in here]),
                 "generalisation": generalisation(is_synthetic),
             }
 
 
-def _judged(cell: Content) -> JudgedClaim:
-    return JudgedClaim.of(cell["row"], cell["text"], cell["n"], cell["evidence"])
+def _judged(test: Content) -> JudgedClaim:
+    cell, other = test["verdict"], test.get(OTHER_BUDGET)
+    is_dependent = other is not None and other["text"].startswith(DEPENDS)
+    return JudgedClaim.of(cell["row"], cell["text"], cell["n"], cell["evidence"], is_dependent)
 
 
 def _notes(paper: Paper) -> str:
@@ -214,7 +218,7 @@ def _claims(paper: Paper, measured: list[Content]) -> Iterator[Content]:
     for name, claim in paper.claims.items():
         by_benchmark: dict[str, Content] = {}
         for cell in measured:
-            if cell["row"] == name and cell["part"] in PARTS:
+            if cell["row"] == name and cell["part"] in (*PARTS, OTHER_BUDGET):
                 parts = by_benchmark.setdefault(cell["benchmark"], {"dataset": cell["benchmark"]})
                 parts[cell["part"]] = cell
                 if cell["part"] == "verdict":

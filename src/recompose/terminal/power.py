@@ -15,6 +15,7 @@ from recompose.monitor.power import (
     UNKNOWN,
     ClaimPrice,
     ComparisonPrice,
+    Range,
     affordable,
 )
 from recompose.report.claims.price import replicates_text
@@ -64,9 +65,17 @@ def _cells(comparison: ComparisonPrice) -> Iterator[str]:
     yield f"{comparison.margin:g}"
     yield "?" if spread.value is None else f"{'' if spread.source == MEASURED else '~'}{spread.value:.2f}"
     yield str(comparison.n)
-    both = replicates_text(comparison.as_measured), replicates_text(comparison.if_zero)
-    yield " / ".join(both) if spread.value is not None else "?"
+    needed = ((comparison.as_measured, comparison.range_as_measured), (comparison.if_zero, comparison.range_if_zero))
+    yield " / ".join(_needed(*both, comparison.most) for both in needed) if spread.value is not None else "?"
     yield ""
+
+
+def _needed(count: int | None, ends: Range | None, most: int) -> str:
+    """Return a number of replicates, with its range if there is one: "12 (5 to 300)"."""
+    text = replicates_text(count, most)
+    if ends is None or ends[0] == ends[1]:
+        return text
+    return f"{text} ({replicates_text(ends[0], most)} to {replicates_text(ends[1], most)})"
 
 
 def sentences(prices: list[ClaimPrice], hours: float | None) -> Iterator[str]:
@@ -81,6 +90,8 @@ def sentences(prices: list[ClaimPrice], hours: float | None) -> Iterator[str]:
         "measured (as printed, where it was not run) / if it is zero. Core time: of the replicates that a claim lacks; "
         "one comparison that contradicts a claim decides it."
     )
+    if any(comparison.range_if_zero for price in undecided for comparison in price.comparisons):
+        yield "In brackets: the range that follows from the spread's 80 % interval, where replicates are fewer than 5."
     if sources := _sources(undecided):
         yield sources
     if hours is not None:

@@ -9,7 +9,7 @@ from recompose.digest import digest
 from recompose.errors import ParamsError, PlanError
 from recompose.fingerprint import fingerprint
 from recompose.inference.sequential import Looks
-from recompose.papers.declaration import Variant
+from recompose.papers.declaration import Variant, headline_methods
 from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.allocation import REMEDY
 from recompose.params.merging import Document, plain
@@ -92,9 +92,11 @@ class Runs(ABC):
             for name, variant in self.names()
             if dataset in variant.datasets
         }
+        planned = {name for name, _ in evaluations}
+        methods = tuple(name for name in self.choice.methods if name in planned)
         first = {name: self.data(name, self.choice.seeds[0]) for name in self.choice.datasets}
         looks = Looks(tuple(self.choice.looks)) if self.choice.looks else None
-        return TrackPlan(first, evaluations, tuple(self.choice.methods), looks)
+        return TrackPlan(first, evaluations, methods, looks)
 
     def data(self, name: str, seed: int) -> Recipe:
         """Return the recipe of a data set, or of a synthetic one's replicate of this seed."""
@@ -104,11 +106,15 @@ class Runs(ABC):
         return self.adapters[self.section.datasets[dataset].adapter]
 
     def names(self) -> Iterator[tuple[str, Variant]]:
-        """Yield the profile's methods, then those variants whose method and backbone it has."""
+        """Yield the profile's methods, then those variants whose method and backbone it has, as far as its extent has
+        them.
+        """
+        compared = headline_methods(self.track) if self.choice.extent == "headline" else None
         plain = {name: self.plain(name) for name in self.choice.methods}
         self._check_left_out()
         for name, variant in (plain | dict(self.variants)).items():
-            if variant.method in plain and self.backbone_name(variant) and name not in self.choice.leave_out:
+            is_asked = name not in self.choice.leave_out and (compared is None or name in compared)
+            if variant.method in plain and self.backbone_name(variant) and is_asked:
                 yield name, variant
 
     def _check_left_out(self) -> None:

@@ -55,6 +55,14 @@ def test_the_cheapest_undecided_claims_are_named_with_the_range_of_their_prices(
     assert "1 would take too many" in last
 
 
+def test_a_fourth_sentence_names_the_verdicts_that_depend_on_the_budget() -> None:
+    found = [JudgedClaim(f"s{number}", SUPPORTED, 4, depends_on_budget=number != 1) for number in range(3)]
+    sentences = outcome("d", True, found)
+    assert len(sentences) == 4
+    assert sentences[-1].startswith("2 of these verdicts depend on the budget")
+    assert re.findall(r"s\d\b", sentences[-1]) == ["s0", "s2"]
+
+
 def test_the_scope_names_data_and_replicates() -> None:
     assert scope_text("e", False, [0, 0]) == "on e, no replicates"
     assert scope_text("e", False, [1, 0]) == "on e, 1 replicate"

@@ -183,6 +183,12 @@ def test_variants_that_a_profile_leaves_out_are_planned_nowhere_and_move_no_othe
         assert [each.digest for each in evaluations] == [each.digest for each in whole.evaluations[key]]
 
 
+def test_an_extent_of_headlines_has_what_their_claims_compare() -> None:
+    plan = planned("large", "profiles.large.czsl.extent=headline", variants=declared_variants("czsl"))
+    compared = {"clip", "coop", "csp", "gipcol", "dfsp", "troika", "msci", "duplex"}  # in tables 2 and 3, by the papers
+    assert {name for name, _ in plan.evaluations} == set(plan.methods) == compared
+
+
 @pytest.mark.parametrize("name", ["oftn", "csp"])  # a typing mistake; a method, which is left out of methods
 def test_to_leave_out_what_no_paper_declares_is_an_error(name: str) -> None:
     with pytest.raises(PlanError) as caught:

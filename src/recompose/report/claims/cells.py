@@ -1,16 +1,17 @@
 """Tables of claims: the cells of each claim, and what came out."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
 from recompose.papers.declaration import Artifact, Paper
+from recompose.report.claims.budgets import DEPENDS, at_other_budget, budget_text
 from recompose.report.claims.evidence import evidence_of
 from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome
 from recompose.report.claims.paper_tests import compare_all, planned_claims
-from recompose.report.claims.price import open_comparisons, price
+from recompose.report.claims.price import OpenTests, Price, price
 from recompose.report.claims.verdicts import VERDICTS, TestedComparison, comparisons_of, deciding_comparison
 from recompose.tracks import TRACKS
 
@@ -30,6 +31,7 @@ replicates decide the comparison if the difference is as measured, and 40 if the
 among the open comparisons.
 """
 PARTS = ("verdict", "estimate", "95 % interval", "margin", "n", "adjusted p", "spread", "replicates to decide")
+OTHER_BUDGET = "at another budget"  # the part of a claim that a profile with another budget has besides
 
 
 def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -37,26 +39,49 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for benchmark in results.benchmarks(paper.track):
         tested, claims = compare_all(results, paper, benchmark), planned_claims(results, paper, benchmark)
         all_methods = (method for claim in claims.values() for method in claim.methods)
-        family, undecided = Basis.collect(results, paper, benchmark, all_methods), open_comparisons(tested)
+        others, looks = at_other_budget(results, paper, benchmark), results.looks(paper.track)
+        family, open_tests = Basis.collect(results, paper, benchmark, all_methods), OpenTests.count(tested)
         for row, claim in claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
             comparisons = [tested[comparison] for comparison in comparisons_of(claim)]
             decisive = deciding_comparison(comparisons)
-            for part, text, value in _cell_texts(decisive, undecided):
+            ordered = [decisive, *(other for other in comparisons if other is not decisive)]
+            prices = [price(comparison, open_tests, looks) for comparison in ordered]
+            for part, text, value in _cell_texts(decisive, prices[0]):
                 # corrected values rest on all comparisons
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
                 by_seed = decisive.difference.by_seed if part == "estimate" else ()
                 cell = basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
                 if part == "verdict":
-                    ordered = [decisive, *(other for other in comparisons if other is not decisive)]
-                    prices = [price(comparison, undecided) for comparison in ordered]
                     cell = replace(cell, evidence=evidence_of(ordered, prices))
                 yield cell
+            if row in others:
+                yield _other_budget_cell(results, paper, benchmark, row, decisive, others[row])
 
 
-def _cell_texts(tested: TestedComparison, undecided: int) -> Iterator[tuple[str, str, float | None]]:
+def _other_budget_cell(
+    results: Results, paper: Paper, benchmark: str, row: str, here: TestedComparison, there: TestedComparison | None
+) -> Cell:
+    """Return the cell of a claim at the other budget, with the comparisons that decide it here and there.
+
+    It rests on the evaluations there of all comparisons, or on the data alone where the claim was not run.
+    """
+    other = results.plan.other_budget
+    assert other is not None
+    if there:
+        methods = (method for claim in paper.claims.values() for method in claim.methods)
+        basis = Basis.collect(results, paper, benchmark, map(other.named, methods))
+    else:
+        data = results.data(paper.track, benchmark)
+        basis = Basis(benchmark, (), (data.key,) if results.is_complete(data) else (), (data.key,))
+    text = budget_text(here.verdict, there.verdict if there else None, other.label)
+    n = there.difference.n if there else 0
+    return basis.cell(row, OTHER_BUDGET, text, None, n, here.comparison.metric)
+
+
+def _cell_texts(tested: TestedComparison, cost: Price | None) -> Iterator[tuple[str, str, float | None]]:
     """Yield part, text and value of each cell of a claim."""
-    result, cost = tested.difference, price(tested, undecided)
+    result = tested.difference
     yield "verdict", tested.verdict_text, None
     yield "estimate", tested.estimate_text, result.value
     yield "95 % interval", tested.interval_text, None
@@ -125,23 +150,22 @@ def verdict_counts(texts: Iterable[str]) -> dict[str, int]:
     return {verdict: counts[verdict] for verdict in VERDICTS}
 
 
-def summary(results: Results, paper: Paper, cells: Iterable[Cell]) -> list[str]:
+def summary(results: Results, paper: Paper, cells: Sequence[Cell]) -> list[str]:
     """Return what came out, a paragraph for each benchmark, and what it generalises to."""
     by_benchmark: dict[str, list[Cell]] = {}
+    dependent = {(c.benchmark, c.row) for c in cells if c.part == OTHER_BUDGET and c.text.startswith(DEPENDS)}
     for cell in cells:
         if cell.part == "verdict":
             by_benchmark.setdefault(cell.benchmark, []).append(cell)
     is_synthetic = {
         benchmark: TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark)) for benchmark in by_benchmark
     }
-    paragraphs = [
-        " ".join(
-            outcome(
-                benchmark,
-                is_synthetic[benchmark],
-                [JudgedClaim.of(cell.row, cell.text, cell.n, cell.evidence) for cell in verdict_cells],
-            )
-        )
+    judged = {
+        benchmark: [
+            JudgedClaim.of(cell.row, cell.text, cell.n, cell.evidence, (benchmark, cell.row) in dependent)
+            for cell in verdict_cells
+        ]
         for benchmark, verdict_cells in by_benchmark.items()
-    ]
+    }
+    paragraphs = [" ".join(outcome(benchmark, is_synthetic[benchmark], claims)) for benchmark, claims in judged.items()]
     return [*paragraphs, *dict.fromkeys(map(generalisation, is_synthetic.values()))]

@@ -18,18 +18,23 @@ class JudgedClaim:
     replicates: int = 0
     is_priced: bool = False
     needed: int | None = None  # replicates that decide it if the difference is as measured; None: too many
+    depends_on_budget: bool = False
 
     @classmethod
-    def of(cls, name: str, text: str, replicates: int | None, evidence: ClaimEvidence | None) -> "JudgedClaim":
-        """Return a claim, given the parts of its verdict's cell."""
+    def of(
+        cls, name: str, text: str, replicates: int | None, evidence: ClaimEvidence | None, depends_on_budget: bool
+    ) -> "JudgedClaim":
+        """Return a claim, given the parts of its verdict's cell, and whether another budget gives another verdict."""
         verdict, decisive = text.partition(" (")[0], evidence.comparisons[0] if evidence else None
         if decisive is None:
-            return cls(name, verdict, replicates or 0)
-        return cls(name, verdict, replicates or 0, bool(decisive.price), decisive.needed)
+            return cls(name, verdict, replicates or 0, depends_on_budget=depends_on_budget)
+        return cls(name, verdict, replicates or 0, bool(decisive.price), decisive.needed, depends_on_budget)
 
 
 def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[JudgedClaim]) -> list[str]:
     """Return what holds here, what does not, and what nobody could tell with the replicates that would tell it.
+
+    A fourth sentence names the verdicts that depend on the budget of training, if there are any.
 
     Args:
         benchmark: the data of the verdicts.
@@ -41,10 +46,14 @@ def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[JudgedClaim]) -
     supported, total = of[SUPPORTED], f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}"
     count = f"{len(supported)} of {total}" if supported else f"none of {total}"
     holds = f"{count} {'hold' if len(supported) > 1 else 'holds'} here{_names(supported)}"
+    dependent = [claim for claim in claims if claim.depends_on_budget]
+    verb = "depend" if len(dependent) > 1 else "depends"
+    fourth = f"{len(dependent)} of these verdicts {verb} on the budget of training{_names(dependent)}."
     return [
         f"{scope[0].upper()}{scope[1:]}: {holds}.",
         _contradicted(of[REVERSED], of[NEGLIGIBLE]),
         _undecided(of[UNDECIDED]),
+        *([fourth] if dependent else []),
     ]
 
 

@@ -1,7 +1,6 @@
 """The tests of all claims of a paper on a benchmark, corrected for each other."""
 
-from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from math import isfinite, nan
 
 from recompose.exhibits.results import Results
@@ -51,18 +50,13 @@ def compare_all(results: Results, paper: Paper, benchmark: str) -> dict[ClaimCom
 def _corrections(differences: Mapping[ClaimComparison, Difference]) -> dict[ClaimComparison, Correction]:
     """Return the corrected p of each tested comparison: those of differences and of margins apart."""
     tests = {comparison: result.test for comparison, result in differences.items() if result.test}
-    beyond = {_hypothesis(comparison): p_beyond(comparison, differences[comparison]) for comparison in tests}
+    beyond = {comparison.hypothesis: p_beyond(comparison, differences[comparison]) for comparison in tests}
     adjusted = dict(zip(beyond, holm(list(beyond.values())), strict=True))
     within = holm([test.p_within(comparison.margin) for comparison, test in tests.items()])
     return {
-        comparison: Correction(adjusted[_hypothesis(comparison)], p, len(beyond), len(within))
+        comparison: Correction(adjusted[comparison.hypothesis], p, len(beyond), len(within))
         for comparison, p in zip(tests, within, strict=True)
     }
-
-
-def _hypothesis(comparison: ClaimComparison) -> Hashable:
-    """Return a key that comparisons share whose difference is the same, whatever their margins."""
-    return comparison if comparison.is_kept else replace(comparison, margin=0.0)
 
 
 def _label(paper: Paper, metric: str) -> str:

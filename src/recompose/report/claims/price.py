@@ -5,55 +5,68 @@ from dataclasses import dataclass
 
 from recompose.inference.estimates import ALPHA
 from recompose.inference.power import MOST, Question, replicates_needed
-from recompose.report.claims.verdicts import NEGLIGIBLE, UNDECIDED, ClaimComparison, TestedComparison
+from recompose.inference.sequential import Looks
+from recompose.report.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
 
 PRICED_FROM = 2  # replicates: one has no spread
 
 
 @dataclass(frozen=True)
 class Price:
-    """The replicates that decide a comparison with 80 % probability; None: more than a thousand."""
+    """The replicates that decide a comparison with 80 % probability; None: more than the last look, or a thousand."""
 
     spread: float  # the standard deviation of the differences so far
     as_measured: int | None  # if the difference is what was measured
     if_zero: int | None  # if there is no difference
+    most: int = MOST  # replicates that are possible
 
     @property
     def text(self) -> str:
         """Both numbers of replicates in short."""
-        return f"{replicates_text(self.as_measured)} / {replicates_text(self.if_zero)}"
+        return f"{replicates_text(self.as_measured, self.most)} / {replicates_text(self.if_zero, self.most)}"
 
 
-def replicates_text(count: int | None) -> str:
-    """Return a number of replicates, or that it is more than what is counted."""
-    return f"> {MOST}" if count is None else str(count)
+@dataclass(frozen=True)
+class OpenTests:
+    """The tests of a paper on a benchmark that are not significant so far.
+
+    The error of each further verdict is divided among these: after Holm's correction no more than their number is
+    against one of them.
+    """
+
+    beyond: int  # of a difference; of a claim that something is kept: of one beyond the margin
+    within: int  # of a difference within the margin
+
+    @classmethod
+    def count(cls, tested: Mapping[ClaimComparison, TestedComparison]) -> "OpenTests":
+        """Count them; what is not run yet is open."""
+        beyond = {c.hypothesis for c, t in tested.items() if t.correction is None or t.correction.beyond >= ALPHA}
+        within = sum(t.correction is None or t.correction.within >= ALPHA for t in tested.values())
+        return cls(len(beyond), within)
 
 
-def question_of(tested: TestedComparison, family: int, spread: float) -> Question:
-    """Return the question of a comparison, tested at the level that is left to it among so many comparisons."""
-    level = ALPHA / max(1, family)
-    comparison = tested.comparison
-    return Question(spread, comparison.margin, level, level, comparison.is_kept)
+def replicates_text(count: int | None, most: int = MOST) -> str:
+    """Return a number of replicates, or that it is more than what is possible."""
+    return f"> {most}" if count is None else str(count)
 
 
-def price(tested: TestedComparison, open_comparisons: int) -> Price | None:
+def question_of(comparison: ClaimComparison, open_tests: OpenTests, spread: float) -> Question:
+    """Return the question of a comparison, tested at the levels that are left to it."""
+    levels = ALPHA / max(1, open_tests.beyond), ALPHA / max(1, open_tests.within)
+    return Question(spread, comparison.margin, *levels, comparison.is_kept)
+
+
+def price(tested: TestedComparison, open_tests: OpenTests, looks: Looks | None = None) -> Price | None:
     """Return the price of an undecided comparison, or None if it is decided or its spread is unknown.
 
     Args:
         tested: the comparison.
-        open_comparisons: the undecided comparisons of its paper on the benchmark. The error is divided among these:
-            after Holm's correction no more than their number is against one of them.
+        open_tests: those of its paper on the benchmark.
+        looks: those at which it is tested; None: once.
     """
     result = tested.difference
     if tested.verdict != UNDECIDED or result.value is None or not result.spread:
         return None
-    question = question_of(tested, open_comparisons, result.spread)
-    return Price(result.spread, replicates_needed(question, result.value), replicates_needed(question, 0.0))
-
-
-def open_comparisons(tested: Mapping[ClaimComparison, TestedComparison]) -> int:
-    """Return the number of comparisons among which the error of each further verdict is divided.
-
-    A negligible difference may still be tested against zero, so it counts.
-    """
-    return sum(comparison.verdict in (UNDECIDED, NEGLIGIBLE) for comparison in tested.values())
+    question = question_of(tested.comparison, open_tests, result.spread)
+    as_measured, if_zero = (replicates_needed(question, difference, looks) for difference in (result.value, 0.0))
+    return Price(result.spread, as_measured, if_zero, looks.sizes[-1] if looks else MOST)

@@ -14,7 +14,8 @@ A claim of several comparisons is reversed if one of them is, otherwise negligib
 of them are, and otherwise undecided.
 """
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from recompose.exhibits.metric import Metric
@@ -55,6 +56,11 @@ class ClaimComparison:
         """The methods and variants in it."""
         gain = [self.gain.higher, self.gain.lower] if self.gain else []
         return list(dict.fromkeys([self.higher, self.lower, *gain]))
+
+    @property
+    def hypothesis(self) -> Hashable:
+        """What the test of a difference is about: comparisons that differ in their margins only share one."""
+        return self if self.is_kept else replace(self, margin=0.0)
 
 
 def comparisons_of(claim: Claim) -> list[ClaimComparison]:
