@@ -167,7 +167,8 @@ def test_claims_say_what_another_budget_says(project: Project, tmp_path: Path) -
         copy.snakemake()
         audit = json.loads(copy.recompose("audit", "--json").stdout)
         assert audit["clean"], audit["findings"]
-        assert before.items() <= (cells := table(copy, "claims")).items()
+        cells = table(copy, "claims")
+        assert before.items() <= cells.items()
         return {row: text for (row, column), text in cells.items() if column == "lengths at another budget"}
 
     rows = {row for row, _ in before}
