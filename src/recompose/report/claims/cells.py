@@ -22,7 +22,7 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for benchmark in results.benchmarks(paper.track):
         tested, claims = compare_all(results, paper, benchmark), planned_claims(results, paper, benchmark)
         all_methods = (method for claim in claims.values() for method in claim.methods)
-        others = at_other_budget(results, paper, benchmark)
+        there_by_row = at_other_budget(results, paper, benchmark)
         family, undecided = Basis.collect(results, paper, benchmark, all_methods), open_comparisons(tested)
         for row, claim in claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
@@ -32,8 +32,8 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
                 by_seed = decisive.difference.by_seed if part == "estimate" else ()
                 yield basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
-            if row in others:
-                yield _other_budget_cell(results, paper, benchmark, row, decisive, others[row])
+            if row in there_by_row:
+                yield _other_budget_cell(results, paper, benchmark, row, decisive, there_by_row[row])
 
 
 def _other_budget_cell(
@@ -43,15 +43,15 @@ def _other_budget_cell(
 
     It rests on the evaluations there of all comparisons, or on the data alone where the claim was not run.
     """
-    other = results.plan.other_budget
-    assert other is not None
+    budget = results.plan.other_budget
+    assert budget is not None
     if there:
         methods = (method for claim in paper.claims.values() for method in claim.methods)
-        basis = Basis.collect(results, paper, benchmark, map(other.named, methods))
+        basis = Basis.collect(results, paper, benchmark, map(budget.name_of, methods))
     else:
         data = results.data(paper.track, benchmark)
         basis = Basis(benchmark, (), (data.key,) if results.is_complete(data) else (), (data.key,))
-    text = budget_text(here.verdict, there.verdict if there else None, other.label)
+    text = budget_text(here.verdict, there.verdict if there else None, budget.label)
     n = there.difference.n if there else 0
     return basis.cell(row, OTHER_BUDGET, text, None, n, here.comparison.metric)
 
