@@ -135,7 +135,7 @@ class OtherBudget:
         """The budget in words, such as "3 x epochs"."""
         return f"{self.factor} x epochs"
 
-    def named(self, name: str) -> str:
+    def name_of(self, name: str) -> str:
         """Return the name of a method or variant at this budget, such as "msci at 3 x epochs"."""
         return f"{name} at {self.label}"
 
@@ -169,8 +169,8 @@ class Plan:
     @cached_property
     def by_key(self) -> dict[str, Recipe]:
         """All recipes by key, with those of the other budget."""
-        others = self.other_budget.plan.recipes if self.other_budget else ()
-        return {recipe.key: recipe for recipe in (*others, *self.recipes)}
+        beside = self.other_budget.plan.recipes if self.other_budget else ()
+        return {recipe.key: recipe for recipe in (*beside, *self.recipes)}
 
     def of(self, kind: str) -> list[Recipe]:
         """Return the recipes of a kind."""

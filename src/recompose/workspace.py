@@ -80,9 +80,9 @@ class Workspace:
         plan, chosen = plan_of(self.params), self.params.chosen
         if chosen.other_budget is None:
             return plan
-        other = load_params(self.root / "params.yaml", FORMS, chosen.other_budget, self.edits)
-        factor = Fraction(other.chosen.epochs_factor, chosen.epochs_factor)
-        return replace(plan, other_budget=OtherBudget(factor, plan_of(other)))
+        other_params = load_params(self.root / "params.yaml", FORMS, chosen.other_budget, self.edits)
+        factor = Fraction(other_params.chosen.epochs_factor, chosen.epochs_factor)
+        return replace(plan, other_budget=OtherBudget(factor, plan_of(other_params)))
 
     @cached_property
     def papers(self) -> list[Paper]:

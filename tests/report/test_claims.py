@@ -649,7 +649,7 @@ def test_a_verdict_depends_on_the_budget_where_both_are_decided_and_differ(
 def with_budget(work: Fake, looks: Looks | None = None, **values: Iterable[Any]) -> Fake:
     """The same results beside those of another budget."""
     other = OtherBudget(Fraction(3), Plan({"czsl": TrackPlan({}, {}, (), looks)}))
-    more = {other.named(name): {"d": dict(enumerate(of))} for name, of in values.items()}
+    more = {other.name_of(name): {"d": dict(enumerate(of))} for name, of in values.items()}
     return replace(work, measured=work.measured | more, plan=Plan({}, other))
 
 

@@ -67,8 +67,8 @@ def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
     planned = evaluations_of(plan, paper, name).values()
     evaluations = {evaluation.key: evaluation for recipes in planned for evaluation in recipes}
     document = {"artifact": f"{paper.name}/{name}", "declared": declaration_digest(paper, name)}
-    if others := [evaluation.key for evaluation in other_budget_inputs(plan, paper, name)]:
-        document["other_budget"] = digest(others)
+    if keys := [evaluation.key for evaluation in other_budget_inputs(plan, paper, name)]:
+        document["other_budget"] = digest(keys)
     labels = {"paper": paper.name, "artifact": name}
     return Recipe(
         "artifacts", f"{paper.name}/{name}", document, data | evaluations, fingerprint(modules), paper.track, labels
@@ -99,7 +99,7 @@ def other_budget_evaluations(plan: Plan, paper: Paper, name: str) -> dict[tuple[
     """
     if plan.other_budget is None or paper.artifacts[name].kind != CLAIMS:
         return {}
-    names = map(plan.other_budget.named, sorted(paper.methods_of(name)))
+    names = map(plan.other_budget.name_of, sorted(paper.methods_of(name)))
     places = [(method, benchmark) for method in names for benchmark in plan.benchmarks(paper.track)]
     planned = {place: plan.evaluations(paper.track, *place) for place in places}
     return {place: recipes for place, recipes in planned.items() if recipes}
@@ -107,8 +107,8 @@ def other_budget_evaluations(plan: Plan, paper: Paper, name: str) -> dict[tuple[
 
 def other_budget_inputs(plan: Plan, paper: Paper, name: str) -> list[Recipe]:
     """Return the evaluations of another budget that an artifact shows if they were run, each once."""
-    shown = other_budget_evaluations(plan, paper, name).values()
-    return list({evaluation.key: evaluation for recipes in shown for evaluation in recipes}.values())
+    by_place = other_budget_evaluations(plan, paper, name).values()
+    return list({evaluation.key: evaluation for recipes in by_place for evaluation in recipes}.values())
 
 
 def declaration_digest(paper: Paper, name: str) -> str:

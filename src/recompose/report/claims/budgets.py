@@ -24,7 +24,7 @@ class OtherBudgetResults(PartialResults):
         return plan.looks if plan else None
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        return super().planned(track, self._other.named(name), benchmark)
+        return super().planned(track, self._other.name_of(name), benchmark)
 
 
 def at_other_budget(results: Results, paper: Paper, benchmark: str) -> Mapping[str, TestedComparison | None]:
@@ -35,15 +35,15 @@ def at_other_budget(results: Results, paper: Paper, benchmark: str) -> Mapping[s
     """
     if results.plan.other_budget is None:
         return {}
-    others = OtherBudgetResults(results, results.plan.other_budget)
-    tested = compare_all(others, paper, benchmark)
+    results_there = OtherBudgetResults(results, results.plan.other_budget)
+    tested = compare_all(results_there, paper, benchmark)
 
     def decisive(claim: Claim) -> TestedComparison | None:
-        if not all(others.complete(paper.track, method, benchmark) for method in claim.methods):
+        if not all(results_there.complete(paper.track, method, benchmark) for method in claim.methods):
             return None
         return deciding_comparison([tested[comparison] for comparison in comparisons_of(claim)])
 
-    return {row: decisive(claim) for row, claim in planned_claims(others, paper, benchmark).items()}
+    return {row: decisive(claim) for row, claim in planned_claims(results_there, paper, benchmark).items()}
 
 
 def depends_on_budget(verdict: str, other: str | None) -> bool:

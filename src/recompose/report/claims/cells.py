@@ -39,7 +39,7 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for benchmark in results.benchmarks(paper.track):
         tested, claims = compare_all(results, paper, benchmark), planned_claims(results, paper, benchmark)
         all_methods = (method for claim in claims.values() for method in claim.methods)
-        others, looks = at_other_budget(results, paper, benchmark), results.looks(paper.track)
+        at_other, looks = at_other_budget(results, paper, benchmark), results.looks(paper.track)
         family, open_tests = Basis.collect(results, paper, benchmark, all_methods), OpenTests.count(tested)
         for row, claim in claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
@@ -55,8 +55,8 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 if part == "verdict":
                     cell = replace(cell, evidence=evidence_of(ordered, prices))
                 yield cell
-            if row in others:
-                yield _other_budget_cell(results, paper, benchmark, row, decisive, others[row])
+            if row in at_other:
+                yield _other_budget_cell(results, paper, benchmark, row, decisive, at_other[row])
 
 
 def _other_budget_cell(
@@ -66,15 +66,15 @@ def _other_budget_cell(
 
     It rests on the evaluations there of all comparisons, or on the data alone where the claim was not run.
     """
-    other = results.plan.other_budget
-    assert other is not None
+    budget = results.plan.other_budget
+    assert budget is not None
     if there:
         methods = (method for claim in paper.claims.values() for method in claim.methods)
-        basis = Basis.collect(results, paper, benchmark, map(other.named, methods))
+        basis = Basis.collect(results, paper, benchmark, map(budget.name_of, methods))
     else:
         data = results.data(paper.track, benchmark)
         basis = Basis(benchmark, (), (data.key,) if results.is_complete(data) else (), (data.key,))
-    text = budget_text(here.verdict, there.verdict if there else None, other.label)
+    text = budget_text(here.verdict, there.verdict if there else None, budget.label)
     n = there.difference.n if there else 0
     return basis.cell(row, OTHER_BUDGET, text, None, n, here.comparison.metric)
 
