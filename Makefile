@@ -34,7 +34,7 @@ lint: environment
 	mypy
 	lint-imports
 
-# benchmarks.kills, benchmarks.mutation and benchmarks.backbones take longer: see their --help
+# benchmarks.kills, benchmarks.mutation, benchmarks.backbones and benchmarks.studies take longer: see their --help
 benchmarks: environment
 	python -m benchmarks.evaluation
 	python -m benchmarks.methods
