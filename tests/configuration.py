@@ -11,6 +11,16 @@ from recompose.params.reading import read
 
 SHIPPED = Path(__file__).parent.parent / "params.yaml"
 PROFILES = ("large", "demo", "study", "smoke", "paper")  # those that tests build on; others are the user's
+# when and where a stored folder was built, but for the time that it took
+MADE: dict[str, Any] = {
+    "started": "2026-01-01T12:00:00+00:00",
+    "attempts": 1,
+    "host": "h",
+    "device": "d",
+    "commit": None,
+    "dirty": None,
+    "packages": {},
+}
 GONE = object()  # as the value of a key that is taken away
 
 

@@ -24,17 +24,7 @@ from recompose.records import BuildInfo
 from recompose.report.lineage import Lineage
 from recompose.timing import Timing, Timings
 from recompose.workspace import Workspace
-from tests.configuration import write_params
-
-MADE: dict[str, Any] = {
-    "started": "2026-01-01T12:00:00+00:00",
-    "attempts": 1,
-    "host": "h",
-    "device": "d",
-    "commit": None,
-    "dirty": None,
-    "packages": {},
-}
+from tests.configuration import MADE, write_params
 
 
 def job(lr: float = 0.1, epochs: int = 4, items: int | None = 3000, data: str = "a") -> JobFeatures:

@@ -17,6 +17,7 @@ MODULES = [
     "recompose.tracks.gzsl.figures.attributes",
     "recompose.tracks.gzsl.losses",
     "recompose.tracks.gzsl.metrics",
+    "recompose.tracks.vlc.attribution.attribution_store",
     "recompose.tracks.vlc.suites.aggregation",
     "recompose.tracks.vlc.batches",
     "recompose.tracks.vlc.catalogue",
@@ -29,6 +30,7 @@ MODULES = [
     "recompose.tracks.vlc.suites.metric_values",
     "recompose.tracks.vlc.suites.metrics",
     "recompose.tracks.vlc.suites.scores",
+    "recompose.tracks.vlc.text.aro_captions",
     "recompose.tracks.vlc.training",
     *(module.name for module in pkgutil.walk_packages(metrics.__path__, f"{metrics.__name__}.")),
 ]

@@ -32,18 +32,8 @@ from recompose.plan import Planner, Recipe, closure
 from recompose.timing import Timing, Timings
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
-from tests.configuration import write_params
+from tests.configuration import MADE, write_params
 from tests.errors import raises
-
-MADE = {
-    "started": "2026-01-01T12:00:00+00:00",
-    "attempts": 1,
-    "host": "h",
-    "device": "d",
-    "commit": None,
-    "dirty": None,
-    "packages": {},
-}
 
 
 def workspace(root: Path, profile: str = "demo", *edits: str) -> Workspace:

@@ -63,7 +63,6 @@ ELSEWHERE = {
     "terminal/timing.py": "monitor/test_timing_runs.py",
     "tracks/": "test_plan.py",
     "tracks/building.py": "tracks/czsl/test_building.py",
-    "tracks/catalogue.py": "tracks/czsl/test_catalogue.py",
     "tracks/seen_unseen.py": "tracks/gzsl/test_metrics.py",
     "tracks/czsl/": "tracks/czsl/test_planning.py",
     "tracks/czsl/data/": "tracks/czsl/data/test_layouts.py",

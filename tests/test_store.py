@@ -14,7 +14,7 @@ from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError, UnknownError
 from recompose.plan import Recipe
 from recompose.records import Need, StableRecord, StoredFile
-from recompose.store import Store
+from recompose.store import VERIFIED, Store
 from tests.errors import raises
 
 RECIPE = Recipe("features", "three", {"size": 3})
@@ -221,24 +221,37 @@ def test_asked_to_read_it_believes_nothing_but_bytes(store: Store) -> None:
     store.verify(RECIPE)
     path.write_text("CONTENT")
     status = path.stat()
-    kept = json.loads((store.root / "verified.json").read_text())
-    (place,) = kept
-    kept[place][1:] = [status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
-    (store.root / "verified.json").write_text(json.dumps(kept))
+    place, sha256, *_ = json.loads((store.root / VERIFIED).read_text())
+    forged = [place, sha256, status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
+    (store.root / VERIFIED).write_text(json.dumps(forged))
     Store(store.root).verify(RECIPE)  # forged
     with raises(DamagedError, "damaged", path):
         Store(store.root).verify(RECIPE, reading=True)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"features/x": 3}', "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '["features/x", 3]', "[[]]", "\x00"])
 def test_nonsense_in_place_of_what_was_verified_is_ignored(store: Store, text: str) -> None:
     path = make(store, RECIPE) / "file.txt"
-    (store.root / "verified.json").write_text(text)
+    (store.root / VERIFIED).write_text(text)
     store.verify(RECIPE)
     path.write_text("CONTENT")
-    (store.root / "verified.json").write_text(text)
+    (store.root / VERIFIED).write_text(text)
     with pytest.raises(DamagedError):
         Store(store.root).verify(RECIPE)
+
+
+def test_entries_of_several_processes_are_used_and_a_torn_one_is_not(store: Store, read: list[str]) -> None:
+    make(store, RECIPE, one="1")
+    make(store, OTHER, two="2")
+    first, second = Store(store.root), Store(store.root)
+    first.verify(RECIPE)
+    with (store.root / VERIFIED).open("a") as file:
+        file.write('["features/torn", "12\n')
+    second.verify(OTHER)
+    read.clear()
+    for recipe in (RECIPE, OTHER):
+        Store(store.root).verify(recipe)
+    assert read == []
 
 
 def test_a_content_made_anew_in_the_same_place_is_read(store: Store, read: list[str]) -> None:

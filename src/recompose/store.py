@@ -6,12 +6,13 @@ and commit of the build. So an interrupted folder is never mistaken for a comple
 missing file is identified by name.
 """
 
+import json
 import os
 import shutil
 import time
 import traceback
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
@@ -22,7 +23,7 @@ from filelock import FileLock, Timeout
 from recompose.digest import sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
-from recompose.files import SCRATCH, read_json, write_json
+from recompose.files import SCRATCH
 from recompose.plan import Recipe
 from recompose.progress import logged, say
 from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
@@ -30,7 +31,7 @@ from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
 ATTEMPTS = "attempts.txt"
 ERROR = "error.txt"
 TICK = 0.1  # seconds, longer than the resolution of file times
-VERIFIED = "verified.json"  # in the store: files whose bytes were verified and need not be read again
+VERIFIED = "verified.jsonl"  # in the store: files whose bytes were verified and need not be read again
 Stamp = tuple[int, int, int, int]  # changes whenever a file is touched
 Verified = list[str | int]  # the hash of a file, then its stamp
 
@@ -51,7 +52,7 @@ class Store:
     def __init__(self, results: Path) -> None:
         self.root = results
         self._verified: dict[str, Verified] | None = None
-        self._has_news = False  # whether ``_verified`` has entries that its file lacks
+        self._news: list[str] = []  # the lines of entries that the file of ``_verified`` lacks
         self._records: dict[str, tuple[Stamp, Record]] = {}  # by digest, with the stamps of their files
 
     def folder(self, recipe: Recipe) -> Path:
@@ -144,7 +145,7 @@ class Store:
     def _remember(self, place: str, untouched: Verified) -> None:
         if self._verified_files.get(place) != untouched:
             self._verified_files[place] = untouched
-            self._has_news = True
+            self._news.append(json.dumps([place, *untouched]) + "\n")
 
     @property
     def _verified_files(self) -> dict[str, Verified]:
@@ -154,17 +155,21 @@ class Store:
         return self._verified
 
     def _read_verified(self) -> dict[str, Verified]:
-        try:
-            document = read_json(self.root / VERIFIED)
-        except (OSError, ValueError):
-            document = {}
-        return document if isinstance(document, dict) else {}
+        """Return the last entry of each file; lines that concurrent or killed writers tore are ignored."""
+        verified: dict[str, Verified] = {}
+        with suppress(OSError):
+            for line in (self.root / VERIFIED).read_text(encoding="utf-8", errors="replace").splitlines():
+                with suppress(ValueError, TypeError, LookupError):
+                    entry = json.loads(line)
+                    verified[entry[0]] = entry[1:]
+        return verified
 
     def _write_verified(self) -> None:
-        if self._has_news and self._verified is not None and self.root.is_dir():
-            self._verified = self._read_verified() | self._verified  # other processes verify other files
-            write_json(self.root / VERIFIED, self._verified)
-            self._has_news = False
+        """Append new entries: processes verify different files, and a rewrite for each of them would take long."""
+        if self._news and self.root.is_dir():
+            with (self.root / VERIFIED).open("a", encoding="utf-8") as file:
+                file.writelines(self._news)
+            self._news.clear()
 
     def _lock_path(self, kind: str, folder: str) -> Path:
         return self.root / kind / ".locks" / f"{folder}.lock"

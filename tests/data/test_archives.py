@@ -8,12 +8,12 @@ import struct
 import tarfile
 import tracemalloc
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from recompose.data.archives import UnsafeArchive, extract
+from tests.errors import raises
 
 Entry = tuple[str, bytes]
 
@@ -56,19 +56,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.fixture
-def refused(tmp_path: Path) -> Callable[..., str]:
-    """Extracts an archive that must be refused, checks that nothing is left of it, and gives the error's words."""
-
-    def try_to_extract(archive: Path, **limits: int) -> str:
-        before = sorted(tmp_path.rglob("*"))
-        with pytest.raises(UnsafeArchive) as caught:
-            extract(archive, tmp_path / "target", **limits)
-        assert sorted(tmp_path.rglob("*")) == before
-        assert str(archive) in str(caught.value)
-        return str(caught.value)
-
-    return try_to_extract
+def assert_refused(archive: Path, code: str | None, member: str = "", **limits: int) -> None:
+    """Check that an archive is refused for a reason, with nothing left of it."""
+    before = sorted(archive.parent.rglob("*"))
+    with raises(UnsafeArchive, code, archive) as caught:
+        extract(archive, archive.parent / "target", **limits)
+    assert sorted(archive.parent.rglob("*")) == before
+    assert repr(member)[1:-1] in (caught.value.place or "")
 
 
 @pytest.fixture(params=["a.zip", "a.tar", "a.tar.gz", "a.tgz"])
@@ -156,70 +150,63 @@ def test_leftovers_of_an_earlier_attempt_are_cleared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../evil", "fine/../../evil", "fine/.."])
-def test_paths_that_lead_out_are_refused(archive: Path, refused: Callable[..., str], name: str) -> None:
-    assert repr(name) in refused(make(archive, ("fine/b", b"b"), (name, b"evil")))
+def test_paths_that_lead_out_are_refused(archive: Path, name: str) -> None:
+    assert_refused(make(archive, ("fine/b", b"b"), (name, b"evil")), None, name)
 
 
 @pytest.mark.parametrize("name", ["/evil", "//evil", "..\\evil", "fine\\evil", "C:/evil", "fine/c:evil"])
-def test_paths_that_lead_out_on_some_systems_are_refused_or_stay_inside(
-    tmp_path: Path, refused: Callable[..., str], name: str
-) -> None:
-    assert repr(name) in refused(make_zip(tmp_path / "a.zip", ("fine/b", b"b"), (name, b"evil")))
+def test_paths_that_lead_out_on_some_systems_are_refused_or_stay_inside(tmp_path: Path, name: str) -> None:
+    assert_refused(make_zip(tmp_path / "a.zip", ("fine/b", b"b"), (name, b"evil")), "unsafe-path", name)
     extract(make_tar(tmp_path / "a.tar", ("fine/b", b"b"), (name, b"evil")), tmp_path / "target")
     assert contents(tmp_path / "target") == {"fine/b": b"b", name.lstrip("/"): b"evil"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tar", "a.zip", "target"]
 
 
-def test_folders_that_lead_out_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
-    assert "'../evil/'" in refused(make_zip(tmp_path / "a.zip", ("../evil/", b"")))
-    assert "'../evil'" in refused(make_tar(tmp_path / "a.tar", (tar_kind("../evil", tarfile.DIRTYPE), b"")))
+def test_folders_that_lead_out_are_refused(tmp_path: Path) -> None:
+    assert_refused(make_zip(tmp_path / "a.zip", ("../evil/", b"")), "unsafe-path", "../evil/")
+    tar = make_tar(tmp_path / "a.tar", (tar_kind("../evil", tarfile.DIRTYPE), b""))
+    assert_refused(tar, "unsafe-path", "../evil")
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE])
-def test_links_and_devices_in_a_tar_are_refused(tmp_path: Path, refused: Callable[..., str], kind: bytes) -> None:
+def test_links_and_devices_in_a_tar_are_refused(tmp_path: Path, kind: bytes) -> None:
     archive = make_tar(tmp_path / "a.tar", ("b", b"b"), (tar_kind("evil", kind, link="b"), b""))
-    assert "'evil'" in refused(archive)
+    assert_refused(archive, "special-file", "evil")
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO])
-def test_links_and_devices_in_a_zip_are_refused(tmp_path: Path, refused: Callable[..., str], kind: int) -> None:
+def test_links_and_devices_in_a_zip_are_refused(tmp_path: Path, kind: int) -> None:
     archive = make_zip(tmp_path / "a.zip", ("b", b"b"), (unix_kind("evil", kind), b"/etc/passwd"))
-    assert "'evil'" in refused(archive)
+    assert_refused(archive, "special-file", "evil")
 
 
 @pytest.mark.parametrize("again", ["b/c", "./b/c", "b//c", "b/c/d", "b/c/d/e", "b"])
-def test_a_member_in_the_place_of_an_earlier_one_is_refused(
-    archive: Path, refused: Callable[..., str], again: str
-) -> None:
-    words = refused(make(archive, ("b/c", b"first"), ("x", b"x"), (again, b"second")))
-    assert "earlier member" in words
-    assert repr(again) in words
+def test_a_member_in_the_place_of_an_earlier_one_is_refused(archive: Path, again: str) -> None:
+    assert_refused(make(archive, ("b/c", b"first"), ("x", b"x"), (again, b"second")), "repeated-member", again)
 
 
-def test_encrypted_members_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_encrypted_members_are_refused(tmp_path: Path) -> None:
     archive = make_zip(tmp_path / "a.zip", ("secret", b"secret"))
     raw = bytearray(archive.read_bytes())
     raw[raw.index(b"PK\1\2") + 8] |= 0x1
     archive.write_bytes(raw)
-    words = refused(archive)
-    assert "encrypted" in words
-    assert "'secret'" in words
+    assert_refused(archive, "encrypted-member", "secret")
 
 
 # --- how much is refused ----------------------------------------------------------------------------------------------
 
 
-def test_the_limits_are_exact(archive: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_the_limits_are_exact(archive: Path, tmp_path: Path) -> None:
     make(archive, ("b", b"b" * 600), ("c", b"c" * 400))
-    assert "more than 999 bytes" in refused(archive, max_bytes=999)
-    assert "more than 1 members" in refused(archive, max_files=1)
+    assert_refused(archive, "too-many-bytes", max_bytes=999)
+    assert_refused(archive, "too-many-members", max_files=1)
     extract(archive, tmp_path / "target", max_bytes=1000, max_files=2)
     assert len(contents(tmp_path / "target")) == 2
 
 
-def test_folders_count_as_members(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_folders_count_as_members(tmp_path: Path) -> None:
     archive = make_zip(tmp_path / "a.zip", *((f"{number}/", b"") for number in range(4)))
-    assert "more than 3 members" in refused(archive, max_files=3)
+    assert_refused(archive, "too-many-members", max_files=3)
 
 
 def lie_about_size(archive: Path, size: int) -> None:
@@ -230,13 +217,13 @@ def lie_about_size(archive: Path, size: int) -> None:
     archive.write_bytes(raw)
 
 
-def test_a_zip_bomb_that_claims_to_be_small_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_zip_bomb_that_claims_to_be_small_is_refused(tmp_path: Path) -> None:
     archive = make_zip(tmp_path / "a.zip", ("bomb", bytes(10_000_000)))
     lie_about_size(archive, 10)
-    assert "'bomb'" in refused(archive, max_bytes=1000)
+    assert_refused(archive, "damaged-archive", "bomb", max_bytes=1000)
 
 
-def test_zip_members_that_share_their_bytes_all_count(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_zip_members_that_share_their_bytes_all_count(tmp_path: Path) -> None:
     """The bomb whose many entries all point at one compressed stretch of the file."""
     archive = make_zip(tmp_path / "a.zip", ("bomb", bytes(100_000)))
     raw = archive.read_bytes()
@@ -244,13 +231,13 @@ def test_zip_members_that_share_their_bytes_all_count(tmp_path: Path, refused: C
     entry, tail = raw[start:end], bytearray(raw[end:])
     struct.pack_into("<HHII", tail, 8, 3, 3, 3 * len(entry), start)
     archive.write_bytes(raw[:start] + entry * 3 + tail)
-    refused(archive, max_bytes=250_000)
+    assert_refused(archive, "repeated-member", "bomb", max_bytes=250_000)
 
 
-def test_a_sparse_tar_that_unpacks_to_much_from_nothing_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_sparse_tar_that_unpacks_to_much_from_nothing_is_refused(tmp_path: Path) -> None:
     info = tar_kind("bomb", tarfile.REGTYPE)
     info.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.realsize": str(2**50), "GNU.sparse.size": str(2**50)}
-    assert "'bomb'" in refused(make_tar(tmp_path / "a.tar", (info, b"")), max_bytes=5_000_000)
+    assert_refused(make_tar(tmp_path / "a.tar", (info, b"")), "special-file", "bomb", max_bytes=5_000_000)
 
 
 def test_a_bomb_is_stopped_before_it_is_all_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +248,7 @@ def test_a_bomb_is_stopped_before_it_is_all_written(tmp_path: Path, monkeypatch:
     assert [len(files.get("bomb", b"")) <= 2_000_000 for files in removed] == [True]
 
 
-def test_a_huge_tar_header_does_not_fill_the_memory(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_huge_tar_header_does_not_fill_the_memory(tmp_path: Path) -> None:
     size = 50_000_000
     header = tar_kind("././@LongLink", tarfile.GNUTYPE_LONGNAME)
     header.size = size
@@ -271,7 +258,7 @@ def test_a_huge_tar_header_does_not_fill_the_memory(tmp_path: Path, refused: Cal
         for _ in range(50):
             file.write(b"n" * (size // 50))
     tracemalloc.start()
-    assert "header" in refused(archive)
+    assert_refused(archive, "large-header")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < size // 5
@@ -280,46 +267,46 @@ def test_a_huge_tar_header_does_not_fill_the_memory(tmp_path: Path, refused: Cal
 # --- what is damaged --------------------------------------------------------------------------------------------------
 
 
-def test_an_archive_that_ends_too_early_is_refused(archive: Path, refused: Callable[..., str]) -> None:
+def test_an_archive_that_ends_too_early_is_refused(archive: Path) -> None:
     noise = random.Random(0)  # which no compression makes any smaller
     whole = make(archive, *((name, noise.randbytes(512 * 8)) for name in "bcd")).read_bytes()
     for length in (0, 100, 512, 512 * 9, 512 * 10, 512 * 18, len(whole) * 2 // 3):
         assert length < len(whole)
         archive.write_bytes(whole[:length])
-        refused(archive)
+        assert_refused(archive, "damaged-archive")
 
 
 @pytest.mark.parametrize("kept", [-4, -8])
-def test_a_gzip_without_its_checksum_is_refused(tmp_path: Path, refused: Callable[..., str], kept: int) -> None:
+def test_a_gzip_without_its_checksum_is_refused(tmp_path: Path, kept: int) -> None:
     archive = make_tar(tmp_path / "a.tar.gz", ("b", b"b"))
     archive.write_bytes(archive.read_bytes()[:kept])
-    refused(archive)
+    assert_refused(archive, "damaged-archive")
 
 
-def test_a_gzip_with_another_checksum_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_gzip_with_another_checksum_is_refused(tmp_path: Path) -> None:
     archive = make_tar(tmp_path / "a.tar.gz", ("b", b"b"))
     raw = bytearray(archive.read_bytes())
     raw[-8] ^= 0xFF
     archive.write_bytes(raw)
-    assert "CRC" in refused(archive)
+    assert_refused(archive, "damaged-archive")
 
 
-def test_a_broken_header_is_not_taken_for_the_end_of_a_tar(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_broken_header_is_not_taken_for_the_end_of_a_tar(tmp_path: Path) -> None:
     archive = make_tar(tmp_path / "a.tar", ("b", b"b" * 512), ("c", b"c" * 512), ("d", b"d" * 512))
     raw = bytearray(archive.read_bytes())
     raw[1024] ^= 0xFF
     archive.write_bytes(raw)
-    assert "damaged" in refused(archive)
+    assert_refused(archive, "damaged-archive")
 
 
-def test_changed_content_of_a_zip_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_changed_content_of_a_zip_is_refused(tmp_path: Path) -> None:
     info = zipfile.ZipInfo("b")
     archive = make_zip(tmp_path / "a.zip", (info, b"right" * 10))
     archive.write_bytes(archive.read_bytes().replace(b"right", b"wrong", 1))
-    assert "'b'" in refused(archive)
+    assert_refused(archive, "damaged-archive", "b")
 
 
-def test_other_kinds_of_files_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_other_kinds_of_files_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "a.rar"
     other.write_bytes(b"Rar!")
-    assert "neither" in refused(other)
+    assert_refused(other, "unknown-format")

@@ -95,10 +95,9 @@ def test_an_existing_file_is_not_fetched_again(mirror: Mirror, target: Path) -> 
 def test_an_existing_file_with_another_digest_is_an_error(mirror: Mirror, target: Path) -> None:
     target.parent.mkdir()
     target.write_bytes(OTHER)
-    with pytest.raises(DownloadError) as caught:
+    with raises(DownloadError, "wrong-file", target) as caught:
         download([mirror.url], target, Expected(digest(CONTENT)))
-    for words in (str(target), digest(OTHER), digest(CONTENT), "delete"):
-        assert words in str(caught.value)
+    assert digest(OTHER) in str(caught.value) and digest(CONTENT) in str(caught.value)
     assert is_delivered(target, OTHER)
     assert mirror.requests == []
 
@@ -347,7 +346,7 @@ def test_a_wrong_file_is_set_aside(mirror: Mirror, second: Mirror, target: Path)
 
 def test_wrong_files_everywhere_are_an_error(mirror: Mirror, target: Path) -> None:
     mirror.content = OTHER
-    with pytest.raises(DownloadError) as caught:
+    with raises(DownloadError, "no-delivery", target) as caught:
         download([mirror.url], target, Expected(digest(CONTENT)))
     for words in (digest(OTHER), digest(CONTENT), "file.bin.mismatch"):
         assert words in str(caught.value)
@@ -362,10 +361,9 @@ def test_a_mirror_that_offers_another_size_is_passed_over_at_once(mirror: Mirror
 
 def test_what_is_offered_and_what_is_expected_is_told(mirror: Mirror, target: Path) -> None:
     mirror.content = b"another file"
-    with pytest.raises(DownloadError) as caught:
+    with raises(DownloadError, "no-delivery", target) as caught:
         download([mirror.url], target, Expected(digest(CONTENT), len(CONTENT), "a list"))
-    assert f"{mirror.url}: offers 12 bytes, where a list expects 1,000,003" in str(caught.value)
-    assert f"{target} by hand; a list expects 1,000,003 bytes with the sha256 {digest(CONTENT)}." in str(caught.value)
+    assert all(value in str(caught.value) for value in (mirror.url, " 12 ", "1,000,003", "a list", digest(CONTENT)))
     assert files_beside(target) == set()
 
 
@@ -383,19 +381,16 @@ def test_a_web_page_is_not_taken_for_the_file(mirror: Mirror, second: Mirror, ta
 def test_one_error_tells_what_went_wrong_everywhere(mirror: Mirror, second: Mirror, target: Path) -> None:
     mirror.statuses = [404]
     second.statuses = [503] * 3
-    with pytest.raises(DownloadError) as caught:
+    with raises(DownloadError, "no-delivery", target) as caught:
         download([mirror.url, second.url], target)
     lines = str(caught.value).splitlines()
     assert [line for line in lines if mirror.url in line and "404" in line]
     assert [line for line in lines if second.url in line and "503" in line]
-    assert [line for line in lines if str(target) in line and "by hand" in line]
 
 
 def test_without_mirrors_the_error_says_where_the_file_belongs(target: Path) -> None:
-    with pytest.raises(DownloadError) as caught:
+    with raises(DownloadError, "no-delivery", target):
         download([], target)
-    assert "no mirror" in str(caught.value)
-    assert str(target) in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://127.0.0.1/file.bin", "/etc/hostname"])

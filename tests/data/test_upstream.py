@@ -73,19 +73,19 @@ def test_a_file_put_there_by_hand_is_recorded_and_checked_alike(data: Path) -> N
     assert use(data) == CONTENT
     assert lock(data) == RECORDED
     path = put(data, CONTENT[:400_000])
-    with pytest.raises(DownloadError) as caught:
+    with raises(DownloadError, "wrong-file", path) as caught:
         use(data)
-    assert str(caught.value).startswith(f"{path} has 400,000 bytes, where {LOCK} expects 1,000,003. Move or delete it")
-    assert str(caught.value).endswith(f"correct {LOCK} if this file is the right one.")
+    assert all(value in str(caught.value) for value in ("400,000", "1,000,003", LOCK))
 
 
 def test_what_a_block_complains_of_is_not_recorded_and_its_size_told(data: Path) -> None:
     path = put(data, b"<html>no such file</html>", "archives/file.zip")
-    with pytest.raises(UnsafeArchive) as caught, verified_download(data, "archives/file.zip", (), None) as there:
+    with (
+        raises(UnsafeArchive, "damaged-archive", path) as caught,
+        verified_download(data, "archives/file.zip", (), None) as there,
+    ):
         extract(there, data / "unpacked")
-    first, second = str(caught.value).splitlines()
-    assert first == f"{path}: File is not a zip file"
-    assert second.startswith(f"{path} has 25 bytes; neither {LOCK} nor params.yaml ")
+    assert all(value in str(caught.value) for value in (" 25 ", LOCK, "params.yaml"))
     assert lock(data) == {}
 
 
@@ -93,7 +93,7 @@ def test_a_recorded_file_that_is_no_good_is_told_from_a_broken_one(data: Path) -
     path = put(data, b"#")
     with raises(DataError, place=path) as caught, verified_download(data, PLACE, (), sha256(b"#")):
         raise DataError("no member")
-    assert f"{path} has 1 bytes and the sha256 {sha256(b'#')}, as params.yaml expects" in str(caught.value)
+    assert all(value in str(caught.value) for value in (" 1 ", sha256(b"#"), "params.yaml"))
 
 
 def test_an_interrupted_download_goes_on_and_is_recorded_as_a_whole(mirror: Mirror, data: Path) -> None:
@@ -153,9 +153,12 @@ def test_a_lock_that_cannot_be_read_is_an_error_and_stays(data: Path, text: str)
 def test_what_is_recorded_makes_nothing_stale(tmp_path: Path) -> None:
     """The identity of what is made holds what params.yaml says of files, not what was found of them."""
     write_params(tmp_path)
-    before = set(Workspace(tmp_path, ("profile=paper",)).plan.by_key)
+    section = "{based_on: paper, czsl: {datasets: [cgqa], methods: [chance]}, gzsl: null, vlc: null}"
+    edits = ("profile=alone", f"profiles.alone={section}")
+    before = set(Workspace(tmp_path, edits).plan.by_key)
+    assert any(key.startswith("data/") for key in before)
     record(tmp_path / "data", "archives/cgqa.zip", Content(bytes=3, sha256=sha256(b"new")))
-    assert set(Workspace(tmp_path, ("profile=paper",)).plan.by_key) == before
+    assert set(Workspace(tmp_path, edits).plan.by_key) == before
 
 
 # mirrors

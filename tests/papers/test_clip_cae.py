@@ -15,12 +15,10 @@ from statistics import mean, pstdev, stdev
 import pytest
 
 from recompose.papers.declaration import load_paper
-from recompose.params import parse_params
-from recompose.tracks import FORMS, TRACKS
+from recompose.tracks import TRACKS
 from recompose.tracks.vlc.attribution.cae_subsets import METHODS
 from recompose.tracks.vlc.catalogue import active_settings
-from recompose.tracks.vlc.params import Vlc
-from tests.configuration import params_text
+from tests.papers.sections import section
 
 PAPER = load_paper("clip-cae")
 CORPUS, DRAWN = "coco-100k", "shapes-laion"
@@ -359,13 +357,6 @@ def test_of_retrieval_clip_s_row_is_as_released_and_other_models_are_3_to_10_poi
 # variants and claims
 
 
-@cache
-def section() -> Vlc:
-    found = parse_params(params_text("paper"), FORMS).tracks["vlc"]
-    assert isinstance(found, Vlc)
-    return found
-
-
 @pytest.mark.parametrize("name", PAPER.variants)
 def test_a_variant_fits_the_settings_of_its_method_on_each_of_its_corpora(name: str) -> None:
     variant, params = PAPER.variants[name], section()
@@ -412,17 +403,6 @@ def test_the_settings_are_those_that_the_text_says() -> None:
             value = value[key]  # type: ignore[index]
         if (row, CORPUS) in cells("settings") and (row, CORPUS) not in flagged("settings"):
             assert float(value) == float(cells("settings")[row, CORPUS].replace("×10^", "e")), row  # type: ignore[arg-type]
-
-
-def test_claims_compare_what_their_artifacts_show_in_print_and_in_the_demo() -> None:
-    for name, claim in PAPER.claims.items():
-        artifact = PAPER.artifacts[claim.artifact]
-        assert set(claim.methods) <= set(artifact.rows.values()), name
-        assert set(claim.metrics) <= {each for view in artifact.all_views.values() for each in view.columns.values()}
-        for method in claim.methods:
-            variant = PAPER.variants.get(method)
-            assert variant is None or (variant.every_seed and DRAWN in variant.datasets), (name, method)
-    assert len(PAPER.claims) >= 8
 
 
 def test_figures_look_at_what_keeps_attribution_in_ways_that_there_are() -> None:

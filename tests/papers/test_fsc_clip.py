@@ -7,7 +7,6 @@ import csv
 import os
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache
 from itertools import combinations_with_replacement
 from math import lcm
 from pathlib import Path
@@ -16,13 +15,10 @@ from statistics import mean, pstdev, stdev
 import pytest
 
 from recompose.papers.declaration import load_paper
-from recompose.params import parse_params
-from recompose.tracks import FORMS
-from recompose.tracks.vlc.catalogue import METHODS, UNTRAINED, active_settings
-from recompose.tracks.vlc.params import Vlc
+from recompose.tracks.vlc.catalogue import UNTRAINED, active_settings
 from recompose.tracks.vlc.suites.aggregation import COMP, ELEVATER
-from tests.configuration import params_text
 from tests.conftest import ROOT
+from tests.papers.sections import section
 
 PAPER = load_paper("fsc-clip")
 CORPORA = ("coco-100k", "cc3m-100k", "laion-coco-100k")
@@ -257,13 +253,6 @@ def test_eqben_s_released_scores_are_of_20000_items_of_two_sets() -> None:
 # variants and claims
 
 
-@cache
-def section() -> Vlc:
-    found = parse_params(params_text("paper"), FORMS).tracks["vlc"]
-    assert isinstance(found, Vlc)
-    return found
-
-
 @pytest.mark.parametrize("name", PAPER.variants)
 def test_a_variant_fits_the_settings_of_its_method_on_each_of_its_corpora(name: str) -> None:
     variant, params = PAPER.variants[name], section()
@@ -309,19 +298,6 @@ def test_the_settings_are_those_that_the_text_says_but_for_what_was_released_for
             printed = cells("settings")[row, corpus].replace("×10^", "e")
             expected = 1.0 if (corpus, row) == ("cc3m-100k", "λ_g") else float(printed)
             assert float(value) == expected, (corpus, row)  # type: ignore[arg-type]
-
-
-def test_claims_compare_what_their_artifacts_show_somewhere_and_in_the_demo() -> None:
-    known = {*METHODS, *PAPER.variants}
-    everywhere = {*CORPORA, *DRAWN}
-    for name, claim in PAPER.claims.items():
-        artifact = PAPER.artifacts[claim.artifact]
-        assert set(claim.methods) <= set(artifact.rows.values()) & known, name
-        assert set(claim.metrics) <= {each for view in artifact.all_views.values() for each in view.columns.values()}
-        variants = [PAPER.variants[method] for method in claim.methods if method in PAPER.variants]
-        common = everywhere.intersection(*(variant.datasets for variant in variants))
-        assert common & set(CORPORA) and common & set(DRAWN), name
-    assert len(PAPER.claims) >= 8
 
 
 def test_few_variants_are_trained_in_the_demo() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from recompose.plan import TrackPlan
 from recompose.report.findings import Audit
+from recompose.store import VERIFIED
 from recompose.workspace import Workspace
 from tests.conftest import Project
 from tests.provenance.worlds import (
@@ -51,7 +52,7 @@ def test_an_audit_writes_nothing_but_what_was_verified(root: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*") if path.is_file()}
     audited(root)
     after = {path: path.stat().st_mtime_ns for path in root.rglob("*") if path.is_file()}
-    assert {path.name for path in after if before.get(path) != after[path]} <= {"verified.json"}
+    assert {path.name for path in after if before.get(path) != after[path]} <= {VERIFIED}
 
 
 # evaluations

@@ -201,15 +201,15 @@ def test_a_view_against_a_method_shows_what_its_variants_move_in_common_seeds() 
 
 def test_a_view_is_against_a_row_of_its_table() -> None:
     views = {"moves": View(heading="", baseline="coop", columns={})}
-    with pytest.raises(ValueError, match="coop, which is no row"):
+    with pytest.raises(ValueError, match="coop"):
         paper_of(kind="metrics", rows={"csp": "csp"}, views=views)
 
 
 def test_what_sources_say_is_of_a_row_of_its_table() -> None:
     views = {"said": View(heading="", says={"CoOp": {"the text": "so"}})}
-    with pytest.raises(ValueError, match="CoOp, which is no row"):
+    with pytest.raises(ValueError, match="CoOp"):
         paper_of(kind="metrics", rows={"csp": "csp"}, views=views)
-    with pytest.raises(ValueError, match="or metrics, not both"):
+    with pytest.raises(ValueError, match="says"):
         View(heading="", says={"CoOp": {"the text": "so"}}, columns={"AUC": "auc"})
 
 

@@ -395,12 +395,6 @@ def test_captions_have_a_long_tail_and_pass_over_some_states(drawn: list[Drawn])
     assert 0.8 < named / states.total() < 0.95  # about one in eight is passed over
 
 
-def test_pictures_are_as_small_as_they_should_be() -> None:
-    for index in range(6):
-        picture, _ = scene(0, index)
-        assert (picture.mode, picture.size) == ("RGB", (SIZE, SIZE))
-
-
 # the corpus
 
 

@@ -19,6 +19,7 @@ from recompose.monitor.status import StoreItem
 from recompose.report.lineage import lineage_path
 from recompose.terminal import live
 from recompose.terminal.live import Headlines, Lines, follow, rendered, show_opening
+from recompose.terminal.text import rough_duration
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 
@@ -79,10 +80,10 @@ def complete(work: Workspace, kind: str, count: int) -> None:
 
 def test_each_paper_has_a_bar_in_expected_seconds_and_what_trains_its_epoch(headlines: Headlines) -> None:
     lines = shown(snapshot(), headlines).splitlines()
-    assert lines[0] == "profile demo · 25% · 0:12:31 so far · about 24 min left"
-    assert re.search(r"^msci .* 50% +3 min of 7 min +0 of 13 artifacts", lines[1])
-    assert re.search(r"clip-cae .* 0% +0 s of 2\.0 h +0 of 9 artifacts", lines[2])
-    assert re.search(r"csp on shapes-pairs, seed 0 .*epoch 2/5 +30 s left", lines[-1])
+    assert re.search(r"\bdemo\b.* 25% .* 0:12:31 .*\b24 min\b", lines[0])
+    assert re.search(r"^msci .* 50% +3 min\b.*\b7 min +0\b.*\b13\b", lines[1])
+    assert re.search(r"clip-cae .* 0% +0 s\b.*\b2\.0 h +0\b.*\b9\b", lines[2])
+    assert re.search(rf"{TRAINS.title} .*{EPOCHS.unit} 2/5 +30 s\b", lines[-1])
     assert max(map(len, lines)) <= 80
 
 
@@ -90,15 +91,16 @@ def test_a_headline_table_shows_its_number_once_it_is_made(headlines: Headlines)
     assert NUMBER not in shown(snapshot(), headlines)
     assert NUMBER not in shown(snapshot(made=["table-1"], written=["table-1"]), headlines)
     text = shown(snapshot(made=["table-1", "table-2"], written=["table-2"]), headlines)
-    assert NUMBER in text and "2 of 13 artifacts" in text
+    assert NUMBER in text and re.search(r"\b2\b.*\b13\b", text)
 
 
 def test_failures_are_counted_while_the_rest_goes_on(headlines: Headlines) -> None:
-    assert "1 job failed; the others continue" in shown(snapshot(failed=[FAILED]), headlines)
+    before, after = (shown(snapshot(failed=failed), headlines).splitlines() for failed in ([], [FAILED, FAILED]))
+    assert after[:-1] == before and re.search(r"\b2\b", after[-1])
 
 
 def test_behind_the_last_evaluation_no_time_is_said(headlines: Headlines) -> None:
-    assert "about" not in shown(snapshot(done=800.0), headlines)
+    assert "24 min" not in shown(snapshot(done=800.0), headlines)
 
 
 # elsewhere
@@ -111,12 +113,11 @@ def test_lines_name_what_is_written_and_what_failed_once(headlines: Headlines) -
     lines.show(snapshot(["table-2", "figure-4"], ["table-2", "figure-4"], failed=[FAILED]))
     lines.show(snapshot(["table-2", "figure-4"], failed=[FAILED]))
     text = re.sub(r"^\d\d:\d\d:\d\d  ", "", file.getvalue(), flags=re.MULTILINE)
-    assert text.splitlines() == [
-        f"msci/table-2 written: {NUMBER}",
-        "msci/figure-4 written",
-        "failed: csp on shapes-pairs, seed 1: KeyError: \N{REPLACEMENT CHARACTER}[31m'a' "
-        "(recompose make runs/ba9876543210)",
-    ]
+    table, figure, failure = text.splitlines()
+    assert table.startswith("msci/table-2") and table.endswith(NUMBER)
+    assert figure.startswith("msci/figure-4")
+    failed = (FAILED.title, "KeyError: \N{REPLACEMENT CHARACTER}[31m'a'", f"recompose make {FAILED.key}")
+    assert all(value in failure for value in failed)
 
 
 def test_between_them_a_line_a_minute_says_how_far_it_is(headlines: Headlines, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +128,7 @@ def test_between_them_a_line_a_minute_says_how_far_it_is(headlines: Headlines, m
     for _ in range(100):
         now[0] += 2.0
         lines.show(snapshot())
-    assert file.getvalue().count("25% of the expected work done, about 24 min left") == 3
+    assert [("25%" in line, "24 min" in line) for line in file.getvalue().splitlines()] == [(True, True)] * 3
 
 
 # what is observed
@@ -183,10 +184,13 @@ def test_what_failed_in_an_earlier_call_is_no_failure_of_this_one(work: Workspac
 
 def test_the_opening_says_what_is_to_be_made_and_how_long_that_takes(work: Workspace) -> None:
     file = io.StringIO()
-    show_opening(Console(file=file), Reproduction(Engine(work), wall_share=0.5), Path("results/logs/snakemake.log"))
+    reproduction = Reproduction(Engine(work), wall_share=0.5)
+    show_opening(Console(file=file), reproduction, Path("results/logs/snakemake.log"))
     what, how_long, where = file.getvalue().splitlines()
-    assert re.fullmatch(r"profile smoke: \d+ runs, \d+ evaluations, \d+ steps before them, \d+ tables and .*", what)
-    assert how_long.startswith("About ") and where == "Snakemake writes its log to results/logs/snakemake.log."
+    runs, evaluations = (len(work.plan.of(kind)) for kind in ("runs", "evaluations"))
+    counts = [runs, evaluations, len(work.plan.recipes) - runs - evaluations, reproduction.due]
+    assert "smoke" in what and [int(count) for count in re.findall(r"\d+", what)] == counts
+    assert rough_duration(reproduction.seconds_left) in how_long and "results/logs/snakemake.log" in where
 
 
 # a call
@@ -227,7 +231,7 @@ def test_an_artifact_that_the_command_writes_is_a_line_without_control_character
     ).replace("FOLDER", str(work.reports / "msci"))
     code, said = followed(work, script, monkeypatch)
     assert code == 0
-    assert re.fullmatch(r"\d\d:\d\d:\d\d  msci/table-2 written\n", said)
+    assert re.fullmatch(r"\d\d:\d\d:\d\d  msci/table-2 [\w ]+\n", said)
 
 
 ERROR = """\
@@ -248,19 +252,16 @@ Error in rule make_runs:
 def test_where_it_fails_the_jobs_and_the_log_are_named(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     code, said = followed(work, f"print({ERROR!r}); raise SystemExit(1)", monkeypatch)
     assert code == 1
-    assert said.splitlines() == [
-        "The workflow failed.",
-        "  all tables and figures of msci; see results/logs/artifacts/msci.log",
-        "  make_runs; see results/logs/runs/all-csp.log",
-        f"See `recompose status` and {work.results / 'logs/snakemake.log'}; "
-        "the same command continues where it stopped.",
-    ]
+    _, artifacts, runs, advice = said.splitlines()
+    assert "all tables and figures of msci" in artifacts and "results/logs/artifacts/msci.log" in artifacts
+    assert "make_runs" in runs and "results/logs/runs/all-csp.log" in runs
+    assert "`recompose status`" in advice and str(work.results / "logs/snakemake.log") in advice
 
 
 def test_where_no_job_is_named_the_last_lines_are_said(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     code, said = followed(work, "raise SystemExit('WorkflowError:\\nno such thing')", monkeypatch)
     assert code == 1
-    assert said.splitlines()[:3] == ["The workflow failed.", "  WorkflowError:", "  no such thing"]
+    assert [line.strip() for line in said.splitlines()[1:3]] == ["WorkflowError:", "no such thing"]
 
 
 def test_a_command_that_a_signal_ended_is_a_failure(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

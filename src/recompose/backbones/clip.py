@@ -6,8 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import open_clip
 import torch
+from open_clip.tokenizer import SimpleTokenizer
 from PIL import Image
 from torch import Tensor, nn
 
@@ -21,22 +23,42 @@ from recompose.files import read_json
 ARCHITECTURES = Path(__file__).parent / "architectures"
 DESCRIPTION = "backbone.json"  # architecture, activation, and the name of the weights' file
 Activation = Literal["gelu", "quick_gelu"]
-CACHED_TEXTS = 65_536  # texts whose token ids a process caches: 77 numbers each
 
 
 class SharedTokenizer:
-    """A tokenizer of open_clip that all copies of a backbone share, with a cache of the ids of recent texts.
+    """A tokenizer of open_clip that all copies of a backbone share, with a cache of the ids of words.
 
-    Epochs and evaluations tokenize the same texts again, and cleaning them takes longer than a small tower.
+    Epochs and evaluations tokenize the same words again, and open_clip's cleaning takes longer than a small tower.
     """
 
-    def __init__(self, tokenize: Callable[[list[str]], Tensor]) -> None:
-        self._tokenize = tokenize
-        self._ids = lru_cache(CACHED_TEXTS)(lambda text: tokenize([text])[0])
+    def __init__(self, tokenizer: Callable[[list[str]], Tensor]) -> None:
+        self._tokenizer: Any = tokenizer
+        self._splits = isinstance(tokenizer, SimpleTokenizer) and tokenizer.reduction_fn is None
+        self._word_ids: dict[str, list[int]] = {}
 
     def __call__(self, texts: Sequence[str]) -> Tensor:
         """Return token ids [texts, context]."""
-        return torch.stack([self._ids(text) for text in texts]) if texts else self._tokenize([])
+        tokenizer = self._tokenizer
+        if not self._splits:
+            return tokenizer(list(texts))
+        ids = np.zeros((len(texts), tokenizer.context_length), dtype=np.int64)
+        for row, text in zip(ids, texts, strict=True):
+            content = self._ids(text)[: len(row) - 2]
+            row[: len(content) + 2] = [tokenizer.sot_token_id, *content, tokenizer.eot_token_id]
+        return torch.from_numpy(ids)
+
+    def _ids(self, text: str) -> list[int]:
+        """Return the ids of a text; cleaning changes nothing across the words of printable ASCII without entities."""
+        if not (text.isascii() and text.isprintable() and "&" not in text):
+            return self._tokenizer.encode(text)
+        words = text.split()
+        for word in set(words) - self._word_ids.keys():
+            self._word_ids[word] = self._tokenizer.encode(word)
+        return [number for word in words for number in self._word_ids[word]]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of token ids."""
+        return self._tokenizer.decode(ids)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SharedTokenizer":
         return self
@@ -44,7 +66,8 @@ class SharedTokenizer:
 
 @lru_cache
 def tokenizer_of(architecture: str) -> SharedTokenizer:
-    """Return the tokenizer of an architecture."""
+    """Return the tokenizer of an architecture, ours or open_clip's own."""
+    open_clip.add_model_config(ARCHITECTURES)
     return SharedTokenizer(open_clip.get_tokenizer(architecture))
 
 
@@ -54,10 +77,10 @@ class Backbone(nn.Module):
     Symbols below: E is the width of the joint space, D of the text tower, W of the image tower.
     """
 
-    def __init__(self, model: open_clip.CLIP, tokenizer: Callable[[list[str]], Tensor]) -> None:
+    def __init__(self, model: open_clip.CLIP, tokenizer: SharedTokenizer) -> None:
         super().__init__()
         self.model = model
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         for block in (*model.transformer.resblocks, *self.image_blocks):
             block.attn = SelfAttention(block.attn)
             block.mlp.c_fc, block.mlp.c_proj = (
@@ -83,7 +106,7 @@ class Backbone(nn.Module):
         """Return token ids [texts, context], with start and end of text, padded with zeros, on the device of the
         towers.
         """
-        return self._tokenizer(list(texts)).to(self.model.positional_embedding.device)
+        return self.tokenizer(texts).to(self.model.positional_embedding.device)
 
     def embed_tokens(self, ids: Tensor) -> Tensor:
         """Return token embeddings [..., D] of token ids [...]."""

@@ -20,7 +20,7 @@ from recompose.errors import UnsafeArchive
 _CHUNK = 2**20
 
 _ERRORS = (
-    ValueError,  # raised by this module, and by the readers for malformed headers
+    ValueError,  # this module's own among them, and the readers' for malformed headers
     EOFError,
     NotImplementedError,  # a compression unknown to zipfile
     gzip.BadGzipFile,
@@ -59,13 +59,20 @@ def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_fi
 
 @contextmanager
 def _name_culprit(culprit: str) -> Iterator[None]:
-    """Turn every error of the block into an ``UnsafeArchive`` whose message starts with the culprit."""
+    """Turn every error of the block into an ``UnsafeArchive`` that names the culprit, unless it names one already."""
     try:
         yield
-    except UnsafeArchive:
-        raise
     except _ERRORS as error:
-        raise UnsafeArchive(f"{culprit}: {error}") from error
+        if isinstance(error, UnsafeArchive) and error.place:
+            raise
+        raise UnsafeArchive(f"{culprit}: {error}", code=_code(error), place=culprit) from error
+
+
+def _code(error: Exception) -> str:
+    """Return the code of an error of this module or of the readers."""
+    if isinstance(error, UnsafeArchive):
+        return error.code
+    return "unsafe-path" if isinstance(error, tarfile.FilterError) else "damaged-archive"
 
 
 @dataclass
@@ -80,12 +87,12 @@ class _Budget:
     def spend_file(self) -> None:
         self.files_spent += 1
         if self.files_spent > self.max_files:
-            raise ValueError(f"the archive has more than {self.max_files} members")
+            raise UnsafeArchive(f"the archive has more than {self.max_files} members", code="too-many-members")
 
     def spend_bytes(self, count: int) -> None:
         self.bytes_spent += count
         if self.bytes_spent > self.max_bytes:
-            raise ValueError(f"the archive holds more than {self.max_bytes} bytes")
+            raise UnsafeArchive(f"the archive holds more than {self.max_bytes} bytes", code="too-many-bytes")
 
 
 def _unpacker(archive: Path) -> Callable[[Path, Path, _Budget], None]:
@@ -94,7 +101,7 @@ def _unpacker(archive: Path) -> Callable[[Path, Path, _Budget], None]:
         return _extract_zip
     if name.endswith((".tar", ".tar.gz", ".tgz")):
         return _extract_tar
-    raise ValueError("is neither a .zip nor a .tar, .tar.gz or .tgz")
+    raise UnsafeArchive("is neither a .zip nor a .tar, .tar.gz or .tgz", code="unknown-format")
 
 
 @contextmanager
@@ -106,7 +113,7 @@ def _name_member(archive: Path, name: str, budget: _Budget) -> Iterator[None]:
             yield
         except (FileExistsError, NotADirectoryError) as error:
             # The folder was empty at first, so the path is that of another member.
-            raise ValueError("an earlier member has this path") from error
+            raise UnsafeArchive("an earlier member has this path", code="repeated-member") from error
 
 
 def _extract_zip(archive: Path, folder: Path, budget: _Budget) -> None:
@@ -127,25 +134,25 @@ def _extract_zip(archive: Path, folder: Path, budget: _Budget) -> None:
 
 def _check_zip_member(info: zipfile.ZipInfo) -> None:
     if info.flag_bits & 0x1:
-        raise ValueError("is encrypted")
+        raise UnsafeArchive("is encrypted", code="encrypted-member")
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):  # 0: written by a system without such kinds
-        raise ValueError("is neither a plain file nor a folder")
+        raise UnsafeArchive("is neither a plain file nor a folder", code="special-file")
 
 
 def _safe_path(name: str) -> PurePosixPath:
     """Return the relative path of a member's name.
 
     Raises:
-        ValueError: the path could lead out of the folder.
+        UnsafeArchive: the path could lead out of the folder.
     """
     path = PurePosixPath(name)
     if path.is_absolute():
-        raise ValueError("its path is absolute")
+        raise UnsafeArchive("its path is absolute", code="unsafe-path")
     if ".." in path.parts:
-        raise ValueError("its path contains '..'")
+        raise UnsafeArchive("its path contains '..'", code="unsafe-path")
     if "\\" in name or "\0" in name or re.search(r"(^|/)[A-Za-z]:", name):
-        raise ValueError("its path contains a backslash, a NUL or a drive letter")
+        raise UnsafeArchive("its path contains a backslash, a NUL or a drive letter", code="unsafe-path")
     return path
 
 
@@ -157,14 +164,14 @@ def _extract_tar(archive: Path, folder: Path, budget: _Budget) -> None:
             file.members.clear()  # type: ignore[attr-defined]
             with _name_member(archive, info.name, budget):
                 if not (info.isreg() or info.isdir()) or info.issparse():  # a sparse file may hide how much it writes
-                    raise ValueError("is neither a plain file nor a folder")
+                    raise UnsafeArchive("is neither a plain file nor a folder", code="special-file")
                 if info.isreg() and (folder / info.name.lstrip("/")).exists():
                     raise FileExistsError
                 budget.spend_bytes(info.size)  # no more than this is read
                 file.extract(info, folder, set_attrs=False, filter="data")
         if stream.last_read != bytes(tarfile.BLOCKSIZE):
             # tarfile takes a broken header for the end; the real end is a block of zeros.
-            raise ValueError("it is damaged, or ends too early")
+            raise UnsafeArchive("it is damaged, or ends too early", code="damaged-archive")
         stream.read(_CHUNK)  # the padding after it, so that gzip reaches the checksum
 
 
@@ -177,7 +184,7 @@ class _TarStream(io.BufferedIOBase):
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or not 0 <= size <= _CHUNK:
-            raise ValueError("it has a header of an absurd size")
+            raise UnsafeArchive("it has a header of an absurd size", code="large-header")
         self.last_read = self._raw.read(size)
         return self.last_read
 

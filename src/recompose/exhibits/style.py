@@ -66,6 +66,7 @@ class Sheet:
         for ending, metadata in (("svg", {"Date": None, "Title": self.title}), ("png", {"Title": self.title})):
             save = partial(figure.savefig, format=ending, metadata=metadata)
             write_atomically(self.stem.with_suffix(f".{ending}"), save)
+            figure.set_layout_engine("none")  # the bitmap has the drawing's layout, a third of the time of a drawing
         plt.close(figure)
 
 

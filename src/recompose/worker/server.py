@@ -20,7 +20,19 @@ from recompose.interrupts import INTERRUPTED, is_interruptible
 from recompose.job_server import ADDRESS
 from recompose.worker.client import FAILED
 
-LIBRARIES = ("torch", "torchvision", "open_clip", "pytorch_lightning", "kornia", "pandas", "seaborn", "scipy.stats")
+LIBRARIES = (
+    "torch",
+    "torchvision",
+    "open_clip",
+    "pytorch_lightning",
+    "omegaconf",  # by Lightning's first training
+    "kornia",
+    "spacy.lang.en",
+    "lemminflect",
+    "pandas",
+    "seaborn",
+    "scipy.stats",
+)
 BACKLOG = 64  # clients that may wait for a connection
 
 
@@ -191,7 +203,7 @@ def _run() -> int:
 
 
 def import_all() -> None:
-    """Import everything that jobs need, and plan once: children inherit both."""
+    """Import everything that jobs need, load tokenizers, and plan once: children inherit all of it."""
     for name in LIBRARIES:
         import_module(name)
     import recompose
@@ -200,8 +212,12 @@ def import_all() -> None:
     for module in pkgutil.walk_packages(recompose.__path__, "recompose."):
         if not module.name.endswith("__main__"):  # __main__ would run
             import_module(module.name)
+    from recompose.backbones.clip import ARCHITECTURES, tokenizer_of
     from recompose.cli import prepare_workspace
+    from recompose.training.cost import PAPER_SCALE
 
+    for architecture in (*(path.stem for path in ARCHITECTURES.glob("*.json")), PAPER_SCALE[0]):
+        tokenizer_of(architecture)
     with suppress(RecomposeError, OSError):  # the child reports it
         prepare_workspace()
     gc.collect()

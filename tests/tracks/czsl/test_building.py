@@ -8,7 +8,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.tracks.building import build_settings, scoring_settings, training_settings
 from recompose.tracks.czsl.building import (
     backbone_copy,
@@ -17,7 +17,7 @@ from recompose.tracks.czsl.building import (
     read_embeddings,
     read_images,
 )
-from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.c_s_o.model import CSO
 from recompose.tracks.czsl.methods.c_s_o.settings import CsoSettings
 from recompose.tracks.czsl.methods.csp.model import CSP
@@ -27,31 +27,7 @@ from recompose.tracks.czsl.methods.parts.settings import ThreePathScoring, Three
 from tests.tracks.czsl.methods.derivations import SCORING, random_images, settings_of
 from tests.tracks.czsl.tiny import TowerTuningCSP, evaluation_document, run_document, write_inputs
 
-PAIRS = {
-    "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
-    "val": [("wet", "dog"), ("dry", "dog")],
-    "test": [("dry", "cat"), ("old", "cat")],
-}
 OF_CSP: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.0}
-
-
-@pytest.fixture(scope="module")
-def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
-
-
-@pytest.fixture(scope="module")
-def data() -> PairData:
-    """Images of the three splits in turns."""
-    order = ["test", "train", "val", "train"] * 5
-    samples = [Sample(f"{n}.png", *PAIRS[split][n // 4 % len(PAIRS[split])], split) for n, split in enumerate(order)]
-    return PairData(PAIRS, samples)
-
-
-@pytest.fixture(scope="module")
-def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
-    return np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
 
 
 class NotingMethod:

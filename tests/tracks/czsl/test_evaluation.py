@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from safetensors.numpy import load_file
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.errors import CheckpointError
 from recompose.fingerprint import fingerprint
-from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.evaluation import COSTS, EMBEDDINGS, FILE, evaluate, evaluate_together
 from recompose.tracks.czsl.methods.c_s_o.model import CSO
 from recompose.tracks.czsl.methods.chance.model import Chance
@@ -32,11 +31,6 @@ from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import SCORING, random_images, settings_of
 from tests.tracks.czsl.tiny import CPU, evaluation_document, run_document, write_inputs
 
-PAIRS = {
-    "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
-    "val": [("wet", "dog"), ("dry", "dog")],
-    "test": [("dry", "cat"), ("old", "cat")],
-}
 PROMPT = {"prompt": "a photo of {state} {object}"}
 TRAINING = {"lr": 1e-2, "weight_decay": 1e-5, "batch_size": 4, "accumulate": 1, "epochs": 1}
 BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}
@@ -52,19 +46,6 @@ OF_DUPLEX: dict[str, Any] = settings_of("c-s-o", loss_weights=[1.0] * 4) | {
     "writes_from": "training",
     "differentiable": True,
 }
-
-
-@pytest.fixture(scope="module")
-def data() -> PairData:
-    order = ["test", "train", "val", "train"] * 5
-    samples = [Sample(f"{n}.png", *PAIRS[split][n // 4 % len(PAIRS[split])], split) for n, split in enumerate(order)]
-    return PairData(PAIRS, samples)
-
-
-@pytest.fixture(scope="module")
-def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings
@@ -31,12 +31,6 @@ SETTINGS: dict[str, Any] = {
     "halve_every": 2,
     "augment": False,
 }
-
-
-@pytest.fixture(scope="module")
-def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from recompose.backbones.clip import Backbone, build, load_backbone
+from recompose.backbones.clip import Backbone, load_backbone
 from recompose.errors import CheckpointError
 from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import build_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
-from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.c_s_o.model import CSO
 from recompose.tracks.czsl.methods.c_s_o.settings import CsoSettings
 from recompose.tracks.czsl.methods.coop.model import CoOp
@@ -49,12 +49,6 @@ DATA = PairData(
     },
     [],
 )
-
-
-@pytest.fixture(scope="module")
-def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> float:
@@ -118,26 +112,8 @@ def test_feasibility_by_text_is_read_with_pristine_towers(backbone: Backbone, tm
 # a method, trained and brought to a checkpoint
 
 
-PAIRS = {
-    "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
-    "val": [("wet", "dog"), ("dry", "dog")],
-    "test": [("dry", "cat"), ("old", "cat")],
-}
 TRAINED: dict[str, Any] = {"lr": 1e-3, "weight_decay": 1e-5, "batch_size": 4, "accumulate": 1, "epochs": 1}
 OF_CSP: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.0}
-
-
-@pytest.fixture(scope="module")
-def data() -> PairData:
-    """Images of the three splits in turns."""
-    order = ["test", "train", "val", "train"] * 5
-    samples = [Sample(f"{n}.png", *PAIRS[split][n // 4 % len(PAIRS[split])], split) for n, split in enumerate(order)]
-    return PairData(PAIRS, samples)
-
-
-@pytest.fixture(scope="module")
-def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
-    return np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from recompose.backbones.clip import Backbone, build, load_backbone
+from recompose.backbones.clip import Backbone, load_backbone
 from recompose.errors import ArgumentError
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.evaluation import evaluate
@@ -42,12 +42,6 @@ OWN: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.1}
 BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}
 SELECTION: dict[str, Any] = {"fusion": "probabilities", "weights": [0.7, 0.3]}
 THREE_PATH: dict[str, Any] = {"halve_every": 1, "augment": False, "selection": SELECTION}
-
-
-@pytest.fixture(scope="module")
-def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 released.
 """
 
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -15,7 +14,6 @@ from recompose.tracks.gzsl.params import Gzsl
 from tests.configuration import params_text
 from tests.errors import raises
 
-ROOT = Path(__file__).parents[3]
 PUBLIC = ("cub", "sun", "awa2")
 
 
@@ -24,17 +22,6 @@ def section() -> Gzsl:
     tracks = parse_params(params_text("paper"), FORMS).tracks
     assert isinstance(tracks["gzsl"], Gzsl)
     return tracks["gzsl"]
-
-
-def source(module: str) -> str:
-    return (ROOT / "src" / f"{module.replace('.', '/')}.py").read_text()
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_a_class_path_leads_to_a_class(name: str) -> None:
-    module, _, class_name = METHODS[name].class_path.partition(":")
-    assert METHODS[name].module == module
-    assert f"\nclass {class_name}" in source(module)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
+from recompose.backbones.clip import tokenizer_of
 from recompose.backbones.pixels import PIXELS
 from recompose.errors import ArgumentError, DataError
 from recompose.tracks.vlc import batches
 from recompose.tracks.vlc.attribution.label_batches import LabelRequest
 from recompose.tracks.vlc.batches import Batch, CaptionRows, makers, read_rows, whole_batches
-from recompose.tracks.vlc.building import tokenizer_of
 from recompose.tracks.vlc.data.captions import LISTED, NEGATIVES, Captions, read_negatives, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.text.small_lexicon import write_lexicon
@@ -43,7 +43,7 @@ def stood_in(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) ->
 
 
 def rows_of(needs: dict[str, Path], kinds: list[str] = KINDS, seed: int = 0, epoch: int = 0) -> CaptionRows:
-    rows = read_rows(needs, kinds, tokenizer_of(needs["backbone"]), seed)
+    rows = read_rows(needs, kinds, tokenizer_of("shapes-clip"), seed)
     rows.epoch = epoch
     return rows
 
@@ -147,7 +147,7 @@ def test_makers_of_listed_negatives_draw_each_of_the_row_s(needs: dict[str, Path
     Captions(("0.png",) * 3, ("a", "b", "c"), tuple(map(tuple, listed))).write(tmp_path)
     assert read_negatives(tmp_path) == listed
     np.save(tmp_path / PIXELS, images(1))
-    rows = read_rows(corpus | {"pixels": tmp_path}, [LISTED], tokenizer_of(needs["backbone"]), 0)  # without parses
+    rows = read_rows(corpus | {"pixels": tmp_path}, [LISTED], tokenizer_of("shapes-clip"), 0)  # without parses
     drawn = []
     for rows.epoch in range(20):
         drawn.append([rows.negatives(row) for row in range(3)])
@@ -173,7 +173,7 @@ def test_makers_in_another_process_make_the_same_batches_of_pixels_that_they_map
     needs = write(tmp_path, [f"{row}.png" for row in range(len(texts))], texts)
     write_docs(marked.docs(), needs["data"])
     write_senses(needs["data"] / batches.LEXICON)
-    rows = read_rows(needs, KINDS, tokenizer_of(needs["backbone"]), 0, label_request)
+    rows = read_rows(needs, KINDS, tokenizer_of("shapes-clip"), 0, label_request)
     rows.epoch = 2
     expected = rows[[4, 0, 3]]
     sent = pickle.dumps(rows)

@@ -2,7 +2,6 @@
 gradients against finite differences of these loops.
 """
 
-import doctest
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
@@ -13,10 +12,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.nn.functional import cosine_similarity, cross_entropy
+from torch.nn.functional import cosine_similarity
 
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc import losses
 from recompose.tracks.vlc.losses import (
     Missing,
     Target,
@@ -198,75 +196,6 @@ def test_the_loss_of_hard_negatives_is_the_loop_s_whatever_the_batch(
     assert scaled.item() == pytest.approx(loss, rel=1e-9)
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
-def test_without_regularization_it_is_the_cross_entropy_of_a_caption_among_its_negatives(seed: int, kinds: int) -> None:
-    images, texts = tensor(seed, 2, 5, 3)
-    negatives = tensor(seed + 1, 5, kinds, 3)
-    candidates = torch.cat([texts[:, None], negatives], dim=1)
-    logits = 4 * cosine_similarity(images[:, None], candidates, dim=2)
-    expected = cross_entropy(logits, torch.zeros(5, dtype=torch.int64))
-    valid = torch.ones(5, kinds, dtype=torch.bool)
-    for missing in MISSING:
-        loss = hard_negative_loss(images, texts, negatives.flatten(0, 1), valid, 4.0, missing=missing)
-        torch.testing.assert_close(loss, expected)
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1), st.permutations(range(3)), st.sampled_from(MISSING))
-def test_the_order_of_negatives_does_not_matter(seed: int, order: list[int], missing: Missing) -> None:
-    images, texts = tensor(seed, 2, 4, 3)
-    negatives = torch.zeros(4, 3, 3, dtype=torch.float64).masked_scatter(
-        valid_negatives[..., None], tensor(seed + 1, 7, 3)
-    )
-    ordered, valid = negatives[:, order], valid_negatives[:, order]
-    for function in (contrastive_loss_with_negatives, hard_negative_loss):
-        torch.testing.assert_close(
-            function(images, texts, ordered[valid], valid, 3.0, missing=missing),
-            function(images, texts, negatives[valid_negatives], valid_negatives, 3.0, missing=missing),
-        )
-
-
-def test_a_missing_negative_is_one_at_right_angles_or_none() -> None:
-    """Which is what a logit of 0 is, as long as labels are not smoothed: a negative with a cosine of 0."""
-    images, texts = tensor(12, 2, 2, 3)
-    negatives = tensor(13, 3, 3)
-    valid = torch.tensor([[True, True], [True, False]])
-    orthogonal = torch.linalg.cross(images[1], texts[1])
-    full = torch.cat([negatives, orthogonal[None]])
-    for gamma in (0.0, 2.0):
-        torch.testing.assert_close(
-            hard_negative_loss(images, texts, negatives, valid, 3.0, gamma),
-            hard_negative_loss(images, texts, full, torch.ones_like(valid), 3.0, gamma),
-        )
-    rows = [
-        hard_negative_loss(images[:1], texts[:1], negatives[:2], torch.tensor([[True, True]]), 3.0, 2.0, 0.1),
-        hard_negative_loss(images[1:], texts[1:], negatives[2:], torch.tensor([[True]]), 3.0, 2.0, 0.1),
-    ]
-    excluded = hard_negative_loss(images, texts, negatives, valid, 3.0, 2.0, 0.1, missing="excluded")
-    torch.testing.assert_close(excluded, sum(rows) / 2)
-
-
-def test_a_missing_negative_is_negligible_at_the_scale_of_a_pretrained_clip() -> None:
-    image = torch.tensor([[1.0, 0.0]])
-    texts = torch.tensor([[0.3, 1.0], [0.29, 1.0]])  # cosines of 0.29 and 0.28
-    given_images, valid = image, torch.tensor([[True, False]])
-    both = [
-        hard_negative_loss(given_images, texts[:1], texts[1:], valid, 100.0, missing=missing).item()
-        for missing in MISSING
-    ]
-    assert both[0] == pytest.approx(both[1], rel=1e-6) and both[0] > 0.1
-
-
-def test_rows_without_negatives_are_not_in_the_mean() -> None:
-    images, texts, negatives = tensor(14, 4, 3), tensor(15, 4, 3), tensor(16, 7, 3)
-    rest = [0, 2, 3]
-    torch.testing.assert_close(
-        hard_negative_loss(images, texts, negatives, valid_negatives, 3.0, 2.0, 0.02),
-        hard_negative_loss(images[rest], texts[rest], negatives, valid_negatives[rest], 3.0, 2.0, 0.02),
-    )
-
-
 @pytest.mark.parametrize("missing", MISSING)
 @pytest.mark.parametrize("kinds", [0, 2])
 def test_a_batch_without_negatives_has_a_loss_and_gradients_of_0(kinds: int, missing: Missing) -> None:
@@ -282,21 +211,6 @@ def test_a_batch_without_negatives_has_a_loss_and_gradients_of_0(kinds: int, mis
     assert total.item() == 0
     for one in (images, texts, scale):
         assert one.grad is not None and (one.grad == 0).all()
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1), st.floats(0.1, 4))
-def test_the_focal_factor_lowers_the_loss_and_smoothing_mixes_in_that_of_all_candidates(
-    seed: int, gamma: float
-) -> None:
-    images, texts = tensor(seed, 2, 4, 3)
-    negatives = tensor(seed + 1, 7, 3)
-
-    def loss(gamma: float, beta: float) -> float:
-        return hard_negative_loss(images, texts, negatives, valid_negatives, 3.0, gamma, beta).item()
-
-    assert 0 < loss(gamma, 0) < loss(0, 0)
-    assert loss(gamma, 0.3) == pytest.approx(0.7 * loss(gamma, 0) + 0.3 * loss(gamma, 1))
 
 
 @pytest.mark.parametrize("missing", MISSING)
@@ -418,17 +332,6 @@ def test_patches_that_a_token_does_not_tell_apart_weigh_alike(weights: Weights) 
         assert score.isfinite().all() and images.grad is not None and images.grad.isfinite().all()
 
 
-def test_weights_take_no_gradients() -> None:
-    images, texts = tensor(26, 2, 4, 3).requires_grad_(), tensor(27, 2, 5, 3).requires_grad_()
-    for weights in WEIGHTS:
-        assert not patch_weights(images, texts, weights).requires_grad
-
-
-def test_sparse_weights_leave_out_patches_far_below_the_best() -> None:
-    patches, token = torch.tensor([[[0.0], [1.0], [2.0], [8.0]]]), torch.ones(1, 1, 1)
-    np.testing.assert_allclose(patch_weights(patches, token, "sparse"), [[[0, 0, 0.2, 0.8]]], rtol=1e-6)
-
-
 def local_loss(
     images: Tensor, texts: Tensor, mask: Tensor, negatives: Tensor, others: Tensor, weights: Weights = "minmax"
 ) -> Tensor:
@@ -453,15 +356,6 @@ def test_tokens_that_are_padding_change_nothing(seed: int, more: int, weights: W
     assert padded[2].grad is not None and (padded[2].grad[padded[3]] != 0).any()
 
 
-def test_the_order_of_patches_and_of_tokens_does_not_matter() -> None:
-    images, texts, negatives = tensor(28, 3, 4, 3), tensor(29, 3, 5, 3), tensor(30, 3, 5, 3)
-    patches, tokens = [2, 0, 3, 1], [4, 2, 0, 1, 3]
-    torch.testing.assert_close(
-        local_loss(images[:, patches], texts[:, tokens], text_mask[:, tokens], negatives, negative_mask),
-        local_loss(images, texts, text_mask, negatives, negative_mask),
-    )
-
-
 def test_negatives_need_not_be_as_long_as_captions() -> None:
     images, texts, negatives = tensor(31, 3, 4, 3), tensor(32, 3, 5, 3), tensor(33, 3, 5, 3)
     short, mask = texts[:, 1:4], text_mask[:, 1:4].clone()
@@ -469,30 +363,6 @@ def test_negatives_need_not_be_as_long_as_captions() -> None:
         local_loss(images, short, mask, negatives, negative_mask),
         local_loss(images, texts, text_mask & torch.tensor([True, True, True, True, False]), negatives, negative_mask),
     )
-
-
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_a_text_said_twice_scores_log_2_higher(weights: Weights) -> None:
-    images, texts = tensor(34, 2, 4, 3), tensor(35, 2, 5, 3)
-    mask = torch.ones(2, 5, dtype=torch.bool)
-    once = local_scores(images, texts, mask, 3.0, weights)
-    twice = local_scores(images, torch.cat([texts, texts], dim=1), torch.cat([mask, mask], dim=1), 3.0, weights)
-    torch.testing.assert_close(twice, once + math.log(2))
-
-
-def test_one_token_and_one_patch_are_global_features() -> None:
-    """A text of one token has a score that is its scaled cosine with the patch that all weight is on."""
-    images, texts, negatives = tensor(36, 4, 1, 3), tensor(37, 4, 1, 3), tensor(38, 7, 1, 3)
-    masks = [torch.ones(len(one), 1, dtype=torch.bool) for one in (texts, negatives)]
-    for missing in MISSING:
-        torch.testing.assert_close(
-            local_hard_negative_loss(
-                images, texts, masks[0], negatives, masks[1], valid_negatives, 3.0, 2.0, 0.02, missing=missing
-            ),
-            hard_negative_loss(
-                images[:, 0], texts[:, 0], negatives[:, 0], valid_negatives, 3.0, 2.0, 0.02, missing=missing
-            ),
-        )
 
 
 def test_losses_go_with_mixed_precision() -> None:
@@ -688,7 +558,3 @@ def test_bad_input_is_named(number: int) -> None:
     with raises(ArgumentError) as caught:
         call()
     assert caught.value.place == place
-
-
-def test_examples() -> None:
-    assert doctest.testmod(losses).failed == 0

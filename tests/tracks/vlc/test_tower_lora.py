@@ -128,16 +128,6 @@ def test_where_changes_begin() -> None:
         assert drawn.std().item() == pytest.approx(bound / sqrt(3), rel=0.03)
 
 
-def test_a_change_is_a_product_entry_by_entry() -> None:
-    change = LowRankChange((6, 5), 2, 3.0, drawn=True)
-    weight = torch.randn(6, 5, generator=torch.Generator().manual_seed(1))
-    a, b = change.A.tolist(), change.B.tolist()
-    expected = [
-        [weight[i, j].item() + 3.0 / 2 * sum(b[i][r] * a[r][j] for r in range(2)) for j in range(5)] for i in range(6)
-    ]
-    torch.testing.assert_close(change(weight), torch.tensor(expected))
-
-
 def test_a_convolution_s_change_is_read_row_by_row() -> None:
     change = LowRankChange((4, 3, 2, 2), 1, 1.0, drawn=True)
     weight = torch.zeros(4, 3, 2, 2)

@@ -4,13 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-import open_clip
 import pytorch_lightning as pl
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, load
+from recompose.backbones.clip import DESCRIPTION, Activation, Backbone, load
 from recompose.errors import ArgumentError, DataError
 from recompose.files import read_json
 from recompose.tracks.building import CHECKPOINT, Document, build_settings, method_class
@@ -32,13 +31,6 @@ def build_method(document: Document, backbone: Backbone) -> nn.Module:
     pl.seed_everything(document["seed"], verbose=False)
     built: nn.Module = method_class(document)(backbone, build_settings(document))
     return built
-
-
-def tokenizer_of(folder: Path) -> Tokenizer:
-    """Return the tokenizer of a backbone's folder; its ids [texts, context] are on the CPU."""
-    open_clip.add_model_config(ARCHITECTURES)
-    tokenizer: Tokenizer = open_clip.get_tokenizer(read_json(folder / DESCRIPTION)["architecture"])
-    return tokenizer
 
 
 @torch.no_grad()

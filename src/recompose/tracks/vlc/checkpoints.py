@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, build
+from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, build, tokenizer_of
 from recompose.backbones.compact import read_weights
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError
@@ -192,11 +192,11 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
             message = f"{weights.name} was trained by other code, whose settings this one does not read: train it again"
             raise DataError(message, code="outdated-run", place=weights.file) from error
         tuned = restore_clip(weights.run.document, weights.run.needs, alpha)
-        return Loaded(tuned, tuned.preprocess, open_clip.get_tokenizer(model), activation, weights)
+        return Loaded(tuned, tuned.preprocess, tokenizer_of(model), activation, weights)
     if alpha != 1:
         message = "--alpha interpolates between the weights before and after a run: name its folder as --weights"
         raise DataError(message, code="no-run", place="--alpha")
-    towers, tokenizer = _random(model, activation), open_clip.get_tokenizer(model)
+    towers, tokenizer = _random(model, activation), tokenizer_of(model)
     built: Any = towers.model if isinstance(towers, Backbone) else towers
     try:
         if weights.tag and not _is_torchscript(weights.file):
@@ -220,7 +220,7 @@ def _random(model: str, activation: Activation) -> nn.Module:
         return build(model, activation)
     quick = activation == "quick_gelu"
     built = open_clip.create_model(model, load_weights=False, pretrained_text=False, quick_gelu=quick)
-    return Backbone(built, open_clip.get_tokenizer(model)) if _is_plain(built) else built
+    return Backbone(built, tokenizer_of(model)) if _is_plain(built) else built
 
 
 def _is_plain(model: Any) -> bool:

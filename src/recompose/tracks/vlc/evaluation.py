@@ -14,7 +14,7 @@ from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.files import write_atomically
 from recompose.tracks.building import COSTS, Document, scoring_settings
-from recompose.tracks.vlc.building import restore_clip, tokenizer_of
+from recompose.tracks.vlc.building import restore_clip
 from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.methods.parts.settings import CaptionScoring, ClipScoring
@@ -90,8 +90,7 @@ def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardwa
         write_atomically(folder / EMBEDDINGS, lambda path: save_file(embeddings, path))
     if "attribution" in document["save"]:
         write_attributions = import_module(ATTRIBUTION_CODE).write_attributions
-        tokenizer = tokenizer_of(needs["backbone"])
-        write_attributions(backbone, tokenizer, [collections[name] for name in sorted(collections)], folder, title)
+        write_attributions(backbone, [collections[name] for name in sorted(collections)], folder, title)
     costs.write(folder / COSTS)
 
 

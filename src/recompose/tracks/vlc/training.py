@@ -16,7 +16,7 @@ from recompose.errors import DataError
 from recompose.files import SCRATCH, write_atomically
 from recompose.tracks.building import CHECKPOINT, COSTS, Document, build_settings, training_settings
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
-from recompose.tracks.vlc.building import build_method, tokenizer_of, trained_names
+from recompose.tracks.vlc.building import build_method, trained_names
 from recompose.tracks.vlc.crops import random_crops
 from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, LabelledRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent
@@ -170,7 +170,7 @@ def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware:
     costs_at_scale = count_at_paper_scale(lambda backbone: build_method(document, backbone))
     method = build_method(document, load_backbone(needs["backbone"]))
     assert isinstance(method, CaptionMethod)
-    rows = read_rows(needs, method.negatives, tokenizer_of(needs["backbone"]), seed, method.label_request)
+    rows = read_rows(needs, method.negatives, method.backbone.tokenizer, seed, method.label_request)
     check_size(rows.size, method.backbone.image_size)
     workers = 0 if hardware.device.type == "cpu" else WORKERS
     data = CaptionData(rows, batch_size=training.batch_size, seed=seed, workers=workers)

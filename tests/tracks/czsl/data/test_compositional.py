@@ -32,18 +32,7 @@ RECORDS = [
     ("a/3.jpg", "dry", "dog", "test"),
     ("a/4.jpg", "dry", "cat", "val"),
 ]
-EXPECTED = Statistics(
-    states=2,
-    objects=2,
-    train_pairs=2,
-    train_images=2,
-    val_seen=1,
-    val_unseen=1,
-    val_images=2,
-    test_seen=1,
-    test_unseen=1,
-    test_images=1,
-)
+EXPECTED = Statistics(2, 2, 2, 2, 1, 1, 2, 1, 1, 1)
 UNSAFE = ["", "/etc/passwd", "..", "../x.jpg", "a/../../x.jpg", "a/..", "a\\..\\x.jpg", "C:\\x.jpg", "a\0b.jpg", "//x"]
 SAFE = ["x.jpg", "a b/c d.jpg", "..a/b..jpg", "a/...", "./x.jpg", "a//x.jpg", "été/狗.jpg"]
 

@@ -17,18 +17,7 @@ from tests.errors import raises
 
 LISTS = {"train": "wet dog\nold cat\n", "val": "old cat\nold dog\n", "test": "wet cat\n"}
 LABELS = [("wet", "dog", "train"), ("old", "cat", "train"), ("old", "dog", "val"), ("wet", "cat", "test")]
-STATISTICS = Statistics(
-    states=2,
-    objects=2,
-    train_pairs=2,
-    train_images=2,
-    val_seen=1,
-    val_unseen=1,
-    val_images=1,
-    test_seen=0,
-    test_unseen=1,
-    test_images=1,
-)
+STATISTICS = Statistics(2, 2, 2, 2, 1, 1, 1, 0, 1, 1)
 UPSTREAM = [
     "Boots/Ankle/A&B Shoes/1.jpg",
     "Boots/Ankle/Levi's® Kids/1.jpg",

@@ -92,18 +92,7 @@ def test_a_label_outside_the_given_pairs_is_an_error(data: PairData) -> None:
 
 
 def test_statistics_count_pairs_and_images_of_each_split(data: PairData) -> None:
-    assert data.statistics == Statistics(
-        states=3,
-        objects=2,
-        train_pairs=3,
-        train_images=3,
-        val_seen=1,
-        val_unseen=1,
-        val_images=2,
-        test_seen=2,
-        test_unseen=1,
-        test_images=3,
-    )
+    assert data.statistics == Statistics(3, 2, 3, 3, 1, 1, 2, 2, 1, 3)
 
 
 @settings(deadline=None)

@@ -1,9 +1,10 @@
-"""Small backbones that several methods are tested on."""
+"""Small backbones and images that several methods are tested on."""
 
 import pytest
+from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from tests.tracks.czsl.methods.derivations import small_backbone
+from tests.tracks.czsl.methods.derivations import random_images, small_backbone
 
 
 @pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
@@ -14,3 +15,8 @@ def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
     return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
+
+
+@pytest.fixture(scope="module")
+def images() -> Tensor:
+    return random_images(3)

@@ -46,22 +46,6 @@ def hooks(backbone: Backbone) -> int:
 # one adapter
 
 
-def test_an_adapter_is_a_scaled_bottleneck() -> None:
-    adapter = Adapter(5, 3, 0.0)
-    unsettle(adapter, size=1.0)
-    x = torch.randn(2, 4, 5, generator=torch.Generator().manual_seed(2))
-    into, offsets = adapter.down.weight.tolist(), adapter.down.bias.tolist()
-    out, constants = adapter.up.weight.tolist(), adapter.up.bias.tolist()
-    expected = torch.zeros(2, 4, 5)
-    for image in range(2):
-        for token in range(4):
-            row = x[image, token].tolist()
-            hidden = [max(0.0, offsets[j] + sum(into[j][i] * row[i] for i in range(5))) for j in range(3)]
-            for i in range(5):
-                expected[image, token, i] = 0.1 * (constants[i] + sum(out[i][j] * hidden[j] for j in range(3)))
-    torch.testing.assert_close(adapter(x), expected)
-
-
 def test_an_adapter_drops_what_its_bottleneck_holds_and_only_in_training() -> None:
     adapter = Adapter(5, 3, 0.5)
     unsettle(adapter, size=1.0)
@@ -99,12 +83,6 @@ def test_a_tower_with_new_adapters_equals_the_frozen_one(backbone: Backbone, pix
         torch.testing.assert_close(backbone.encode_image(pixels), embedding, atol=1e-5, rtol=1e-4)
 
 
-def test_the_tower_written_out_is_the_frozen_one(backbone: Backbone, pixels: Tensor) -> None:
-    expected = plain_tower(backbone, pixels)
-    for actual, tokens in zip(backbone.image_tokens(pixels, EVERY), expected, strict=True):
-        torch.testing.assert_close(actual, tokens, atol=1e-4, rtol=1e-4)
-
-
 def test_adapters_stand_beside_attention_and_feed_forward_network_of_each_block(
     backbone: Backbone, pixels: Tensor, adapters: BlockAdapters
 ) -> None:
@@ -115,17 +93,6 @@ def test_adapters_stand_beside_attention_and_feed_forward_network_of_each_block(
         assert (adapted - before).abs().mean() > 0.01
         torch.testing.assert_close(adapted, plain, atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(embedding, plain_joint(backbone, expected[-1])[:, 0], atol=1e-4, rtol=1e-4)
-
-
-def test_the_tower_is_frozen_again_after_the_context(
-    backbone: Backbone, pixels: Tensor, adapters: BlockAdapters
-) -> None:
-    before = backbone.encode_image(pixels)
-    with adapters.attach(backbone.image_blocks):
-        assert hooks(backbone) == 4 * 4
-        assert not torch.equal(backbone.encode_image(pixels), before)
-    assert hooks(backbone) == 0
-    assert torch.equal(backbone.encode_image(pixels), before)
 
 
 def test_the_tower_is_frozen_again_after_an_exception(
@@ -153,25 +120,6 @@ def test_a_tower_of_another_depth_is_refused_and_left_frozen(backbone: Backbone,
     with pytest.raises(ValueError, match=r"zip\(\)"), adapters.attach(backbone.image_blocks[:3]):
         pass
     assert hooks(backbone) == 0
-
-
-def test_adapters_of_several_methods_share_a_tower_one_after_another(backbone: Backbone, pixels: Tensor) -> None:
-    many = [adapters_of(backbone) for _ in range(2)]
-    for seed, adapters in enumerate(many):
-        unsettle(adapters, seed=seed, size=0.3)
-    for adapters in many:
-        with adapters.attach(backbone.image_blocks):
-            actual = backbone.image_tokens(pixels, [3])[0]
-        torch.testing.assert_close(actual, plain_tower(backbone, pixels, adapters)[-1], atol=1e-4, rtol=1e-4)
-
-
-def test_gradient_reaches_every_adapter_and_no_weight_of_the_tower(
-    backbone: Backbone, pixels: Tensor, adapters: BlockAdapters
-) -> None:
-    with adapters.attach(backbone.image_blocks):
-        backbone.encode_image(pixels).square().sum().backward()
-    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in adapters.parameters())
-    assert all(p.grad is None for p in backbone.parameters())
 
 
 def test_gradient_of_new_adapters_is_not_zero_where_they_add(backbone: Backbone, pixels: Tensor) -> None:

@@ -100,36 +100,11 @@ def test_neither_lengths_nor_precision_nor_order_of_embeddings_matter() -> None:
     torch.testing.assert_close(second.prototypes, first.prototypes, atol=0.01, rtol=0)
 
 
-def test_pairs_without_images_are_halfway_between_their_state_and_their_object() -> None:
-    """However many images each has."""
-    state, name = torch.eye(WIDTH)[:2]
-    codebook = made()
-    codebook.begin_at_means(torch.stack([state, state, state, name]), torch.tensor([[1, 0]] * 3 + [[0, 1]]))
-    torch.testing.assert_close(codebook.prototypes[1, 1], (state + name) / math.sqrt(2))
-    assert torch.equal(codebook.prototypes[1, 0], state)
-    assert torch.equal(codebook.prototypes[0, 1], name)
-
-
 def test_a_name_without_images_leaves_a_pair_to_the_other() -> None:
     codebook = made()
     embeddings = random_rows(2, WIDTH)
     codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]))
     torch.testing.assert_close(codebook.prototypes[2], unit(embeddings))
-
-
-def test_a_pair_of_which_images_show_neither_name_stays_to_the_bit() -> None:
-    codebook = made()
-    before = codebook.prototypes.clone()
-    embeddings = random_rows(2, WIDTH)
-    codebook.begin_at_means(embeddings, torch.tensor([[1, 0], [1, 0]]))
-    shown = torch.tensor(mean(embeddings.tolist()))
-    for m in range(STATES):
-        for n in range(OBJECTS):
-            if m != 1 and n != 0:
-                assert torch.equal(codebook.prototypes[m, n], before[m, n])
-            else:
-                torch.testing.assert_close(codebook.prototypes[m, n], shown)
-    torch.testing.assert_close(lengths(codebook), torch.ones(STATES, OBJECTS))
 
 
 def test_without_images_every_prototype_stays() -> None:
@@ -259,17 +234,6 @@ def test_pairs_of_which_images_show_neither_name_stay_and_lengths_are_one(unseen
     codebook.begin_at_means(random_rows(3, 4), torch.tensor([[0, 0], [1, 1], [0, 1]]), unseen)
     assert torch.equal(codebook.prototypes[2, 2], before[2, 2])
     torch.testing.assert_close(codebook.prototypes.norm(dim=-1), torch.ones(3, 3))
-
-
-@pytest.mark.parametrize("unseen", ["centred", "least-squares"])
-def test_where_embeddings_are_additive_unseen_pairs_begin_where_their_images_would_be(unseen: Any) -> None:
-    labels = [[s, o] for s in range(3) for o in range(3) if (s, o) != (2, 2)]
-    states, objects, common = random_rows(3, 4, seed=5) / 50, random_rows(3, 4, seed=6) / 50, torch.ones(4) / 2
-    embeddings = torch.stack([common + states[s] + objects[o] for s, o in labels])
-    codebook = Codebook(3, 3, 4)
-    codebook.begin_at_means(embeddings, torch.tensor(labels), unseen)
-    expected = common + states[2] + objects[2]
-    torch.testing.assert_close(codebook.prototypes[2, 2], expected / expected.norm(), atol=2e-2, rtol=0)
 
 
 def test_a_trained_codebook_is_a_parameter_and_is_written_to_all_the_same() -> None:

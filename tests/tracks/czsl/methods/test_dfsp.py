@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,8 +27,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_pixels,
     plain_tower,
     plain_weights,
-    random_images,
-    small_backbone,
     unsettle,
     words,
 )
@@ -52,11 +49,6 @@ OWN = {  # fusion -> what it has beside the soft prompt and the blocks of self-a
     "i2t": {"image_to_text", "text_looks", "composed"},
     "BiF": {"text_to_image", "image_looks", "image_to_text", "text_looks", "composed"},
 }
-
-
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return random_images(3)
 
 
 def made(backbone: Backbone, *, new: bool = False, **changed: Any) -> Any:
@@ -296,31 +288,6 @@ def test_images_and_texts_are_fused_as_written_out(either: Backbone, images: Ten
     assert (actual - written.prompt_logits()).abs().mean() > 0.02
 
 
-@torch.no_grad()
-@pytest.mark.parametrize("fusion", FUSIONS)
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_the_share_goes_from_the_soft_prompt_to_what_is_fused(
-    backbone: Backbone, images: Tensor, fusion: str, share: float
-) -> None:
-    method = made(backbone, fusion=fusion, share=share)
-    written = Written(method, images, PAIRS, fusion, share)
-    actual, plain = dense(method, images, BLOCKS), written.prompt_logits()
-    torch.testing.assert_close(actual, written.logits() if share else plain, atol=2e-3, rtol=1e-3)
-    assert torch.allclose(actual, plain, atol=0.05) == (share == 0)
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("sizes", [[5], [2, 1, 2], [1] * 5, [4, 1]])
-def test_texts_are_decomposed_over_all_blocks_of_a_world(either: Backbone, sizes: list[int]) -> None:
-    method = made(either)
-    world = method.encode_world(torch.tensor(PAIRS).split(sizes), "open")
-    expected = torch.stack(plain_decomposed([plain_tokens(method, pair) for pair in PAIRS], PAIRS))
-    assert [block.index.tolist() for block in world] == [pairs.tolist() for pairs in torch.tensor(PAIRS).split(sizes)]
-    for block in world:
-        assert block.decomposed.shape == (NAMES, method.length, either.text_width)
-        torch.testing.assert_close(block.decomposed, expected, atol=1e-4, rtol=1e-4)
-
-
 @pytest.mark.parametrize("fusion", FUSIONS)
 def test_blocks_of_a_world_do_not_matter(backbone: Backbone, images: Tensor, fusion: str) -> None:
     method = made(backbone, fusion=fusion)
@@ -331,30 +298,6 @@ def test_blocks_of_a_world_do_not_matter(backbone: Backbone, images: Tensor, fus
         torch.testing.assert_close(actual, whole, atol=1e-4, rtol=1e-4)
     order = torch.tensor([4, 0, 5, 2, 1, 3])
     torch.testing.assert_close(dense(method, images, [everything[order]]), whole[:, order], atol=1e-4, rtol=1e-4)
-
-
-@pytest.mark.parametrize("fusion", FUSIONS)
-def test_an_image_is_fused_with_all_pairs_of_a_world_and_with_no_other_image(
-    backbone: Backbone, images: Tensor, fusion: str
-) -> None:
-    method = made(backbone, fusion=fusion)
-    actual = dense(method, images, BLOCKS)
-    for row in range(3):
-        torch.testing.assert_close(dense(method, images[row : row + 1], BLOCKS)[0], actual[row], atol=1e-4, rtol=1e-4)
-    swapped = dense(method, images.flip(0), BLOCKS).flip(0)
-    torch.testing.assert_close(swapped, actual, atol=1e-4, rtol=1e-4)
-    fewer = dense(method, images, [torch.tensor(PAIRS[:3])])
-    assert (fewer - actual[:, :3]).abs().max() > 1e-3
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("fusion", FUSIONS)
-def test_a_name_without_a_pair_is_zero_and_no_score_suffers(either: Backbone, images: Tensor, fusion: str) -> None:
-    method = made(either, fusion=fusion)
-    (block,) = method.encode_world([torch.tensor(FEWER)], "closed")
-    assert [bool(text.any()) for text in block.decomposed] == [True, False, True, True, True]
-    expected = Written(method, images, FEWER, fusion, 0.3).logits()
-    torch.testing.assert_close(dense(method, images, [torch.tensor(FEWER)]), expected, atol=2e-3, rtol=1e-3)
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
@@ -376,14 +319,6 @@ def test_the_loss_is_the_weighted_sum_of_four_cross_entropies(either: Backbone, 
     method = made(either, fusion=fusion).train()
     expected = Written(method, images, PAIRS, fusion, 0.3).loss(TARGETS, 0.5, 0.7)
     assert float(loss_of(method, images)) == pytest.approx(expected, rel=1e-3)
-
-
-@torch.no_grad()
-def test_each_weight_weighs_its_own_part(backbone: Backbone, images: Tensor) -> None:
-    for weights in ((0.0, 0.0), (3.0, 0.0), (0.0, 3.0)):
-        method = made(backbone, primitive_weight=weights[0], prompt_weight=weights[1]).train()
-        expected = Written(method, images, PAIRS, "t2i", 0.3).loss(TARGETS, *weights)
-        assert float(loss_of(method, images)) == pytest.approx(expected, rel=1e-3)
 
 
 @torch.no_grad()
@@ -545,8 +480,3 @@ def test_blocks_of_any_size_teach_and_score_the_same(
         hook.remove()
     assert max(encoded) == texts
     assert fusion == "t2i" or max(composed) == max(1, looks // 3)
-
-
-def test_the_architecture_with_uneven_widths_is_uneven(tmp_path: Path) -> None:
-    backbone = small_backbone("uneven-clip", tmp_path)
-    assert (backbone.width, backbone.image_width, backbone.text_width, backbone.image_length) == (32, 48, 64, 17)

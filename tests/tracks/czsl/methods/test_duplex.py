@@ -260,13 +260,6 @@ def test_the_target_is_the_closed_world_or_every_pair(backbone: Backbone, target
         assert int(method.place[m, n]) == (actual.index((m, n)) if (m, n) in actual else -1)
 
 
-@pytest.mark.parametrize("edges", ["posteriors", "labels"])
-def test_the_order_of_the_target_does_not_matter(backbone: Backbone, images: Tensor, edges: str) -> None:
-    one, other = (learning(backbone, pairs=pairs, edges=edges) for pairs in (CLOSED, [CLOSED[i] for i in (3, 1, 0, 2)]))
-    torch.testing.assert_close(loss_of(one, images), loss_of(other, images))
-    torch.testing.assert_close(one.codebook.prototypes, other.codebook.prototypes)
-
-
 # where the codebook begins
 
 
@@ -330,21 +323,6 @@ def test_gradients_are_those_of_the_derivation(
     actual = gradients(loss_of(method, images), method)
     for name, gradient in actual.items():
         torch.testing.assert_close(gradient, expected[name], atol=2e-4, rtol=2e-3, msg=name)
-
-
-def test_in_training_the_codebook_is_refined_before_images_are_compared_with_it(
-    backbone: Backbone, images: Tensor
-) -> None:
-    method = learning(backbone, loss_weights=[0.0, 0.0, 0.0, 1.0], momentum=0.0)
-    before = method.codebook.prototypes.clone()
-    views = plain_views(method, images, True)
-    actual = loss_of(method, images)
-    losses = {}
-    for name, codebook in (("before", before), ("after", method.codebook.prototypes)):
-        beliefs = plain_probabilities(method, views["pair"], torch.stack([codebook[m, n] for m, n in CLOSED]))
-        losses[name] = -sum(beliefs[i, CLOSED.index(label)].log() for i, label in enumerate(LABELS)) / 4
-    torch.testing.assert_close(actual, losses["after"], atol=1e-4, rtol=1e-4)
-    assert abs(float(actual - losses["before"])) > 1e-2
 
 
 # interpretations of what the paper leaves open
@@ -526,46 +504,6 @@ def test_candidates_move_and_all_others_stay_to_the_bit(
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("differentiable", [True, False])
-def test_what_is_written_does_not_hang_on_gradients(backbone: Backbone, images: Tensor, differentiable: bool) -> None:
-    method = learning(backbone, differentiable=differentiable)
-    expected = derive(method, images, CLOSED).codebook
-    loss_of(method, images)
-    torch.testing.assert_close(method.codebook.prototypes, expected, atol=1e-5, rtol=1e-4)
-
-
-@torch.no_grad()
-def test_at_momentum_zero_nothing_remains_of_what_was(backbone: Backbone, images: Tensor) -> None:
-    """A prototype sends itself no message."""
-    one, other = (learning(backbone, momentum=0.0) for _ in range(2))
-    other.codebook.prototypes.copy_(-one.codebook.prototypes.roll(1, dims=0))
-    for method in (one, other):
-        loss_of(method, images)
-    for m, n in CLOSED:
-        torch.testing.assert_close(one.codebook.prototypes[m, n], other.codebook.prototypes[m, n])
-
-
-def test_at_momentum_one_no_graph_is_built_and_nothing_is_written(
-    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any) -> Any:
-        raise AssertionError
-
-    monkeypatch.setattr(duplex, "aggregate", refuse)
-    monkeypatch.setattr(duplex, "candidates", refuse)
-    method = learning(backbone, momentum=1.0)
-    before = method.codebook.prototypes.clone()
-    parts = derive(method, images, CLOSED).parts
-    loss = loss_of(method, images)
-    torch.testing.assert_close(loss, Derived(parts, before).loss(SETTINGS["loss_weights"]), atol=1e-4, rtol=1e-4)
-    assert torch.equal(method.codebook.prototypes, before)
-    monkeypatch.undo()
-    with pytest.raises(AssertionError):
-        monkeypatch.setattr(duplex, "aggregate", refuse)
-        loss_of(learning(backbone), images)
-
-
-@torch.no_grad()
 def test_batches_add_up(backbone: Backbone, images: Tensor) -> None:
     """The second batch moves on from where the first one left each prototype."""
     method = learning(backbone)
@@ -573,15 +511,6 @@ def test_batches_add_up(backbone: Backbone, images: Tensor) -> None:
         expected = derive(method, seen, CLOSED, targets).codebook
         loss_of(method, seen, targets)
         torch.testing.assert_close(method.codebook.prototypes, expected, atol=1e-5, rtol=1e-4)
-
-
-@torch.no_grad()
-def test_the_order_of_a_batch_does_not_matter(backbone: Backbone, images: Tensor) -> None:
-    one, other = (learning(backbone) for _ in range(2))
-    order = [2, 0, 3, 1]
-    first, second = loss_of(one, images), loss_of(other, images[order], [TARGETS[i] for i in order])
-    torch.testing.assert_close(first, second)
-    torch.testing.assert_close(one.codebook.prototypes, other.codebook.prototypes)
 
 
 @torch.no_grad()
@@ -666,34 +595,6 @@ def test_gradient_reaches_what_it_should(
     assert parts_with_gradient(method, loss_of(method, images)) == expected
 
 
-@pytest.mark.parametrize("target", ["closed", "open"])
-@pytest.mark.parametrize("edges", ["posteriors", "labels"])
-@pytest.mark.parametrize("differentiable", [True, False])
-def test_the_loss_of_prototypes_reaches_no_prompt_at_all(
-    backbone: Backbone, images: Tensor, differentiable: bool, edges: str, target: str
-) -> None:
-    weights = [0.0, 0.0, 0.0, 1.0]
-    method = learning(backbone, loss_weights=weights, differentiable=differentiable, edges=edges, target=target)
-    actual = gradients(loss_of(method, images), method)
-    of_prompts = [gradient for name, gradient in actual.items() if name.startswith("prompts.")]
-    assert len(of_prompts) == 4
-    assert not any(gradient.any() for gradient in of_prompts)
-    assert any(gradient.any() for gradient in actual.values())
-
-
-def test_prompts_learn_the_same_with_and_without_prototypes(backbone: Backbone, images: Tensor) -> None:
-    """Semantic prototypes are anchors: what the graph and its loss do, they do not hear of."""
-    actual = [
-        gradients(loss_of(method, images), method)
-        for method in (learning(backbone, loss_weights=[1.0, 0.5, 0.25, last]) for last in (0.0, 2.0))
-    ]
-    for name, without in actual[0].items():
-        if name.startswith("prompts."):
-            torch.testing.assert_close(actual[1][name], without, atol=1e-6, rtol=1e-5, msg=name)
-            assert without.any()
-    assert not torch.allclose(actual[1]["of_state.0.weight"], actual[0]["of_state.0.weight"], atol=1e-4)
-
-
 @torch.no_grad()
 @pytest.mark.parametrize(
     ("weights", "count"),
@@ -717,19 +618,6 @@ def test_texts_of_pairs_are_encoded_only_where_they_count(
     monkeypatch.setattr(Backbone, "encode_alike", watch)
     loss_of(method, images)
     assert sum(encoded) == count
-
-
-@pytest.mark.parametrize("differentiable", [True, False])
-def test_gradient_never_reaches_the_codebook_or_the_towers(
-    backbone: Backbone, images: Tensor, differentiable: bool
-) -> None:
-    method = learning(backbone, differentiable=differentiable)
-    loss_of(method, images).backward()
-    assert not method.codebook.prototypes.requires_grad
-    assert method.codebook.prototypes.grad is None
-    assert method.codebook.prototypes.grad_fn is None
-    assert not any("codebook" in name for name, _ in method.named_parameters())
-    assert all(p.grad is None and not p.requires_grad for p in backbone.parameters())
 
 
 def test_steps_move_what_is_learned_and_the_codebook_and_not_the_towers(backbone: Backbone, images: Tensor) -> None:
@@ -786,17 +674,6 @@ def test_low_rank_changes_of_the_image_tower_learn(backbone: Backbone, images: T
     assert not any("parametriz" in name for name, _ in backbone.named_parameters())
 
 
-def test_low_rank_changes_begin_at_the_frozen_tower(backbone: Backbone, images: Tensor) -> None:
-    method, frozen = (made(backbone, new=True, image_tower=kind) for kind in ("lora", "frozen"))
-    frozen.load_state_dict(method.state_dict(), strict=False)
-    world = [torch.tensor(CLOSED)]
-    before = dense(frozen, images, world, "closed")
-    torch.testing.assert_close(dense(method, images, world, "closed"), before)
-    assert isinstance(method.adapters, BlockLoRA)
-    unsettle(method.adapters)
-    assert not torch.allclose(dense(method, images, world, "closed"), before, atol=1e-3)
-
-
 # scores
 
 
@@ -813,19 +690,6 @@ def test_scores_are_those_of_equation_21_in_blocks_of_any_size(
     actual = dense(method, images, blocks, world)
     assert actual.dtype == torch.float32
     torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-3)
-
-
-@pytest.mark.parametrize("place", range(3))
-@pytest.mark.parametrize("size", [2, 6])
-def test_each_part_of_a_score_sums_to_one_over_all_pairs(
-    backbone: Backbone, images: Tensor, size: int, place: int
-) -> None:
-    weights = [0.0, 0.0, 0.0]
-    weights[place] = 1.0
-    method = made(backbone, closed=weights)
-    actual = dense(method, images, list(torch.tensor(EVERYTHING).split(size)), "closed")
-    torch.testing.assert_close(actual.sum(dim=1), torch.ones(4))
-    torch.testing.assert_close(actual, plain_scores(method, images, EVERYTHING, weights).detach(), atol=1e-5, rtol=1e-3)
 
 
 @torch.no_grad()

@@ -107,15 +107,6 @@ def plain_pairs(method: Any, vectors: Tensor) -> Tensor:
     return torch.stack([text / text.norm() for text in texts])
 
 
-@torch.no_grad()
-def see_through(method: Any) -> None:
-    """Convolutions that leave what is positive as it is, on words that are."""
-    method.words.copy_(torch.rand(method.words.shape, generator=torch.Generator().manual_seed(1)))
-    for convolution in method.convolutions:
-        torch.nn.init.eye_(convolution.weight)
-        torch.nn.init.zeros_(convolution.bias)
-
-
 # where it begins
 
 
@@ -139,23 +130,6 @@ def test_a_checkpoint_holds_what_is_learned_alone(backbone: Backbone) -> None:
 
 
 @torch.no_grad()
-def test_two_convolutions_take_the_mean_over_neighbours_twice(either: Backbone) -> None:
-    method = made(either, hidden=either.text_width)
-    see_through(method)
-    near, x = neighbours(CLOSED), nodes(method, CLOSED)
-    for _ in range(2):
-        x = torch.stack([torch.stack([x[other] for other in mine]).mean(dim=0) for mine in near])
-    torch.testing.assert_close(method.vectors(), x[:NAMES])
-
-
-def test_the_mean_over_neighbours_sums_to_one_and_counts_each_once() -> None:
-    near = neighbours(CLOSED)
-    # red is in two pairs, with both objects; faux leather and striped in one
-    assert [len(mine) for mine in near] == [5, 3, 3, 3, 7, 3, 3, 3, 3]
-    torch.testing.assert_close(adjacency(CLOSED).sum(dim=1), torch.ones(NAMES + len(CLOSED)))
-
-
-@torch.no_grad()
 @pytest.mark.parametrize("pairs", [CLOSED, CLOSED[:1], PAIRS], ids=["four", "one", "five"])
 def test_words_go_through_two_convolutions_of_dense_matrices(either: Backbone, pairs: list[list[int]]) -> None:
     method = made(either, pairs=pairs)
@@ -171,23 +145,6 @@ def test_without_pairs_each_word_is_its_only_neighbour(either: Backbone) -> None
     expected = torch.stack([plain_linear(second, plain_linear(first, word).clamp(min=0)) for word in method.words])
     torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
     assert not torch.allclose(made(either).vectors(), expected, atol=1e-2)
-
-
-@torch.no_grad()
-def test_a_name_hears_of_its_neighbours_neighbours_and_of_nobody_else(backbone: Backbone) -> None:
-    method = made(backbone, pairs=[[0, 0], [1, 0], [2, 1]])  # red circles, faux leather circles, striped boots
-    before = method.vectors().clone()
-    for word, reached in {0: {0, 1, 3}, 1: {0, 1, 3}, 2: {2, 4}, 3: {0, 1, 3}, 4: {2, 4}}.items():
-        vector = method.words[word].clone()
-        method.words[word] += 1
-        changed = ~torch.isclose(method.vectors(), before, atol=1e-4).all(dim=1)
-        assert set(changed.nonzero().flatten().tolist()) == reached
-        method.words[word] = vector
-
-
-@torch.no_grad()
-def test_the_order_of_pairs_does_not_matter(backbone: Backbone) -> None:
-    torch.testing.assert_close(made(backbone).vectors(), made(backbone, pairs=CLOSED[::-1]).vectors())
 
 
 @torch.no_grad()

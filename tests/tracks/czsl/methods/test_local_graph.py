@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from recompose.tracks.czsl.methods.duplex.local_graph import Compose, Edges, Factors, aggregate, candidates
-from tests.tracks.czsl.methods.graphs import Batch, Pair, plain_adjacency, plain_aggregated, plain_candidates, unit
+from tests.tracks.czsl.methods.graphs import Batch, Pair, plain_aggregated, plain_candidates, unit
 
 EDGES: list[Edges] = ["posteriors", "labels"]
 STATES, OBJECTS, WIDTH = 4, 3, 5
@@ -98,11 +98,6 @@ def test_candidates_are_the_target_s_pairs_of_the_batch_s_states_and_objects(
     assert set(tuples(actual)) == plain_candidates(states, objects, list(target))
 
 
-def test_candidates_hold_pairs_that_no_image_shows() -> None:
-    actual = candidates(torch.tensor(LABELS[0]), torch.tensor(LABELS[1]), allowed(TARGET))
-    assert set(tuples(actual)) == {(1, 0), (3, 2), (3, 0)}
-
-
 # aggregation
 
 
@@ -134,33 +129,6 @@ def test_gradients_are_those_of_the_adjacency_matrix(edges: Edges) -> None:
         assert right.abs().max() > 1e-3
 
 
-def test_a_prototype_without_images_sends_gradient_to_every_image() -> None:
-    batch, of = random_batch(0, *LABELS), matrices(0)
-    for tensor in (batch.of_states, batch.of_objects):
-        tensor.requires_grad_()
-    pairs = found_candidates(batch, TARGET)
-    unseen = tuples(pairs).index((3, 0))
-    aggregate(pairs, *factors(batch), composing(batch, of), "posteriors")[unseen].sum().backward()
-    for tensor in (batch.of_states, batch.of_objects):
-        assert tensor.grad is not None
-        assert (tensor.grad.abs().sum(dim=1) > 1e-4).all()
-
-
-def test_a_batch_of_one_image_gives_the_mean_weighted_by_its_posteriors() -> None:
-    batch = Batch(
-        states=[0],
-        objects=[1],
-        of_states=torch.tensor([[1.0, 0.0, 0.0]]),
-        of_objects=torch.tensor([[0.0, 1.0, 0.0]]),
-        p_states=torch.tensor([[0.8, 0.2]]),
-        p_objects=torch.tensor([[0.5, 0.5]]),
-    )
-    made = torch.tensor([[0.0, 0.0, 1.0]])
-    for edges in EDGES:
-        actual = aggregate(torch.tensor([[0, 1]]), *factors(batch), lambda first, _: made[first], edges)
-        torch.testing.assert_close(actual, torch.tensor([[0.8, 0.5, 0.4]]) / 1.7)
-
-
 @pytest.mark.parametrize(
     ("edges", "states", "objects"),
     [("posteriors", [[0.9, 0.3], [0.1, 0.7]], [0.6, 0.2]), ("labels", [[0.9, 0.0], [0.0, 0.7]], [0.6, 0.2])],
@@ -188,66 +156,6 @@ def test_two_images_of_one_object_share_out_what_they_send(
             *(own * p if m == i else 0 for i in range(2) for p in objects),
         ]
         torch.testing.assert_close(actual[m], torch.tensor(expected) / sum(expected))
-
-
-@pytest.mark.parametrize("edges", EDGES)
-def test_weights_sum_to_one(edges: Edges) -> None:
-    batch = random_batch(0, *LABELS)
-    same = unit(torch.randn(WIDTH, dtype=torch.float64))
-    states, objects = (Factors(each.labels, same.expand_as(each.features), each.posteriors) for each in factors(batch))
-    pairs = found_candidates(batch, TARGET)
-    actual = aggregate(pairs, states, objects, lambda first, _: same.expand(len(first), -1), edges)
-    torch.testing.assert_close(actual, same.expand(len(pairs), -1))
-
-
-def test_where_posteriors_are_certain_labels_say_the_same() -> None:
-    batch = random_batch(0, *LABELS)
-    certain = (
-        torch.eye(size, dtype=torch.float64)[labels]
-        for size, labels in ((STATES, batch.states), (OBJECTS, batch.objects))
-    )
-    batch = Batch(batch.states, batch.objects, batch.of_states, batch.of_objects, *certain)
-    pairs, of = found_candidates(batch, TARGET), matrices(0)
-    by_posteriors, by_labels = (aggregate(pairs, *factors(batch), composing(batch, of), edges) for edges in EDGES)
-    torch.testing.assert_close(by_posteriors, by_labels)
-
-
-def test_labels_take_from_an_image_nothing_but_its_own_state_and_object() -> None:
-    """What an image believes of other states changes prototypes by posteriors, and none by labels."""
-    batch, of = random_batch(0, *LABELS), matrices(0)
-    doubting = batch.p_states.clone()
-    doubting[0, 3], doubting[0, 0] = doubting[0, 0] + 0.2, doubting[0, 3]  # its own state is 1
-    other = Batch(batch.states, batch.objects, batch.of_states, batch.of_objects, doubting, batch.p_objects)
-    pairs = found_candidates(batch, TARGET)
-    for edges in EDGES:
-        actual, moved = (aggregate(pairs, *factors(each), composing(batch, of), edges) for each in (batch, other))
-        assert torch.equal(actual, moved) == (edges == "labels")
-
-
-@pytest.mark.parametrize("edges", EDGES)
-def test_the_order_of_images_and_of_candidates_does_not_matter(edges: Edges) -> None:
-    batch, of = random_batch(0, *LABELS), matrices(0)
-    pairs = found_candidates(batch, TARGET)
-    actual = aggregate(pairs, *factors(batch), composing(batch, of), edges)
-    images, places = torch.tensor([2, 0, 3, 1]), torch.tensor([2, 0, 1])
-    turned = Batch(
-        [batch.states[i] for i in images],
-        [batch.objects[i] for i in images],
-        *(part[images] for part in (batch.of_states, batch.of_objects, batch.p_states, batch.p_objects)),
-    )
-    other = aggregate(pairs[places], *factors(turned), composing(turned, of), edges)
-    torch.testing.assert_close(other, actual[places])
-
-
-def test_names_outside_the_candidates_do_not_matter() -> None:
-    """Posteriors are not renormalised over the names of a batch, and those of other names are not read."""
-    batch, of = random_batch(0, *LABELS), matrices(0)
-    pairs = found_candidates(batch, TARGET)
-    actual = aggregate(pairs, *factors(batch), composing(batch, of), "posteriors")
-    others = batch.p_states.clone()
-    others[:, [0, 2]] = 7.0
-    other = Batch(batch.states, batch.objects, batch.of_states, batch.of_objects, others, batch.p_objects)
-    assert torch.equal(aggregate(pairs, *factors(other), composing(other, of), "posteriors"), actual)
 
 
 # precision
@@ -359,17 +267,3 @@ def test_no_tensor_is_larger_than_the_features_of_couples_and_of_candidates() ->
             aggregate(pairs, states, objects, lambda i, j: made[i, j], edges)
         assert len(pairs) == 36
         assert max(sizes.found) == 36 * WIDTH
-
-
-# the derivation itself
-
-
-def test_only_prototypes_of_the_matrix_receive_and_none_sends() -> None:
-    batch = random_batch(0, *LABELS)
-    pairs = tuples(found_candidates(batch, TARGET))
-    for edges in EDGES:
-        weights = plain_adjacency(pairs, batch, edges)
-        assert weights.shape == (3 + 4 + 4 + 16,) * 2
-        assert not weights[3:].any()
-        assert not weights[:, :3].any()
-        assert (weights[:3].sum(dim=1) > 0).all()

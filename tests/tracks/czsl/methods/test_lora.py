@@ -11,11 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.errors import ArgumentError
 from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
 from recompose.tracks.czsl.methods.parts.lora import BlockLoRA, LowRank
 from recompose.tracks.czsl.methods.parts.tuning import image_tuning
-from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, small_backbone, unsettle
 
 EVERY = [0, 1, 2, 3]
@@ -74,20 +72,6 @@ def kinds(backbone: Backbone) -> list[type]:
 # one product
 
 
-def test_products_are_added_for_queries_and_values_alone() -> None:
-    low_rank = LowRank(4, 2)
-    unsettle(low_rank, size=1.0)
-    weight = torch.randn(12, 4, generator=torch.Generator().manual_seed(2))
-    expected = weight.tolist()
-    for first, up, down in zip((0, 8), low_rank.up, low_rank.down, strict=True):
-        left, right = up.tolist(), down.tolist()
-        for i in range(4):
-            for j in range(4):
-                expected[first + i][j] += sum(left[i][r] * right[r][j] for r in range(2))
-    torch.testing.assert_close(low_rank(weight), torch.tensor(expected))
-    assert torch.equal(low_rank(weight)[4:8], weight[4:8])
-
-
 def test_products_begin_as_zero_behind_a_random_projection() -> None:
     torch.manual_seed(0)
     low_rank = LowRank(100, 50)
@@ -136,16 +120,6 @@ def test_a_tower_with_factors_is_one_whose_weights_were_changed_by_hand(
     torch.testing.assert_close(embedding, plain_joint(by_hand, tokens[-1])[:, 0], atol=1e-4, rtol=1e-4)
 
 
-def test_the_tower_is_restored_bit_by_bit_after_the_context(backbone: Backbone, pixels: Tensor) -> None:
-    lora = lora_of(backbone)
-    before, parts, embedding = state_of(backbone), kinds(backbone), backbone.encode_image(pixels)
-    with lora.attach(backbone.image_blocks):
-        assert not torch.equal(backbone.encode_image(pixels), embedding)
-    assert state_of(backbone) == before
-    assert kinds(backbone) == parts
-    assert torch.equal(backbone.encode_image(pixels), embedding)
-
-
 def test_the_tower_is_restored_bit_by_bit_after_an_exception(backbone: Backbone, pixels: Tensor) -> None:
     def fail(*_: object) -> None:
         raise MemoryError
@@ -175,33 +149,7 @@ def test_a_tower_of_another_depth_is_refused_and_left_frozen(backbone: Backbone,
     assert state_of(backbone) == before
 
 
-def test_factors_of_several_methods_share_a_tower_one_after_another(backbone: Backbone, pixels: Tensor) -> None:
-    for lora in [lora_of(backbone, seed) for seed in (0, 1)]:
-        expected = changed(backbone, lora).encode_image(pixels)
-        with lora.attach(backbone.image_blocks):
-            torch.testing.assert_close(backbone.encode_image(pixels), expected, atol=1e-4, rtol=1e-4)
-
-
-def test_factors_stay_as_they_are_and_stay_the_method_s_own(backbone: Backbone, pixels: Tensor) -> None:
-    lora = lora_of(backbone)
-    before = {name: tensor.clone() for name, tensor in lora.state_dict().items()}
-    with lora.attach(backbone.image_blocks):
-        backbone.encode_image(pixels)
-    assert lora.state_dict().keys() == before.keys()
-    assert all(torch.equal(tensor, before[name]) for name, tensor in lora.state_dict().items())
-    assert not {id(p) for p in lora.parameters()} & {id(p) for p in backbone.parameters()}
-
-
 # training
-
-
-def test_gradient_reaches_every_factor_and_no_weight_of_the_tower(backbone: Backbone, pixels: Tensor) -> None:
-    lora = lora_of(backbone)
-    with lora.attach(backbone.image_blocks):
-        embedding = backbone.encode_image(pixels)
-    embedding.square().sum().backward()  # after the tower is frozen again
-    assert all(p.grad is not None and p.grad.any() for p in lora.parameters())
-    assert all(p.grad is None and not p.requires_grad for p in backbone.parameters())
 
 
 def test_the_gradient_is_that_of_weights_changed_by_hand(backbone: Backbone, pixels: Tensor) -> None:
@@ -254,13 +202,3 @@ def test_a_tower_is_tuned_as_it_is_asked_for(backbone: Backbone, pixels: Tensor)
     assert not list(frozen.parameters())
     with frozen.attach(backbone.image_blocks):
         assert torch.equal(backbone.encode_image(pixels), before)
-
-
-def test_a_convolutional_tower_can_only_be_left_frozen(pixels: Tensor, tmp_path: Path) -> None:
-    convolutional = small_backbone("shapes-resnet", tmp_path)
-    for kind in ("adapters", "lora"):
-        with raises(ArgumentError, code="no-blocks", place="image_tower"):
-            image_tuning(kind, convolutional, bottleneck=4, dropout=0.0)
-    before = convolutional.encode_image(pixels)
-    with image_tuning("frozen", convolutional, bottleneck=4, dropout=0.0).attach(convolutional.image_blocks):
-        assert torch.equal(convolutional.encode_image(pixels), before)

@@ -27,7 +27,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_loss,
     plain_norm,
     plain_paths,
-    random_images,
     settings_of,
     unsettle,
 )
@@ -50,11 +49,6 @@ VARIANTS: list[dict[str, Any]] = [
     {"fusion_of_stages": "last", "stages": "low"},
     {"pair_head": False},
 ]
-
-
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return random_images(3)
 
 
 def made(backbone: Backbone, **changed: Any) -> MSCI:
@@ -97,25 +91,6 @@ def staged(method: MSCI, settings: dict[str, Any]) -> Any:
 
 
 # aggregation
-
-
-def test_an_aggregator_is_a_linear_map_layer_norm_and_relu_of_concatenated_layers() -> None:
-    torch.manual_seed(0)
-    aggregator = Aggregator(3, 4, 0.5).eval()
-    unsettle(aggregator, size=0.5)
-    layers = [torch.randn(2, 5, 4) for _ in range(3)]
-    linear, norm, *_ = aggregator.map
-    weight, bias = linear.weight.tolist(), linear.bias.tolist()
-    scale, shift = norm.weight.tolist(), norm.bias.tolist()
-    assert linear.weight.shape == (4, 12)
-    for image in range(2):
-        for token in range(5):
-            row = [x for layer in layers for x in layer[image, token].tolist()]
-            mapped = [sum(a * x for a, x in zip(weight[i], row, strict=True)) + bias[i] for i in range(4)]
-            mean = sum(mapped) / 4
-            deviation = (sum((x - mean) ** 2 for x in mapped) / 4 + 1e-5) ** 0.5
-            expected = [max(0.0, (mapped[i] - mean) / deviation * scale[i] + shift[i]) for i in range(4)]
-            torch.testing.assert_close(aggregator(layers)[image, token], torch.tensor(expected), atol=1e-5, rtol=1e-4)
 
 
 def test_an_aggregator_drops_what_it_returns_in_training_alone() -> None:
@@ -171,21 +146,6 @@ def test_texts_look_stage_by_stage_and_stages_are_fused(
     for path, expected in plain_paths(method, images, PAIRS, look=staged(method, settings)).items():
         torch.testing.assert_close(method.logits(path, views, texts[path]), expected, atol=2e-3, rtol=1e-3)
         assert (expected - unmoved[path]).abs().max() > 0.05
-
-
-@torch.no_grad()
-def test_low_features_come_first_and_the_second_stage_goes_on_from_there(backbone: Backbone, images: Tensor) -> None:
-    method = made(backbone)
-    low, high = ThreePath.encode_images(method, images).tokens  # not yet projected
-    text = method.encode_world(BLOCKS, "closed")[0].pairs[1]
-    actual = method.attend(text.unsqueeze(0), method.project((low, high)))
-    for number in range(3):
-        first = plain_interaction(method.interactions["low"], text, low[number])
-        second = plain_interaction(method.interactions["high"], first, high[number])
-        expected = text + method.shares["low"] * first + method.shares["high"] * second
-        torch.testing.assert_close(actual[number, 0], expected, atol=1e-4, rtol=1e-4)
-        apart = plain_interaction(method.interactions["high"], text, high[number])
-        assert not torch.allclose(apart, second, atol=1e-2)
 
 
 @torch.no_grad()

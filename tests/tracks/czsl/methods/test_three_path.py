@@ -46,11 +46,6 @@ TARGETS = [0, 3, 4, 2]
 METHODS: dict[str, type[ThreePath]] = {"c-s-o": CSO, "troika": Troika, "msci": MSCI}
 
 
-@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
-def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
-
-
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
     return small_backbone("shapes-clip", tmp_path_factory.mktemp("architectures"))
@@ -87,17 +82,6 @@ def test_prompts_begin_as_the_template_s_and_the_names_embeddings(either: Backbo
         assert torch.equal(learned, context)
     names = ["red", "faux leather", "striped", "circle", "boots mid-calf"]
     torch.testing.assert_close(prompts.primitives, torch.stack([plain_mean(either, name) for name in names]))
-
-
-def test_each_path_has_a_context_of_its_own(backbone: Backbone) -> None:
-    method = made(backbone, new=True)
-    before = method.encode_world(BLOCKS, "closed")[0]
-    with torch.no_grad():
-        method.prompts.contexts["state"].add_(torch.randn(3, 128, generator=torch.Generator().manual_seed(1)))
-    after = method.encode_world(BLOCKS, "closed")[0]
-    assert torch.equal(after.pairs, before.pairs)
-    assert torch.equal(after.objects, before.objects)
-    assert not torch.allclose(after.states, before.states, atol=1e-2)
 
 
 def test_where_names_are_single_tokens_texts_begin_as_those_of_clip(either: Backbone) -> None:
@@ -213,13 +197,6 @@ def test_images_are_seen_as_bytes_by_the_adapted_tower(either: Backbone, images:
         torch.testing.assert_close(method.logits(path, actual, texts[path]), expected, atol=2e-3, rtol=1e-3)
 
 
-@torch.no_grad()
-def test_a_new_method_sees_what_the_frozen_tower_sees(backbone: Backbone, images: Tensor) -> None:
-    views = made(backbone, new=True).encode_images(images)
-    assert torch.equal(views.pair, backbone.joint_tokens(backbone.from_bytes(images), [3])[0][:, 0])
-    torch.testing.assert_close(views.pair, backbone.encode_image(backbone.from_bytes(images)), atol=1e-5, rtol=1e-4)
-
-
 # what is tuned
 
 
@@ -316,18 +293,6 @@ def test_scores_fuse_a_pair_as_a_whole_with_its_state_and_object(
     actual = dense(method, images, blocks, world)
     assert actual.dtype == torch.float32
     torch.testing.assert_close(actual, expected, atol=1e-3, rtol=5e-3)
-
-
-@pytest.mark.parametrize(("closed", "open_"), [([1.0, 0.0], [0.0, 1.0]), ([0.4, 0.6], [0.4, 0.6])])
-def test_probabilities_sum_to_one_over_all_blocks_of_a_world(
-    backbone: Backbone, images: Tensor, closed: list[float], open_: list[float]
-) -> None:
-    method = made(backbone, closed=closed, open=open_)
-    blocks = list(torch.tensor(EVERYTHING).split(2))
-    for world in ("closed", "open"):
-        scores = dense(method, images, blocks, world)
-        assert (scores > 0).all()
-        torch.testing.assert_close(scores.sum(dim=1), torch.ones(4))
 
 
 @pytest.mark.parametrize("name", METHODS)

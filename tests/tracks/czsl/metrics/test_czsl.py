@@ -1,9 +1,7 @@
 """Both sweeps, the evaluator and its blocks against plain loops over every bias, in exact arithmetic."""
 
-import doctest
 import math
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 from recompose.errors import ArgumentError
 from recompose.tracks.czsl.metrics import czsl
 from recompose.tracks.czsl.metrics.czsl import Best, Evaluator, czsl_report, report_of
+from tests.arrays import FLOATS, Make
 from tests.errors import raises
 from tests.tracks.czsl.metrics.derivations import (
     NUMBERS,
@@ -32,17 +31,7 @@ from tests.tracks.czsl.metrics.derivations import (
     probes,
 )
 
-Make = Callable[[Any], Any]
-MAKERS: dict[str, Make] = {
-    "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
-    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
-    "numpy-float64": lambda rows: np.array(rows, dtype=np.float64),
-    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
-    "torch-float16": lambda rows: torch.tensor(rows, dtype=torch.float16),
-    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32),
-    "torch-float64": lambda rows: torch.tensor(rows, dtype=torch.float64),
-}
-LIBRARIES = {"numpy": MAKERS["numpy-float32"], "torch": MAKERS["torch-float32"]}
+LIBRARIES = {"numpy": FLOATS["numpy-float32"], "torch": FLOATS["torch-float32"]}
 seeds = st.integers(0, 2**32 - 1)
 # two images that are told apart by a bias between -1 and 1: the first one's pair is seen, the second one's is not
 TOLD_APART = Problem([[2, 1], [1, 2]], [0, 1], [True, False], [True, True])
@@ -78,7 +67,7 @@ def evaluator_of(problem: Problem) -> Evaluator:
     return Evaluator(np.array(problem.targets), np.array(problem.seen), np.array(problem.candidates))
 
 
-def best_of(problem: Problem, make: Make = MAKERS["numpy-float32"]) -> Best:
+def best_of(problem: Problem, make: Make = FLOATS["numpy-float32"]) -> Best:
     evaluator = evaluator_of(problem)
     evaluator.update(make(problem.scores))
     return evaluator.best()
@@ -209,7 +198,7 @@ def test_field_numbers_are_those_of_the_shared_evaluator(problem: Problem, scale
 
 def assert_field(problem: Problem) -> None:
     expected = field_sweep(problem)
-    report = report_of(best_of(problem, MAKERS["numpy-float64"]), "field")
+    report = report_of(best_of(problem, FLOATS["numpy-float64"]), "field")
     assert report.curve.bias.tolist() == expected.biases
     assert report.curve.seen.tolist() == expected.seen
     assert report.curve.unseen.tolist() == expected.unseen
@@ -290,7 +279,7 @@ def test_without_seen_candidates_no_bias_is_low_enough() -> None:
 def test_without_unseen_is_what_is_left_when_no_unseen_pair_is_a_candidate() -> None:
     problem = random_problem(np.random.default_rng(2), 9, 6)
     only_seen = [pair < 3 for pair in range(6)]
-    best = best_of(problem, MAKERS["numpy-float64"]).seen_only()
+    best = best_of(problem, FLOATS["numpy-float64"]).seen_only()
     assert_best(best, problem._replace(candidates=only_seen))
 
 
@@ -338,12 +327,12 @@ def test_a_larger_problem_in_blocks_is_that_of_plain_loops() -> None:
         assert_best(evaluator.best(), problem.with_exact(scores))
 
 
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 100.0])
 def test_decisions_are_those_of_exact_arithmetic_on_the_values_of_every_type(kind: str, scale: float) -> None:
     rng = np.random.default_rng(7)
     problem = random_problem(rng, 14, 6)
-    scores = MAKERS[kind]((rng.normal(0, scale, (14, 6)) + np.array(problem.scores) * scale).tolist())
+    scores = FLOATS[kind]((rng.normal(0, scale, (14, 6)) + np.array(problem.scores) * scale).tolist())
     exact = problem.with_exact(scores)
     evaluator = evaluator_of(problem)
     evaluator.update(scores)
@@ -351,10 +340,10 @@ def test_decisions_are_those_of_exact_arithmetic_on_the_values_of_every_type(kin
     assert numbers_of(report_of(evaluator.best())) == close(dense_numbers(exact))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MAKERS if "16" in kind])
+@pytest.mark.parametrize("kind", [kind for kind in FLOATS if "16" in kind])
 def test_neighbours_of_low_precision_are_told_apart_exactly(kind: str) -> None:
     below = 1 - 2**-8 if "bfloat16" in kind else 1 - 2**-11
-    report = report_of(best_of(TOLD_APART._replace(scores=[[1, below], [below, 1]]), MAKERS[kind]))
+    report = report_of(best_of(TOLD_APART._replace(scores=[[1, below], [below, 1]]), FLOATS[kind]))
     assert report.curve.bias.tolist() == [-math.inf, below - 1, 1 - below]
     assert numbers_of(report) == dict.fromkeys(NUMBERS, 1.0)
 
@@ -376,7 +365,7 @@ def test_probabilities_lose_nothing_to_rounding(library: str) -> None:
     whole = [[value * 2**60 for value in row] for row in exact.scores]
     assert all(value.denominator == 1 for row in whole for value in row)
     large = best_of(
-        problem._replace(scores=[[float(value) for value in row] for row in whole]), MAKERS["numpy-float64"]
+        problem._replace(scores=[[float(value) for value in row] for row in whole]), FLOATS["numpy-float64"]
     )
     assert numbers_of(report_of(large)) == numbers_of(actual)
 
@@ -385,7 +374,7 @@ def test_turns_that_double_precision_cannot_tell_apart_count_as_one() -> None:
     # exactly, the first image turns at 1 - 2e-20, after the second one, at 1 - 3e-20; the difference of both is beyond
     # a float64
     problem = Problem([[1.0, 2e-20], [1.0, 3e-20]], [0, 1], [True, False], [True, True])
-    assert couples_auc(problem.with_exact(MAKERS["numpy-float32"](problem.scores))) == 1
+    assert couples_auc(problem.with_exact(FLOATS["numpy-float32"](problem.scores))) == 1
     assert report_of(best_of(problem)).auc == 0.5
 
 
@@ -439,7 +428,7 @@ def test_among_equal_scores_the_lowest_index_wins_whatever_the_order_of_columns(
 @pytest.mark.parametrize("kind", ["torch-float32", "torch-bfloat16"])
 def test_scores_may_require_a_gradient(kind: str) -> None:
     problem = random_problem(np.random.default_rng(3), 8, 5)
-    scores = MAKERS[kind](problem.scores)
+    scores = FLOATS[kind](problem.scores)
     assert_same(best_of(problem, lambda _: scores.requires_grad_()), best_of(problem, lambda _: scores.detach()))
 
 
@@ -459,7 +448,7 @@ def test_finite_scores_whose_sum_is_not_are_taken_without_a_warning(library: str
     problem = Problem(scores, [0, 2], [True, False, False], [True] * 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert_best(best_of(problem, MAKERS[f"{library}-float16"]), problem)
+        assert_best(best_of(problem, FLOATS[f"{library}-float16"]), problem)
 
 
 def test_everything_may_be_given_as_tensors() -> None:
@@ -525,8 +514,9 @@ def update_of(scores: Any, library: str, candidates: list[bool] | None = None, *
 def test_the_first_image_with_a_wrong_score_is_named(library: str, wrong: float) -> None:
     scores = np.zeros((12, 3))
     scores[4, 2] = scores[5, 0] = scores[5, 1] = scores[9, 0] = wrong
-    with raises(ArgumentError, code="not-finite", place="scores[4]"):
+    with raises(ArgumentError, code="not-finite", place="scores[4]") as error:
         update_of(scores.tolist(), library)
+    assert " 3 images" in str(error.value)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -551,17 +541,16 @@ def test_a_wrong_score_is_found_beside_one_that_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("targets", "code", "image"),
-    [
-        ([0, 2, 1, 3], "no-candidate", 1),
-        ([0, 1, 4, 2], "no-pair", 2),
-        ([-1, 1, 2, 9], "no-pair", 0),
-    ],
+    ("targets", "code", "image", "count"),
+    [([0, 2, 1, 3], "no-candidate", 1, 1), ([0, 1, 4, 2], "no-pair", 2, 2), ([-1, 1, 2, 9], "no-pair", 0, 3)],
 )
-def test_the_first_image_whose_true_pair_cannot_be_answered_is_named(targets: list[int], code: str, image: int) -> None:
+def test_the_first_image_whose_true_pair_cannot_be_answered_is_named(
+    targets: list[int], code: str, image: int, count: int
+) -> None:
     candidates = np.array([True, True, False, True])
-    with raises(ArgumentError, code=code, place=f"targets[{image}]"):
+    with raises(ArgumentError, code=code, place=f"targets[{image}]") as error:
         Evaluator(np.array(targets), np.array([True, False, True, False]), candidates)
+    assert f" {count} images " in str(error.value)
 
 
 @pytest.mark.parametrize("pairs", [0, 3])
@@ -604,12 +593,6 @@ def test_positions_that_are_no_integers_are_refused(wrong: np.ndarray) -> None:
             evaluator.update(np.ones((2, 2)), **{name: wrong})
     with raises(ArgumentError, code="no-integers", place="targets"):
         Evaluator(wrong, np.array([True, False]))
-
-
-def test_the_examples_in_the_documentation_are_right() -> None:
-    actual = doctest.testmod(czsl)
-    assert actual.attempted >= 7
-    assert actual.failed == 0
 
 
 @pytest.mark.parametrize("wrong", [-1, 2])

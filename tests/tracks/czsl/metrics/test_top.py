@@ -72,26 +72,6 @@ def test_blocks_in_any_order_give_what_sorting_gives(
     assert_top(top, scores, candidates, count)
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize("size", [1, 7, 64])
-def test_among_many_distinct_scores_the_highest_are_found(maker: str, size: int) -> None:
-    scores = np.random.default_rng(0).permutation(6 * 64).reshape(6, 64).astype(np.float64) / 8
-    candidates = np.random.default_rng(1).random(64) < 0.7
-    top = Top(6, candidates, 5)
-    for pairs in np.split(np.arange(64)[::-1], range(size, 64, size)):
-        top.update(MAKERS[maker](scores[:, pairs]), np.arange(6), pairs)
-    assert_top(top, scores, candidates.tolist(), 5)
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
-@pytest.mark.parametrize("size", [1, 2, 4])
-def test_ties_go_to_the_lowest_index(order: list[int], size: int) -> None:
-    top = Top(1, np.ones(4, dtype=bool), 3)
-    for pairs in np.split(np.array(order), range(size, 4, size)):
-        top.update(np.full((1, len(pairs)), 2.5), np.array([0]), pairs)
-    assert top.pairs.tolist() == [[0, 1, 2]]
-
-
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_scores_that_differ_in_their_last_bit_are_no_ties(library: str) -> None:
     scores = np.full((1, 4), 25.0, dtype=np.float32)
@@ -102,13 +82,6 @@ def test_scores_that_differ_in_their_last_bit_are_no_ties(library: str) -> None:
         block = scores[:, pairs]
         top.update(torch.from_numpy(block) if library == "torch" else block, np.array([0]), np.array(pairs))
     assert top.pairs.tolist() == [[2, 0, 3, 1]]
-
-
-def test_fewer_candidates_than_are_kept_leave_the_rest_empty() -> None:
-    top = Top(2, np.array([False, True, False, True]), 3)
-    top.update(np.array([[9.0, -5.0, 9.0, 1.0]] * 2), np.array([0, 1]), np.arange(4))
-    assert top.pairs.tolist() == [[3, 1, -1]] * 2
-    assert top.scores.tolist() == [[1.0, -5.0, -np.inf]] * 2
 
 
 def test_images_without_scores_have_no_pairs() -> None:
@@ -189,13 +162,6 @@ def test_an_evaluation_keeps_the_best_pairs_of_the_closed_world_of_each_test_ima
     feasibility = np.linspace(-1, 1, 9).reshape(3, 3) if calibrates else None
     scores = score_worlds(data, scorer_of(table, MAKERS[maker]), feasibility)
     assert scores.top.tolist() == expected_top(data, table, PAIRS)
-
-
-def test_its_first_pair_is_the_predicted_one_without_a_bias(data: PairData, table: np.ndarray) -> None:
-    """Where the best seen and the best unseen pair do not tie: then the seen one is predicted."""
-    table = table + np.arange(9, dtype=np.float32) / 16
-    scores = score_worlds(data, scorer_of(table, MAKERS["numpy-float32"]))
-    assert scores.top[:, 0].tolist() == scores.bests["test", "closed"].predictions(0.0).tolist()
 
 
 def test_a_small_closed_world_leaves_places_empty() -> None:

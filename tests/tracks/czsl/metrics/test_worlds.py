@@ -272,7 +272,7 @@ def test_a_world_holds_the_images_of_validation_and_test_with_their_labels(data:
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 @pytest.mark.parametrize("calibrates", [False, True])
 @pytest.mark.parametrize(("images", "pairs"), EVERY_SIZE)
-def test_blocks_of_any_size_equal_one_dense_pass(
+def test_blocks_of_any_size_equal_one_dense_pass_and_are_asked_for_once(
     larger: PairData,
     feasibility: np.ndarray,
     monkeypatch: pytest.MonkeyPatch,
@@ -293,32 +293,32 @@ def test_blocks_of_any_size_equal_one_dense_pass(
     for split, ladder in scores.ladders.items():
         for threshold in [-1.0, *sorted(set(derived.flat)), 2.0]:
             assert_best(ladder.at(threshold), derived.calibrated(split, "feasible", threshold))
-
-
-@pytest.mark.parametrize("calibrates", [False, True])
-@pytest.mark.parametrize(("images", "pairs"), EVERY_SIZE)
-def test_texts_of_a_world_and_images_of_both_splits_are_asked_for_once(
-    larger: PairData,
-    feasibility: np.ndarray,
-    monkeypatch: pytest.MonkeyPatch,
-    images: int,
-    pairs: int,
-    calibrates: bool,
-) -> None:
-    monkeypatch.setattr(worlds, "IMAGE_BLOCK", images)
-    monkeypatch.setattr(worlds, "PAIR_BLOCK", pairs)
-    dense = DenseScores(larger)
-    derived = Derived(larger, dense)
-    score_worlds(larger, dense, feasibility if calibrates else None)
     assert dense.worlds == ["closed", "open"]
     asked = [pair for block, _ in dense.asked for pair in block]
-    assert sorted(asked) == sorted(derived.pairs("closed") + derived.pairs("open"))
+    split_at = len(derived.pairs("closed"))
+    for world, of_world in (("closed", asked[:split_at]), ("open", asked[split_at:])):
+        assert sorted(of_world) == derived.pairs(world)
+        is_seen = [pair in larger.pairs_of["train"] for pair in of_world]
+        assert is_seen == sorted(is_seen, reverse=True), "columns of one kind are adjacent"
     tested = [row for row, sample in enumerate(larger.samples) if sample.split != "train"]
     assert sorted(dense.shown) == tested, "each image once for both worlds"
     for block, rows in dense.asked:
         assert len(block) <= pairs
         assert max(map(len, rows)) <= images
         assert sorted(chain(*rows)) == tested
+
+
+def test_a_scorer_gives_scores_of_every_block(data: PairData) -> None:
+    with pytest.raises(ValueError):
+        score_worlds(data, world_by_world(lambda blocks, world: lambda rows: []))
+
+
+@pytest.mark.parametrize("title", ["", "a title"])
+def test_progress_has_the_title(data: PairData, monkeypatch: pytest.MonkeyPatch, title: str) -> None:
+    labels: list[str] = []
+    monkeypatch.setattr(worlds, "bar", lambda items, label, unit: (labels.append(label), items)[1])
+    score_worlds(data, always_the_label(data), title=title)
+    assert [(label.startswith("a title"), bool(label)) for label in labels] == [(bool(title), True)]
 
 
 # numbers
@@ -431,6 +431,7 @@ def test_what_is_written_is_read_back_bit_by_bit(
     path = tmp_path / worlds.FILE
     scores.write(path)
     assert [path.name for path in tmp_path.iterdir()] == ["scores.safetensors"]
+    assert scores.top.shape == (20, 5)
     again = PairScores.read(path)
     assert set(again.bests) == set(scores.bests)
     for key, best in scores.bests.items():

@@ -14,18 +14,17 @@ from hypothesis import strategies as st
 from recompose.errors import WordVectorsError
 from recompose.tracks.gzsl.data import word_vectors
 from recompose.tracks.gzsl.data.word_vectors import read_words
+from tests.errors import raises
 
 VECTORS = np.random.default_rng(0).normal(size=(4, 6))
 VECTORS[2] = 0  # as that of one of SUN's attributes
 
 
-def refusal(path: Path) -> str:
-    with pytest.raises(WordVectorsError) as caught:
+def assert_refused(path: Path, code: str, place: object = None) -> None:
+    with raises(WordVectorsError, code, place or path) as caught:
         read_words(path)
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    return message
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def pickled(path: Path, content: Any, protocol: int = 3) -> Path:
@@ -73,8 +72,7 @@ class Hostile:
 
 def test_a_hostile_pickle_is_refused_and_nothing_is_run(tmp_path: Path) -> None:
     for number, content in enumerate((Hostile(tmp_path / "run"), [VECTORS, Hostile(tmp_path / "run")])):
-        message = refusal(pickled(tmp_path / f"{number}.pkl", content))
-        assert "is not a plain array: it asks for posix.mkdir, and pickles run code" in message
+        assert_refused(pickled(tmp_path / f"{number}.pkl", content), "hostile-pickle")
     assert not (tmp_path / "run").exists()
 
 
@@ -94,7 +92,7 @@ def test_a_hostile_pickle_is_refused_and_nothing_is_run(tmp_path: Path) -> None:
 )
 def test_nothing_but_the_parts_of_arrays_is_looked_up(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "words.pkl").write_bytes(content)
-    assert "it asks for " in refusal(tmp_path / "words.pkl")
+    assert_refused(tmp_path / "words.pkl", "hostile-pickle")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +115,7 @@ def test_nothing_but_the_parts_of_arrays_is_looked_up(tmp_path: Path, content: b
 )
 def test_pickles_of_nothing_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "words.pkl").write_bytes(content)
-    assert "is not a plain array: " in refusal(tmp_path / "words.pkl")
+    assert_refused(tmp_path / "words.pkl", "no-array")
 
 
 def test_a_pickled_array_that_declares_more_than_it_holds_is_refused(tmp_path: Path) -> None:
@@ -125,12 +123,12 @@ def test_a_pickled_array_that_declares_more_than_it_holds_is_refused(tmp_path: P
     content = path.read_bytes()
     for sides in (b"K\x04K\xff\x86", b"J\xff\xff\xff\x7fJ\xff\xff\xff\x7f\x86", b"J\xff\xff\xff\xffK\x06\x86"):
         path.write_bytes(content.replace(b"K\x04K\x06\x86", sides))
-        assert "numbers than it declares" in (message := refusal(path)) or "its sides are" in message
+        assert_refused(path, "no-array")
 
 
 @pytest.mark.parametrize("content", [VECTORS.tolist(), {"words": VECTORS}, VECTORS.astype(object), "words", 7])
 def test_pickles_of_something_else_are_refused(tmp_path: Path, content: Any) -> None:
-    assert "is not a plain array: it is a pickle of " in refusal(pickled(tmp_path / "words.pkl", content))
+    assert_refused(pickled(tmp_path / "words.pkl", content), "no-array")
 
 
 @settings(max_examples=150, deadline=None)
@@ -153,7 +151,7 @@ def test_a_damaged_pickle_is_read_as_something_or_named(changes: list[tuple[int,
 
 def test_saved_objects_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "words.npy", np.array([Hostile(tmp_path / "run")], dtype=object), allow_pickle=True)
-    assert "is not a plain array: " in refusal(tmp_path / "words.npy")
+    assert_refused(tmp_path / "words.npy", "no-array")
     assert not (tmp_path / "run").exists()
 
 
@@ -161,7 +159,7 @@ def test_a_saved_array_that_declares_more_than_it_holds_is_refused(tmp_path: Pat
     np.save(tmp_path / "words.npy", VECTORS)
     content = (tmp_path / "words.npy").read_bytes()
     (tmp_path / "words.npy").write_bytes(content.replace(b"(4, 6), }" + b" " * 10, b"(400000000, 600), }"))
-    assert "is not a plain array: " in refusal(tmp_path / "words.npy")
+    assert_refused(tmp_path / "words.npy", "no-array")
 
 
 @pytest.mark.parametrize(
@@ -169,18 +167,18 @@ def test_a_saved_array_that_declares_more_than_it_holds_is_refused(tmp_path: Pat
 )
 def test_arrays_of_another_form_are_refused(tmp_path: Path, array: np.ndarray) -> None:
     np.save(tmp_path / "words.npy", array)
-    message = refusal(tmp_path / "words.npy")
-    assert "expected floats [attributes, width]" in message or "is not a plain array" in message
+    assert_refused(tmp_path / "words.npy", "wrong-shape")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
 def test_numbers_that_are_none_are_refused(tmp_path: Path, value: float) -> None:
     array = VECTORS.copy()
     array[3, 1] = value
-    assert "row 4: holds NaN, an infinity or a number beyond float32" in refusal(pickled(tmp_path / "words.pkl", array))
+    path = pickled(tmp_path / "words.pkl", array)
+    assert_refused(path, "not-finite", f"{path}:4")
 
 
 def test_missing_and_huge_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert refusal(tmp_path / "words.pkl").endswith("words.pkl is missing")
+    assert_refused(tmp_path / "words.pkl", "missing-file")
     monkeypatch.setattr(word_vectors, "MOST_BYTES", 100)
-    assert "is too large" in refusal(pickled(tmp_path / "words.pkl", VECTORS))
+    assert_refused(pickled(tmp_path / "words.pkl", VECTORS), "large-file")

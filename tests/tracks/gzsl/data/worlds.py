@@ -12,18 +12,7 @@ from scipy.io import savemat
 from recompose.tracks.gzsl.data.xlsa17 import Counts
 
 ELSEWHERE = "/BS/xian/data//Birds/images"
-COUNTS = Counts(
-    images=10,
-    attributes=3,
-    seen_classes=3,
-    unseen_classes=1,
-    validation_classes=1,
-    trainval_images=5,
-    test_seen_images=3,
-    test_unseen_images=2,
-    training_images=3,
-    validation_images=2,
-)
+COUNTS = Counts(10, 3, 3, 1, 1, 5, 3, 2, 3, 2)
 
 
 def column(*values: Any) -> np.ndarray:

@@ -502,8 +502,3 @@ def test_inputs_that_train_stay_as_they_are() -> None:
     leaf = torch.ones(2, requires_grad=True)
     assert with_gradient(leaf) is leaf
     assert with_gradient(leaf.detach()).requires_grad
-
-
-def test_no_perturbation_is_no_score(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
-    none = torch.zeros(3, 2, ids.shape[1], dtype=torch.long), torch.zeros(3, 2, ids.shape[1], dtype=torch.bool)
-    assert perturbation(backbone, pixels, ids, *none).count_nonzero() == 0

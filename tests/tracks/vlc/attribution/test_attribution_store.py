@@ -1,6 +1,5 @@
 """What is kept of attribution: its file, and what follows from it, against plain loops."""
 
-import doctest
 import math
 from dataclasses import fields, replace
 from pathlib import Path
@@ -25,10 +24,6 @@ from tests.errors import raises
 from tests.tracks.vlc.attributions import made_up
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-def test_examples_hold() -> None:
-    assert doctest.testmod(attribution_store).failed == 0
 
 
 @settings(max_examples=20)

@@ -12,7 +12,6 @@ from scipy.stats import t as student
 
 from recompose.data.pictures import Picture
 from recompose.tracks.vlc.attribution.cae_metrics import (
-    T_OF_THREE,
     attribution_metrics,
     subset_metrics,
     winoground_metrics,
@@ -160,10 +159,6 @@ def test_winoground_s_numbers_are_those_of_plain_loops(seed: int, count: int) ->
         ends = (max(0.0, middle - half), min(1.0, middle + half))
         assert (found[f"cae/winoground/{sense}/low"], found[f"cae/winoground/{sense}/high"]) == pytest.approx(ends)
     assert {name.removeprefix("test/") for name in found} <= {*DECLARED}
-
-
-def test_the_quantile_is_student_s() -> None:
-    assert pytest.approx(student.ppf(0.975, 3)) == T_OF_THREE
 
 
 def test_a_winoground_without_readable_items_has_no_numbers_and_one_of_three_no_intervals() -> None:

@@ -1,5 +1,6 @@
 """Captions as spaCy sees them, by a pipeline that has learnt nothing and is packed as the published one is."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -59,11 +60,7 @@ def test_they_are_kept_in_an_index(model: Path, tmp_path: Path) -> None:
 def test_it_says_how_far_it_is(model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setattr(analysis, "SAY_EVERY", -1.0)
     list(annotate(["a dog"] * 3, model))
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.split(",")[0].split("  ")[1] for line in lines] == [
-        "parsed captions: caption 1/3",
-        "parsed captions: caption 2/3",
-    ]
+    assert re.findall(r"\d+/3", capsys.readouterr().err) == ["1/3", "2/3"]
 
 
 @pytest.mark.parametrize(

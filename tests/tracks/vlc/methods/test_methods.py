@@ -19,8 +19,6 @@ from recompose.tracks.vlc.losses import (
     intra_modal_loss,
     local_hard_negative_loss,
 )
-from recompose.tracks.vlc.methods.clip.model import UntunedCLIP
-from recompose.tracks.vlc.methods.clip.settings import UntunedClipSettings
 from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, TokenRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.tracks.vlc.training import in_32_bits
@@ -262,11 +260,6 @@ def test_new_changes_are_drawn_from_the_seed() -> None:
     name = next(name for name in states[0] if name.endswith(".0.A"))
     assert torch.equal(states[0][name], states[1][name])
     assert not torch.equal(states[0][name], states[2][name])
-
-
-def test_clip_is_its_backbone() -> None:
-    backbone = backbone_of()
-    assert UntunedCLIP(backbone, UntunedClipSettings()).backbone is backbone
 
 
 def test_kinds_of_negatives() -> None:

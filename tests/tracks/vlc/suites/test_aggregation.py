@@ -1,6 +1,5 @@
 """The trees against means written out, and what they do where scores are missing or wrong."""
 
-import doctest
 import math
 from fractions import Fraction
 from typing import Any
@@ -10,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc.suites import aggregation
 from recompose.tracks.vlc.suites.aggregation import (
     ARO,
     BIVLC,
@@ -173,22 +171,6 @@ def test_micro_counts_the_items_that_were_scored() -> None:
 
 
 @given(st.data())
-def test_every_number_lies_between_its_leaves_and_follows_shift_and_scale(data: st.DataObject) -> None:
-    leaves = {leaf for tree in TREES for leaf in missing_leaves(tree, {})}
-    scores = {leaf: data.draw(st.floats(0, 100), label=leaf) for leaf in sorted(leaves)}
-    items = {leaf: data.draw(st.integers(1, 50)) for leaf in [*SUGARCREPE.leaves, *IMAGECODE.leaves]}
-    items |= {leaf: data.draw(st.integers(1, 50)) for leaf in leaves if leaf.startswith("bivlc/")}
-    numbers = aggregate(scores, items)
-    moved = aggregate({leaf: 3 + score / 100 for leaf, score in scores.items()}, items)
-    for tree in TREES:
-        for one in means(tree):
-            own = [scores[leaf] for leaf in one.leaves]
-            assert min(own) - 1e-9 <= numbers[one.name] <= max(own) + 1e-9
-            assert moved[one.name] == pytest.approx(3 + numbers[one.name] / 100)
-        assert missing_leaves(tree, numbers) == ()
-
-
-@given(st.data())
 def test_a_mean_has_a_number_where_none_of_its_leaves_is_missing(data: st.DataObject) -> None:
     scores = {leaf: 1.0 for leaf in COMP.leaves if data.draw(st.booleans() | st.just(True))}
     numbers = aggregate(scores, ITEMS)
@@ -229,7 +211,3 @@ def test_a_suite_s_score_stands_for_its_sub_tasks() -> None:
 def test_bad_scores_are_named(scores: Any, items: Any, code: str, place: str) -> None:
     with raises(ArgumentError, code, place):
         aggregate(scores, items)
-
-
-def test_examples() -> None:
-    assert doctest.testmod(aggregation).failed == 0

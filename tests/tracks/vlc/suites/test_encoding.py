@@ -247,18 +247,6 @@ def test_a_broken_image_is_named_with_its_first_item_or_left_out(clip: Backbone,
         )
 
 
-@pytest.mark.parametrize("box", [(60, 0, 70, 10), (5, 5, 5, 9), (9, 5, 4, 8), (-9, 0, 0, 5), (0, 40, 5, 45)])
-def test_a_box_beside_its_image_is_told(root: Path, box: tuple[int, int, int, int]) -> None:
-    with pytest.raises(DataError) as error:
-        Picture("images/0.png", box).open(root)
-    assert "images/0.png" in str(error.value) and str(list(box)) in str(error.value)
-
-
-def test_arrays_are_blue_green_red(tmp_path: Path) -> None:
-    np.save(tmp_path / "blue.npy", np.tile(np.uint8([255, 0, 0]), (4, 5, 1)))
-    assert Picture("blue.npy").open(tmp_path).getpixel((0, 0)) == (0, 0, 255)
-
-
 def test_embeddings_that_are_not_finite_are_refused(clip: Backbone, root: Path, tmp_path: Path) -> None:
     other = random_clip()
     with torch.no_grad():

@@ -1,6 +1,5 @@
 """Choices, groups, retrieval and ELEVATER's metrics against plain loops and scikit-learn."""
 
-import doctest
 import math
 import subprocess
 import sys
@@ -33,18 +32,10 @@ from recompose.tracks.vlc.suites.metrics import (
     right_triplets,
     roc_auc,
 )
+from tests.arrays import MAKERS
 from tests.errors import raises
 
 RULES: list[Ties] = ["strict", "lenient", "first"]
-MAKERS: dict[str, Callable[[Any], Any]] = {
-    "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
-    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
-    "numpy-float64": lambda rows: np.array(rows, dtype=np.float64),
-    "numpy-int64": lambda rows: np.array(rows, dtype=np.int64),
-    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
-    "torch-float16": lambda rows: torch.tensor(rows, dtype=torch.float16),
-    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32, requires_grad=True),
-}
 VALUES = st.integers(-3, 3)  # few of them, so that ties are frequent
 
 Rows = list[list[int]]
@@ -130,39 +121,6 @@ def test_all_candidates_are_present_unless_said(problem: tuple[Rows, list[int], 
         assert one.tolist() == right_choices(scores, [true[0]] * len(scores), ties).tolist()
 
 
-@given(choices())
-def test_rules_differ_in_ties_alone(problem: tuple[Rows, list[int], list[list[bool]]]) -> None:
-    scores, true, _ = problem
-    strict, lenient, first = (right_choices(scores, true, ties) for ties in ("strict", "lenient", "first"))
-    assert np.all(strict <= first) and np.all(first <= lenient)
-    distinct = np.array([len({*row}) == len(row) for row in scores])
-    assert np.array_equal(strict[distinct], lenient[distinct])
-
-
-@given(choices())
-def test_an_argmax_is_strict_where_the_true_candidate_is_last_and_lenient_where_it_is_first(
-    problem: tuple[Rows, list[int], list[list[bool]]],
-) -> None:
-    scores = np.array(problem[0])
-    chosen, last = scores.argmax(axis=1), scores.shape[1] - 1
-    assert np.array_equal(chosen == last, right_choices(scores, last, "strict"))
-    assert np.array_equal(chosen == 0, right_choices(scores, 0, "lenient"))
-    assert np.array_equal(chosen == np.array(problem[1]), right_choices(scores, problem[1], "first"))
-
-
-@given(choices(), st.randoms(use_true_random=False))
-def test_the_order_of_candidates_means_nothing_but_for_first(
-    problem: tuple[Rows, list[int], list[list[bool]]], random: Any
-) -> None:
-    scores, true, present = (np.array(one) for one in problem)
-    order = [*range(scores.shape[1])]
-    random.shuffle(order)
-    moved = np.array([order.index(own) for own in true])
-    for ties in ("strict", "lenient"):
-        before = right_choices(scores, true, ties, present)
-        assert np.array_equal(before, right_choices(scores[:, order], moved, ties, present[:, order]))
-
-
 @given(st.lists(st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=3, max_size=3), min_size=1, max_size=4))
 def test_groups_are_those_of_loops(scores: list[Rows]) -> None:
     for k in (2, 3):
@@ -173,22 +131,6 @@ def test_groups_are_those_of_loops(scores: list[Rows]) -> None:
                 text = not any(beats(table[c][i], c, table[i][i], i, ties) for i, c in pairs)
                 image = not any(beats(table[c][i], i, table[c][c], c, ties) for c, i in pairs)
                 assert (right.text[item], right.image[item], right.group[item]) == (text, image, text and image)
-
-
-def test_a_group_is_the_four_comparisons_of_winoground() -> None:
-    rng = np.random.default_rng(0)
-    scores = rng.integers(0, 3, size=(200, 2, 2)).astype(np.float32)
-    right = right_groups(scores)
-    for (c0, c1), text, image in zip(scores, right.text, right.image, strict=True):
-        assert text == (c0[0] > c1[0] and c1[1] > c0[1])
-        assert image == (c0[0] > c0[1] and c1[1] > c1[0])
-    assert 0 < right.group.sum() < min(right.text.sum(), right.image.sum())
-
-
-def test_equal_images_or_captions_are_never_a_group() -> None:
-    assert not right_groups(np.ones((3, 2, 2))).group.any()
-    assert right_groups(np.ones((3, 2, 2)), "lenient").group.all()
-    assert not right_groups(np.ones((3, 2, 2)), "first").group.any()
 
 
 @given(st.lists(st.lists(VALUES, min_size=6, max_size=6), min_size=1), st.sampled_from(list(MAKERS)))
@@ -219,18 +161,6 @@ def test_recall_rises_with_k_to_one(problem: tuple[Rows, list[int]]) -> None:
             recalls = [recall_at(hits, k) for k in range(1, len(image_of) + 1)]
             assert recalls == sorted(recalls) and recalls[-1] == 1
             assert recalls[0] == float(Fraction(sum(hit == 0 for hit in hits), len(hits)))
-
-
-@given(retrievals())
-def test_one_caption_each_is_a_choice_among_all(problem: tuple[Rows, list[int]]) -> None:
-    size = len(problem[0])
-    if size < 2:
-        return
-    scores = np.array(problem[0])[:, :size]
-    for ties in RULES:
-        hits = retrieval_hits(scores, np.arange(size), ties)
-        assert np.array_equal(hits.image_to_text == 0, right_choices(scores, np.arange(size), ties))
-        assert np.array_equal(hits.text_to_image == 0, right_choices(scores.T, np.arange(size), ties))
 
 
 def test_large_sets_are_told_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,11 +364,6 @@ def test_bad_input_is_named(call: Callable[[], Any], place: str) -> None:
         call()
 
 
-def test_a_group_counts_once_however_many_items_it_has() -> None:
-    right, groups = np.array([True] * 9 + [False]), ["on"] * 9 + ["under"]
-    assert (accuracy(right), macro_accuracy(right, groups), macro_accuracy(right, groups, at_least=2)) == (0.9, 0.5, 1)
-
-
 def test_measures_have_the_names_of_elevater() -> None:
     scores, targets = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]), np.array([0, 0, 1])
     numbers = {name: metric(scores, targets) for name, metric in CLASSIFICATION.items() if name != "11point_mAP"}
@@ -450,7 +375,3 @@ def test_metrics_start_without_torch() -> None:
     modules = ", ".join(f"recompose.tracks.vlc.suites.{name}" for name in ("metrics", "aggregation", "catalogue"))
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_examples() -> None:
-    assert doctest.testmod(metrics).failed == 0

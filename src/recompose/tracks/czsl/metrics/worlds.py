@@ -84,20 +84,19 @@ def feed(
     """Feed sinks with the scores of all images and pairs, block by block, in one pass over the images for all worlds
     and fusions.
     """
-    feeds = list(feeds)
-    blocks = [_blocks(world_feed.order, PAIR_BLOCK) for world_feed in feeds]
+    in_blocks = [(world_feed, _blocks(world_feed.order, PAIR_BLOCK)) for world_feed in feeds]
     score = scorer(
         {
             world_feed.world.name: [[world_feed.world.pairs[pair] for pair in block] for block in world_blocks]
-            for world_feed, world_blocks in zip(feeds, blocks, strict=True)
+            for world_feed, world_blocks in in_blocks
         }
     )
-    rows = feeds[0].world.rows  # all worlds have the same rows
+    rows = in_blocks[0][0].world.rows  # all worlds have the same rows
     image_blocks = [(split, block) for split in rows for block in _blocks(np.arange(len(rows[split])), IMAGE_BLOCK)]
     label = f"{title}: closed and open world" if title else "closed and open world"
     for split, images in bar(image_blocks, label, "blocks of images"):
         world_parts = score(rows[split][images])
-        for world_feed, world_blocks in zip(feeds, blocks, strict=True):
+        for world_feed, world_blocks in in_blocks:
             for pairs, parts in zip(world_blocks, world_parts[world_feed.world.name], strict=True):
                 for position, (fuse, sinks) in enumerate(zip(fusions, world_feed.sinks, strict=True)):
                     with watch(position):

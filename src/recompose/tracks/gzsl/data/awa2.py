@@ -5,18 +5,8 @@ from pathlib import Path
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import ClassData
 
-COUNTS = xlsa17.Counts(
-    images=37322,
-    attributes=85,
-    seen_classes=40,
-    unseen_classes=10,
-    validation_classes=13,
-    trainval_images=23527,
-    test_seen_images=5882,
-    test_unseen_images=7913,
-    training_images=16187,
-    validation_images=7340,
-)
+# images, attributes, classes, and images of each split, as papers print them
+COUNTS = xlsa17.Counts(37322, 85, 40, 10, 13, 23527, 5882, 7913, 16187, 7340)
 
 
 def arrange(unpacked: Path, root: Path) -> None:

@@ -8,18 +8,8 @@ from pathlib import Path
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import ClassData
 
-COUNTS = xlsa17.Counts(
-    images=11788,
-    attributes=312,
-    seen_classes=150,
-    unseen_classes=50,
-    validation_classes=50,
-    trainval_images=7057,
-    test_seen_images=1764,
-    test_unseen_images=2967,
-    training_images=4702,
-    validation_images=2355,
-)
+# images, attributes, classes, and images of each split, as papers print them
+COUNTS = xlsa17.Counts(11788, 312, 150, 50, 50, 7057, 1764, 2967, 4702, 2355)
 
 
 def arrange(unpacked: Path, root: Path) -> None:

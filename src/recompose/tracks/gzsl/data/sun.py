@@ -5,18 +5,8 @@ from pathlib import Path
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import ClassData
 
-COUNTS = xlsa17.Counts(
-    images=14340,
-    attributes=102,
-    seen_classes=645,
-    unseen_classes=72,
-    validation_classes=65,
-    trainval_images=10320,
-    test_seen_images=2580,
-    test_unseen_images=1440,
-    training_images=9280,
-    validation_images=1040,
-)
+# images, attributes, classes, and images of each split, as papers print them
+COUNTS = xlsa17.Counts(14340, 102, 645, 72, 65, 10320, 2580, 1440, 9280, 1040)
 
 
 def arrange(unpacked: Path, root: Path) -> None:

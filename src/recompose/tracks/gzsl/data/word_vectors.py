@@ -25,24 +25,26 @@ def read_words(path: Path) -> np.ndarray:
         WordVectorsError: no such file, not an array of finite numbers with two sides, or a pickle of anything else.
     """
     if not path.is_file():
-        raise WordVectorsError(f"{path} is missing")
+        raise WordVectorsError(f"{path} is missing", code="missing-file", place=path)
     if path.stat().st_size > MOST_BYTES:
-        raise WordVectorsError(f"{path} is too large for vectors of attributes: beyond {MOST_BYTES} bytes")
+        message = f"{path} is too large for vectors of attributes: beyond {MOST_BYTES} bytes"
+        raise WordVectorsError(message, code="large-file", place=path)
     try:
         array = _unpickle(path) if path.suffix == ".pkl" else np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # a damaged or hostile file can raise any exception
         reason = (str(error) or repr(error)).splitlines()[0]
-        raise WordVectorsError(f"{path} is not a plain array: {reason}") from None
+        code = error.code if isinstance(error, WordVectorsError) else "no-array"
+        raise WordVectorsError(f"{path} is not a plain array: {reason}", code=code, place=path) from None
     if array.ndim != 2 or array.dtype.kind != "f" or 0 in array.shape:
         sides = " x ".join(map(str, array.shape))
-        raise WordVectorsError(
-            f"{path} holds {sides or 'no'} numbers of type {array.dtype}, expected floats [attributes, width]"
-        )
+        message = f"{path} holds {sides or 'no'} numbers of type {array.dtype}, expected floats [attributes, width]"
+        raise WordVectorsError(message, code="wrong-shape", place=path)
     with np.errstate(over="ignore"):
         words = np.array(array, dtype=np.float32)
     wrong = np.flatnonzero(~np.isfinite(words).all(axis=1))
     if wrong.size:
-        raise WordVectorsError(f"{path}, row {wrong[0] + 1}: holds NaN, an infinity or a number beyond float32")
+        message = f"{path}, row {wrong[0] + 1}: holds NaN, an infinity or a number beyond float32"
+        raise WordVectorsError(message, code="not-finite", place=f"{path}:{wrong[0] + 1}")
     return words
 
 
@@ -78,7 +80,8 @@ class _Unpickler(pickle._Unpickler):  # the one in Python: the one in C allocate
         try:
             return _ADMITTED[module, name]
         except KeyError:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}, and pickles run code; not opened") from None
+            message = f"it asks for {module}.{name}, and pickles run code; not opened"
+            raise WordVectorsError(message, code="hostile-pickle", place=f"{module}.{name}") from None
 
 
 def _unpickle(path: Path) -> np.ndarray:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from recompose.backbones.arrays import ShardedArray
-from recompose.backbones.clip import Backbone, end_of_text
+from recompose.backbones.clip import Backbone, SharedTokenizer, end_of_text
 from recompose.progress import bar, say
 from recompose.tracks.vlc.attribution.attribution_store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.attribution.by_attention import attention
@@ -82,7 +82,6 @@ class EncodedSuites(Protocol):
 
 def write_attributions(
     backbone: Backbone,
-    tokenizer: Any,
     collections: Sequence[EncodedSuites],
     folder: Path,
     title: str,
@@ -91,7 +90,6 @@ def write_attributions(
 
     Args:
         backbone: the model; it is not changed.
-        tokenizer: the backbone's; its ``decode`` returns the text of ids.
         collections: suites of any format.
         folder: of the evaluation.
         title: the title of progress reports.
@@ -99,13 +97,12 @@ def write_attributions(
     by_task: dict[str, Attributed] = {}
     for collection in collections:
         for suite, features in zip(collection.suites, collection.features(), strict=True):
-            by_task |= attributions(backbone, tokenizer, suite, features, collection.pixels, title)
+            by_task |= attributions(backbone, suite, features, collection.pixels, title)
     write(by_task, folder / FILE)
 
 
 def attributions(
     backbone: Backbone,
-    tokenizer: Any,
     suite: Suite,
     features: Features,
     pixels: np.ndarray | ShardedArray,
@@ -124,7 +121,7 @@ def attributions(
         task = suite.tasks.get(name)
         if isinstance(task, Choices) and len(readable := np.flatnonzero(features.image_rows[task.asked] != BROKEN)):
             captions = captions_of(backbone, suite, name, task, readable)
-            by_task[name] = _attributed(backbone, tokenizer, captions, task, features, pixels, title)
+            by_task[name] = _attributed(backbone, captions, task, features, pixels, title)
     return by_task
 
 
@@ -143,7 +140,6 @@ def captions_of(backbone: Backbone, suite: Suite, name: str, task: Choices, item
 
 def _attributed(
     backbone: Backbone,
-    tokenizer: Any,
     captions: CaptionsOfTask,
     task: Choices,
     features: Features,
@@ -158,7 +154,7 @@ def _attributed(
     return Attributed(
         items=captions.items,
         ids=captions.ids[:, : captions.width].numpy(),
-        spans=_spans(captions, tokenizer),
+        spans=_spans(captions, backbone.tokenizer),
         objects=labels.objects.numpy(),
         composition=labels.composition.numpy(),
         similarity=_similarity(backbone, captions, texts, title),
@@ -224,7 +220,7 @@ def _similarity(backbone: Backbone, captions: CaptionsOfTask, texts: np.ndarray,
     return cosines
 
 
-def _spans(captions: CaptionsOfTask, tokenizer: Any) -> np.ndarray:
+def _spans(captions: CaptionsOfTask, tokenizer: SharedTokenizer) -> np.ndarray:
     """Return the letters [texts, tokens, 2] of each token in its caption."""
     decoded = cache(lambda number: tokenizer.decode([number]))
     rows = captions.ids[:, : captions.width].tolist()

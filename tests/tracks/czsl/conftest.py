@@ -1,0 +1,33 @@
+"""A small backbone and a small data set that several modules are tested on."""
+
+import numpy as np
+import pytest
+import torch
+
+from recompose.backbones.clip import Backbone, build
+from recompose.tracks.czsl.data.pairs import PairData, Sample
+
+PAIRS = {
+    "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
+    "val": [("wet", "dog"), ("dry", "dog")],
+    "test": [("dry", "cat"), ("old", "cat")],
+}
+
+
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    torch.manual_seed(0)
+    return build("shapes-clip", "gelu").eval()
+
+
+@pytest.fixture(scope="module")
+def data() -> PairData:
+    """Images of the three splits in turns."""
+    order = ["test", "train", "val", "train"] * 5
+    samples = [Sample(f"{n}.png", *PAIRS[split][n // 4 % len(PAIRS[split])], split) for n, split in enumerate(order)]
+    return PairData(PAIRS, samples)
+
+
+@pytest.fixture(scope="module")
+def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
+    return np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
