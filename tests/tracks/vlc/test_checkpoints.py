@@ -1,4 +1,4 @@
-"""Released files as weights; runs as checkpoints: the options that they take, and runs of other versions of the code."""
+"""Released weights, and runs as checkpoints: the options that they take, and runs of other versions of the code."""
 
 from pathlib import Path
 from typing import Any

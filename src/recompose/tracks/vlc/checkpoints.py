@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from pickle import UnpicklingError
+from textwrap import shorten
 from typing import Any, cast, get_args
 
 import open_clip
@@ -34,6 +35,7 @@ from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.suites.encoding import Preprocess
 
 TORCHSCRIPT_CONSTANTS = ("input_resolution", "context_length", "vocab_size")  # OpenAI's archives hold these as weights
+LONGEST = 200  # characters of torch's names of all the weights that do not fit
 ACTIVATIONS = ("auto", "gelu", "quick_gelu")
 PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")  # a tag may override these
 TRAINED_WITH: Mapping[str, Activation] = {  # by a pattern of the file's name: their releases do not state it
@@ -206,7 +208,7 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
     except RuntimeError as error:
         if isinstance(error, DataError):
             raise
-        reason = " ".join(" ".join(str(error).splitlines()[1:2]).split())
+        reason = shorten(" ".join(str(error).splitlines()[1:2]), LONGEST, placeholder=" ...")
         message = f"{weights.file} does not hold weights of {model}: {reason}"
         raise DataError(message, code="other-architecture", place=weights.file) from None
     overrides = {name: weights.tag[name] for name in PREPROCESSING if name in weights.tag}
