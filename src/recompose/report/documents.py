@@ -38,7 +38,7 @@ BETTER = {1: "higher", -1: "lower", 0: "neither"}
 
 
 @dataclass(frozen=True)
-class Difference:
+class OutdatedBlock:
     """A marked block whose text is not what the reports or the code give."""
 
     file: Path
@@ -107,7 +107,7 @@ def fill(text: str, sources: Sources) -> str:
     return "".join(part if index % 2 else BLOCK.sub(filled, part) for index, part in enumerate(parts))
 
 
-def differences(file: Path, text: str, sources: Sources) -> Iterator[Difference]:
+def differences(file: Path, text: str, sources: Sources) -> Iterator[OutdatedBlock]:
     """Yield the marked blocks of a document whose text is not current, or whose content does not exist."""
     for part in FENCE.split(text)[::2]:
         for kind, argument, written in BLOCK.findall(part):
@@ -115,12 +115,12 @@ def differences(file: Path, text: str, sources: Sources) -> Iterator[Difference]
             try:
                 content = sources.content(kind, argument)
             except TraceError as error:
-                yield Difference(file, block, str(error))
+                yield OutdatedBlock(file, block, str(error))
                 continue
             if content != written and kind == "number":
-                yield Difference(file, block, f"it says {written}, the reports say {content}")
+                yield OutdatedBlock(file, block, f"it says {written}, the reports say {content}")
             elif content != written:
-                yield Difference(file, block, "it is not as generated now")
+                yield OutdatedBlock(file, block, "it is not as generated now")
 
 
 def documents(root: Path) -> list[Path]:
@@ -143,7 +143,7 @@ def write_documents(root: Path, sources: Sources) -> list[Path]:
     return changed
 
 
-def differing_blocks(root: Path, sources: Sources) -> list[Difference]:
+def differing_blocks(root: Path, sources: Sources) -> list[OutdatedBlock]:
     """Return the marked blocks of all documents that are not current."""
     return [
         difference

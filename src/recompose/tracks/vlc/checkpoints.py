@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from pickle import UnpicklingError
+from textwrap import shorten
 from typing import Any, cast, get_args
 
 import open_clip
@@ -18,10 +19,10 @@ from open_clip.convert import convert_state_dict
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from pydantic import ValidationError
 from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, build, tokenizer_of
+from recompose.backbones.compact import read_weights
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError
 from recompose.files import read_json
@@ -34,9 +35,11 @@ from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.suites.encoding import Preprocess
 
 TORCHSCRIPT_CONSTANTS = ("input_resolution", "context_length", "vocab_size")  # OpenAI's archives hold these as weights
+LONGEST = 200  # characters of torch's names of all the weights that do not fit
 ACTIVATIONS = ("auto", "gelu", "quick_gelu")
 PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")  # a tag may override these
 TRAINED_WITH: Mapping[str, Activation] = {  # by a pattern of the file's name: their releases do not state it
+    r"^shapes-(clip|resnet)": "gelu",  # Recompose's own
     r"negclip": "quick_gelu",
     r"(?<![a-z])ce[-_]?clip": "quick_gelu",
     r"(?<![a-z])gnm": "quick_gelu",
@@ -205,7 +208,7 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
     except RuntimeError as error:
         if isinstance(error, DataError):
             raise
-        reason = " ".join(" ".join(str(error).splitlines()[1:2]).split())
+        reason = shorten(" ".join(str(error).splitlines()[1:2]), LONGEST, placeholder=" ...")
         message = f"{weights.file} does not hold weights of {model}: {reason}"
         raise DataError(message, code="other-architecture", place=weights.file) from None
     overrides = {name: weights.tag[name] for name in PREPROCESSING if name in weights.tag}
@@ -233,7 +236,7 @@ def _is_plain(model: Any) -> bool:
 
 
 def read_state(weights: ModelWeights) -> dict[str, Tensor]:
-    """Read weights by name from safetensors, or from a pickle that holds only tensors.
+    """Read weights by name from safetensors, compact ones too, or from a pickle that holds only tensors.
 
     A TorchScript archive is code: only OpenAI's are read, identified by their digests.
 
@@ -243,7 +246,7 @@ def read_state(weights: ModelWeights) -> dict[str, Tensor]:
     path = weights.file
     try:
         if path.suffix == ".safetensors":
-            state: Any = load_file(path)
+            state: Any = read_weights(path)
         elif _is_torchscript(path):
             if weights.sha256 not in _openai_digests():
                 message = (
@@ -255,7 +258,7 @@ def read_state(weights: ModelWeights) -> dict[str, Tensor]:
             state = {name: tensor for name, tensor in state.items() if name not in TORCHSCRIPT_CONSTANTS}
         else:
             state = torch.load(path, map_location="cpu", weights_only=True)
-    except (SafetensorError, UnpicklingError, RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
+    except (SafetensorError, UnpicklingError, RuntimeError, EOFError, OSError, ValueError, LookupError) as error:
         if isinstance(error, DataError):
             raise
         reason = (str(error).splitlines() or [type(error).__name__])[0]

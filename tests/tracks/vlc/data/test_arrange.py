@@ -175,7 +175,7 @@ def test_archives_in_an_archive_are_unpacked(root: Path, data: Path) -> None:
 
 def write_comvg(root: Path) -> None:
     (root / "comvg").mkdir(parents=True)
-    (root / "comvg/ComVG.csv").write_text("id,sentence,pos_image_id,neg_image_id\n0,a dog,7,8\n")
+    (root / "comvg/ComVG.csv").write_text("id,sentence,pos_image_id,neg_image_id,neg_value\n0,a dog runs,7,8,verb\n")
 
 
 def test_both_parts_of_visual_genome_are_merged(root: Path, data: Path) -> None:

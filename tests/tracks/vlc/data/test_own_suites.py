@@ -26,7 +26,7 @@ from tests.tracks.vlc.tiny_suites import tiny_suites
 SUGARCREPE = {name.rpartition("/")[2]: count for name, count in ITEMS.items() if name.startswith("sugarcrepe/")}
 PROFILE = """
   mine:
-    based_on: study
+    based_on: large
     czsl: null
     gzsl: null
     vlc: {datasets: [shapes-coco], suites: [sugarcrepe, my-crepe], methods: [clip]}"""

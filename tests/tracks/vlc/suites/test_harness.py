@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from recompose.backbones.clip import Backbone, build
+from recompose.backbones.compact import USED, VOCABULARY
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
@@ -209,6 +210,7 @@ def test_the_activation_is_that_of_training_unless_another_is_asked_for() -> Non
         ("vit-b-32-openai.safetensors", "quick_gelu"),
         ("spaceclip.pt", None),
         ("my.pt", None),
+        ("my-shapes-clip.pt", None),
     ],
 )
 def test_what_is_known_by_the_name_of_a_file(tmp_path: Path, name: str, trained: str | None) -> None:
@@ -297,6 +299,14 @@ def test_files_that_are_no_weights_are_refused(world: World, tmp_path: Path, mon
         "wrong.safetensors": (
             lambda path: save_file(wrong, path),
             "other-architecture",
+        ),
+        "rows.safetensors": (
+            lambda path: save_file({**state, USED: torch.tensor([VOCABULARY])}, path),
+            "unreadable-weights",
+        ),
+        "ids.safetensors": (
+            lambda path: save_file({USED: torch.tensor([0])}, path),
+            "unreadable-weights",
         ),
     }
     for name, (write, code) in cases.items():

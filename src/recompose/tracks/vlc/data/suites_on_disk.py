@@ -32,20 +32,20 @@ def format_of(form: str) -> Format:
         DataError: there is no such form.
     """
     if form not in FORMS:
-        near = get_close_matches(form.lower(), FORMS, n=1, cutoff=0.3)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(FORMS)}"
+        near = get_close_matches(form.lower(), FORMS)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(FORMS)}"
         raise DataError(f"there is no suite {form!r}: {hint}", code="unknown-suite", place=form)
     return cast(Format, import_module(f"recompose.tracks.vlc.data.formats.{form}"))
 
 
 def layout_of(form: str, folder: str = "") -> str:
-    """Return the files that a suite of a form requires, below the root of raw files.
+    """Return the files that a suite of a form requires, below the root of raw files, on one line.
 
     Args:
         form: the form.
         folder: the suite's folder; empty: that of the published suite.
     """
-    layout = format_of(form).LAYOUT.replace("<suite>", folder or form)
+    layout = "; ".join(format_of(form).LAYOUT.replace("<suite>", folder or form).splitlines())
     return layout if folder not in ("", form) else f"{layout}; `recompose data fetch {form}` gets what is public"
 
 

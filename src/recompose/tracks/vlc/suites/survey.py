@@ -45,7 +45,7 @@ class SurveyedSuite:
 
     def condition(self) -> SuiteCondition:
         """Return the state in words, with the remedy."""
-        remedy = f"required files: {one_line(layout_of(self.name))}" if self.error else ""
+        remedy = f"required files: {layout_of(self.name)}" if self.error else ""
         return SuiteCondition(self.name, self.state, self.finding, remedy)
 
 
@@ -115,7 +115,7 @@ def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], lis
         DataError: an unknown suite, a named one is not on disk, or there is none at all.
     """
     named = [name for name in dict.fromkeys(requested) if name != ALL]
-    layouts = {name: one_line(layout_of(name)) for name in named}
+    layouts = {name: layout_of(name) for name in named}
     on_disk = present_suites(root)
     if absent := [name for name in named if name not in on_disk]:
         expected = "".join(f"\n  {name}: {layouts[name]}" for name in absent)
