@@ -1,6 +1,8 @@
 """Prices of verdicts, counted once more by plain loops."""
 
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +10,7 @@ from recompose.engine import Engine
 from recompose.errors import PlanError
 from recompose.inference.estimates import ALPHA
 from recompose.inference.power import Question, decision_probability
+from recompose.monitor import power
 from recompose.monitor.power import GIVEN, ClaimPrice, affordable, price_claims
 from recompose.report.claims.verdicts import UNDECIDED
 from recompose.workspace import Workspace
@@ -54,8 +57,8 @@ def test_the_price_is_the_fewest_replicates_that_decide_and_what_they_lack_once(
             assert comparison.spread.value
             for needed, difference in ((comparison.as_measured, comparison.difference), (comparison.if_zero, 0.0)):
                 if needed is not None and needed < 400:
-                    level = question_level(engine, price)
-                    question = Question(comparison.spread.value, comparison.margin, level, level, comparison.is_kept)
+                    levels = question_levels(engine, price)
+                    question = Question(comparison.spread.value, comparison.margin, *levels, comparison.is_kept)
                     assert decision_probability(question, difference, needed) >= 0.8
                     assert decision_probability(question, difference, needed - 1) < 0.8
         contradicting = [each for each in price.comparisons if each.contradicts and each.as_measured]
@@ -70,14 +73,18 @@ def test_the_price_is_the_fewest_replicates_that_decide_and_what_they_lack_once(
             assert price.core_seconds_as_measured is None
 
 
-def question_level(engine: Engine, price: ClaimPrice) -> float:
-    """The level that is left to a comparison among those of its paper that are open."""
+def question_levels(engine: Engine, price: ClaimPrice) -> tuple[float, float]:
+    """The levels that are left to a comparison: 5 % divided by the tests of either kind that are not significant."""
     from recompose.report.claims.paper_tests import compare_all
     from recompose.report.results import StoredResults
 
     (paper,) = (paper for paper in engine.work.papers if paper.name == price.paper)
-    tested = compare_all(StoredResults(engine.work), paper, price.benchmark).values()
-    return ALPHA / sum(result.verdict in ("undecided", "negligible here") for result in tested)
+    beyond, within = set(), 0
+    for comparison, tested in compare_all(StoredResults(engine.work), paper, price.benchmark).items():
+        if tested.correction is None or tested.correction.beyond >= ALPHA:
+            beyond.add((comparison.metric, comparison.higher, comparison.lower, comparison.lower_metric))
+        within += tested.correction is None or tested.correction.within >= ALPHA
+    return ALPHA / len(beyond), ALPHA / within
 
 
 def test_a_given_spread_replaces_all_and_one_claim_can_be_asked_for(engine: Engine) -> None:
@@ -87,6 +94,25 @@ def test_a_given_spread_replaces_all_and_one_claim_can_be_asked_for(engine: Engi
     assert {(each.spread.value, each.spread.source) for each in one.comparisons} == {(0.5, GIVEN)}
     with raises(PlanError, "unknown-claim", "no-claim"):
         prices(engine, claim="no-claim")
+
+
+def test_without_replicates_the_spread_is_that_of_reports_the_profile_s_own_first(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first, *_), root = engine.work.papers, engine.work.root
+    name, place = next(iter(first.claims)), f"{first.name}/claims"
+    spreads = {"reports/aside": 3.0, "reports/study": 2.0, "reports/zenith": 4.0}
+
+    def read(folder: Path, papers: object) -> SimpleNamespace:
+        cell = SimpleNamespace(row=name, part="spread", value=spreads[folder.relative_to(root).as_posix()])
+        return SimpleNamespace(lineages={place: SimpleNamespace(cells=[cell])})
+
+    for folder in spreads:
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(power.PublishedLineage, "read", read)
+    shutil.rmtree(root / "measured")
+    (one,) = price_claims(Engine(Workspace(root)), [first], name)
+    assert {(each.spread.value, each.spread.source) for each in one.comparisons} == {(2.0, power.PILOT)}
 
 
 def test_the_cheapest_claims_are_paid_first_as_long_as_the_hours_last() -> None:

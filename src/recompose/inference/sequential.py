@@ -8,7 +8,7 @@ asks for some 5 % more replicates.
 
 The shares are the increments of the spending function of Lan and DeMets (Biometrika 70, 1983) that resembles O'Brien
 and Fleming's boundaries (Biometrics 35, 1979), at 5 %: a first look at few replicates, where Student's t depends most
-on the normal distribution, spends almost nothing, and the last look keeps nearly half.
+on the normal distribution, spends almost nothing, and the last look keeps about half.
 """
 
 from collections.abc import Sequence

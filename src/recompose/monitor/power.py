@@ -187,11 +187,11 @@ class _Pricing:
 
     @cached_property
     def _pilot(self) -> Mapping[str, float]:
-        """The spread of each claim's deciding comparison in the reports of other profiles."""
+        """The spread of each claim's deciding comparison in reports: in those of the profile, or else of another one."""
         reports, spreads = self.engine.work.reports, dict[str, float]()
         tables = [name for name, artifact in self.paper.artifacts.items() if artifact.kind == CLAIMS]
-        for folder in sorted(reports.parent.glob("*/")):
-            published = PublishedLineage.read(folder, [self.paper] if folder != reports else [])
+        for folder in sorted(reports.parent.glob("*/"), key=lambda folder: (folder == reports, folder)):
+            published = PublishedLineage.read(folder, [self.paper])
             for name in tables:
                 lineage = published.lineages.get(f"{self.paper.name}/{name}")
                 cells = lineage.cells if lineage else []

@@ -104,7 +104,7 @@ def _sources(prices: Iterable[ClaimPrice]) -> str:
     sources = {comparison.spread.source for price in prices for comparison in price.comparisons}
     meanings = {
         SIMILAR: "~ the median of other comparisons in the same metric, where the runs have one replicate",
-        PILOT: "~ as in the reports of another profile, on other data",
+        PILOT: "~ as in the reports of the profile, or else of another one, on other data",
         GIVEN: "~ as given by --spread",
         UNKNOWN: "? not measured; --spread gives one",
     }

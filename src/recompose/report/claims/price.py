@@ -8,8 +8,6 @@ from recompose.inference.power import MOST, Question, replicates_needed
 from recompose.inference.sequential import Looks
 from recompose.report.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
 
-PRICED_FROM = 2  # replicates: one has no spread
-
 
 @dataclass(frozen=True)
 class Price:
