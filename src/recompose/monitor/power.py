@@ -187,7 +187,7 @@ class _Pricing:
 
     @cached_property
     def _pilot(self) -> Mapping[str, float]:
-        """The spread of each claim's deciding comparison in reports: the profile's own, or else those of another one."""
+        """The spread of each claim's deciding comparison in reports: the profile's own, or those of another one."""
         reports, spreads = self.engine.work.reports, dict[str, float]()
         tables = [name for name, artifact in self.paper.artifacts.items() if artifact.kind == CLAIMS]
         for folder in sorted(reports.parent.glob("*/"), key=lambda folder: (folder == reports, folder)):
