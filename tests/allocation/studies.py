@@ -12,11 +12,13 @@ from recompose.engine import Engine
 from recompose.report.results import StoredResults
 from recompose.store import Store
 from recompose.workspace import PROFILE, Workspace
-from tests.configuration import write_params
+from tests.configuration import GONE, write_params
 
 FILE = "allocation.yaml"
 SECONDS = {"data": 2.0, "pixels": 1.0, "features": 1.5, "runs": 10.0, "evaluations": 3.0}
 STUDY = {
+    "profiles.study.other_budget": GONE,
+    "profiles.study-long": GONE,
     "profiles.study.gzsl": None,
     "profiles.study.vlc": None,
     "profiles.study.czsl.methods": ["chance", "clip", "coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci"],

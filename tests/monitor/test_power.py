@@ -99,19 +99,19 @@ def test_a_given_spread_replaces_all_and_one_claim_can_be_asked_for(engine: Engi
 def test_without_replicates_the_spread_is_that_of_reports_the_profile_s_own_first(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (first, *_), root = engine.work.papers, engine.work.root
-    name, place = next(iter(first.claims)), f"{first.name}/claims"
+    (paper,) = (paper for paper in engine.work.papers if paper.name == "msci")
+    root, name = engine.work.root, "best-auc-in-closed-world"
     spreads = {"reports/aside": 3.0, "reports/study": 2.0, "reports/zenith": 4.0}
 
     def read(folder: Path, papers: object) -> SimpleNamespace:
         cell = SimpleNamespace(row=name, part="spread", value=spreads[folder.relative_to(root).as_posix()])
-        return SimpleNamespace(lineages={place: SimpleNamespace(cells=[cell])})
+        return SimpleNamespace(lineages={"msci/claims": SimpleNamespace(cells=[cell])})
 
     for folder in spreads:
         (root / folder).mkdir(parents=True, exist_ok=True)
     monkeypatch.setattr(power.PublishedLineage, "read", read)
     shutil.rmtree(root / "measured")
-    (one,) = price_claims(Engine(Workspace(root)), [first], name)
+    (one,) = price_claims(Engine(Workspace(root)), [paper], name)
     assert {(each.spread.value, each.spread.source) for each in one.comparisons} == {(2.0, power.PILOT)}
 
 

@@ -13,7 +13,7 @@ from recompose.params.allocation import HEADER, Allocation, Observation, Stage, 
 from recompose.params.reading import document_text, read_document
 from recompose.tracks import FORMS
 from recompose.workspace import PROFILE, Workspace
-from tests.configuration import edit, parameters, text_of, write_params
+from tests.configuration import GONE, edit, parameters, text_of, write_params
 from tests.errors import raises
 
 SEEN = Observation(
@@ -126,7 +126,8 @@ def test_the_plan_has_as_many_replicates_as_are_allocated_and_none_of_the_pilot(
 ) -> None:
     monkeypatch.delenv(PROFILE, raising=False)
     (tmp_path / "allocation.yaml").write_text(allocation_text(ALLOCATION))
-    write_params(tmp_path, "study", {"profiles.study.gzsl": None, "profiles.study.vlc": None})
+    gone = {"profiles.study.other_budget": GONE, "profiles.study-long": GONE}
+    write_params(tmp_path, "study", {"profiles.study.gzsl": None, "profiles.study.vlc": None, **gone})
     plan = Workspace(tmp_path).plan
     seeds = {
         name: [recipe.labels["seed"] for recipe in plan.evaluations("czsl", name, "shapes-pairs")]

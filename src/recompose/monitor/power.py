@@ -168,7 +168,7 @@ class _Pricing:
         )
 
     def _spread(self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison]) -> Spread:
-        """Return the spread of a comparison: given, its own, that of others in the same metric, or a pilot's."""
+        """Return the spread of a comparison: given, its own, that of others in the same metric, or those of a pilot."""
         if self.given is not None:
             return Spread(self.given, GIVEN)
         if tested.difference.spread:
@@ -183,7 +183,12 @@ class _Pricing:
             return Spread(median(similar), SIMILAR)
         if claim in self._pilot:
             return Spread(self._pilot[claim], PILOT)
-        return Spread(None, UNKNOWN)
+        pilots = [
+            self._pilot[name]
+            for name, other in self.paper.claims.items()
+            if name in self._pilot and set(other.metrics) == set(metrics)
+        ]
+        return Spread(median(pilots), PILOT) if pilots else Spread(None, UNKNOWN)
 
     @cached_property
     def _pilot(self) -> Mapping[str, float]:

@@ -23,6 +23,8 @@ from recompose.report.claims.verdicts import UNDECIDED, VERDICTS
 from recompose.terminal.text import printable, rough_duration
 
 NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
+NAMES = ("", *NUMBERS)
+LEAST_WIDTH = 24  # of names
 
 
 def show_power(console: Console, prices: list[ClaimPrice], hours: float | None) -> None:
@@ -35,13 +37,16 @@ def show_power(console: Console, prices: list[ClaimPrice], hours: float | None) 
     """
     for paper, benchmark in dict.fromkeys((price.paper, price.benchmark) for price in prices):
         members = [price for price in prices if (price.paper, price.benchmark) == (paper, benchmark)]
+        rows = [cells for price in members for cells in _rows(price)]
+        widths = [max(map(len, column)) for column in zip(*rows, NAMES, strict=True)][1:]
+        left = max(console.width - sum(widths) - len(widths), LEAST_WIDTH)  # names are cut, numbers never
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-        table.add_column(Text(printable(f"{paper} on {benchmark}"), "bold"), no_wrap=True)
+        title = Text(printable(f"{paper} on {benchmark}"), "bold")
+        table.add_column(title, no_wrap=True, overflow="ellipsis", max_width=left)
         for name in NUMBERS:
             table.add_column(name, justify="right", no_wrap=True)
-        for price in members:
-            for cells in _rows(price):
-                table.add_row(*(Text(printable(cell)) for cell in cells))
+        for cells in rows:
+            table.add_row(*(Text(printable(cell)) for cell in cells))
         if table.row_count:
             console.print(table, "")
     for line in sentences(prices, hours):
