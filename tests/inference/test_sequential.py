@@ -95,9 +95,9 @@ def staged(differences: np.ndarray, looks: Looks, is_kept: np.ndarray, budget: i
         ClaimComparison("m", name, "base", MARGIN, bool(kept)) for name, kept in zip(names, is_kept, strict=True)
     ]
     costs = Budget({"t": {name: {f"run {name}": 1.0} for name in names}})
-    left, stages = float(budget), [first_stage({"t": names}, {"t": looks}, costs)]
+    hours = budget / 3600
+    stages = [first_stage({"t": names}, {"t": looks}, costs, hours)]
     while True:
-        left -= stages[-1].core_seconds
         tested = corrected_tests(differences, comparisons, looks, stages[-1].replicates["t"])
         open_tests = OpenTests.count(tested)
         undecided = [
@@ -111,7 +111,7 @@ def staged(differences: np.ndarray, looks: Looks, is_kept: np.ndarray, budget: i
             for comparison, result in tested.items()
             if result.verdict == UNDECIDED
         ]
-        stage = next_stage(undecided, {"t": looks}, stages[-1].replicates, costs, left)
+        stage = next_stage(undecided, {"t": looks}, costs, stages, hours)
         if stage is None:
             return [tested[comparison].verdict for comparison in comparisons]
         stages.append(stage)
@@ -132,7 +132,7 @@ def corrected_tests(
     beyond = holm([p_beyond(*pair) for pair in zip(comparisons, results, strict=True)])
     within = holm([result.test.p_within(MARGIN) for result in results if result.test])
     return {
-        comparison: TestedComparison(comparison, result, METRIC, ("m",), Correction(*p, len(results)))
+        comparison: TestedComparison(comparison, result, METRIC, ("m",), Correction(*p, len(results), len(results)))
         for comparison, result, *p in zip(comparisons, results, beyond, within, strict=True)
     }
 

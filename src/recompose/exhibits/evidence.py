@@ -36,8 +36,8 @@ class ComparisonEvidence(LenientModel):
     @property
     def text(self) -> str:
         """The difference in words."""
-        pairs = [" - ".join(self.sides[start : start + 2]) for start in range(0, len(self.sides), 2)]
-        return pairs[0] if len(pairs) == 1 else " - ".join(f"({pair})" for pair in pairs)
+        parts = [" - ".join(self.sides[start : start + 2]) for start in range(0, len(self.sides), 2)]
+        return parts[0] if len(parts) == 1 else " - ".join(f"({part})" for part in parts)
 
 
 class ClaimEvidence(LenientModel):

@@ -89,5 +89,5 @@ def _differences(stage: Stage, due: Stage | None) -> Iterator[tuple[str, str, st
 
 def _disagreement(observation: Observation, due: Observation) -> str:
     """Return the numbers of an observation that differ from those computed now; empty if none does."""
-    pairs = ((name, getattr(observation, name), getattr(due, name)) for name in NUMBERS)
-    return "; ".join(f"{name} is {first}; its runs give {second}" for name, first, second in pairs if first != second)
+    numbers = ((name, getattr(observation, name), getattr(due, name)) for name in NUMBERS)
+    return "; ".join(f"{name} is {first}; its runs give {second}" for name, first, second in numbers if first != second)
