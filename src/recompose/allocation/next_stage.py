@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from recompose.inference.estimates import rounded
 from recompose.inference.power import Question, look_probability
 from recompose.inference.sequential import Looks
 from recompose.params.allocation import PartCosts, Replicates, Stage
@@ -29,7 +30,7 @@ class OpenComparison:
 
     def probability(self, looks: Looks, size: int) -> float:
         """Return the probability that a look decides it, if the difference is as measured."""
-        return _rounded(look_probability(self.question, self.difference, looks, size))
+        return rounded(look_probability(self.question, self.difference, looks, size), DIGITS)
 
     def later_looks(self, looks: Looks, replicates: Replicates) -> list[int]:
         """Return the looks that some of its methods have not reached."""
@@ -122,7 +123,7 @@ def next_stage(
     def worth(comparison: OpenComparison) -> tuple[float, str]:
         costs = {size: added(comparison.raise_to(size, replicates), replicates) for size in chances[comparison]}
         ratios = [chances[comparison][size] / cost if cost > 0 else inf for size, cost in costs.items()]
-        return _rounded(max(ratios)), comparison.name
+        return rounded(max(ratios), DIGITS), comparison.name
 
     while chances:
         best = max(chances, key=worth)
@@ -139,7 +140,3 @@ def next_stage(
     return Stage(
         replicates=replicates, core_seconds=round(added(replicates, before), DECIMALS), hours=hours, too_dear=dear
     )
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")

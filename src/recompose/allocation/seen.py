@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from recompose.allocation.next_stage import OpenComparison
 from recompose.exhibits.results import PartialResults, Results
-from recompose.inference.estimates import DECIMALS
+from recompose.inference.estimates import DECIMALS, rounded
 from recompose.papers.declaration import Paper
 from recompose.params.allocation import Observation, Replicates
 from recompose.plan import Recipe
@@ -63,24 +63,20 @@ def _observation(paper: Paper, benchmark: str, name: str, result: TestedComparis
         benchmark=benchmark,
         comparison=name,
         replicates=result.difference.n,
-        difference=_rounded(round(result.difference.value, DECIMALS)),
-        p=_rounded(result.correction.beyond),
-        p_margin=_rounded(result.correction.within),
+        difference=rounded(round(result.difference.value, DECIMALS), DIGITS),
+        p=rounded(result.correction.beyond, DIGITS),
+        p_margin=rounded(result.correction.within, DIGITS),
         verdict=result.verdict,
     )
 
 
 def _open_comparison(paper: Paper, name: str, result: TestedComparison, open_tests: OpenTests) -> OpenComparison:
     assert result.difference.value is not None
-    question = question_of(result.comparison, open_tests, _rounded(result.difference.spread or 0.0))
+    question = question_of(result.comparison, open_tests, rounded(result.difference.spread or 0.0, DIGITS))
     return OpenComparison(
         name,
         paper.track,
         tuple(result.comparison.methods),
-        _rounded(round(result.difference.value, DECIMALS)),
+        rounded(round(result.difference.value, DECIMALS), DIGITS),
         question,
     )
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")

@@ -102,6 +102,15 @@ def welch(first: Sequence[float], second: Sequence[float]) -> Estimate:
     return Estimate(mean(first) - mean(second), sqrt(sum(parts)), freedom)
 
 
+def rounded(value: float, digits: int) -> float:
+    """Return a number with so many significant digits, for what is written and compared on other processors.
+
+    >>> rounded(0.0123456789, 3), rounded(-1234567.0, 3)
+    (0.0123, -1230000.0)
+    """
+    return float(f"{value:.{digits}g}")
+
+
 def _check_spread(name: str, values: Sequence[float]) -> None:
     if len(values) < 2:
         raise ArgumentError(name, "has no spread: a test needs two values on each side")

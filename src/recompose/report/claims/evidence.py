@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, LookEvidence
+from recompose.inference.estimates import rounded
 from recompose.inference.sequential import Look
 from recompose.report.claims.price import Price
 from recompose.report.claims.sides import Side
@@ -39,8 +40,8 @@ def _sides(tested: TestedComparison) -> Iterator[Side]:
 
 def _values(side: Side) -> dict[str, float]:
     if side.is_constant:
-        return dict.fromkeys([EVERY_SEED], _rounded(side.mean)) if side.values else {}
-    return {str(seed): _rounded(value) for seed, value in side.values.items()}
+        return dict.fromkeys([EVERY_SEED], rounded(side.mean, DIGITS)) if side.values else {}
+    return {str(seed): rounded(value, DIGITS) for seed, value in side.values.items()}
 
 
 def _seed_order(item: tuple[str, float]) -> int:
@@ -55,8 +56,8 @@ def _comparison(tested: TestedComparison, cost: Price | None) -> ComparisonEvide
         margin=tested.comparison.margin,
         is_kept=tested.comparison.is_kept,
         looks=[_look(look, tested) for look in test.looks] if test else [],
-        p=_rounded(correction.beyond) if correction else None,
-        p_margin=_rounded(correction.within) if correction else None,
+        p=rounded(correction.beyond, DIGITS) if correction else None,
+        p_margin=rounded(correction.within, DIGITS) if correction else None,
         price=cost.text if cost else "",
         needed=cost.as_measured if cost else None,
     )
@@ -66,12 +67,8 @@ def _look(look: Look, tested: TestedComparison) -> LookEvidence:
     estimate, margin = look.estimate, tested.comparison.margin
     return LookEvidence(
         replicates=look.replicates,
-        share=_rounded(look.share),
-        difference=_rounded(estimate.value),
-        p=_rounded(estimate.p_beyond(margin) if tested.comparison.is_kept else estimate.p_zero()),
-        p_margin=_rounded(estimate.p_within(margin)),
+        share=rounded(look.share, DIGITS),
+        difference=rounded(estimate.value, DIGITS),
+        p=rounded(estimate.p_beyond(margin) if tested.comparison.is_kept else estimate.p_zero(), DIGITS),
+        p_margin=rounded(estimate.p_within(margin), DIGITS),
     )
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
