@@ -81,7 +81,7 @@ def survey(name: str, root: Path, *, with_images: bool = True, limit: Limit = UN
         missing = MissingFilesError(remedy, layout, code="missing-image", place=root / absent[0])
         return without_images(suite, set(absent), "incomplete", missing)
     if lacking := missing_subtasks(suite):
-        missing = MissingFilesError("their files are absent", layout, place=root / name)
+        missing = MissingFilesError(f"{root / name} lacks files of sub-tasks", layout, place=root / name)
         return SurveyedSuite(name, "partial", suite, missing, tuple(lacking))
     return SurveyedSuite(name, "complete", suite)
 
