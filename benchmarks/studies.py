@@ -17,12 +17,12 @@ from functools import cached_property
 import numpy as np
 from scipy.special import chdtri, ndtr, ndtri, stdtr, stdtrit
 
-from recompose.inference.power import Question, decision_probability, look_probability, replicates_needed
+from recompose.inference.power import Question, decision_probability, look_probability, sample_size
 from recompose.inference.sequential import Looks
 
-ALPHA, LEAST = 0.05, 0.2
+ALPHA, LEAST = 0.05, 0.1
 STUDIES, CHUNK = 10_000, 1_000
-DESIGNS = ((8, 16), (6, 12), (5, 10))  # those of the profile study
+DESIGNS = ((8, 24, 40), (6, 12, 24), (8, 20, 30))  # those of the profile study
 SINGLE = ((5,), (24,))  # for comparison: one look, that is Student's t
 MOST, FIRST = 200, 6  # replicates of the second table: the dearest comparison, and one that is too dear
 MARGIN = 0.8  # in standard deviations of a difference
@@ -68,30 +68,38 @@ def decided(
     beyond: np.ndarray,
     within: np.ndarray,
     size: int,
+    seen: np.ndarray,
     points: int,
 ) -> np.ndarray:
-    """The probability that one look decides [studies, comparisons], in units of the standard deviation.
+    """The probability that one look decides [studies, comparisons], given what was seen; 0 if the look is over.
+
+    All are in units of the standard deviation.
 
     Args:
-        difference: [studies, comparisons], taken as true.
+        difference: [studies, comparisons], the mean of the replicates seen.
         margin: [studies, comparisons].
         is_kept: [comparisons]
         beyond: [studies], the level of the test of a difference.
         within: [studies], the level of the test of the margin.
         size: replicates.
+        seen: [studies, comparisons], replicates.
         points: of the distribution of the sample's standard deviation.
     """
     freedom = size - 1
     ratios = np.sqrt(chdtri(freedom, (np.arange(points) + 0.5) / points) / freedom)  # sampled over true ones
     total, levels, places = np.zeros_like(difference), *np.unique([beyond, within], return_inverse=True)
     quantiles = stdtrit(freedom, levels / 2)[places].reshape(2, -1, 1)
+    is_over = seen >= size
+    precision = 1 / np.sqrt(
+        np.where(is_over, 1.0, 1 / seen - 1 / size)
+    )  # of the mean of all, around that of those seen
     for ratio in ratios:
         error = ratio / np.sqrt(size)
         far = -quantiles[0] * error + is_kept * margin
         near = np.maximum(margin + quantiles[1] * error, 0.0)
-        cuts = [ndtr((cut - difference) * np.sqrt(size)) for cut in (-far, -near, near, far)]
+        cuts = [ndtr((cut - difference) * precision) for cut in (-far, -near, near, far)]
         total += np.where(near > far, 1.0, cuts[0] + cuts[2] - cuts[1] + 1 - cuts[3])
-    return total / points
+    return np.where(is_over, 0.0, total / points)
 
 
 @dataclass
@@ -150,7 +158,7 @@ class Studies:
         return np.where(within < ALPHA, np.where(self.is_kept, SUPPORTED, NEGLIGIBLE), outside)
 
     def probabilities(self) -> np.ndarray:
-        """The probability that each look decides, if differences are as measured: [studies, comparisons, looks]."""
+        """The probability that each look decides, given what was seen: [studies, comparisons, looks]."""
         spread, mean = self.at(self.spread, self.reached), self.at(self.mean, self.reached)
         levels = [ALPHA / np.maximum(1, (p >= ALPHA).sum(1)) for p in self.corrected()]
         return np.stack(
@@ -161,6 +169,7 @@ class Studies:
                     self.is_kept,
                     *(level * share for level in levels),
                     size,
+                    np.array(self.sizes)[self.reached],
                     self.points,
                 )
                 for size, share in zip(self.sizes, self.shares, strict=True)
@@ -241,8 +250,9 @@ def promises(
     question, looks = Question(1.0, MARGIN, level, level), Looks(sizes) if sizes else None
     for _ in range(families):
         truth = np.where(rng.random(comparisons) < 0.3, 0.0, rng.normal(0, 1.5, comparisons))
-        needed = [replicates_needed(question, difference, looks) for difference in truth]
-        prices = np.array([count if count and count <= MOST else 0 for count in needed])
+        needed = [sample_size(question, difference, looks) for difference in truth]
+        counts = [0 if size.is_new else size.replicates or 0 for size in needed]
+        prices = np.array([count if count <= MOST else 0 for count in counts])
         first, last = (sizes[0], sizes[-1]) if sizes else (FIRST, max(FIRST, *prices))
         differences = sample(rng, noise, truth, studies // families, last)
         beyond, within = p_values(differences, np.maximum(prices, first), sizes)

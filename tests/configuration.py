@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from recompose.params.merging import Document, plain
+from recompose.files import Document
+from recompose.params.merging import plain
 from recompose.params.reading import read
 
 SHIPPED = Path(__file__).parent.parent / "params.yaml"

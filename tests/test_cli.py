@@ -39,7 +39,7 @@ def test_a_module_of_ours_that_is_gone_keeps_its_trace(monkeypatch: pytest.Monke
         cli.main()
 
 
-@pytest.mark.parametrize("refused", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("refused", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EISDIR])
 def test_what_the_file_system_refuses_is_one_line_that_names_the_place(
     refused: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

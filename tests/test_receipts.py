@@ -85,6 +85,9 @@ def test_no_receipt_or_nonsense_in_it_does_not_hold(engine: Engine) -> None:
     for text in texts:
         path.write_text(text)
         assert not engine.receipts.is_valid(path), text
+    path.unlink()
+    path.mkdir()
+    assert not engine.receipts.is_valid(path)
 
 
 def write_artifacts(engine: Engine, name: str) -> None:
@@ -144,4 +147,20 @@ def test_what_a_workflow_would_build_on_is_read_before_it_starts(engine: Engine)
     engine.reconcile()
     (folder / "index.json").write_text("{ ")
     with raises(DamagedError, place="index.json"):
+        engine.reconcile()
+
+
+@pytest.mark.parametrize("place", ["results/evaluations", "results/receipts"])
+def test_a_file_in_the_place_of_a_folder_is_named(engine: Engine, place: str) -> None:
+    path = engine.work.root / place
+    path.parent.mkdir(parents=True)
+    path.write_text("")
+    with raises(DamagedError, "misplaced", path.name):
+        engine.reconcile()
+
+
+def test_a_folder_in_the_place_of_a_receipt_is_named(engine: Engine) -> None:
+    path = engine.work.root / engine.receipts.paper(ALL, "msci")
+    path.mkdir(parents=True)
+    with raises(DamagedError, "misplaced", path):
         engine.reconcile()

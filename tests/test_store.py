@@ -73,6 +73,11 @@ def test_a_failure_leaves_scratch_and_its_trace_but_no_record(store: Store) -> N
         lambda path: path.unlink(),
         lambda path: path.write_text("conten"),
         lambda path: path.write_text("CONTENT"),
+        lambda path: path.write_text(""),
+        lambda path: (path.unlink(), path.mkdir()),
+        lambda path: (path.unlink(), path.symlink_to("/nowhere/at/all")),
+        lambda path: (path.unlink(), path.symlink_to(path.name)),
+        lambda path: (path.unlink(), path.symlink_to(__file__)),
     ],
 )
 def test_damage_is_found_and_named_with_a_remedy(store: Store, damage: Callable[[Path], object]) -> None:
@@ -237,6 +242,16 @@ def test_nonsense_in_place_of_what_was_verified_is_ignored(store: Store, text: s
     path.write_text("CONTENT")
     (store.root / VERIFIED).write_text(text)
     with pytest.raises(DamagedError):
+        Store(store.root).verify(RECIPE)
+
+
+def test_what_was_verified_is_read_again_where_that_cannot_be_noted(store: Store) -> None:
+    path = make(store, RECIPE) / "file.txt"
+    (store.root / VERIFIED).unlink(missing_ok=True)
+    (store.root / VERIFIED).mkdir()
+    Store(store.root).verify(RECIPE)
+    path.write_text("CONTENT")
+    with raises(DamagedError, "damaged", path):
         Store(store.root).verify(RECIPE)
 
 

@@ -54,6 +54,10 @@ REMEDIES = {  # of errors of the file system
     errno.EACCES: "this user has no permission; grant it, or work in a separate clone",
     errno.EROFS: "work in a clone on a writable file system",
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free space; the same command continues from what is complete"),
+    **dict.fromkeys(
+        (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP),
+        "a file lies in the place of a folder, or a folder or link in that of a file; move it away",
+    ),
 }
 
 
@@ -320,7 +324,11 @@ def evaluate(
         ),
     ],
     suites: Annotated[
-        str, typer.Option(help="Names of suites, separated by commas; all: every one whose data is there.")
+        str,
+        typer.Option(
+            help="Names of suites, separated by commas; all: every one whose data is there. my-suite:winoground is a "
+            "suite of your own in the form of a published one."
+        ),
     ],
     out: Annotated[
         Path,
@@ -682,21 +690,21 @@ def timing(
 
 @app.command()
 def new(
-    kind: Annotated[str, typer.Argument(help="method, metric, paper or comparison.")],
+    kind: Annotated[str, typer.Argument(help="method, dataset, suite, metric, paper or comparison.")],
     name: Annotated[str, typer.Argument(help="Its name, such as my-csp.")],
-    track: Annotated[str | None, typer.Option(help="Its track. Default: the first.")] = None,
+    track: Annotated[str | None, typer.Option(help="Its track. Default: the first with such a scaffold.")] = None,
     folder: Annotated[
         Path | None,
         typer.Option(help="The folder of its plugin. Default: ../NAME, beside the project.", callback=_from_start),
     ] = None,
 ) -> None:
-    """Write the files of a method, metric or paper of your own, in a plugin with a test to fill, or of a comparison,
-    with a checklist. Print the commands that follow. Nothing is overwritten, and no file of the project is changed.
+    """Write the files of a method, data set, suite, metric or paper of your own, in a plugin with a test to fill, or of
+    a comparison, with a checklist. Print the commands that follow. Nothing is overwritten, and no file of the project
+    is changed.
     """
-    from recompose.scaffolds.writing import taken_names, write_scaffold
-    from recompose.tracks import TRACKS
+    from recompose.scaffolds.writing import taken_names, tracks_of, write_scaffold
 
-    work, track = _workspace(), track or next(iter(TRACKS))
+    work, track = _workspace(), track or next(iter(tracks_of(kind)), "")
     scaffold = write_scaffold(kind, name, track, folder, work.root, taken_names(work, track))
     for path in scaffold.files:
         print(path)
@@ -710,8 +718,8 @@ def check(
     name: Annotated[str, typer.Argument(help="A plugin or a comparison, such as my-csp.")],
     as_json: JSON = False,
 ) -> None:
-    """Show what is still open in a plugin or a comparison: tests that are not written, settings without a source, no
-    comparison with released code or printed values. Return 1 if there is any.
+    """Show what is still open in a plugin or a comparison: tests that are not written, settings and data without a
+    source, no comparison with released code or printed values. Return 1 if there is any.
     """
     from recompose.scaffolds.checking import open_points
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from recompose.errors import ParamsError, PlanError
+from recompose.files import Document
 from recompose.papers.comparison import FOLDER, ComparedVariant, Comparison, claim_name, compare
 from recompose.papers.declaration import PAPERS, declared_variants
 from recompose.params import Params
@@ -28,7 +29,7 @@ class OwnVariant(Section):
     """A method with some settings changed, as in paper.yaml; by default on the data sets of the comparison."""
 
     method: str
-    settings: dict[str, Any] = Field(default={})
+    settings: Document = Field(default={})
     datasets: Unique = Field(default=[])
     backbone: Literal["main", "other", "other-pretraining"] = "main"
     reuse_runs_of: str | None = None

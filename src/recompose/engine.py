@@ -21,7 +21,7 @@ from typing import ClassVar
 from recompose import job_resources
 from recompose.costs import CostEstimate, Costs
 from recompose.digest import digest, short
-from recompose.errors import PlanError
+from recompose.errors import DamagedError, PlanError
 from recompose.files import read_json, write_json
 from recompose.papers.comparison import FOLDER as COMPARISONS
 from recompose.papers.declaration import Paper
@@ -355,14 +355,19 @@ class Engine:
         """Bring receipts and stamps up to date with the store; returns the receipts that were removed.
 
         Raises:
-            DamagedError: content that the plan needs has a missing or changed file.
+            DamagedError: content that the plan needs has a missing or changed file, or a file lies in the place of a
+                folder.
         """
-        for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
-            (self.work.results / kind).mkdir(parents=True, exist_ok=True)
-        for recipe in self.work.plan.recipes:
-            if self.work.store.is_complete(recipe):
-                self.work.store.verify(recipe)
-        return self.receipts.reconcile()
+        try:
+            for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
+                (self.work.results / kind).mkdir(parents=True, exist_ok=True)
+            for recipe in self.work.plan.recipes:
+                if self.work.store.is_complete(recipe):
+                    self.work.store.verify(recipe)
+            return self.receipts.reconcile()
+        except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
+            path, fault = Path(error.filename), "lies where a folder belongs, or is a folder where a file belongs"
+            raise DamagedError(path, fault, "move it away", "misplaced") from None
 
 
 class SubprocessEngine(Engine):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+Document = dict[str, Any]  # an object of JSON or YAML as plain values, not validated
 SCRATCH = "scratch"  # the subfolder for files to resume from; removed when the content is complete
 
 

@@ -1,11 +1,11 @@
 """The metric cache: metrics are computed once from scores by the current code, and stored beside the store."""
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from recompose.digest import digest, short
-from recompose.files import read_json, write_json
+from recompose.files import Document, read_json, write_json
 from recompose.fingerprint import fingerprint
 from recompose.plan import Recipe
 from recompose.records import COSTS
@@ -40,13 +40,14 @@ class MetricCache:
         scores = self._store.verify(evaluation).content
         path = self._folder / metric_code_digest(evaluation.track) / f"{evaluation.folder}.json"
         try:
-            cached: dict[str, Any] = read_json(path)
+            cached: Document = read_json(path)
             if cached["scores"] == scores:
                 return dict(cached["metrics"])
         except (OSError, ValueError, KeyError, TypeError):
             pass
         metrics = self.recompute(evaluation)
-        write_json(path, {"scores": scores, "metrics": metrics})
+        with suppress(OSError):  # where it cannot be written, metrics are computed again the next time
+            write_json(path, {"scores": scores, "metrics": metrics})
         return metrics
 
     def recompute(self, evaluation: Recipe) -> dict[str, float]:

@@ -21,10 +21,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from recompose.errors import ParamsError, PluginError
+from recompose.files import Document
 from recompose.fingerprint import PACKAGE, path_of
 from recompose.params import Section
 from recompose.params.additions import Addition
-from recompose.params.merging import Document
 from recompose.params.mistakes import mistakes_in, nearest
 from recompose.params.reading import read_document
 from recompose.params.sections import Count, Name
@@ -49,12 +49,20 @@ class MethodEntry(Section):
 class DataEntry(Section):
     """A format of data sets: the module that reads it."""
 
-    module: str = Field(description="The module, with `read` and, as its kind of data needs them, `arrange` or `draw`.")
+    module: str = Field(
+        description="The module, with `read`, and with `draw`, which writes the files, or `arrange`, which moves "
+        "unpacked archives."
+    )
     settings: str | None = Field(
         default=None,
-        description="`module:Class` of the section of such a data set in params.yaml; null: that of a published one.",
+        description="`module:Class` of the section of such a data set in params.yaml, without torch; null: that of a "
+        "published one, with archives.",
     )
-    synthetic: bool = Field(default=False, description="Whether data sets are generated from a seed.")
+    synthetic: bool = Field(
+        default=False,
+        description="Whether data sets are generated from the `seed` of their section: each seed of a profile then has "
+        "one of its own.",
+    )
     companions: list[str] = Field(default=[], description="Modules beside it that decide what it reads.")
     sizes: dict[str, Count] = Field(default={}, description="Images of each part, for estimates of costs.")
 

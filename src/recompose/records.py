@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recompose.digest import digest, short
 from recompose.errors import DamagedError
-from recompose.files import read_json, write_json
+from recompose.files import Document, read_json, write_json
 
 RECORD = "record.json"
 LOG = "log.txt"
@@ -24,7 +24,7 @@ class LenientModel(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Document:
         """Return the document as it was read, with its keys in the order of the fields."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
@@ -86,9 +86,9 @@ class Description(LenientModel):
     kind: str
     name: str
     track: str
-    labels: dict[str, Any]
+    labels: Document
     digest: str
-    document: dict[str, Any]
+    document: Document
     needs: dict[str, Need]
     code: dict[str, str]
 

@@ -16,15 +16,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
-from stat import S_ISREG
-from typing import Any
 
 from filelock import FileLock, Timeout
 
 from recompose.digest import sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
-from recompose.files import SCRATCH
+from recompose.files import SCRATCH, Document
 from recompose.plan import Recipe
 from recompose.progress import logged, say
 from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
@@ -126,12 +124,9 @@ class Store:
 
     def _fault(self, recipe: Recipe, name: str, expected: StoredFile, *, reading: bool) -> str:
         path = self.root.joinpath(recipe.kind, recipe.folder, name)
-        try:
-            status = path.stat()
-        except (FileNotFoundError, NotADirectoryError):
+        if not path.is_file():  # but a folder, or a link that leads nowhere or to itself
             return "is missing"
-        if not S_ISREG(status.st_mode):
-            return "is missing"
+        status = path.stat()
         if status.st_size != expected.bytes:
             return f"has {status.st_size} bytes instead of {expected.bytes}"
         place = f"{recipe.key}/{name}"
@@ -166,9 +161,12 @@ class Store:
         return verified
 
     def _write_verified(self) -> None:
-        """Append new entries: processes verify different files, and a rewrite for each of them would take long."""
+        """Append new entries: processes verify different files, and a rewrite for each of them would take long.
+
+        Where they cannot be written, files are read again the next time.
+        """
         if self._news and self.root.is_dir():
-            with (self.root / VERIFIED).open("a", encoding="utf-8") as file:
+            with suppress(OSError), (self.root / VERIFIED).open("a", encoding="utf-8") as file:
                 file.writelines(self._news)
             self._news.clear()
 
@@ -226,7 +224,7 @@ class Store:
                         logs.enter_context(logged(folder / LOG))
                     yield missing
                 seconds = round((time.perf_counter() - clock) / len(missing), 2)  # of the last attempt
-                shared: dict[str, Any] = {"shared_by": len(missing)} if len(missing) > 1 else {}
+                shared: Document = {"shared_by": len(missing)} if len(missing) > 1 else {}
                 records = [
                     self._new_record(
                         recipe,

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from recompose.comparisons import compared_variants, read_comparisons
 from recompose.errors import ChangedError, ParamsError, PlanError
+from recompose.files import Document
 from recompose.paper_checks import check_paper, check_variants
 from recompose.papers.comparison import Comparison
 from recompose.papers.declaration import Paper, all_papers, declared_variants
 from recompose.params import Params, load_params
-from recompose.params.merging import Document
 from recompose.params.reading import read_document
 from recompose.plan import OtherBudget, Plan, Planner, Recipe
 from recompose.plugins import Plugin, find_plugins

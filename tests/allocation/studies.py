@@ -23,6 +23,8 @@ STUDY = {
     "profiles.study.vlc": None,
     "profiles.study.czsl.methods": ["chance", "clip", "coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci"],
     "profiles.study.czsl.seeds": [100, 101, 102, 103, 104, 105, 106, 107],
+    "profiles.study.czsl.variant_seeds": [100],
+    "profiles.study.czsl.interpretation_seeds": [100],
     "profiles.study.czsl.looks": [3, 5, 8],
 }
 

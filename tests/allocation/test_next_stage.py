@@ -1,6 +1,7 @@
 """The choice of a stage against a plain one, which lists every part of every replicate and compares sets."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.allocation.next_stage import LEAST, Budget, OpenComparison, first_stage, next_stage, too_dear
-from recompose.inference.power import Question, decision_probability
+from recompose.inference.power import Question, predictive_probability
 from recompose.inference.sequential import Looks
 from recompose.params.allocation import Replicates, Stage
 
@@ -56,15 +57,17 @@ def everything(size: int = 3) -> dict[str, dict[str, int]]:
 def comparison(
     name: str, *methods: str, difference: float = 1.0, spread: float = 1.0, track: str = "t"
 ) -> OpenComparison:
-    return OpenComparison(name, track, methods, difference, Question(spread, 0.1, 0.01, 0.01))
+    return OpenComparison(name, track, methods, difference, Question(spread, 0.1, 0.01, 0.01), LOOKS[track].sizes[0])
 
 
 def chance(of: OpenComparison, size: int) -> float:
-    """The probability of a decision at a look, by the definition of its share."""
+    """The probability of a decision at a later look, by the definition of its share."""
+    if size <= of.seen:
+        return 0.0
     looks = LOOKS[of.track]
     share, plain = dict(zip(looks.sizes, looks.shares, strict=True))[size], of.question
     question = Question(plain.spread, plain.margin, plain.level * share, plain.margin_level * share, plain.is_kept)
-    return decision_probability(question, of.difference, size)
+    return predictive_probability(question, of.difference, of.seen, size)
 
 
 def chosen_plainly(comparisons: Sequence[OpenComparison], before: Replicates, left: float) -> Replicates:
@@ -164,16 +167,17 @@ def test_a_comparison_moves_by_one_look_and_others_of_its_methods_come_along() -
 
 def test_what_has_had_its_last_look_or_is_too_dear_gets_nothing() -> None:
     hopeless, last = (
-        comparison("hopeless", "a", "c", difference=0.15),
+        comparison("hopeless", "a", "c", difference=0.05),
         comparison("last", "d", "e", difference=9.0, track="u"),
     )
     start = everything() | {"u": {"d": 4, "e": 4}}
-    assert chance(hopeless, 12) < LEAST < chance(last, 4)
-    assert too_dear([hopeless, last], LOOKS) == ["hopeless"]
+    last = replace(last, seen=4)  # its last look is over
+    assert chance(hopeless, 12) < LEAST
+    assert too_dear([hopeless, last], LOOKS) == ["hopeless", "last"]
     assert next_stage([hopeless, last], LOOKS, BUDGET, [stage(start)], 100) is None
     result = next_stage([hopeless, last, comparison("b", "b")], LOOKS, BUDGET, [stage(start)], 100)
     assert result is not None
-    assert result.too_dear == ["hopeless"]
+    assert result.too_dear == ["hopeless", "last"]
     assert result.replicates == start | {"t": everything()["t"] | {"b": 6}}
 
 

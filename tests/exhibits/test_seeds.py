@@ -4,10 +4,11 @@ from recompose.exhibits.seeds import shared_replicates
 from recompose.plan import Recipe
 
 
-def planned(*seeds: int, worlds: bool = True) -> list[Recipe]:
+def planned(*seeds: int, worlds: bool = True, trains: bool = True) -> list[Recipe]:
     """The evaluations of a method with these seeds, of which each may draw a world."""
+    run = {"run": Recipe("runs", "m", {})} if trains else {}
     return [
-        Recipe("evaluations", "m", {"seed": seed}, {"data": data_of(seed if worlds else 0)}, labels={"seed": seed})
+        Recipe("evaluations", "m", {}, {"data": data_of(seed if worlds else 0), **run}, labels={"seed": seed})
         for seed in seeds
     ]
 
@@ -25,6 +26,13 @@ def test_methods_are_compared_in_the_worlds_that_all_have() -> None:
     assert shared(planned(0, 1, 2), planned(0)) == [[0], [0]]
     assert shared(planned(0, 1, 2)) == [[0, 1, 2]]
     assert shared() == []
+
+
+def test_what_trains_nothing_and_was_evaluated_once_restricts_no_other() -> None:
+    assert shared(planned(0, 1, 2), planned(1, 2), planned(1, trains=False)) == [[1, 2], [1, 2], [1]]
+    assert shared(planned(0, 1, 2), planned(1, 2), planned(0, trains=False)) == [[1, 2], [1, 2], [0]]
+    assert shared(planned(0, 1, 2), planned(0, 1, trains=False)) == [[0, 1], [0, 1]]
+    assert shared(planned(0, trains=False)) == [[0]]
 
 
 def test_where_they_share_none_all_stay() -> None:

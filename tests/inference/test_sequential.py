@@ -107,6 +107,7 @@ def staged(differences: np.ndarray, looks: Looks, is_kept: np.ndarray, budget: i
                 (comparison.higher,),
                 result.difference.value or 0.0,
                 question_of(comparison, open_tests, result.difference.spread or 0.0),
+                result.difference.n,
             )
             for comparison, result in tested.items()
             if result.verdict == UNDECIDED

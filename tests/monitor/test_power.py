@@ -56,18 +56,21 @@ def test_the_price_is_the_fewest_replicates_that_decide_and_what_they_lack_once(
             assert comparison.difference is not None
             assert comparison.spread.value
             for needed, difference in ((comparison.as_measured, comparison.difference), (comparison.if_zero, 0.0)):
-                if needed is not None and needed < 400:
+                assert needed is not None
+                assert not needed.is_new  # the profile declares no looks
+                if needed.replicates is not None and needed.replicates < 400:
                     levels = question_levels(engine, price)
                     question = Question(comparison.spread.value, comparison.margin, *levels, comparison.is_kept)
-                    assert decision_probability(question, difference, needed) >= 0.8
-                    assert decision_probability(question, difference, needed - 1) < 0.8
-        contradicting = [each for each in price.comparisons if each.contradicts and each.as_measured]
-        decisive = [min(contradicting, key=lambda each: each.as_measured or 0)] if contradicting else price.comparisons
+                    assert decision_probability(question, difference, needed.replicates) >= 0.8
+                    assert decision_probability(question, difference, needed.replicates - 1) < 0.8
+        needs = {each: each.as_measured and each.as_measured.replicates for each in price.comparisons}
+        contradicting = [each for each in price.comparisons if each.contradicts and needs[each]]
+        decisive = [min(contradicting, key=lambda each: needs[each] or 0)] if contradicting else price.comparisons
         counts: dict[str, int] = {}
         for comparison in decisive:
             for method in comparison.methods:
-                counts[method] = max(counts.get(method, 0), comparison.as_measured or 0)
-        if all(comparison.as_measured for comparison in decisive):
+                counts[method] = max(counts.get(method, 0), needs[comparison] or 0)
+        if all(needs[comparison] for comparison in decisive):
             assert price.core_seconds_as_measured == pytest.approx(seconds_of(engine, counts))
         else:
             assert price.core_seconds_as_measured is None

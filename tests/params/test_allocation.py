@@ -127,7 +127,13 @@ def test_the_plan_has_as_many_replicates_as_are_allocated_and_none_of_the_pilot(
     monkeypatch.delenv(PROFILE, raising=False)
     (tmp_path / "allocation.yaml").write_text(allocation_text(ALLOCATION))
     gone = {"profiles.study.other_budget": GONE, "profiles.study-long": GONE}
-    write_params(tmp_path, "study", {"profiles.study.gzsl": None, "profiles.study.vlc": None, **gone})
+    seeds_of = {
+        "profiles.study.czsl.seeds": list(range(100, 108)),
+        "profiles.study.czsl.looks": [3, 8],
+        "profiles.study.czsl.variant_seeds": [100],
+        "profiles.study.czsl.interpretation_seeds": [100],
+    }
+    write_params(tmp_path, "study", {"profiles.study.gzsl": None, "profiles.study.vlc": None, **gone, **seeds_of})
     plan = Workspace(tmp_path).plan
     seeds = {
         name: [recipe.labels["seed"] for recipe in plan.evaluations("czsl", name, "shapes-pairs")]

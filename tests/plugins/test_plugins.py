@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from recompose import fingerprint, phases
@@ -14,12 +15,15 @@ from recompose.plan import closure
 from recompose.plugins import FILE
 from recompose.report.results import StoredResults
 from recompose.tracks import TRACKS, use_plugins
+from recompose.tracks.vlc.data.index import read_suites
+from recompose.tracks.vlc.suites.metric_values import metrics
 from recompose.workspace import Workspace
 from tests.configuration import edit, text_of, write_params
 from tests.conftest import ROOT, environment
 from tests.errors import raises
 
 EXAMPLE = ROOT / "examples/csp-offset"
+PAGE = (ROOT / "docs/reference/plugins.md").read_text(encoding="utf-8")
 SETTINGS = "recompose.tracks.czsl.methods.csp.settings:CspSettings"
 TRAINING = {"lr": 0.005, "weight_decay": 1e-5, "batch_size": 64, "accumulate": 1, "epochs": 1}
 DECLARATION: dict[str, Any] = {
@@ -190,6 +194,7 @@ def test_a_mistake_is_one_line_with_its_place(
     assert near in str(caught.value)
     assert "\n" not in str(caught.value)
     assert "my_work" in str(caught.value)
+    assert f"`{code}`" in PAGE
 
 
 @pytest.mark.parametrize(
@@ -262,6 +267,38 @@ def test_a_plugin_metric_is_computed_and_its_code_counts_where_it_is_used(projec
     assert track.description_of("test/double").unit == "%"
     assert track.metric_modules(["test/closed/dense/auc"]) == [*track.metric_code]
     assert track.metric_modules(["test/double"]) == [*track.metric_code, "my_work.numbers"]
+
+
+@pytest.mark.parametrize(("ties", "expected"), [("lenient", 1), ("strict", 0)])
+def test_a_form_of_suites_is_read_and_scored_by_its_rule(project: Plan, ties: str, expected: int) -> None:
+    source = (
+        'LAYOUT = "<suite>/items.json"\n'
+        "def read(files):\n"
+        '    items = files.items("items.json")\n'
+        '    images = [files.image(item, "image", files.images) for item in items]\n'
+        '    asked = [(image, files.texts(item, "true", "false"), 0) for image, item in zip(images, items)]\n'
+        '    return files.suite({"pairs": files.choices("i2t", asked)})\n'
+    )
+    form = {"module": "suite", "subtasks": {"pairs": {"query": "i2t", "ties": ties}}}
+    work = project(
+        {"suite.py": source},
+        {
+            "suites": {"vlc": {"my-form": form}},
+            "params.vlc.suites": {"my-suite": {"adapter": "my-form"}},
+            "params.profiles.mine.vlc": {"suites": ["my-suite"], "methods": ["clip"]},
+        },
+    )
+    track, root = TRACKS["vlc"], work.data / "vlc"
+    recipe = next(recipe for recipe in work.plan.of("data") if recipe.name == "my-suite")
+    for path in (root / "my-suite/items.json", root / "images/my-suite/a.png"):
+        path.parent.mkdir(parents=True)
+        path.write_text('[{"image": "a.png", "true": "a dog", "false": "a cat"}]')
+    assert track.acquire(recipe, work.params, work.data) == root
+    read = track.index(recipe, root, work.root / "index")
+    assert read == ["my-suite/items.json", "images/my-suite/a.png"]
+    values = metrics(read_suites(work.root / "index"), {"my-suite/pairs": np.array([[0.5, 0.5]])})
+    assert values == {"test/my-suite/pairs": expected}
+    track.check_metric("test/my-suite/pairs", work.params)
 
 
 def test_the_example_is_found_by_its_folder(tmp_path: Path) -> None:

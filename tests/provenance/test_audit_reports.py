@@ -183,7 +183,7 @@ def test_edited_numbers_of_a_figure_are_found(root: Path, clean: Audit, agreeing
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
 
 
-@pytest.mark.parametrize("name", ["README.md", "metrics.json", "curves.csv", "index.html"])
+@pytest.mark.parametrize("name", ["README.md", "metrics.json", "curves.csv", "losses.csv", "index.html"])
 def test_an_edited_index_is_found(root: Path, clean: Audit, name: str) -> None:
     path = root / "reports/smoke" / name
     path.write_text(path.read_text() + " ")
@@ -210,6 +210,13 @@ def test_a_deleted_file_is_found(root: Path, clean: Audit, name: str) -> None:
     assert findings(found) == [("incomplete", f"reports/smoke/{name}", "is missing")]
     artifact = name.partition(".")[0]
     assert moved(found, clean) == ({artifact: {"tampered": SHOWN[artifact]}} if artifact in SHOWN else {})
+
+
+@pytest.mark.parametrize("content", ["", '{"results": {'])
+def test_build_info_that_was_cut_off_is_found(root: Path, clean: Audit, content: str) -> None:
+    (root / "reports/smoke/made.json").write_text(content)
+    found = audited(root)
+    assert findings(found) == [("tampered", "reports/smoke/made.json", "cannot be read")]
 
 
 def test_a_deleted_lineage_is_found_and_hides_nothing_else(root: Path, clean: Audit) -> None:
@@ -354,7 +361,7 @@ def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> No
     for name in MADE_FROM_EVALUATIONS:
         assert f"{name}: some results behind it are missing or not valid" in unchecked
     assert "the index needs evaluations that are missing or not valid" in unchecked
-    assert "reports against dvc.lock: dvc, .dvc or dvc.lock is missing" in unchecked
+    assert "reports against dvc.lock: dvc, .dvc or dvc.lock is missing or cannot be read" in unchecked
 
 
 CELL = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"

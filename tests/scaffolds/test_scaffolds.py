@@ -4,7 +4,7 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +13,34 @@ import yaml
 
 from recompose import phases
 from recompose.errors import ArgumentError, ParamsError
+from recompose.params import merged
 from recompose.plan import closure
 from recompose.report.results import StoredResults
 from recompose.scaffolds.checking import open_points
 from recompose.scaffolds.writing import kinds, taken_names, tracks_of, write_scaffold
-from recompose.tracks import use_plugins
+from recompose.tracks import MODEL_TRACK, use_plugins
+from recompose.tracks.model_evaluation import EvaluationRequest
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.conftest import ROOT, environment
 from tests.errors import raises
 
-AUC = "test/closed/dense/auc"
-TINY: dict[str, Any] = {
-    "based_on": "smoke",
-    "czsl": {"seeds": [0], "methods": ["chance"]},
-    "gzsl": None,
-    "vlc": None,
-    "override": {"czsl.datasets.shapes-pairs.images": {"train": 83, "val": 79, "test": 113}},
+METRICS = {"czsl": "test/closed/dense/auc", "gzsl": "test/validated/harmonic_mean", "vlc": "test/my-suite"}
+ALONE: dict[str, Any] = {"czsl": None, "gzsl": None, "vlc": None}  # the tracks of a profile but one
+TINY: dict[str, dict[str, Any]] = {
+    "czsl": {
+        "based_on": "smoke",
+        **ALONE,
+        "czsl": {"seeds": [0], "methods": ["chance"]},
+        "override": {"czsl.datasets.shapes-pairs.images": {"train": 83, "val": 79, "test": 113}},
+    },
+    "gzsl": {"based_on": "smoke", **ALONE, "gzsl": {"seeds": [0], "methods": ["ale"]}},
+    "vlc": {
+        "based_on": "smoke",
+        **ALONE,
+        "vlc": {"seeds": [0], "methods": ["clip"]},
+        "override": {"vlc.datasets.shapes-laion.images": 32},
+    },
 }
 ALL = [(kind, track) for kind in kinds() for track in tracks_of(kind)]
 
@@ -41,69 +52,90 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("RECOMPOSE_PROFILE", "tiny")
     folder = tmp_path / "project"
     folder.mkdir()
-    write_params(folder, "demo", {"profiles.tiny": TINY})
+    write_params(folder, "demo", {"profiles.tiny": TINY["czsl"]})
     (folder / "assets").symlink_to(ROOT / "assets")
     yield folder
     use_plugins([])
     sys.path[:] = before[0]
     for name in {*sys.modules} - before[1]:
-        if name.split(".")[0] == "my_own":
+        if name.startswith("my_"):
             del sys.modules[name]
 
 
 def written(root: Path, kind: str, track: str = "czsl", name: str = "my-own") -> list[Path]:
     """Write a scaffold, and name its plugin in the parameters; return its files."""
+    write_params(root, "demo", {"profiles.tiny": TINY[track], "plugins": plugins_of(root)})
     work = Workspace(root)
     files = write_scaffold(kind, name, track, None, root, taken_names(work, track)).files
-    if kind != "comparison":
-        write_params(root, "demo", {"profiles.tiny": TINY, "plugins": ["../my-own"]})
+    return [*files, work_with(root, track).root / "params.yaml"]
+
+
+def plugins_of(root: Path) -> list[str]:
+    return [f"../{file.parent.name}" for file in sorted(root.parent.glob("*/pyproject.toml"))]
+
+
+def work_with(root: Path, track: str, override: Mapping[str, Any] | None = None, **chosen: Any) -> Workspace:
+    """Return the project with all plugins beside it, and other choices of the tiny profile of a track."""
+    tiny = merged(TINY[track], {track: chosen, "override": override or {}})
+    write_params(root, "demo", {"profiles.tiny": tiny, "plugins": plugins_of(root)})
     use_plugins([])
-    return files
+    return Workspace(root)
+
+
+def numbers(work: Workspace, track: str, method: str, dataset: str) -> Mapping[str, float]:
+    """Make what a method's numbers need, and return them."""
+    (evaluation,) = work.plan.evaluations(track, method, dataset)
+    phases.make(work, closure([evaluation]))
+    return StoredResults(work).metrics(evaluation)
 
 
 def number(work: Workspace, method: str) -> float:
-    """Make what a method's number needs, and return it."""
-    (evaluation,) = work.plan.evaluations("czsl", method, "shapes-pairs")
-    phases.make(work, closure([evaluation]))
-    return float(StoredResults(work).metrics(evaluation)[AUC])
+    return numbers(work, "czsl", method, "shapes-pairs")[METRICS["czsl"]]
 
 
 @pytest.mark.parametrize(("kind", "track"), ALL)
 def test_a_scaffold_is_a_valid_plan_with_open_points(root: Path, kind: str, track: str) -> None:
     files = written(root, kind, track)
     assert all(path.is_file() for path in files)
-    assert not any("$" in path.read_text() for path in files)
+    assert not any("$" in path.read_text() for path in files if path.suffix != ".png")
     work = Workspace(root)
     assert work.plan.recipes
     codes = {point.code for point in open_points(work, "my-own")}
     assert {"no-released-code", "no-printed-values"} <= codes
     assert ("unwritten-test" in codes) == (kind != "comparison")
+    assert ("no-source" in codes) == (kind not in ("metric", "paper"))
 
 
-def test_a_method_gives_a_trained_number_and_its_test_fails_until_it_is_written(root: Path, tmp_path: Path) -> None:
+def test_a_method_gives_a_trained_number_and_its_code_counts(root: Path, tmp_path: Path) -> None:
     written(root, "method")
-    tiny = TINY | {"czsl": {"seeds": [0], "methods": ["my-own"]}}
-    tiny["override"] = {**TINY["override"], "czsl.methods.my-own.training.epochs": 1}
-    write_params(root, "demo", {"profiles.tiny": tiny, "plugins": ["../my-own"]})
-    work = Workspace(root)
+    work = work_with(root, "czsl", {"czsl.methods.my-own.training.epochs": 1}, methods=["my-own"])
     assert 0 < number(work, "my-own") < 1
     run = work.plan.evaluations("czsl", "my-own", "shapes-pairs")[0].needs["run"]
     assert work.store.is_complete(run)
-    places = os.pathsep.join(map(str, (ROOT / "src", tmp_path / "my-own")))
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-        cwd=tmp_path / "my-own",
-        env=environment() | {"PYTHONPATH": places},
-        capture_output=True,
-        text=True,
-    )
-    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
 
     model = tmp_path / "my-own/my_own/model.py"
     model.write_text(model.read_text() + "\n\nOTHER = 1\n")
     use_plugins([])
     (evaluation,) = Workspace(root).plan.evaluations("czsl", "my-own", "shapes-pairs")
     assert evaluation.needs["run"].digest != run.digest
+
+
+def test_tests_of_scaffolds_fail_where_they_are_not_written_alone(root: Path) -> None:
+    plugins = [(kind, track) for kind, track in ALL if kind != "comparison"]
+    for kind, track in plugins:
+        written(root, kind, track, f"my-{kind}-{track}")
+    folders = [str(root / folder) for folder in plugins_of(root)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *folders],
+        cwd=root,
+        env=environment() | {"PYTHONPATH": os.pathsep.join((str(ROOT / "src"), *folders))},
+        capture_output=True,
+        text=True,
+    )
+    failures = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    assert len(failures) == len(plugins) == len({line.split("/")[-1].split(":")[0] for line in failures}), done.stdout
+    reasons = [line for line in done.stdout.splitlines() if line.startswith("E ") and "Failed: not written yet" in line]
+    assert len(reasons) == len(plugins), done.stdout
 
 
 def test_a_comparison_gives_trained_numbers(root: Path) -> None:
@@ -124,6 +156,42 @@ def test_a_metric_gives_a_number_of_stored_scores_and_stands_in_its_table(root: 
     assert metrics["test/my-own"] == pytest.approx(mean)
     (paper,) = (paper for paper in work.papers if paper.name == "my-own")
     assert "test/my-own" in paper.artifacts["table-1"].columns.values()
+
+
+def test_a_data_set_of_pairs_gives_a_trained_number(root: Path) -> None:
+    written(root, "dataset")
+    work = work_with(root, "czsl", {"czsl.methods.csp.training.epochs": 1}, methods=["csp"], datasets=["my-own"])
+    assert 0 <= numbers(work, "czsl", "csp", "my-own")[METRICS["czsl"]] <= 1
+
+
+def test_a_method_on_a_data_set_of_classes_gives_trained_numbers_and_a_metric_of_them(root: Path) -> None:
+    for kind in ("dataset", "method", "metric", "comparison"):
+        written(root, kind, "gzsl", f"my-{kind}")
+    override = {"gzsl.methods.my-method.training.epochs": 1}
+    work = work_with(root, "gzsl", override, methods=["my-method"], datasets=["my-dataset"])
+    for method in ("my-method", "my-comparison-wide"):
+        values = numbers(work, "gzsl", method, "my-dataset")
+        assert 0 <= values[METRICS["gzsl"]] <= 1
+        mean = (values["test/validated/seen"] + values["test/validated/unseen"]) / 2
+        assert values["test/my-metric"] == pytest.approx(mean)
+
+
+def test_a_tuned_clip_gives_numbers_on_a_suite_and_a_metric_of_them(root: Path) -> None:
+    for kind in ("suite", "method", "metric", "comparison"):
+        written(root, kind, "vlc", f"my-{kind}")
+    override = {"vlc.methods.my-method.training.epochs": 1}
+    work = work_with(root, "vlc", override, methods=["clip", "my-method"], suites=["my-suite"])
+    for method in ("clip", "my-method", "my-comparison-half"):
+        values = numbers(work, "vlc", method, "shapes-laion")
+        assert 0 <= values[METRICS["vlc"]] <= min(values["test/my-suite/text"], values["test/my-suite/image"]) <= 1
+        assert values["test/my-metric"] == values[METRICS["vlc"]]
+    weights = str(ROOT / "assets/shapes-clip.safetensors")
+    request = EvaluationRequest("shapes-clip", weights, ("my-suite:winoground",), root / "data/vlc", root / "out")
+    untuned = numbers(work, "vlc", "clip", "shapes-laion")
+    rows = MODEL_TRACK.evaluate_model(request).rows
+    assert {f"test/{row.name}": row.value for row in rows} == {
+        name: value for name, value in untuned.items() if name.startswith("test/my-suite")
+    }
 
 
 def filled(file: Path, **values: Any) -> None:
@@ -157,6 +225,16 @@ def test_points_are_closed_one_by_one(root: Path, tmp_path: Path) -> None:
     assert codes() == ["no-checklist"]
 
 
+@pytest.mark.parametrize(("kind", "track"), [("dataset", "czsl"), ("suite", "vlc")])
+def test_data_needs_a_source(root: Path, tmp_path: Path, kind: str, track: str) -> None:
+    written(root, kind, track)
+    checklist = tmp_path / "my-own/my_own/checklist.yaml"
+    assert yaml.safe_load(checklist.read_text())["sources"] == {"data": None}
+    filled(checklist, sources={"data": "photos of my own, CC BY 4.0"})
+    codes = [point.code for point in open_points(Workspace(root), "my-own")]
+    assert codes == ["unwritten-test", "no-released-code", "no-printed-values"]
+
+
 def test_sources_of_a_comparison_are_of_its_variants_and_margin(root: Path) -> None:
     written(root, "comparison")
     places = [point.place.partition(": ")[2] for point in open_points(Workspace(root), "my-own")]
@@ -178,6 +256,10 @@ def test_sources_of_a_comparison_are_of_its_variants_and_margin(root: Path) -> N
         ("method", "csp", "czsl", "name-taken", "NAME", "csp"),
         ("method", "json", "czsl", "name-taken", "NAME", "module"),
         ("comparison", "msci", "czsl", "name-taken", "NAME", "msci"),
+        ("dataset", "mit-states", "czsl", "name-taken", "NAME", "mit-states"),
+        ("suite", "my-own", "czsl", "unknown-track", "--track", "vlc"),
+        ("suite", "comp", "vlc", "name-taken", "NAME", "comp"),
+        ("suite", "shapes-suites", "vlc", "name-taken", "NAME", "shapes-suites"),
     ],
 )
 def test_a_wrong_argument_is_one_line_and_writes_nothing(
@@ -190,9 +272,17 @@ def test_a_wrong_argument_is_one_line_and_writes_nothing(
     assert sorted(root.parent.rglob("*")) == before
 
 
-@pytest.mark.parametrize(("kind", "code"), [("method", "folder-exists"), ("comparison", "name-taken")])
-def test_nothing_is_overwritten(root: Path, kind: str, code: str) -> None:
-    files = {path: path.read_text() for path in written(root, kind)}
+@pytest.mark.parametrize(
+    ("kind", "track", "folder", "code"),
+    [
+        ("method", "czsl", None, "folder-exists"),
+        ("comparison", "czsl", None, "name-taken"),
+        ("suite", "vlc", "elsewhere", "name-taken"),
+    ],
+)
+def test_nothing_is_overwritten(root: Path, kind: str, track: str, folder: str | None, code: str) -> None:
+    files = {path: path.read_bytes() for path in written(root, kind, track)}
     with raises(ArgumentError, code):
-        write_scaffold(kind, "my-own", "czsl", None, root, [])
-    assert {path: path.read_text() for path in files} == files
+        write_scaffold(kind, "my-own", track, root / folder if folder else None, root, [])
+    assert {path: path.read_bytes() for path in files} == files
+    assert not (root / "elsewhere").exists()

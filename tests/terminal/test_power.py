@@ -5,26 +5,39 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from recompose.inference.power import SampleSize
 from recompose.monitor.power import GIVEN, MEASURED, PILOT, SIMILAR, UNKNOWN, ClaimPrice, ComparisonPrice, Spread
 from recompose.report.claims.verdicts import SUPPORTED, UNDECIDED
 from recompose.terminal.power import sentences, show_power
 
-COMPARISON = ComparisonPrice("a - b", ("a", "b"), 1.5, 0.5, 4, Spread(2.0, MEASURED), 12, None)
+COMPARISON = ComparisonPrice(
+    "a - b", ("a", "b"), 1.5, 0.5, 4, Spread(2.0, MEASURED), SampleSize(12), SampleSize(55, is_new=True)
+)
 UNDECIDED_CLAIM = ClaimPrice("p", "better\x1b[2J", "d", UNDECIDED, (COMPARISON,), 3600.0, None)
-DECIDED_CLAIM = ClaimPrice("p", "other", "d", SUPPORTED, ())
+DECIDED_CLAIM = ClaimPrice("p", "decided-one", "d", SUPPORTED, ())
 
 
 def test_a_table_has_each_undecided_claim_and_its_comparisons(capsys: pytest.CaptureFixture[str]) -> None:
     show_power(Console(width=120), [UNDECIDED_CLAIM, DECIDED_CLAIM], 2.0)
     out = capsys.readouterr().out
     assert "\x1b[2J" not in out
-    assert "other" not in out
+    assert "decided-one" not in out
     (row,) = (line for line in out.splitlines() if "a - b" in line)
-    assert row.split()[3:] == ["+1.50", "0.5", "2.00", "4", "12", "/", ">", "1000"]
+    assert row.split()[3:] == ["+1.50", "0.5", "2.00", "4", "12", "/", "55", "new"]
     (claim,) = (line for line in out.splitlines() if line.startswith("better"))
     assert claim.split()[-2:] == ["/", "?"]
     assert "2 claims: 1 supported here, 0 reversed here, 0 negligible here, 1 undecided." in out
     assert "1 of 1 claims" in out
+
+
+def test_numbers_are_never_cut_in_a_terminal_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = {"as_measured": SampleSize(598, is_new=True), "if_zero": SampleSize(404, is_new=True)}
+    price = replace(UNDECIDED_CLAIM, comparisons=(replace(COMPARISON, n=24, **sizes),), core_seconds_if_zero=1500.0)
+    claim = "graph-helps-unseen-more-than-seen"
+    show_power(Console(width=80), [replace(price, claim=claim, core_seconds_as_measured=1440.0)], None)
+    table = capsys.readouterr().out.split("\n\n")[0]
+    assert "598 new / 404 new" in table
+    assert "24 min / 25 min" in table
 
 
 @pytest.mark.parametrize(("source", "mark"), [(SIMILAR, "~"), (PILOT, "~"), (GIVEN, "~"), (UNKNOWN, "?")])
@@ -32,7 +45,10 @@ def test_spreads_that_were_not_measured_here_are_marked_and_explained(
     source: str, mark: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spread = Spread(None if source == UNKNOWN else 2.0, source)
-    price = replace(UNDECIDED_CLAIM, comparisons=(replace(COMPARISON, spread=spread),))
+    comparison = replace(COMPARISON, spread=spread)
+    if source == UNKNOWN:
+        comparison = replace(comparison, as_measured=None, if_zero=None)
+    price = replace(UNDECIDED_CLAIM, comparisons=(comparison,))
     show_power(Console(width=120), [price], None)
     out = capsys.readouterr().out
     assert f"Spread: {mark} " in out

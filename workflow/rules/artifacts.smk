@@ -37,32 +37,31 @@ rule figure:
         "python -m recompose.worker artifacts {wildcards.figure} 2>&1 | tee {log}"
 
 
+# A step of `all`: the table of a paper's headline, as soon as that can be made.
+rule first_table:
+    input:
+        lambda wildcards: ancient(engine.paper_prerequisites(*FIRST_TABLES[wildcards.paper])),
+    output:
+        receipt="results/receipts/all/artifacts/{paper}-first-{digest}.json",
+    log:
+        "results/logs/artifacts/{paper}-first-{digest}.log",
+    params:
+        artifact=lambda wildcards: f"{wildcards.paper}/{FIRST_TABLES[wildcards.paper][1]}",
+    message:
+        "{params.artifact}"
+    priority: FIRST
+    resources:
+        **ROOM,
+    shell:
+        "python -m recompose.worker artifacts {params.artifact} --receipt {output.receipt} 2>&1 | tee {log}"
+
+
 for _paper in engine.papers:
 
-    rule:
-        name:
-            f"first_of_{_paper.name}"
-        """A step of `all`: the table of a paper's headline, as soon as that can be made."""
-        input:
-            lambda wildcards, paper=_paper: ancient(engine.paper_prerequisites(paper, paper.first_artifact)),
-        output:
-            receipt=engine.receipts.first_table(_paper),
-        log:
-            f"results/logs/artifacts/{_paper.name}-first.log",
-        params:
-            artifact=f"{_paper.name}/{_paper.first_artifact}",
-        message:
-            "{params.artifact}"
-        priority: FIRST
-        resources:
-            **ROOM,
-        shell:
-            "python -m recompose.worker artifacts {params.artifact} --receipt {output.receipt} 2>&1 | tee {log}"
-
+    # a step of `all`: the tables and figures of a paper, once what they need is there
     rule:
         name:
             f"artifacts_of_{_paper.name}"
-        """A step of `all`: the tables and figures of a paper, once what they need is there."""
         input:
             lambda wildcards, paper=_paper: ancient(engine.paper_prerequisites(paper)),
         output:
@@ -104,7 +103,7 @@ for _paper in engine.papers:
 
     workflow.get_rule(
         _paper.target
-    ).docstring = f"The tables and figures of one paper, with just what they need: {_paper.title}."
+    ).docstring = f"One paper, its tables and figures with just what they need: {_paper.title}."
 
 
 rule artifacts:

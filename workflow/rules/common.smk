@@ -9,6 +9,7 @@ TABLES, FIGURES = (
     [f"{paper.name}/{name}" for paper in engine.papers for name in paper.artifacts if is_figure(paper, name) == figures]
     for figures in (False, True)
 )
+FIRST_TABLES = {paper.name: (paper, paper.first_artifact) for paper in engine.papers}
 
 FIRST = 1000  # priority of tables, figures and pages, before all training
 

@@ -1,8 +1,8 @@
 # The report site, the index for code hosts, and the numbers that DVC compares.
 
 
+# A step of `all`: the report site, as soon as the first paper is there; it says what is still to come.
 rule first_page:
-    """A step of `all`: the report site, as soon as the first paper is there; it says what is still to come."""
     input:
         lambda wildcards: ancient(engine.first_page_prerequisites()),
     output:
@@ -20,8 +20,8 @@ rule first_page:
         "python -m recompose.worker report {params.to_come} --receipt {output.receipt} 2>&1 | tee {log}"
 
 
+# A step of `all`: the report site with all papers in it.
 rule write_report:
-    """The report site, the index for code hosts, and the numbers that DVC compares."""
     input:
         ancient(engine.paper_receipts()),
         lambda wildcards: ancient(engine.first_page_receipts()), # two that write the same pages go one after the other

@@ -1,14 +1,14 @@
 # The content of results/: data, backbones, features, grids, runs with their evaluations. A job makes a batch. The
 # content is no output of Snakemake, which would delete the progress of a killed process.
 #
-# There is a rule for each stage, because in Snakemake rules have priorities, and jobs do not.
+# There is a rule for each stage, because in Snakemake rules have priorities, and jobs do not. Steps of `all` have no
+# docstring, so that `snakemake --list` describes what users call, and that alone.
 
 JOBS = "results/receipts/{scope}/%s/{job}.json"
 MAKE = "python -m recompose.worker make --job {wildcards.job} --receipt {output.receipt} 2>&1 | tee {log}"
 
 
 rule make_data:
-    """Raw data, downloaded or generated, checked and indexed."""
     output:
         receipt=JOBS % DATA,
     log:
@@ -53,8 +53,6 @@ for _place, _queue in enumerate(engine.queues):
             **AFTER_QUEUED,
         shell:
             MAKE
-
-    workflow.get_rule(f"make_{rule_suffix(_queue)}").docstring = f"A step of `all`: what {_queue} needs first."
 
 
 rule data:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from math import inf
 
 from recompose.inference.estimates import rounded
-from recompose.inference.power import Question, look_probability
+from recompose.inference.power import Question, predictive_probability, question_at
 from recompose.inference.sequential import Looks
 from recompose.params.allocation import PartCosts, Replicates, Stage
 
-LEAST = 0.2  # the probability of a decision at the last look below which a comparison gets no further replicates
+LEAST = 0.1  # the probability of a decision at the last look below which a comparison gets no further replicates
 DECIMALS = 2  # decimals of seconds that are written
 DIGITS = 9  # of what is compared: other processors may differ in those after
 
@@ -27,10 +27,14 @@ class OpenComparison:
     methods: tuple[str, ...]
     difference: float
     question: Question  # at the level that is left to it, before it is divided among looks
+    seen: int  # replicates of the difference
 
     def probability(self, looks: Looks, size: int) -> float:
-        """Return the probability that a look decides it, if the difference is as measured."""
-        return rounded(look_probability(self.question, self.difference, looks, size), DIGITS)
+        """Return the probability that a look decides it, given what was seen; 0 for a look that is over."""
+        at_look = question_at(self.question, looks, size)
+        if at_look is None or size <= self.seen:
+            return 0.0
+        return rounded(predictive_probability(at_look, self.difference, self.seen, size), DIGITS)
 
     def later_looks(self, looks: Looks, replicates: Replicates) -> list[int]:
         """Return the looks that some of its methods have not reached."""

@@ -79,4 +79,5 @@ def _open_comparison(paper: Paper, name: str, result: TestedComparison, open_tes
         tuple(result.comparison.methods),
         rounded(round(result.difference.value, DECIMALS), DIGITS),
         question,
+        result.difference.n,
     )

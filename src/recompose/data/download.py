@@ -34,11 +34,11 @@ class Expected:
     source: str = "params.yaml"
 
 
-class _MirrorFailed(Exception):  # noqa: N818 - never leaves this module
+class _MirrorError(Exception):
     """The reason why a mirror does not deliver a file."""
 
 
-class _Interrupted(_MirrorFailed):
+class _InterruptedError(_MirrorError):
     """A failure that another attempt at the same mirror may overcome."""
 
 
@@ -64,7 +64,7 @@ def download(urls: Sequence[str], target: Path, expected: Expected | None = None
                 _fetch(session, url, part)
                 _deliver(part, target, expected)
                 return
-            except _MirrorFailed as failure:
+            except _MirrorError as failure:
                 failures.append(f"  {url}: {failure}")
     raise DownloadError(_total_failure(target, expected, failures), code="no-delivery", place=target)
 
@@ -99,7 +99,7 @@ def _deliver(part: "_Part", target: Path, expected: Expected | None) -> None:
     if expected and (difference := _difference(part.path, expected)):
         aside = target.with_name(target.name + ".mismatch")
         part.move_to(aside)
-        raise _MirrorFailed(f"delivered {difference}; stored as {aside}")
+        raise _MirrorError(f"delivered {difference}; stored as {aside}")
     with part.path.open("rb+") as file:
         os.fsync(file.fileno())
     part.move_to(target)
@@ -150,7 +150,7 @@ def _fetch(session: requests.Session, url: str, part: _Part) -> None:
         try:
             _request(session, url, part)
             return
-        except _Interrupted:
+        except _InterruptedError:
             if part.size > furthest:
                 furthest = part.size
                 waits = iter(_RETRY_WAITS_S)
@@ -170,7 +170,7 @@ def _request(session: requests.Session, url: str, part: _Part) -> None:
         if version is not None and response.status_code in (206, 416):
             if not _continues(response, part, version):
                 part.discard()
-                raise _Interrupted("the answer does not continue the stored part, which is discarded")
+                raise _InterruptedError("the answer does not continue the stored part, which is discarded")
             if response.status_code == 416:  # no bytes after these: the part is complete
                 return
         else:
@@ -186,9 +186,9 @@ def _translate_errors() -> Iterator[None]:
     try:
         yield
     except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
-        raise _Interrupted(f"connection failed: {error}") from error
+        raise _InterruptedError(f"connection failed: {error}") from error
     except requests.RequestException as error:  # for example URLs and redirects that are not http or https
-        raise _MirrorFailed(str(error)) from error
+        raise _MirrorError(str(error)) from error
 
 
 def _check_status(response: requests.Response) -> None:
@@ -196,16 +196,16 @@ def _check_status(response: requests.Response) -> None:
     if status == 200:
         return
     answer = f"answered {status} {response.reason}"
-    raise _Interrupted(answer) if status >= 500 or status in (408, 429) else _MirrorFailed(answer)
+    raise _InterruptedError(answer) if status >= 500 or status in (408, 429) else _MirrorError(answer)
 
 
 def _check_offer(response: requests.Response, expected: Expected | None) -> None:
     """Refuse an answer that cannot be the file, before its content is transferred."""
     if response.headers.get("Content-Type", "").startswith("text/html"):  # an error or login page with status 200
-        raise _MirrorFailed("answered with a web page in place of the file")
+        raise _MirrorError("answered with a web page in place of the file")
     size, total = expected.size if expected else None, _total(response, 0)
     if expected and size is not None and total is not None and size != total:
-        raise _MirrorFailed(f"offers {total:,} bytes, where {expected.source} expects {size:,}")
+        raise _MirrorError(f"offers {total:,} bytes, where {expected.source} expects {size:,}")
 
 
 def _version(response: requests.Response) -> str | None:
@@ -241,7 +241,7 @@ def _append(response: requests.Response, part: _Part) -> None:
             file.write(chunk)
             advance(len(chunk))
     if total is not None and part.size != total:
-        raise _Interrupted(f"the connection ended after {part.size} of {total} bytes")
+        raise _InterruptedError(f"the connection ended after {part.size} of {total} bytes")
 
 
 def _total(response: requests.Response, done: int) -> int | None:

@@ -32,6 +32,7 @@ class ComparisonEvidence(LenientModel):
     p_margin: float | None
     price: str  # the replicates that decide it, if the difference is as measured / if it is zero; empty: unknown
     needed: int | None  # the first of these; None: too many
+    in_new_study: bool = False  # these replicates are those of a new study
 
     @property
     def text(self) -> str:

@@ -37,19 +37,46 @@ def decision_probability(question: Question, difference: float, replicates: int)
     >>> round(decision_probability(Question(spread=1.0, margin=0.1), difference=1.0, replicates=10), 2)
     0.8
     """
+    error = question.spread / sqrt(replicates)
+    return _decision_probability(question, difference, replicates, error)
+
+
+def predictive_probability(question: Question, difference: float, seen: int, replicates: int) -> float:
+    """Return the probability that so many replicates decide a comparison, given the mean of those seen among them.
+
+    The true difference is not taken to be that mean: under a flat prior, the mean of all n replicates is normal around
+    that of the m seen, with variance s^2 (1/m - 1/n) (predictive power: Spiegelhalter, Freedman and Blackburn, 1986).
+
+    Args:
+        question: the comparison.
+        difference: the mean of the replicates seen.
+        seen: their number, at least one and below that of all.
+        replicates: of all.
+
+    >>> question = Question(spread=1.0, margin=0.1)
+    >>> round(predictive_probability(question, difference=0.3, seen=5, replicates=20), 2)
+    0.37
+    >>> round(decision_probability(question, difference=0.3, replicates=20), 2)
+    0.25
+    """
+    deviation = question.spread * sqrt(1 / seen - 1 / replicates)
+    return _decision_probability(question, difference, replicates, deviation)
+
+
+def _decision_probability(question: Question, difference: float, replicates: int, deviation: float) -> float:
+    """Return the probability of a decision if the mean is normal around a difference with this deviation."""
     import numpy as np
     from scipy.special import ndtr, stdtrit
 
-    freedom = replicates - 1
-    error = question.spread / sqrt(replicates)
-    if error == 0:
+    if question.spread == 0:
         return float(difference != 0)
-    sampled = error * _sampled_spreads(freedom)
+    freedom = replicates - 1
+    sampled = question.spread / sqrt(replicates) * _sampled_spreads(freedom)
     far = -float(stdtrit(freedom, question.level / 2)) * sampled + (question.margin if question.is_kept else 0.0)
     near = question.margin + float(stdtrit(freedom, question.margin_level / 2)) * sampled
 
     def below(limit: Any) -> "np.ndarray":
-        return np.asarray(ndtr((limit - difference) / error))
+        return np.asarray(ndtr((limit - difference) / deviation))
 
     is_outside = 1 - below(far) + below(-far)
     is_inside = np.where(near > 0, below(near) - below(-near), 0.0)
@@ -66,36 +93,27 @@ def _sampled_spreads(freedom: int) -> "np.ndarray":
     return np.asarray(np.sqrt(chdtri(freedom, (np.arange(POINTS) + 0.5) / POINTS) / freedom))
 
 
-def look_probability(question: Question, difference: float, looks: Looks, size: int) -> float:
-    """Return the probability that a look decides a comparison, at its share of the error."""
+def question_at(question: Question, looks: Looks, size: int) -> Question | None:
+    """Return a comparison as a look tests it, at its share of the error; None if that is nothing."""
     share = dict(zip(looks.sizes, looks.shares, strict=True))[size]
-    if share == 0:
-        return 0.0
     level, margin_level = question.level * share, question.margin_level * share
-    return decision_probability(replace(question, level=level, margin_level=margin_level), difference, size)
+    return replace(question, level=level, margin_level=margin_level) if share else None
 
 
-def replicates_needed(
-    question: Question, difference: float, looks: Looks | None = None, power: float = POWER
-) -> int | None:
-    """Return the fewest replicates that decide a comparison with this probability, or None if too many are needed.
+def look_probability(question: Question, difference: float, looks: Looks, size: int) -> float:
+    """Return the probability that a look decides a comparison whose true difference is this."""
+    at_look = question_at(question, looks, size)
+    return decision_probability(at_look, difference, size) if at_look else 0.0
 
-    Args:
-        question: the comparison.
-        difference: its true difference.
-        looks: those at which it is tested: the first one that decides it; None: once, after MOST replicates at most.
-        power: the probability.
+
+def replicates_needed(question: Question, difference: float, power: float = POWER) -> int | None:
+    """Return the fewest replicates that decide a comparison, tested once, with this probability; None: above MOST.
 
     >>> replicates_needed(Question(spread=1.0, margin=0.1), difference=1.0)
     10
     >>> replicates_needed(Question(spread=1.0, margin=1.0), difference=0.0)
     12
-    >>> replicates_needed(Question(spread=1.0, margin=0.1), difference=1.0, looks=Looks((6, 12, 18)))
-    12
     """
-    if looks:
-        sizes = (size for size in looks.sizes if look_probability(question, difference, looks, size) >= power)
-        return next(sizes, None)
     low, high = 1, 2
     while decision_probability(question, difference, high) < power:
         low, high = high, 2 * high
@@ -107,10 +125,47 @@ def replicates_needed(
     return high if high <= MOST else None
 
 
-def needed_range(
+@dataclass(frozen=True)
+class SampleSize:
+    """The replicates that decide a comparison with 80 % probability."""
+
+    replicates: int | None  # None: above MOST
+    is_new: bool = False  # no look of this study would: all replicates are those of a new study, tested once
+
+    @property
+    def text(self) -> str:
+        """The number in short: "12", "55 new", "> 1000"."""
+        if self.replicates is None:
+            return f"> {MOST}"
+        return f"{self.replicates} new" if self.is_new else str(self.replicates)
+
+
+def sample_size(question: Question, difference: float, looks: Looks | None = None, seen: int = 0) -> SampleSize:
+    """Return the first look to come that decides a comparison, or else the replicates of a new study.
+
+    Args:
+        question: the comparison.
+        difference: its true difference.
+        looks: those of the study; None: it is tested once.
+        seen: replicates so far; looks that they reached are over.
+
+    >>> sample_size(Question(spread=1.0, margin=0.1), difference=1.0, looks=Looks((6, 12, 18))).text
+    '18'
+    >>> sample_size(Question(spread=1.0, margin=0.1), difference=0.3, looks=Looks((6, 12, 18))).text
+    '90 new'
+    """
+    if looks is None:
+        return SampleSize(replicates_needed(question, difference))
+    for size in looks.sizes:
+        if size > seen and look_probability(question, difference, looks, size) >= POWER:
+            return SampleSize(size)
+    return SampleSize(replicates_needed(question, difference), is_new=True)
+
+
+def sample_size_range(
     question: Question, difference: float, replicates: int, looks: Looks | None = None
-) -> tuple[int | None, int | None]:
-    """Return the replicates needed at both ends of the spread's 80 % interval.
+) -> tuple[SampleSize, SampleSize]:
+    """Return the replicates that decide a comparison at both ends of the spread's 80 % interval.
 
     The range says only what follows from the uncertainty of the spread; the difference is taken as true.
 
@@ -121,7 +176,7 @@ def needed_range(
         looks: those at which it is tested; None: once.
     """
     low, high = (
-        replicates_needed(replace(question, spread=spread), difference, looks)
+        sample_size(replace(question, spread=spread), difference, looks, replicates)
         for spread in spread_range(question.spread, replicates)
     )
     return low, high

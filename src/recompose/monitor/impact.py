@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from recompose.engine import TRAINED, Engine
 from recompose.errors import DiffError
+from recompose.files import Document
 from recompose.git import git
 from recompose.monitor import plan_summary
 from recompose.monitor.edit_impact import PlanDifference, changed_cells
@@ -117,7 +117,7 @@ class Impact:
         """The number of verdicts among them."""
         return sum(artifact.claims for artifact in self.artifacts)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """Return the impact as plain values."""
         return {
             "profile": self.profile,

@@ -7,14 +7,14 @@ therefore needs only what all revisions have.
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
+from recompose.files import Document
 from recompose.metric_cache import metric_code_digest
 from recompose.receipts import Receipts
 from recompose.workspace import Workspace
 
 
-def plan_document(work: Workspace) -> dict[str, Any]:
+def plan_document(work: Workspace) -> Document:
     """Return the digests of everything that a workspace asks for, and the places that they stand for."""
     plan, other = work.plan, work.plan.other_budget
     named = [(track, name, key) for track, section in plan.tracks.items() for name, key in section.evaluations]

@@ -7,7 +7,7 @@ from statistics import median
 
 from recompose.engine import Engine
 from recompose.errors import PlanError
-from recompose.inference.power import MOST, needed_range, replicates_needed
+from recompose.inference.power import SampleSize, sample_size, sample_size_range
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.mistakes import nearest
 from recompose.plan import Recipe, closure
@@ -21,7 +21,7 @@ MEASURED, SIMILAR, PILOT, GIVEN, UNKNOWN = "measured", "similar", "pilot", "give
 SHARED = ("corpora", "backbones")  # what a replicate does not make anew
 RANGED_BELOW = 5  # replicates: the spread of fewer is so uncertain that the price is given as a range, too
 
-Range = tuple[int | None, int | None]
+Range = tuple[SampleSize, SampleSize]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class ComparisonPrice:
-    """The replicates that decide an undecided comparison with 80 % probability; None: unknown, or more than most."""
+    """The replicates that decide an undecided comparison with 80 % probability."""
 
     text: str
     methods: tuple[str, ...]
@@ -42,11 +42,10 @@ class ComparisonPrice:
     margin: float
     n: int
     spread: Spread
-    as_measured: int | None  # without a measurement: if the difference is what the paper prints, twice the margin
-    if_zero: int | None
+    as_measured: SampleSize | None  # None: unknown; where nothing was measured, as printed: twice the margin
+    if_zero: SampleSize | None
     range_as_measured: Range | None = None  # with few replicates: at the ends of the spread's 80 % interval
     range_if_zero: Range | None = None
-    most: int = MOST  # replicates that are possible: those of the last look
     is_kept: bool = False  # the claim is that the difference is within the margin
 
     @property
@@ -57,7 +56,7 @@ class ComparisonPrice:
         return abs(self.difference) > self.margin if self.is_kept else self.difference < self.margin
 
 
-Priced = tuple[ComparisonPrice, int | None]  # a comparison, and the replicates that decide it
+Priced = tuple[ComparisonPrice, SampleSize | None]  # a comparison, and the replicates that decide it
 
 
 @dataclass(frozen=True)
@@ -143,16 +142,16 @@ class _Pricing:
         expected = 2 * comparison.margin if result.value is None else result.value
         if result.value is None and comparison.is_kept:
             expected = 0.0
-        needed: tuple[int | None, int | None] = (None, None)
+        needed: tuple[SampleSize | None, SampleSize | None] = (None, None)
         ranges: tuple[Range | None, Range | None] = (None, None)
         looks = self.results.looks(self.paper.track)
         if spread.value:
             question = question_of(comparison, open_tests, spread.value)
-            needed = (replicates_needed(question, expected, looks), replicates_needed(question, 0.0, looks))
+            needed = sample_size(question, expected, looks, result.n), sample_size(question, 0.0, looks, result.n)
             if spread.source == MEASURED and result.n < RANGED_BELOW:
                 ranges = (
-                    needed_range(question, expected, result.n, looks),
-                    needed_range(question, 0.0, result.n, looks),
+                    sample_size_range(question, expected, result.n, looks),
+                    sample_size_range(question, 0.0, result.n, looks),
                 )
         return ComparisonPrice(
             f"{comparison.higher} - {comparison.lower}" if not comparison.lower_metric else tested.metrics_text,
@@ -163,8 +162,7 @@ class _Pricing:
             spread,
             *needed,
             *ranges,
-            looks.sizes[-1] if looks else MOST,
-            comparison.is_kept,
+            is_kept=comparison.is_kept,
         )
 
     def _spread(self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison]) -> Spread:
@@ -210,25 +208,28 @@ class _Pricing:
 
     def _core_seconds(self, benchmark: str, prices: Iterable[Priced]) -> float | None:
         """Return the time of the replicates that all these comparisons need, or None if one is not known."""
-        counts: dict[str, int] = {}
+        missing: dict[str, int] = {}
         for price, needed in prices:
-            if needed is None:
+            if needed is None or needed.replicates is None:
                 return None
             for method in price.methods:
-                counts[method] = max(counts.get(method, 0), needed)
-        return self.core_seconds(benchmark, counts)
+                more = needed.replicates - (0 if needed.is_new else self._complete(benchmark, method))
+                missing[method] = max(missing.get(method, 0), more)
+        return self._seconds_of(benchmark, missing)
 
-    def core_seconds(self, benchmark: str, replicates: Mapping[str, int]) -> float | None:
-        """Return the time of bringing methods to these numbers of replicates, or None if a time is not known."""
+    def _complete(self, benchmark: str, method: str) -> int:
+        return len(self.results.complete(self.paper.track, method, benchmark))
+
+    def _seconds_of(self, benchmark: str, missing: Mapping[str, int]) -> float | None:
+        """Return the time of replicates of methods, or None if a time is not known."""
         seconds: dict[str, float] = {}
-        for method, count in replicates.items():
+        for method, more in missing.items():
             planned = self.results.planned(self.paper.track, method, benchmark)
-            more = count - len(self.results.complete(self.paper.track, method, benchmark))
             for recipe in replicate_recipes(planned[0]):
                 estimate = self.engine.estimate(recipe)
                 if estimate is None:
                     return None
-                seconds[recipe.digest] = max(seconds.get(recipe.digest, 0.0), max(more, 0) * estimate.seconds)
+                seconds[recipe.digest] = max(seconds.get(recipe.digest, 0.0), more * estimate.seconds)
         return sum(seconds.values())
 
 
@@ -236,8 +237,12 @@ def _decisive(prices: tuple[ComparisonPrice, ...]) -> list[ComparisonPrice]:
     """Return the comparisons that decide a claim if differences are as measured: the cheapest one that contradicts it,
     or all if none does.
     """
-    contradicting = [price for price in prices if price.as_measured is not None and price.contradicts]
-    return [min(contradicting, key=lambda price: price.as_measured or 0)] if contradicting else list(prices)
+    counts = {
+        price: price.as_measured.replicates
+        for price in prices
+        if price.contradicts and price.as_measured and price.as_measured.replicates
+    }
+    return [min(counts, key=lambda price: counts[price])] if counts else list(prices)
 
 
 def replicate_recipes(evaluation: Recipe) -> list[Recipe]:

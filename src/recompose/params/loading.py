@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from recompose.errors import ParamsError, PluginError
+from recompose.files import Document
 from recompose.params.additions import Addition, with_additions, wrong_additions
 from recompose.params.allocation import read_allocation
-from recompose.params.merging import Document
 from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
 from recompose.params.profiles import apply_overrides, scale_epochs, with_bases, wrong_bases, wrong_other_budget
 from recompose.params.reading import read_document

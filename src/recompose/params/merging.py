@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-Document = dict[str, Any]  # a YAML document, or a section of it, as plain values
+from recompose.files import Document
 
 
 def merged(*documents: Mapping[str, object]) -> Document:

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field, create_model
 
-from recompose.params.merging import Document
+from recompose.files import Document
 from recompose.params.sections import Name, Section
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from recompose.errors import ParamsError
+from recompose.files import Document
 
 Place = tuple[str | int, ...]
 CODES = {  # pydantic's name of a mistake -> ours; all others are wrong values
@@ -188,5 +189,5 @@ def _is_section(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def _fields(section: type[BaseModel]) -> dict[str, Any]:
+def _fields(section: type[BaseModel]) -> Document:
     return {field.alias or name: field.annotation for name, field in section.model_fields.items()}

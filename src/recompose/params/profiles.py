@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from recompose.params.merging import Document, merged, plain
+from recompose.files import Document
+from recompose.params.merging import merged, plain
 from recompose.params.mistakes import Problem, nearest, params_error, unknown_name
 
 

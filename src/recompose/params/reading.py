@@ -12,6 +12,7 @@ import yaml
 from yaml.composer import Composer, ComposerError
 
 from recompose.errors import ParamsError
+from recompose.files import Document
 from recompose.params.merging import plain
 
 TAG = "tag:yaml.org,2002:"
@@ -36,7 +37,7 @@ class RepeatedKeyError(ComposerError):
 class _Yaml12Loader(Composer, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """A loader of YAML 1.2; the Python composer precedes that of the C parser."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # without those of YAML 1.1
+    yaml_implicit_resolvers: ClassVar[Document] = {}  # without those of YAML 1.1
 
     def __init__(self, text: str) -> None:
         Composer.__init__(self)

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Discriminator, Field, Tag, create_model
 
+from recompose.files import Document
 from recompose.params.allocation import Allocation
-from recompose.params.merging import Document
 from recompose.params.mistakes import Problem
 from recompose.params.sections import (
     Backbone,
@@ -138,7 +138,7 @@ class ParamsFile(Section):
 
 def file_schema(tracks: Forms) -> type[ParamsFile]:
     """Return the schema of params.yaml with the sections of these tracks."""
-    choices: dict[str, Any] = {
+    choices: Document = {
         name: (
             form.choice | None,
             Field(default=None, description=f"Choices from the track {name}; null: the track is left out."),
@@ -146,7 +146,7 @@ def file_schema(tracks: Forms) -> type[ParamsFile]:
         for name, form in tracks.items()
     }
     profile = create_model("Profile", __base__=ProfileSection, __doc__=ProfileSection.__doc__, **choices)
-    sections: dict[str, Any] = {
+    sections: Document = {
         name: (form.section, Field(description=f"The track {name}.")) for name, form in tracks.items()
     }
     profiles = ParamsFile.model_fields["profiles"].description

@@ -5,8 +5,9 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import AfterValidator, Field, create_model
 
+from recompose.files import Document
 from recompose.inference.sequential import Looks
-from recompose.params.merging import Document, merged
+from recompose.params.merging import merged
 from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
 from recompose.params.sections import Count, Distinct, Name, Names, Section, Seed
 

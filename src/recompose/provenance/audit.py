@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from recompose.files import Document
 from recompose.papers.declaration import Paper
 from recompose.progress import say
 from recompose.provenance.checks.allocation import check_allocation
@@ -15,7 +16,6 @@ from recompose.provenance.checks.stored import StoredCheck
 from recompose.provenance.remote import remedy
 from recompose.report.documents import Sources
 from recompose.report.findings import Audit, AuditReport, Finding
-from recompose.report.lineage import Document
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import TrustEvaluator, pulled_text
 from recompose.workspace import Workspace

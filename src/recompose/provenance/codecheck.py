@@ -6,12 +6,11 @@ certificate and the address of its report, is added by hand: the file holds no p
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from recompose.errors import ReleaseError
-from recompose.files import write_text
+from recompose.files import Document, write_text
 from recompose.papers.declaration import Paper
 from recompose.provenance.citation import read_citation
 from recompose.provenance.crate import CITATION
@@ -47,9 +46,7 @@ def write_codecheck(
     write_text(target, f"---\n{text}")
 
 
-def codecheck_document(
-    work: Workspace, papers: list[Paper], audited: Audit, checker: str, time: datetime
-) -> dict[str, Any]:
+def codecheck_document(work: Workspace, papers: list[Paper], audited: Audit, checker: str, time: datetime) -> Document:
     """Return the content of ``codecheck.yml``: what is checked, its files, by whom, when, and what that showed."""
     cited = read_citation(work.root / CITATION)
     manifest = [

@@ -18,12 +18,12 @@ from rocrate.model.entity import Entity
 from rocrate.rocrate import ROCrate
 
 from recompose.digest import digest, sha256_file, short
+from recompose.files import Document
 from recompose.papers.declaration import Paper
 from recompose.phases import PHASES
 from recompose.provenance.crate_names import PARAMETERS, RUN_OF_ALL, WORKFLOW
 from recompose.records import BuildInfo, StableRecord
 from recompose.report.kinds import artifact_files
-from recompose.report.lineage import Document
 from recompose.report.published import PublishedLineage
 
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"

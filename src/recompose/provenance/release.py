@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError
 
 from recompose.data.archives import extract
 from recompose.digest import sha256_file
 from recompose.errors import ReleaseError
-from recompose.files import read_json, write_atomically, write_json, write_text
+from recompose.files import Document, read_json, write_atomically, write_json, write_text
 from recompose.git import git
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
@@ -102,7 +101,7 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
     return release
 
 
-def zenodo_metadata(citation: Path, papers: Iterable[Paper], release: Release) -> dict[str, Any]:
+def zenodo_metadata(citation: Path, papers: Iterable[Paper], release: Release) -> Document:
     """Return a deposit's metadata as Zenodo reads it from ``.zenodo.json``, from CITATION.cff."""
     cited = read_citation(citation)
     titles = "; ".join(f"{paper.title} ({paper.venue})" for paper in papers)

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from recompose.errors import ChangedError, DamagedError, PlanError
+from recompose.files import Document
 from recompose.params.mistakes import nearest
 from recompose.plan import Recipe
 from recompose.records import RECORD, Description, Record
 from recompose.report.differing import differing, settings_of
 from recompose.workspace import Workspace
 
-Settings = Mapping[str, Any]
+Settings = Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class SettingsDifference:
     first: str
     second: str
     place: str  # "czsl on shapes-pairs"; empty: profiles or stored results
-    settings: dict[str, dict[str, Any]]  # dotted name -> name of a side -> value, absent where a side lacks it
+    settings: dict[str, Document]  # dotted name -> name of a side -> value, absent where a side lacks it
 
 
 def settings_difference(work: Workspace, first: str, second: str) -> list[SettingsDifference]:

@@ -125,7 +125,8 @@ def read_lineage(path: Path) -> Lineage:
         others = [other.name.removesuffix(SUFFIX) for other in sorted(place.parent.glob(f"*{SUFFIX}"))]
         nearest = nearest_name(place.name.removesuffix(SUFFIX), others)
         hint = f"; the nearest is '{nearest}'" if nearest else ""
-        message = f"{place} is missing: {path.name} is no artifact, or was not made here{hint}"
+        remedy = f"`snakemake --cores all` makes it{hint}"
+        message = f"{place} is missing: {path.name} is no artifact, or was not made here; {remedy}"
         raise TraceError(message, code="missing-lineage", place=place)
     try:
         return Lineage.read(place)

@@ -7,6 +7,7 @@ from typing import Any
 
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
+from recompose.files import Document
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.records import flat
@@ -14,7 +15,7 @@ from recompose.records import flat
 ABSENT = "-"  # the text of a setting that a side does not have
 
 
-def differing(documents: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def differing(documents: Mapping[str, Mapping[str, object]]) -> dict[str, Document]:
     """Return the settings in which documents differ: dotted name -> name of a document -> value.
 
     A document without a setting is left out of it.
@@ -48,10 +49,10 @@ def value_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def settings_of(evaluation: Recipe) -> dict[str, Any]:
+def settings_of(evaluation: Recipe) -> Document:
     """Return all settings behind an evaluation: its own, those of the run that it scores, and its backbone."""
     run = evaluation.needs.get("run")
-    settings: dict[str, Any] = {**(run.document["settings"] if run else {}), **evaluation.document["settings"]}
+    settings: Document = {**(run.document["settings"] if run else {}), **evaluation.document["settings"]}
     settings["method"] = evaluation.labels["method"]
     if "backbone" in evaluation.needs:
         settings["backbone"] = evaluation.needs["backbone"].name

@@ -23,6 +23,8 @@ from recompose.files import write_text
 from recompose.papers.declaration import Paper
 from recompose.params import Params
 from recompose.params.mistakes import nearest
+from recompose.params.reference import section_reference
+from recompose.plugins import Declaration
 from recompose.report.index import STUDY
 from recompose.report.kinds import kind_of
 from recompose.report.published import PublishedLineage
@@ -179,6 +181,7 @@ def generated_tables(
         **{f"metrics-{track.name}": metrics_table(_metrics_of(track)) for track in tracks},
         "metrics-cost": metrics_table(COSTS),
         "budgets": budgets_table(params, published),
+        "plugin": section_reference(Declaration, "`plugin.yaml`"),
     }
 
 

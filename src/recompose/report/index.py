@@ -13,6 +13,8 @@ from recompose.report.claims.cells import verdict_counts
 from recompose.report.claims.outcome import reading
 from recompose.report.formats import escape_markdown
 from recompose.report.lineage import INDEX, MADE, ReportIndex, write_made
+from recompose.report.losses import FILE as LOSSES
+from recompose.report.losses import EpochLosses
 from recompose.report.paper_readme import paper_readme
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
@@ -32,6 +34,7 @@ def index_texts(results: StoredResults, papers: list[Paper]) -> dict[str, str]:
         README: readme(results, papers),
         **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in papers},
         METRICS: metrics_json(results),
+        LOSSES: EpochLosses.of(results.work, results.plan.of("runs")).text,
         **{file: function(place)(results) for file, place in plots(results).items()},
         PARAMETERS: reference(FORMS),
         SCHEMA: json.dumps(json_schema(FORMS), indent=2) + "\n",

@@ -1,10 +1,9 @@
 """Kinds of artifacts: the tables and figures that exist, their files, and the recipes that determine them."""
 
-from typing import Any
-
 from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
 from recompose.exhibits.seeds import shared_replicates
+from recompose.files import Document
 from recompose.fingerprint import ROOT, fingerprint
 from recompose.papers.declaration import AGAINST, CLAIMS, DIFFERING, FOREST, Paper
 from recompose.params import json_schema
@@ -119,7 +118,7 @@ def other_budget_inputs(plan: Plan, paper: Paper, name: str) -> list[Recipe]:
 
 def declaration_digest(paper: Paper, name: str) -> str:
     """Return the digest of the declaration of an artifact in its paper's folder."""
-    section: dict[str, Any] = {"artifact": paper.artifacts[name].model_dump(), "datasets": paper.datasets}
+    section: Document = {"artifact": paper.artifacts[name].model_dump(), "datasets": paper.datasets}
     if paper.artifacts[name].kind in (CLAIMS, FOREST, AGAINST):
         section["claims"] = {row: claim.model_dump() for row, claim in paper.claims.items()}
     printed = paper.folder / "reported" / f"{name}.csv"

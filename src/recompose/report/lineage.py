@@ -17,7 +17,7 @@ from recompose.digest import digest, short
 from recompose.errors import LineageError, OutdatedLineageError
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.evidence import ClaimEvidence
-from recompose.files import read_json, write_json
+from recompose.files import Document, read_json, write_json
 from recompose.records import BuildInfo, Description, LenientModel, StableRecord, complaint
 
 SUFFIX = ".lineage.json"
@@ -25,7 +25,6 @@ INDEX, MADE = "index.json", "made.json"  # among the reports
 PARTS = ("track", "benchmarks", "cells", "asked", "records", "wanted", "metric_code", "codes", "files")
 DESCRIBED = ("records", "wanted")  # the parts with descriptions of recipes
 UNREADABLE = (OSError, ValueError, RecursionError)  # of a file that anybody wrote; a ValidationError is a ValueError
-Document = dict[str, Any]  # JSON that is not validated yet
 
 
 def _as_written(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:

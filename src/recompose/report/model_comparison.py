@@ -7,9 +7,9 @@ import io
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recompose.files import write_json, write_text
+from recompose.files import Document, write_json, write_text
 from recompose.inference.estimates import rounded
 from recompose.palette import RIGHT, VERDICTS, WRONG
 from recompose.progress import printable
@@ -50,7 +50,7 @@ def _p_text(p: float | None) -> str:
     return "" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def comparison_document(comparison: ComparisonSummary) -> dict[str, Any]:
+def comparison_document(comparison: ComparisonSummary) -> Document:
     """Return a comparison as a document of plain values."""
     return {
         "names": list(comparison.names),
@@ -59,7 +59,7 @@ def comparison_document(comparison: ComparisonSummary) -> dict[str, Any]:
     }
 
 
-def _plain(row: ComparisonRow) -> dict[str, Any]:
+def _plain(row: ComparisonRow) -> Document:
     return {name: rounded(value, DIGITS) if isinstance(value, float) else value for name, value in asdict(row).items()}
 
 
@@ -120,7 +120,7 @@ def _draw(comparison: ComparisonSummary, stem: Path) -> None:
         Sheet(stem, f"{', '.join(map(printable, others))} against {printable(baseline)}", []).write(figure, numbers)
 
 
-def _plotted(row: ComparisonRow) -> dict[str, Any]:
+def _plotted(row: ComparisonRow) -> Document:
     """Return the plotted numbers of a line, in per cent; unknown ones are None."""
     named = {name: getattr(row, name) for name in ("difference", "low", "high", "detectable")}
     numbers = {name: None if value is None else 100 * value for name, value in named.items()}

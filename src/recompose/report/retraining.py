@@ -1,21 +1,18 @@
 """The measured spread of numbers over retrainings of the same replicate: a file of the reports, and what follows."""
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from recompose.errors import LineageError
 from recompose.files import write_text
 from recompose.inference.estimates import rounded
 from recompose.inference.retraining import RetrainingSpread, Variance, moderate
-from recompose.records import complaint
+from recompose.report.csv_lines import lines_text, read_lines
 
 FILE = "retraining.csv"  # among the reports
 DIGITS = 4  # significant ones, of variances and steps
@@ -78,31 +75,7 @@ class RetrainingSpreads:
         Raises:
             LineageError: it is invalid; the message names the line.
         """
-        path = reports / FILE
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return cls()
-        except (OSError, UnicodeDecodeError) as error:
-            raise LineageError(f"{path} cannot be read: {error}; {REMEDY}", code="no-spreads", place=path) from None
-        return cls.parse(text, path)
-
-    @classmethod
-    def parse(cls, text: str, path: object) -> "RetrainingSpreads":
-        """Return the spreads of a file with this text; the path is for messages.
-
-        Raises:
-            LineageError: the text is no table of spreads.
-        """
-        rows = csv.DictReader(StringIO(text))
-        lines = []
-        for number, row in enumerate(rows, start=2):
-            try:
-                lines.append(RetrainedMetric.model_validate({str(name): value for name, value in row.items()}))
-            except ValidationError as error:
-                message = f"{path}:{number}: {complaint(error)}; {REMEDY}"
-                raise LineageError(message, code="no-spreads", place=f"{path}:{number}") from None
-        return cls(tuple(lines))
+        return cls(read_lines(RetrainedMetric, reports / FILE, REMEDY, "no-spreads"))
 
     def update(self, reports: Path) -> Path:
         """Write the file into a folder of reports, where it keeps the lines of other methods; return its path.
@@ -116,11 +89,7 @@ class RetrainingSpreads:
 
     def write(self, reports: Path) -> Path:
         """Write the file into a folder of reports, and return its path."""
-        stream = StringIO()
-        writer = csv.DictWriter(stream, [*RetrainedMetric.model_fields], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(line.model_dump() for line in self.lines)
-        write_text(reports / FILE, stream.getvalue())
+        write_text(reports / FILE, lines_text(RetrainedMetric, self.lines))
         return reports / FILE
 
     @cached_property

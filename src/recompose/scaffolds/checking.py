@@ -11,12 +11,15 @@ from pydantic import Field
 from recompose.errors import ArgumentError
 from recompose.papers.comparison import FOLDER
 from recompose.params import Section
+from recompose.params.additions import SHARED
+from recompose.params.merging import Document
 from recompose.params.mistakes import mistakes_in, nearest, params_error
 from recompose.params.reading import read_document
 from recompose.plugins import Plugin
 from recompose.workspace import Workspace
 
 FILE = "checklist.yaml"
+DATA = ("datasets", "suites")  # the parts of a track's section whose entries are data
 UNWRITTEN = "not written yet"  # how the reason begins with which a test of a scaffold fails
 
 
@@ -120,14 +123,16 @@ def _prefixes(path: str) -> list[str]:
 
 
 def _plugin_settings(plugin: Plugin) -> list[str]:
-    """Return the settings of a plugin's methods; with several methods, below the name of each."""
-    params = plugin.declaration.params
-    methods = {
-        name: settings
-        for track in plugin.declaration.methods
-        for name, settings in (params.get(track, {}).get("methods") or {}).items()
-    }
-    return [*_leaves(next(iter(methods.values())) if len(methods) == 1 else methods)]
+    """Return what needs a source: the settings of a plugin's methods, and the ``data`` of its data sets and suites. Of
+    several, each is below its name.
+    """
+    params, declared = plugin.declaration.params, plugin.declaration.methods
+    entries: Document = {}
+    for track in [key for key in params if key not in SHARED]:
+        methods = params[track].get("methods") or {}
+        entries |= {name: settings for name, settings in methods.items() if name in declared.get(track, {})}
+        entries |= {name: {"data": None} for part in DATA for name in params[track].get(part) or {}}
+    return [*_leaves(next(iter(entries.values())) if len(entries) == 1 else entries)]
 
 
 def _comparison_settings(root: Path, name: str) -> list[str]:

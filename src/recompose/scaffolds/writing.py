@@ -15,13 +15,15 @@ from recompose.files import write_text
 from recompose.papers.comparison import FOLDER
 from recompose.papers.declaration import all_papers
 from recompose.params.mistakes import nearest
+from recompose.scaffolds.example_items import item_places, write_items
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 TEMPLATES = resources.files(__package__) / "templates"
 PLUGIN = "plugin"  # the folder of templates that all plugins share
-COMPARISON = "comparison"
+SHARED = "shared"  # in the folder of a kind: the templates of all its tracks
+COMPARISON, SUITE = "comparison", "suite"
 ENDING = ".txt"  # of templates, so that no tool takes them for code
 
 
@@ -40,15 +42,21 @@ def kinds() -> list[str]:
 
 def tracks_of(kind: str) -> list[str]:
     """Return the tracks that a kind has a scaffold for."""
-    return sorted(folder.name for folder in (TEMPLATES / kind).iterdir() if folder.is_dir())
+    return [track for track in TRACKS if (TEMPLATES / kind / track).is_dir()]
 
 
 def taken_names(work: Workspace, track: str) -> list[str]:
-    """Return the names that something new cannot have: those of methods, papers, profiles and comparisons."""
+    """Return the names that something new cannot have: those of a track's methods, data sets, suites and metrics, and
+    of papers, profiles and comparisons.
+    """
     comparisons = [path.stem for path in (work.root / FOLDER).glob("*.y*ml")]
-    methods = [*TRACKS[track].methods] if track in TRACKS else []
-    names = [*methods, *(paper.name for paper in all_papers()), *work.params.profiles]
-    return [*names, *comparisons, *RESERVED]
+    names = [*(paper.name for paper in all_papers()), *work.params.profiles, *comparisons, *RESERVED]
+    if track not in TRACKS:
+        return names
+    catalogue, section = TRACKS[track], work.params.tracks[track]
+    data = [name for field in catalogue.data_fields() for name in getattr(section, field)]
+    metrics = [name.split("/")[1] for name in catalogue.metric_names()]  # suites are scored under their names
+    return [*names, *catalogue.methods, *catalogue.adapters, *data, *metrics]
 
 
 def write_scaffold(kind: str, name: str, track: str, folder: Path | None, root: Path, taken: list[str]) -> Scaffold:
@@ -58,7 +66,8 @@ def write_scaffold(kind: str, name: str, track: str, folder: Path | None, root: 
         kind: such as ``method``.
         name: of what is new, and of its plugin or comparison.
         track: its track.
-        folder: of its plugin, by default ``../<name>``; a comparison is a file of the project and has none.
+        folder: of its plugin, by default ``../<name>``; a comparison is a file of the project and has none. The items
+            of a suite are in the project's ``data``.
         root: of the project.
         taken: names that are in use for this kind.
 
@@ -74,9 +83,13 @@ def write_scaffold(kind: str, name: str, track: str, folder: Path | None, root: 
     target = folder or root.parent / name
     if target.exists():
         raise ArgumentError("--folder", f"{target} exists already; choose another", code="folder-exists")
-    files = _rendered(TEMPLATES / PLUGIN, name) | _rendered(TEMPLATES / kind / track, name)
+    data = root / "data" / track
+    if kind == SUITE and (present := next((path for path in item_places(data, name) if path.exists()), None)):
+        raise ArgumentError("NAME", f"{name!r}: {present} exists already; choose another", code="name-taken")
+    files = _rendered(TEMPLATES / PLUGIN, name) | _rendered_kind(kind, track, name)
+    items = write_items(data, name) if kind == SUITE else []
     return Scaffold(
-        _write(target, files),
+        [*_write(target, files), *items],
         [
             f"pip install --no-deps --no-build-isolation --editable {target}",
             f"recompose check {name}",
@@ -88,7 +101,7 @@ def write_scaffold(kind: str, name: str, track: str, folder: Path | None, root: 
 def _write_comparison(name: str, track: str, folder: Path | None, root: Path) -> Scaffold:
     if folder is not None:
         raise ArgumentError("--folder", f"is of plugins; a comparison is {FOLDER}/{name}.yaml", code="no-folder")
-    files = _rendered(TEMPLATES / COMPARISON / track, name)
+    files = _rendered_kind(COMPARISON, track, name)
     for file in files:
         if (path := root / FOLDER / file).exists():
             raise ArgumentError("NAME", f"{name!r}: {path} exists already; choose another", code="name-taken")
@@ -113,6 +126,12 @@ def _check(kind: str, name: str, track: str, taken: list[str]) -> None:
         raise ArgumentError("NAME", message, code="wrong-name")
     if name in taken:
         raise ArgumentError("NAME", f"{name!r} exists already; choose another", code="name-taken")
+
+
+def _rendered_kind(kind: str, track: str, name: str) -> dict[str, str]:
+    """Return the texts of a kind's templates for a track by their relative paths."""
+    folders = [TEMPLATES / kind / folder for folder in (SHARED, track)]
+    return {path: text for folder in folders if folder.is_dir() for path, text in _rendered(folder, name).items()}
 
 
 def _rendered(folder: Traversable, name: str) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """The dialog of a claim: its comparisons with the values pair by pair, the tests, the price, and what belongs to it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, LookEvidence
+from recompose.files import Document
 from recompose.papers.declaration import Claim
 from recompose.report.claims.outcome import reading
 from recompose.report.claims.sides import number_text
@@ -11,10 +11,8 @@ from recompose.report.claims.verdicts import probability_text
 from recompose.report.lineage import Lineage, LineageCell
 from recompose.tracks import TRACKS
 
-Content = dict[str, Any]
 
-
-def claim_dialog(lineage: Lineage, claim: Claim, verdict: LineageCell, interval: str, is_synthetic: bool) -> Content:
+def claim_dialog(lineage: Lineage, claim: Claim, verdict: LineageCell, interval: str, is_synthetic: bool) -> Document:
     """Return the content of the dialog of a claim on a data set, as the page's script reads it.
 
     Args:
@@ -57,7 +55,7 @@ def _evaluations(lineage: Lineage, verdict: LineageCell, label: str) -> dict[str
 
 def _comparison(
     evidence: ClaimEvidence, comparison: ComparisonEvidence, digits: int, keys: Mapping[str, Mapping[str, str]]
-) -> Content:
+) -> Document:
     differences = evidence.differences(comparison)
     looks = [_look(look, digits) for look in comparison.looks]
     return {
@@ -81,7 +79,7 @@ def _mean_text(differences: Mapping[str, float], digits: int) -> str:
 
 def _pairs(
     evidence: ClaimEvidence, comparison: ComparisonEvidence, digits: int, keys: Mapping[str, Mapping[str, str]]
-) -> Iterator[Content]:
+) -> Iterator[Document]:
     """Yield a row for each seed: the value of each side with its evaluation, and the difference."""
     differences = evidence.differences(comparison)
     values = [evidence.values[side] for side in comparison.sides]
@@ -106,11 +104,11 @@ def _key(keys: Mapping[str, str], seed: str) -> str:
     return keys.get(seed, next(iter(keys.values())) if len(keys) == 1 else "")
 
 
-def _value(value: float | None, digits: int, key: str) -> Content:
+def _value(value: float | None, digits: int, key: str) -> Document:
     return {"text": "" if value is None else number_text(value, digits), "key": "" if value is None else key}
 
 
-def _look(look: LookEvidence, digits: int) -> Content:
+def _look(look: LookEvidence, digits: int) -> Document:
     return {
         "replicates": look.replicates,
         "share": f"{look.share:.3g}",

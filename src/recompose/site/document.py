@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from recompose.digest import short
 from recompose.errors import ParamsError
 from recompose.exhibits.cells import Cell
+from recompose.files import Document
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Artifact, Paper, View
 from recompose.params import Params
 from recompose.records import StableRecord, code_text, flat
@@ -24,6 +24,7 @@ from recompose.report.tables import ABOUT, reported_cells
 from recompose.report.trust import STATES, UNCHECKED
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import Scope
+from recompose.site.settings import differing_rows
 from recompose.tracks import TRACKS
 
 SPREAD = " ± "
@@ -32,7 +33,6 @@ SHOWN_PARTS = (
     *("row", "column", "view", "text", "n"),
     *("made_from", "missing", "names", "metric", "aggregate"),
 )
-Content = dict[str, Any]  # of a part of the page, for its template or its script
 Place = tuple[str, str, str]  # source, row and column of a value in a grid
 
 
@@ -46,7 +46,7 @@ class Site:
     params: Params
     pending: tuple[str, ...] = ()  # papers whose artifacts are still being made
 
-    def document(self) -> Content:
+    def document(self) -> Document:
         """Return the page's content."""
         cells = _Cells(self.published, self.audit)
         papers = [self._paper(paper, cells) for paper in self.papers]
@@ -62,7 +62,7 @@ class Site:
             "stored": self._stored(self.published.records),
         }
 
-    def stored_folders(self, paper: Paper) -> Content:
+    def stored_folders(self, paper: Paper) -> Document:
         """Return the details of the stored folders behind a paper's artifacts."""
         records: dict[str, StableRecord] = {}
         for artifact in paper.artifacts:
@@ -70,10 +70,10 @@ class Site:
                 records |= lineage.records
         return self._stored(records)
 
-    def _stored(self, records: Mapping[str, StableRecord]) -> Content:
+    def _stored(self, records: Mapping[str, StableRecord]) -> Document:
         return {key: _stored_folder(key, record, self.params) for key, record in records.items()}
 
-    def _paper(self, paper: Paper, cells: "_Cells") -> Content:
+    def _paper(self, paper: Paper, cells: "_Cells") -> Document:
         artifacts = [_artifact(paper, name, cells) for name in paper.artifacts]
         self._add_claims(paper, artifacts, cells)
         claims = [claim for artifact in artifacts for claim in artifact["claims"]]
@@ -97,7 +97,7 @@ class Site:
             "notes": _notes(paper),
         }
 
-    def _add_claims(self, paper: Paper, artifacts: list[Content], cells: "_Cells") -> None:
+    def _add_claims(self, paper: Paper, artifacts: list[Document], cells: "_Cells") -> None:
         """Add what the page says of each claim on each data set: the reading of its verdict, and its dialog."""
         for artifact in artifacts:
             for claim in artifact["claims"]:
@@ -106,7 +106,7 @@ class Site:
                     parts["reading"] = reading(parts["kind"], is_synthetic)
                     cells.add_claim(paper, f"{paper.name}/{artifact['name']}", claim["name"], parts, is_synthetic)
 
-    def _verdicts(self, paper: Paper, claims: list[Content]) -> Iterator[Content]:
+    def _verdicts(self, paper: Paper, claims: list[Document]) -> Iterator[Document]:
         """Yield the number of verdicts of each kind, for each data set."""
         tests = [test for claim in claims for test in claim["tested"]]
         for dataset in _distinct(test["dataset"] for test in tests):
@@ -125,7 +125,7 @@ class Site:
             }
 
 
-def _judged(test: Content) -> JudgedClaim:
+def _judged(test: Document) -> JudgedClaim:
     cell, other = test["verdict"], test.get(OTHER_BUDGET)
     is_dependent = other is not None and other["text"].startswith(DEPENDS)
     return JudgedClaim.of(cell["row"], cell["text"], cell["n"], cell["evidence"], is_dependent)
@@ -136,13 +136,13 @@ def _notes(paper: Paper) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def _counts(published: PublishedLineage) -> Content:
+def _counts(published: PublishedLineage) -> Document:
     """Return the number of runs and evaluations, and the file of their build info."""
     kinds = Counter(record.kind for record in published.records.values())
     return {"runs": kinds["runs"], "evaluations": kinds["evaluations"], "file": MADE}
 
 
-def _audit_summary(audit: Audit) -> Content:
+def _audit_summary(audit: Audit) -> Document:
     """Return the audit in short: its findings by state and reason, with the places of each."""
     places: dict[tuple[str, str], list[str]] = {}
     for finding in audit.findings:
@@ -159,7 +159,7 @@ def _audit_summary(audit: Audit) -> Content:
     }
 
 
-def _states(audit: Audit, papers: list[Content]) -> list[Content]:
+def _states(audit: Audit, papers: list[Document]) -> list[Document]:
     """Return the number of measured cells in each state, the worst first, and the first artifact with one."""
     marked = [
         (mark, artifact["id"]) for paper in papers for artifact in paper["artifacts"] for mark in artifact["marks"]
@@ -175,10 +175,14 @@ class _Cells:
 
     def __init__(self, published: PublishedLineage, audit: Audit) -> None:
         self._published, self._audit = published, audit
-        self.all: list[Content] = []
-        self.claims: list[Content] = []  # the dialogs of claims on data sets
+        self.all: list[Document] = []
+        self.claims: list[Document] = []  # the dialogs of claims on data sets
 
-    def number(self, paper: Paper, name: str) -> list[Content]:
+    def settings(self, measured: Iterable[Document]) -> list[Document]:
+        """Return the settings in which rows of an artifact differ."""
+        return differing_rows(self._published, (cell["cell"] for cell in measured))
+
+    def number(self, paper: Paper, name: str) -> list[Document]:
         """Number the measured cells of an artifact, and return them."""
         artifact = f"{paper.name}/{name}"
         if artifact not in self._published.lineages:
@@ -203,7 +207,7 @@ class _Cells:
             numbered.append({**content, "cell": cell, "number": number, "state": self.all[-1]["state"]})
         return numbered
 
-    def add_claim(self, paper: Paper, artifact: str, name: str, parts: Content, is_synthetic: bool) -> None:
+    def add_claim(self, paper: Paper, artifact: str, name: str, parts: Document, is_synthetic: bool) -> None:
         """Add the dialog of a claim on a data set, for its verdict and its estimate."""
         lineage, verdict = self._published.lineages[artifact], parts["verdict"]["cell"]
         dialog = claim_dialog(lineage, paper.claims[name], verdict, parts["95 % interval"]["text"], is_synthetic)
@@ -212,7 +216,7 @@ class _Cells:
                 self.all[parts[part]["number"]]["claim"] = len(self.claims)
             self.claims.append(dialog)
 
-    def headline(self, paper: Paper) -> Content | None:
+    def headline(self, paper: Paper) -> Document | None:
         """Return the track's headline metric of the paper's own method, in the artifact that its headline names."""
         if paper.headline is None:
             return None
@@ -243,7 +247,7 @@ def title_of(name: str) -> str:
     return name.replace("-", " ").capitalize()
 
 
-def _artifact(paper: Paper, name: str, cells: _Cells) -> Content:
+def _artifact(paper: Paper, name: str, cells: _Cells) -> Document:
     artifact, measured = paper.artifacts[name], cells.number(paper, name)
     endings = ("svg", "csv") if is_figure(paper, name) else ("csv", "tex", "md")
     is_claims = artifact.kind == CLAIMS
@@ -262,6 +266,7 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> Content:
         "cells": measured if is_figure(paper, name) else [],
         "quotations": [_quotations(view) for view in artifact.views.values() if view.says],
         "grids": [] if is_claims or is_figure(paper, name) else list(_grids(paper, name, artifact, measured)),
+        "settings": [] if is_claims or is_figure(paper, name) else cells.settings(measured),
         "flags": [flag.model_dump() for flag in artifact.flags],
         "files": [f"{paper.name}/{name}.{ending}" for ending in endings],
     }
@@ -272,17 +277,17 @@ def _digits_by_claim(paper: Paper) -> dict[str, int]:
     return {name: track.description_of(claim.metric).digits for name, claim in paper.claims.items()}
 
 
-def _quotations(view: View) -> Content:
+def _quotations(view: View) -> Document:
     """Return the quotations of sources on the rows of a view."""
     sources = _distinct(source for texts in view.says.values() for source in texts)
     rows = [{"name": row, "texts": [texts.get(source, "") for source in sources]} for row, texts in view.says.items()]
     return {"heading": view.heading, "sources": sources, "rows": rows}
 
 
-def _claims(paper: Paper, measured: list[Content]) -> Iterator[Content]:
+def _claims(paper: Paper, measured: list[Document]) -> Iterator[Document]:
     """Yield every claim with its verdict on each data set."""
     for name, claim in paper.claims.items():
-        by_benchmark: dict[str, Content] = {}
+        by_benchmark: dict[str, Document] = {}
         for cell in measured:
             if cell["row"] == name and cell["part"] in (*PARTS, OTHER_BUDGET):
                 parts = by_benchmark.setdefault(cell["benchmark"], {"dataset": cell["benchmark"]})
@@ -299,7 +304,7 @@ def _claims(paper: Paper, measured: list[Content]) -> Iterator[Content]:
         }
 
 
-def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[Content]) -> Iterator[Content]:
+def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[Document]) -> Iterator[Document]:
     """Yield a grid for each view, with the printed values beside the measured ones.
 
     Without measured values there is one grid of the printed ones.
@@ -317,12 +322,12 @@ def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[Content])
 def _grid(
     heading: str,
     printed: list[Cell],
-    measured: list[Content],
+    measured: list[Document],
     about: dict[str, dict[str, str]],
     artifact: Artifact,
-) -> Content:
+) -> Document:
     flagged = {(flag.row, flag.column): number for number, flag in enumerate(artifact.flags, start=1)}
-    groups: list[Content] = [
+    groups: list[Document] = [
         {"name": "measured", "heading": heading, "columns": _distinct(cell["column"] for cell in measured)},
         {"name": "reported", "heading": "Printed by the paper", "columns": _distinct(cell.column for cell in printed)},
     ]
@@ -346,7 +351,7 @@ def _grid(
     }
 
 
-def _align(cells: list[tuple[Place, Content]]) -> None:
+def _align(cells: list[tuple[Place, Document]]) -> None:
     """Let numbers without a spread leave the room of a spread, so that the means of a column are aligned."""
     rooms: dict[tuple[str, str], str] = {}
     for (source, _, column), cell in cells:
@@ -356,7 +361,7 @@ def _align(cells: list[tuple[Place, Content]]) -> None:
         cell["room"] = "" if SPREAD in cell["text"] or cell["value"] is None else rooms[source, column]
 
 
-def _measured_values(cells: list[Content]) -> dict[Place, Content]:
+def _measured_values(cells: list[Document]) -> dict[Place, Document]:
     """Return the content of each measured cell of a grid, by place."""
     rank_of = _measured_ranks(cells)
     return {
@@ -368,7 +373,7 @@ def _measured_values(cells: list[Content]) -> dict[Place, Content]:
     }
 
 
-def _printed_values(cells: list[Cell], flagged: dict[tuple[str, str], int]) -> dict[Place, Content]:
+def _printed_values(cells: list[Cell], flagged: dict[tuple[str, str], int]) -> dict[Place, Document]:
     """Return the content of each printed cell of a grid, by place, with the number of the note on its error."""
     rank_of = ranks(cells)
     return {
@@ -386,7 +391,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _measured_ranks(measured: list[Content]) -> dict[int, int]:
+def _measured_ranks(measured: list[Document]) -> dict[int, int]:
     """Return the best (1) and second best (2) of each measured column, by the cells' numbers."""
     cells = [
         Cell(cell["row"], cell["column"], "measured", str(cell["number"]), cell["value"], better=cell["better"])
@@ -395,7 +400,7 @@ def _measured_ranks(measured: list[Content]) -> dict[int, int]:
     return {int(cell.text): rank for cell, rank in ranks(cells).items()}
 
 
-def _spread_note(measured: list[Content]) -> str:
+def _spread_note(measured: list[Document]) -> str:
     """Return a note on the number of seeds; empty if all values are single runs."""
     counts = Counter(cell["n"] for cell in measured if cell["spread"] is not None)
     if not counts:
@@ -405,7 +410,7 @@ def _spread_note(measured: list[Content]) -> str:
     )
 
 
-def _stored_folder(key: str, record: StableRecord, params: Params) -> Content:
+def _stored_folder(key: str, record: StableRecord, params: Params) -> Document:
     """Return the details of a stored folder; ``changed`` are the settings that differ from params.yaml."""
     settings = dict(flat(record.document))
     return {
@@ -423,7 +428,7 @@ def _stored_folder(key: str, record: StableRecord, params: Params) -> Content:
     }
 
 
-def _changed_settings(record: StableRecord, params: Params) -> Content:
+def _changed_settings(record: StableRecord, params: Params) -> Document:
     """Return the value in params.yaml of each setting of a record that differs from it.
 
     Empty if params.yaml no longer has the method.

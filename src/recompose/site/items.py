@@ -5,12 +5,13 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from PIL import Image
 
 from recompose.errors import DataError
+from recompose.files import Document
 from recompose.site.build import FOLDER, content_policy, read_asset
 from recompose.tracks.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ItemView, WorstItems
 
@@ -47,14 +48,14 @@ def items_page(view: ItemView) -> str:
     )
 
 
-def _worst_cards(view: WorstItems) -> list[dict[str, Any]]:
+def _worst_cards(view: WorstItems) -> list[Document]:
     return [
         _card(view.sheet, outcome, [(view.sheet.title, outcome, view.sheet.describe(outcome))])
         for outcome in view.shown
     ]
 
 
-def _differing_cards(view: DifferingItems) -> list[dict[str, Any]]:
+def _differing_cards(view: DifferingItems) -> list[Document]:
     return [
         _card(
             view.first,
@@ -68,9 +69,7 @@ def _differing_cards(view: DifferingItems) -> list[dict[str, Any]]:
     ]
 
 
-def _card(
-    sheet: ItemSheet, outcome: ItemOutcome, views: Sequence[tuple[str, ItemOutcome, ItemContent]]
-) -> dict[str, Any]:
+def _card(sheet: ItemSheet, outcome: ItemOutcome, views: Sequence[tuple[str, ItemOutcome, ItemContent]]) -> Document:
     """Return the content of an item's card: its images, and the scores of each model."""
     images = list(dict.fromkeys(picture for _, _, content in views for picture in content.images))
     return {

@@ -102,6 +102,7 @@ def moved_lines(impact: Impact) -> Iterator[str]:
     yield f"Moved: {comparison_sentence(moved)}"
     yield from setting_lines(moved)
     yield from machine_lines(moved)
+    yield from (f"trained differently: {difference}" for difference in moved.trainings)
     for flip in moved.flips:
         yield f"another verdict: {_line(flip)} ({flip.word})"
     for cell in moved.beyond[:MOST]:

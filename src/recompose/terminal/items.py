@@ -1,12 +1,12 @@
 """The output of `recompose items`."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.files import Document
 from recompose.terminal.text import pluralize, printable
 from recompose.tracks.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ItemView, WorstItems
 
@@ -54,7 +54,7 @@ def _show_differing(console: Console, view: DifferingItems) -> None:
                 _print(console, f"   {line}")
 
 
-def items_document(view: ItemView) -> dict[str, Any]:
+def items_document(view: ItemView) -> Document:
     """Return the counts of categories and the items as plain values."""
     if isinstance(view, WorstItems):
         return {
@@ -80,11 +80,11 @@ def items_document(view: ItemView) -> dict[str, Any]:
     }
 
 
-def _place(outcome: ItemOutcome) -> dict[str, Any]:
+def _place(outcome: ItemOutcome) -> Document:
     return {"task": outcome.task, "item": outcome.number, "category": outcome.category}
 
 
-def _values(sheet: ItemSheet, outcome: ItemOutcome) -> dict[str, Any]:
+def _values(sheet: ItemSheet, outcome: ItemOutcome) -> Document:
     content = sheet.describe(outcome)
     return {
         "margin": outcome.margin,

@@ -9,13 +9,13 @@ from rich.tree import Tree
 
 from recompose.digest import short
 from recompose.exhibits.evidence import ClaimEvidence, ComparisonEvidence, LookEvidence
+from recompose.files import Document
 from recompose.provenance.cell_place import place_text
 from recompose.provenance.diff import Diff
 from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
 from recompose.provenance.remote import has_remote
 from recompose.provenance.trace import TraceResult
 from recompose.records import BuildInfo, StableRecord, code_text, flat
-from recompose.report.lineage import Document
 from recompose.report.trust import UNCHECKED
 from recompose.terminal.text import escape_markup, state_colour
 from recompose.workspace import Workspace

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.inference.power import SampleSize
 from recompose.monitor.power import (
     GIVEN,
     MEASURED,
@@ -18,13 +19,12 @@ from recompose.monitor.power import (
     Range,
     affordable,
 )
-from recompose.report.claims.price import replicates_text
 from recompose.report.claims.verdicts import UNDECIDED, VERDICTS
 from recompose.terminal.text import printable, rough_duration
 
 NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
 NAMES = ("", *NUMBERS)
-LEAST_WIDTH = 24  # of names
+LEAST_WIDTH = 20  # of names
 
 
 def show_power(console: Console, prices: list[ClaimPrice], hours: float | None) -> None:
@@ -39,7 +39,7 @@ def show_power(console: Console, prices: list[ClaimPrice], hours: float | None) 
         members = [price for price in prices if (price.paper, price.benchmark) == (paper, benchmark)]
         rows = [cells for price in members for cells in _rows(price)]
         widths = [max(map(len, column)) for column in zip(*rows, NAMES, strict=True)][1:]
-        left = max(console.width - sum(widths) - len(widths), LEAST_WIDTH)  # names are cut, numbers never
+        left = max(console.width - sum(widths) - len(NAMES), LEAST_WIDTH)  # names are cut, numbers never
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
         title = Text(printable(f"{paper} on {benchmark}"), "bold")
         table.add_column(title, no_wrap=True, overflow="ellipsis", max_width=left)
@@ -71,16 +71,15 @@ def _cells(comparison: ComparisonPrice) -> Iterator[str]:
     yield "?" if spread.value is None else f"{'' if spread.source == MEASURED else '~'}{spread.value:.2f}"
     yield str(comparison.n)
     needed = ((comparison.as_measured, comparison.range_as_measured), (comparison.if_zero, comparison.range_if_zero))
-    yield " / ".join(_needed(*both, comparison.most) for both in needed) if spread.value is not None else "?"
+    yield " / ".join(_needed(size, ends) for size, ends in needed if size) or "?"
     yield ""
 
 
-def _needed(count: int | None, ends: Range | None, most: int) -> str:
+def _needed(size: SampleSize, ends: Range | None) -> str:
     """Return a number of replicates, with its range if there is one: "12 (5 to 300)"."""
-    text = replicates_text(count, most)
     if ends is None or ends[0] == ends[1]:
-        return text
-    return f"{text} ({replicates_text(ends[0], most)} to {replicates_text(ends[1], most)})"
+        return size.text
+    return f"{size.text} ({ends[0].text} to {ends[1].text})"
 
 
 def sentences(prices: list[ClaimPrice], hours: float | None) -> Iterator[str]:
@@ -95,6 +94,8 @@ def sentences(prices: list[ClaimPrice], hours: float | None) -> Iterator[str]:
         "measured (as printed, where it was not run) / if it is zero. Core time: of the replicates that a claim lacks; "
         "one comparison that contradicts a claim decides it."
     )
+    if any(size and size.is_new for size in _sizes(undecided)):
+        yield "New: the replicates of a new study with other seeds and one test, where no look to come would decide."
     if any(comparison.range_if_zero for price in undecided for comparison in price.comparisons):
         yield "In brackets: the range that follows from the spread's 80 % interval, where replicates are fewer than 5."
     if sources := _sources(undecided):
@@ -103,6 +104,12 @@ def sentences(prices: list[ClaimPrice], hours: float | None) -> Iterator[str]:
         decided = affordable(undecided, hours)
         names = ", ".join(f"{price.paper} {price.claim}" for price in decided) or "none"
         yield f"Within {hours:g} core-hours, the cheapest first: {len(decided)} of {len(undecided)} claims: {names}."
+
+
+def _sizes(prices: Iterable[ClaimPrice]) -> Iterator[SampleSize | None]:
+    for price in prices:
+        for comparison in price.comparisons:
+            yield from (comparison.as_measured, comparison.if_zero)
 
 
 def _sources(prices: Iterable[ClaimPrice]) -> str:

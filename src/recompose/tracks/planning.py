@@ -7,13 +7,14 @@ from typing import Any
 
 from recompose.digest import digest
 from recompose.errors import ParamsError, PlanError
+from recompose.files import Document
 from recompose.fingerprint import fingerprint
 from recompose.inference.sequential import Looks
 from recompose.papers.comparison import ComparedVariant
 from recompose.papers.declaration import Variant, headline_methods
 from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.allocation import REMEDY
-from recompose.params.merging import Document, plain
+from recompose.params.merging import plain
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
@@ -28,7 +29,7 @@ def data_recipe(track: str, name: str, dataset: Section, adapter: DataAdapter, s
     content = {
         key: _content(value) for key, value in values.items() if value is not None and not isinstance(value, GivenGrids)
     }
-    labels: dict[str, Any] = {"dataset": name}
+    labels: Document = {"dataset": name}
     if adapter.synthetic:
         content["seed"] += seed
         labels["world"] = seed
@@ -211,7 +212,7 @@ class Runs(ABC):
         variant: Variant,
         data: Recipe,
         seed: int,
-        settings: dict[str, Any],
+        settings: Document,
         needs: dict[str, Recipe],
         training: str,
     ) -> Recipe:
@@ -233,7 +234,7 @@ class Runs(ABC):
         variant: Variant,
         data: Recipe,
         seed: int,
-        document: dict[str, Any],
+        document: Document,
         needs: dict[str, Recipe],
         code: Mapping[str, str],
     ) -> Recipe:

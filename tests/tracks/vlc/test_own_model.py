@@ -194,7 +194,7 @@ def test_stored_embeddings_are_those_of_these_weights_and_this_code(
         ("wide", "wrong-part", "encode_text"),
         ("flat", "wrong-part", "encode_image"),
         ("words", "wrong-part", "tokenize"),
-        ("broken", "failing-part", "encode_image"),
+        ("broken", "failing-model", "encode_image"),
         ("failing", "failing-model", "failing"),
         ("lod", "unknown-model", "lod"),
         ("logarithm", "wrong-part", "logit_scale"),

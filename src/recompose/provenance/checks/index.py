@@ -1,7 +1,7 @@
 """A check of the index of the reports, and of the numbers beside it, against the artifacts' evaluations."""
 
 from recompose.digest import sha256_file
-from recompose.errors import LineageError
+from recompose.errors import DamagedError, LineageError
 from recompose.papers.declaration import Paper
 from recompose.provenance.checks import REMAKE
 from recompose.provenance.checks.recorded import Audited
@@ -27,6 +27,8 @@ def check_index(work: Workspace, papers: list[Paper], published: PublishedLineag
         return report
     if not (work.reports / MADE).is_file():
         report.findings.append(Finding("incomplete", f"{work.reports_place}/{MADE}", "is missing", REMAKE))
+    elif published.records and not published.made:
+        report.findings.append(Finding("tampered", f"{work.reports_place}/{MADE}", "cannot be read", REMAKE))
     due = _due(work, papers, published, audited, report)
     for name in dict.fromkeys([*written, *due]):
         report.findings += _check(work, name, written.get(name), due.get(name))
@@ -45,7 +47,11 @@ def _due(
     if not all(work.store.is_complete(run) for run in runs):
         report.unchecked.append("the index shows costs of runs that are missing")
         return {}
-    texts = index_texts(Audited(work, published, audited.numbers), papers)
+    try:
+        texts = index_texts(Audited(work, published, audited.numbers), papers)
+    except DamagedError as error:
+        report.unchecked.append(f"the index: {error}")
+        return {}
     if audited.findings or audited.report.unchecked:
         return texts  # the page shows the audit before it was written, which may differ from this one
     return texts | pages(Site(papers, published, audited, work.params), work.reports)

@@ -19,7 +19,7 @@ def check_lock(root: Path) -> AuditReport:
     """Compare the reports with dvc.lock."""
     status = _dvc_status(root)
     if status is None:
-        return AuditReport(unchecked=["reports against dvc.lock: dvc, .dvc or dvc.lock is missing"])
+        return AuditReport(unchecked=["reports against dvc.lock: dvc, .dvc or dvc.lock is missing or cannot be read"])
     paths = _paths(root)
     changed = [
         (path, change)

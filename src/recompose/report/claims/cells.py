@@ -28,7 +28,7 @@ is corrected for looks and, by Holm, for {family}: the tests of a difference and
 those of a difference within its margin are two families, each at 5 %; the smaller p is shown. The spread is the
 standard deviation of the difference over replicates. Replicates to decide, such as 12 / 40: with 80 % probability, 12
 replicates decide the comparison if the difference is as measured, and 40 if there is none, when the error is divided
-among the open comparisons.
+among the open comparisons. "55 new" are 55 replicates of a new study with one test, where no look to come would do.
 """
 PARTS = ("verdict", "estimate", "95 % interval", "margin", "n", "adjusted p", "spread", "replicates to decide")
 OTHER_BUDGET = "at another budget"  # the part of a claim that a profile with another budget has besides

@@ -59,7 +59,8 @@ def _comparison(tested: TestedComparison, cost: Price | None) -> ComparisonEvide
         p=rounded(correction.beyond, DIGITS) if correction else None,
         p_margin=rounded(correction.within, DIGITS) if correction else None,
         price=cost.text if cost else "",
-        needed=cost.as_measured if cost else None,
+        needed=cost.as_measured.replicates if cost else None,
+        in_new_study=bool(cost and cost.as_measured.is_new),
     )
 
 

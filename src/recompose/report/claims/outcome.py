@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from recompose.exhibits.evidence import ClaimEvidence
 from recompose.report.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED, VERDICTS
@@ -18,6 +19,7 @@ class JudgedClaim:
     replicates: int = 0
     is_priced: bool = False
     needed: int | None = None  # replicates that decide it if the difference is as measured; None: too many
+    in_new_study: bool = False  # those of a new study
     depends_on_budget: bool = False
 
     @classmethod
@@ -28,7 +30,8 @@ class JudgedClaim:
         verdict, decisive = text.partition(" (")[0], evidence.comparisons[0] if evidence else None
         if decisive is None:
             return cls(name, verdict, replicates or 0, depends_on_budget=depends_on_budget)
-        return cls(name, verdict, replicates or 0, bool(decisive.price), decisive.needed, depends_on_budget)
+        price = bool(decisive.price), decisive.needed, decisive.in_new_study
+        return cls(name, verdict, replicates or 0, *price, depends_on_budget)
 
 
 def reading(verdict: str, is_synthetic: bool) -> str:
@@ -99,23 +102,29 @@ def _contradicted(reversed_claims: list[JudgedClaim], negligible: list[JudgedCla
 def _undecided(claims: list[JudgedClaim]) -> str:
     if not claims:
         return "Every claim is decided."
-    counted = sorted((claim for claim in claims if claim.needed), key=lambda claim: claim.needed or 0)
+    counted = sorted(
+        (claim for claim in claims if claim.needed), key=lambda claim: (claim.in_new_study, claim.needed or 0)
+    )
     dear = [claim for claim in claims if claim.is_priced and not claim.needed]
     unknown = [claim for claim in claims if not claim.is_priced]
-    return (
-        f"{_count(claims)} undecided{_names([*counted, *dear, *unknown])}: {'; '.join(_costs(counted, dear, unknown))}."
-    )
+    costs = [*_replicate_costs(counted, len(claims)), *_other_costs(dear, unknown)]
+    return f"{_count(claims)} undecided{_names([*counted, *dear, *unknown])}: {'; '.join(costs)}."
 
 
-def _costs(counted: list[JudgedClaim], dear: list[JudgedClaim], unknown: list[JudgedClaim]) -> Iterator[str]:
-    """Yield what undecided claims cost."""
-    if counted:
-        numbers = sorted({claim.needed or 0 for claim in counted})
-        which = f" {len(counted)} of them" if dear or unknown else " it" if len(counted) == 1 else " each"
-        yield (
-            f"{_range(numbers)} {_replicates(numbers)} would decide{which} with 80 % probability, if "
-            f"{'differences are' if len(counted) > 1 else 'the difference is'} as measured"
-        )
+def _replicate_costs(counted: list[JudgedClaim], total: int) -> Iterator[str]:
+    """Yield the replicates that would decide claims: those of this study, and those of a new one."""
+    ending = f" with 80 % probability, if {'differences are' if len(counted) > 1 else 'the difference is'} as measured"
+    for is_new, members in groupby(counted, key=lambda claim: claim.in_new_study):
+        which = list(members)
+        numbers = sorted({claim.needed or 0 for claim in which})
+        whose = " of a new study" if is_new else ""
+        objects = f"{len(which)} of them" if len(which) < total else "it" if total == 1 else "each"
+        yield f"{_range(numbers)} {_replicates(numbers)}{whose} would decide {objects}{ending}"
+        ending = ""
+
+
+def _other_costs(dear: list[JudgedClaim], unknown: list[JudgedClaim]) -> Iterator[str]:
+    """Yield what is said of claims without a number of replicates."""
     if dear:
         yield f"{len(dear)} would take too many replicates"
     if unknown:

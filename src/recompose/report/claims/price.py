@@ -4,24 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from recompose.inference.estimates import ALPHA
-from recompose.inference.power import MOST, Question, replicates_needed
+from recompose.inference.power import Question, SampleSize, sample_size
 from recompose.inference.sequential import Looks
 from recompose.report.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
 
 
 @dataclass(frozen=True)
 class Price:
-    """The replicates that decide a comparison with 80 % probability; None: more than the last look, or a thousand."""
+    """The replicates that decide a comparison with 80 % probability."""
 
     spread: float  # the standard deviation of the differences so far
-    as_measured: int | None  # if the difference is what was measured
-    if_zero: int | None  # if there is no difference
-    most: int = MOST  # replicates that are possible
+    as_measured: SampleSize  # if the difference is what was measured
+    if_zero: SampleSize  # if there is no difference
 
     @property
     def text(self) -> str:
         """Both numbers of replicates in short."""
-        return f"{replicates_text(self.as_measured, self.most)} / {replicates_text(self.if_zero, self.most)}"
+        return f"{self.as_measured.text} / {self.if_zero.text}"
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,6 @@ class OpenTests:
         return cls(len(beyond), within)
 
 
-def replicates_text(count: int | None, most: int = MOST) -> str:
-    """Return a number of replicates, or that it is more than what is possible."""
-    return f"> {most}" if count is None else str(count)
-
-
 def question_of(comparison: ClaimComparison, open_tests: OpenTests, spread: float) -> Question:
     """Return the question of a comparison, tested at the levels that are left to it."""
     levels = ALPHA / max(1, open_tests.beyond), ALPHA / max(1, open_tests.within)
@@ -66,5 +60,5 @@ def price(tested: TestedComparison, open_tests: OpenTests, looks: Looks | None =
     if tested.verdict != UNDECIDED or result.value is None or not result.spread:
         return None
     question = question_of(tested.comparison, open_tests, result.spread)
-    as_measured, if_zero = (replicates_needed(question, difference, looks) for difference in (result.value, 0.0))
-    return Price(result.spread, as_measured, if_zero, looks.sizes[-1] if looks else MOST)
+    as_measured, if_zero = (sample_size(question, expected, looks, result.n) for expected in (result.value, 0.0))
+    return Price(result.spread, as_measured, if_zero)

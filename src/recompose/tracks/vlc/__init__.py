@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 from recompose.errors import PlanError
 from recompose.exhibits.metric import Metric
+from recompose.files import Document
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
@@ -171,7 +172,7 @@ class VLC(Track):
 
         return stored_sheet(title, evaluation, needs, roots, suite)
 
-    def clip_benchmark_documents(self, folder: Path) -> dict[str, dict[str, Any]]:
+    def clip_benchmark_documents(self, folder: Path) -> dict[str, Document]:
         from recompose.tracks.vlc.items.clip_benchmark import documents
         from recompose.tracks.vlc.items.results import EvaluationResult
 
@@ -217,6 +218,8 @@ class VLC(Track):
 
     def check_metric(self, metric: str, params: Params) -> None:
         super().check_metric(metric, params)
+        if metric in self.plugin_metrics:
+            return
         section = params.tracks[self.name]
         assert isinstance(section, Vlc)
         if _is_own(metric) and (suite := _suite_of(metric)) not in section.suites:
@@ -262,7 +265,7 @@ class _CaptionRuns(Runs):
     def backbone_name(self, variant: Variant) -> str | None:
         return self.choice.backbones()[variant.backbone]
 
-    def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
+    def settings(self, name: str, variant: Variant, data: Recipe) -> Document:
         return dict(active_settings(variant.method, super().settings(name, variant, data)))
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:

@@ -96,26 +96,16 @@ class OwnModel(nn.Module):
             DataError: a function fails, or returns something else than it should.
         """
         self.to(device).eval()
-        pixels = self._tried("preprocess", lambda: self.preprocess(Image.new("RGB", (SIDE, SIDE))))
+        pixels = _called(f"{self._name}: preprocess", lambda: self.preprocess(Image.new("RGB", (SIDE, SIDE))))
         if not isinstance(pixels, Tensor):
             place = f"{self._name}: preprocess"
             raise DataError(f"{place} returns {_kind(pixels)}, not a tensor", code="wrong-part", place=place)
-        image = self._tried("encode_image", lambda: self.encode_image(pixels[None].to(device)))
-        ids = self._tried("tokenize", lambda: self.tokenizer([TEXT]))
-        text = self._tried("encode_text", lambda: self.encode_text(ids.to(device)))
+        image = _called(f"{self._name}: encode_image", lambda: self.encode_image(pixels[None].to(device)))
+        ids = _called(f"{self._name}: tokenize", lambda: self.tokenizer([TEXT]))
+        text = _called(f"{self._name}: encode_text", lambda: self.encode_text(ids.to(device)))
         if image.shape != text.shape:
             message = f"{self._name}: an image has {image.shape[1]} numbers and a text {text.shape[1]}, not as many"
             raise DataError(message, code="wrong-part", place=f"{self._name}: encode_text")
-
-    def _tried(self, part: str, call: Callable[[], Any]) -> Any:
-        try:
-            return call()
-        except DataError:
-            raise
-        except Exception as error:
-            place = f"{self._name}: {part}"
-            message = f"{place} fails with {type(error).__name__}: {_one_line(error)}"
-            raise DataError(message, code="failing-part", place=place) from error
 
 
 def load_own_model(name: str, weights: str | None) -> OwnModel:
@@ -132,14 +122,21 @@ def load_own_model(name: str, weights: str | None) -> OwnModel:
     if not module_name or not function_name:
         raise DataError(f"'{name}' is not of the form module:function", code="unknown-model", place=name)
     function = _function(module_name, function_name)
-    try:
-        loaded = function() if weights is None else function(weights)
-    except Exception as error:
-        message = f"{name} fails with {type(error).__name__}: {_one_line(error)}"
-        raise DataError(message, code="failing-model", place=name) from error
+    loaded = _called(name, function if weights is None else lambda: function(weights))
     file = weights is not None and Path(weights).is_file()
     sources = [_file_digest(function), sha256_file(Path(str(weights))) if file else str(weights)]
     return OwnModel(name, loaded, " ".join(sources))
+
+
+def _called(place: str, call: Callable[[], Any]) -> Any:
+    """Return what a function of the user's own returns; whatever it raises is an error of that place."""
+    try:
+        return call()
+    except DataError:
+        raise
+    except Exception as error:
+        message = f"{place} fails with {type(error).__name__}: {_one_line(error)}"
+        raise DataError(message, code="failing-model", place=place) from error
 
 
 def _function(module_name: str, function_name: str) -> Callable[..., Any]:

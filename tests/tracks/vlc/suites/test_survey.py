@@ -45,6 +45,26 @@ def test_images_belong_to_a_complete_suite(root: Path) -> None:
     assert survey("winoground", root).state == "complete"
 
 
+def test_a_suite_of_one_s_own_has_a_name_and_the_form_of_a_published_one(root: Path) -> None:
+    (root / "winoground").rename(root / "mine")
+    surveyed = survey("mine:winoground", root, with_images=False)
+    assert surveyed.suite and (surveyed.name, surveyed.suite.name, surveyed.suite.form) == (
+        "mine",
+        "mine",
+        "winoground",
+    )
+    assert suites_present(("mine:winoground",), root) == (["mine:winoground"], [])
+    assert suites_present(("all", "mine:winoground"), root)[0] == ["sick", "sts_b", "mine:winoground"]
+    for name in ("comp:winoground", "sick:winoground", "../mine:winoground", ":winoground"):
+        with raises(DataError, "wrong-name", name):
+            suites_present((name,), root)
+    with raises(DataError, "unknown-suite", "winogroud"):
+        survey("mine:winogroud", root)
+    with raises(DataError, "missing-suite", f"{root}: other:winoground") as error:
+        suites_present(("other:winoground",), root)
+    assert "other/examples.jsonl" in str(error.value)
+
+
 def test_sub_tasks_whose_images_are_there_are_evaluated(tmp_path: Path) -> None:
     write_sugarcrepe(
         tmp_path, ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")

@@ -50,4 +50,5 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     data: ClassData = adapter.read(root, document["images"]) if "images" in document else adapter.read(root)
     say(f"{recipe.name}: {len(data.paths)} images read; taking their digests", detail=True)
     data.write(folder)
-    return [*xlsa17.annotation_files(root), *data.paths]
+    annotation_files = getattr(adapter, "annotation_files", xlsa17.annotation_files)  # a plugin may have its own form
+    return [*annotation_files(root), *data.paths]

@@ -7,8 +7,8 @@ the same items have CLIP_benchmark's name; all others keep theirs here.
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from recompose.files import Document
 from recompose.tracks.vlc.items.results import EvaluationResult
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, SIMILARITIES, SUBTASKS
 from recompose.tracks.vlc.suites.metric_values import CLASSIFICATION_FORM, PREFIX, RECALLS
@@ -25,7 +25,7 @@ RETRIEVED = {"i2t": "text", "t2i": "image"}
 ACCURACY = {"accuracy": "acc1", "mean-per-class": "mean_per_class_recall"}  # others keep their names
 
 
-def documents(result: EvaluationResult) -> Iterator[tuple[str, dict[str, Any]]]:
+def documents(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
     """Yield the name of a file and its document for each data set with numbers.
 
     Example:

@@ -1,5 +1,6 @@
 """The state of suites on disk: what can be evaluated, and what is absent, incomplete or broken."""
 
+import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +13,10 @@ from recompose.tracks.model_evaluation import ALL, SuiteCondition, SuiteState
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.suite import ABSENT, Suite, Task, files, image_numbers
 from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites, read_suite
+from recompose.tracks.vlc.params import RESERVED
 from recompose.tracks.vlc.suites.metric_values import check
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 MAX_NAMES = 4  # sub-tasks in a message
 
 
@@ -53,7 +56,7 @@ def survey(name: str, root: Path, *, with_images: bool = True, limit: Limit = UN
     """Read a suite, and judge whether it is complete.
 
     Args:
-        name: the suite.
+        name: the suite, or name and form of one of the user's own, see ``name_and_form``.
         root: the folder of raw files.
         with_images: whether sub-tasks without some of their images are left out.
         limit: the largest number of items, of suites that can be limited.
@@ -61,11 +64,12 @@ def survey(name: str, root: Path, *, with_images: bool = True, limit: Limit = UN
     Raises:
         DataError: there is no such suite.
     """
-    layout = layout_of(name)
-    if name not in present_suites(root):
+    name, form = name_and_form(name)
+    layout = layout_of(form, name)
+    if not (root / name).is_dir():
         return SurveyedSuite(name, "absent", error=MissingFilesError(f"there is no {root / name}", layout, place=root))
     try:
-        suite = read_suite(name, root, limit=limit)
+        suite = read_suite(form, root, name, limit=limit)
         check([suite])
         absent = [path for path in files([suite]) if not (root / path).is_file()] if with_images else []
     except MissingFilesError as error:
@@ -115,9 +119,10 @@ def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], lis
         DataError: an unknown suite, a named one is not on disk, or there is none at all.
     """
     named = [name for name in dict.fromkeys(requested) if name != ALL]
-    layouts = {name: layout_of(name) for name in named}
+    places = {entry: name_and_form(entry) for entry in named}
+    layouts = {entry: layout_of(form, name) for entry, (name, form) in places.items()}
     on_disk = present_suites(root)
-    if absent := [name for name in named if name not in on_disk]:
+    if absent := [entry for entry, (name, _) in places.items() if not (root / name).is_dir()]:
         expected = "".join(f"\n  {name}: {layouts[name]}" for name in absent)
         message = f"{', '.join(absent)}: absent below {root}. Files expected there:{expected}"
         raise DataError(message, code="missing-suite", place=f"{root}: {', '.join(absent)}")
@@ -126,7 +131,32 @@ def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], lis
     if not on_disk:
         message = f"no suite is below {root}; `recompose doctor --suites --data {root}` lists the files of all suites"
         raise DataError(message, code="missing-suite", place=root)
-    return on_disk, [name for name in FORMS if name not in on_disk]
+    others = [name for name in named if name not in FORMS]
+    return [*on_disk, *others], [name for name in FORMS if name not in on_disk]
+
+
+def name_and_form(suite: str) -> tuple[str, str]:
+    """Return the name of a suite, and the published suite in whose form it is.
+
+    Args:
+        suite: a published suite, or ``name:form`` for one of the user's own, in the folder of its name.
+
+    Raises:
+        DataError: the name cannot be that of a suite of the user's own.
+
+    Example:
+        >>> name_and_form("winoground"), name_and_form("my-suite:winoground")
+        (('winoground', 'winoground'), ('my-suite', 'winoground'))
+    """
+    name, colon, form = suite.partition(":")
+    if not colon:
+        return suite, suite
+    if not NAME.fullmatch(name) or name in RESERVED:
+        reason = "published suites or their means have it" if name in RESERVED else "it has letters, digits, - and _"
+        raise DataError(
+            f"{suite}: {name!r} is no name of a suite of your own: {reason}", code="wrong-name", place=suite
+        )
+    return name, form
 
 
 def one_line(text: str) -> str:

@@ -1,0 +1,41 @@
+"""The settings in which rows of a table differ."""
+
+from typing import Any
+
+from recompose.report.published import PublishedLineage
+from recompose.site.settings import differing_rows
+from tests.site.test_site import cell, key_of, lineage_of, record
+
+RUN = "runs/a0000000000{}"
+
+
+def run(number: int, **settings: Any) -> dict[str, Any]:
+    return record(number) | {
+        "kind": "runs",
+        "digest": f"a0000000000{number}" * 5 + "0000",
+        "document": {"settings": settings},
+    }
+
+
+def evaluation(number: int, method: str) -> dict[str, Any]:
+    need = {"kind": "runs", "digest": run(number)["digest"]}
+    plain = record(number)
+    return plain | {
+        "document": {"settings": {}},
+        "labels": plain["labels"] | {"method": method},
+        "needs": {"run": need},
+    }
+
+
+def test_rows_of_a_method_differ_in_the_settings_of_their_runs_and_other_methods_are_left_out() -> None:
+    rows = {"CSP": "csp", "CSP, faster": "csp", "CoOp": "coop", "not run": "csp"}
+    records = {key_of(number): evaluation(number, method) for number, method in enumerate(rows.values()) if number < 3}
+    rates = (0.1, 0.2, 0.3)
+    runs = {RUN.format(number): run(number, lr=rate, prompt="a") for number, rate in enumerate(rates)}
+    cells = [
+        cell(row, "AUC", "", [1.0] if number < 3 else []) | ({"made_from": [key_of(number)]} if number < 3 else {})
+        for number, row in enumerate(rows)
+    ]
+    lineage = lineage_of(cells, records | runs)
+    tables = differing_rows(PublishedLineage({"toy/table-1": lineage}), lineage.cells)
+    assert tables == [{"rows": ["CSP", "CSP, faster"], "settings": [{"name": "lr", "values": ["0.1", "0.2"]}]}]
