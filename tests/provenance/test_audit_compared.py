@@ -13,20 +13,27 @@ from recompose.report.artifacts import make_artifacts
 from recompose.report.findings import Audit
 from recompose.report.results import StoredResults
 from recompose.workspace import Workspace
-from tests.provenance.worlds import Found, evaluations_of, findings, replace_once
+from tests.conftest import Project
+from tests.provenance.worlds import Found, copy_of, evaluations_of, findings, replace_once
 
 TABLE = "msci/table-2"
 
 
 @pytest.fixture
+def root(trained_project: Project, tmp_path: Path) -> Path:
+    """A copy of a project with a trained method, which a test may change."""
+    return copy_of(trained_project.root, tmp_path / "project")
+
+
+@pytest.fixture
 def paper(monkeypatch: pytest.MonkeyPatch) -> Paper:
-    """A paper with one table: chance in two worlds, and the same under another name in the first of them alone."""
-    declared, once = workspace.declared_variants, Variant(method="chance", datasets=["shapes-pairs"])
-    monkeypatch.setattr(workspace, "declared_variants", lambda track: {**declared(track), "chance-once": once})
+    """A paper with one table: C-S-O in two replicates, and the same under another name in the first of them alone."""
+    declared, once = workspace.declared_variants, Variant(method="c-s-o", datasets=["shapes-pairs"])
+    monkeypatch.setattr(workspace, "declared_variants", lambda track: {**declared(track), "c-s-o-once": once})
     whole = load_paper("msci")
     table = whole.artifacts["table-2"]
     in_words = View(heading="What is said", says={"once": {"the text": "a | b", "the code": "nothing"}})
-    shown = {"rows": {"chance": "chance", "once": "chance-once"}, "views": {**table.views, "sources": in_words}}
+    shown = {"rows": {"C-S-O": "c-s-o", "once": "c-s-o-once"}, "views": {**table.views, "sources": in_words}}
     return whole.model_copy(update={"artifacts": {"table-2": table.model_copy(update=shown)}})
 
 
@@ -41,6 +48,11 @@ def audited(root: Path, paper: Paper) -> Audit:
     return audit(Workspace(root), [paper], drawing=False)
 
 
+def replicates(root: Path) -> list[Path]:
+    """The folders of the trained method's evaluations, by seed."""
+    return [each for each in evaluations_of(root) if read_json(each / "record.json")["labels"]["name"] == "c-s-o"]
+
+
 def of_table(found: Audit) -> list[Found]:
     """What is found of the table; the index of the project knows other ones."""
     return [each for each in findings(found) if TABLE in each[1]]
@@ -51,20 +63,20 @@ def test_rows_that_are_compared_in_the_worlds_they_share_are_as_they_should_be(m
     assert of_table(found) == []
     assert set(found.states[TABLE].values()) == {"current"}
     lineage = read_json(made / "reports/smoke" / f"{TABLE}.lineage.json")
-    first, second = (f"evaluations/{folder.name}" for folder in evaluations_of(made))
+    first, second = (f"evaluations/{folder.name}" for folder in replicates(made))
     assert {each["name"]: each["evaluations"] for each in lineage["asked"]} == {
-        "chance": [first, second],
-        "chance-once": [first],
+        "c-s-o": [first, second],
+        "c-s-o-once": [first],
     }
     assert first in lineage["records"] and second not in lineage["records"] and second in lineage["wanted"]
     for cell in lineage["cells"]:
-        assert (cell["made_from"], cell["missing"], cell["beside"]) == ([first], [], ["chance", "chance-once"])
+        assert (cell["made_from"], cell["missing"], cell["beside"]) == ([first], [], ["c-s-o", "c-s-o-once"])
 
 
 def test_it_is_the_same_table_whether_the_world_that_it_does_not_show_is_there_or_not(made: Path, paper: Paper) -> None:
     files = [made / "reports/smoke" / f"{TABLE}.{ending}" for ending in ("csv", "md", "tex", "lineage.json")]
     before = [path.read_bytes() for path in files]
-    shutil.rmtree(evaluations_of(made)[1])
+    shutil.rmtree(replicates(made)[1])
     make_artifacts(StoredResults(Workspace(made)), paper, ["table-2"])
     assert [path.read_bytes() for path in files] == before
 

@@ -133,7 +133,7 @@ def test_tests_of_scaffolds_fail_where_they_are_not_written_alone(root: Path) ->
         text=True,
     )
     failures = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
-    assert len(failures) == len(plugins) == len({line.split("/")[-1].split(":")[0] for line in failures}), done.stdout
+    assert len(failures) == len(plugins) == len({line.split("::")[0] for line in failures}), done.stdout
     reasons = [line for line in done.stdout.splitlines() if line.startswith("E ") and "Failed: not written yet" in line]
     assert len(reasons) == len(plugins), done.stdout
 

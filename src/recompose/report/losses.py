@@ -124,8 +124,8 @@ def relative_difference(then: dict[int, float], now: dict[int, float]) -> float:
     >>> relative_difference({1: 4.0, 2: 2.0}, {1: 4.0, 2: 2.5})
     0.2
     """
-    pairs = [(then[epoch], now[epoch]) for epoch in then.keys() & now.keys()]
-    return max((abs(a - b) / max(abs(a), abs(b)) for a, b in pairs if a != b), default=0.0)
+    losses = [(then[epoch], now[epoch]) for epoch in then.keys() & now.keys()]
+    return max((abs(a - b) / max(abs(a), abs(b)) for a, b in losses if a != b), default=0.0)
 
 
 def first_losses(name: str, log: str) -> dict[int, float]:
