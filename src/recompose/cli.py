@@ -288,14 +288,14 @@ def report(
     end_at_once()
     work = _workspace()
     papers = work.papers
-    published = PublishedLineage.read(work.reports, papers)
+    on_disk = PublishedLineage.read(work.reports, papers)
+    published = replace(on_disk, made=build_info_of(work, on_disk))  # as is written below
     gc.freeze()  # lineages live to the end as well
-    made = build_info_of(work, published)  # as is written below
-    sources = None if to_come else _document_sources(work, replace(published, made=made))
+    sources = None if to_come else _document_sources(work, published)
     if sources:
         _fill_documents(work, sources)
     audited = audit_artifacts(work, papers, published, sources)
-    site = Site(papers, replace(published, made=made), audited, work.params, tuple(to_come or ()))
+    site = Site(papers, published, audited, work.params, tuple(to_come or ()))
     files = write_index(StoredResults(work), papers, published, pages(site, work.reports))
     say(f"{work.reports_place}/index.html is written; the audit {audited.verdict}")
     if receipt:

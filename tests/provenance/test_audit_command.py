@@ -13,7 +13,7 @@ from recompose.cli import app
 from recompose.provenance.audit import audit_document
 from recompose.records import StableRecord
 from recompose.report.findings import Audit, AuditReport, Finding
-from recompose.report.lineage import Lineage, LineageCell
+from recompose.report.lineage import MADE, Lineage, LineageCell, read_made, write_made
 from recompose.report.published import PublishedLineage
 from recompose.terminal.audit import show_audit
 from tests.conftest import Project
@@ -104,6 +104,19 @@ def test_a_clone_says_what_it_could_not_check(
         "nothing found, but some parts could not be checked, see above; "
         "0 of 2 evaluations recomputed from their scores, 0 files read"
     )
+
+
+def test_a_report_counts_the_build_info_that_it_writes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reports of a clone were made on another machine; those made here replace them."""
+    path = root / "reports/smoke" / MADE
+    made = read_made(path.parent)
+    elsewhere = {key: build.model_copy(update={"device": "another machine"}) for key, build in [*made.items()][::2]}
+    write_made(path.parent, made | elsewhere)
+    monkeypatch.chdir(root)
+    done = CliRunner().invoke(app, ["report"])
+    assert done.exit_code == 0, done.output
+    assert "the audit is clean" in done.output
+    assert read_made(path.parent) == made
 
 
 HOSTILE = [
