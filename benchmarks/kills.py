@@ -1,7 +1,7 @@
 """Kill the workflow again and again, and compare what it makes with a clone in which it was left alone.
 
-Usage: ``python -m benchmarks.kills FINISHED [--kills 30] [--seed 0]``, where FINISHED is a clone of the same commit in
-which `make reproduce` has ended. Takes about half an hour with the profile `demo`.
+Usage: ``python -m benchmarks.kills FINISHED [--kills 30] [--seconds 15 60] [--seed 0]``, where FINISHED is a clone of the
+same commit in which `make reproduce` has ended. Takes about half an hour with the profile `demo`.
 """
 
 import argparse
@@ -17,7 +17,6 @@ from random import Random
 from benchmarks.machine import machine
 from recompose.files import read_json
 
-SHORTEST, LONGEST = 15.0, 60.0  # seconds until a kill
 COSTS = ("costs.json", "log.txt")  # what tells time and memory, which are others each time
 COMMAND = ("snakemake", "--cores", "all")
 
@@ -58,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("finished", type=Path, help="a clone in which the workflow has ended")
     parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--seconds", type=float, nargs=2, default=(15.0, 60.0), help="the least and most until a kill")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of kills")
     arguments = parser.parse_args()
     rng = Random(arguments.seed)
@@ -66,7 +66,7 @@ def main() -> None:
         subprocess.run(["git", "clone", "--quiet", str(arguments.finished), str(project)], check=True)
         variables = {**os.environ, "PYTHONPATH": str(project / "src")}
         for number in range(1, arguments.kills + 1):
-            seconds = rng.uniform(SHORTEST, LONGEST)
+            seconds = rng.uniform(*arguments.seconds)
             killed = kill_after(seconds, project, variables)
             print(f"{number:2d}: {'killed' if killed else 'ended'} after {seconds:.0f} s", flush=True)
         subprocess.run(COMMAND, cwd=project, env=variables, check=True, capture_output=True)
