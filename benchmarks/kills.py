@@ -1,7 +1,7 @@
 """Kill the workflow again and again, and compare what it makes with a clone in which it was left alone.
 
-Usage: ``python -m benchmarks.kills FINISHED [--kills 30] [--seconds 15 60] [--seed 0]``, where FINISHED is a clone of the
-same commit in which `make reproduce` has ended. Takes about half an hour with the profile `demo`.
+Usage: ``python -m benchmarks.kills FINISHED [--kills 30] [--seconds 15 60] [--seed 0]``, where FINISHED is a clone of
+the same commit in which `make reproduce` has ended. Takes about half an hour with the profile `demo`.
 """
 
 import argparse
