@@ -5,7 +5,7 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from recompose.terminal.text import printable
 from recompose.workspace import Workspace
 
 if TYPE_CHECKING:
+    from recompose.papers.declaration import Paper
     from recompose.report.documents import Sources
     from recompose.report.published import PublishedLineage
     from recompose.tracks.model_evaluation import Arrangement
@@ -593,7 +594,13 @@ def power(
     if as_json:
         print(json.dumps(to_jsonable_python(prices), indent=2))
     else:
-        show_power(Console(), prices, hours)
+        show_power(Console(), prices, hours, _claims_reports(work, papers))
+
+
+def _claims_reports(work: Workspace, papers: "Iterable[Paper]") -> list[str]:
+    """Return the tables of verdicts that papers have among the profile's reports."""
+    names = [f"{paper.name}/{name}.md" for paper in papers for name in paper.claims_tables]
+    return [f"{work.reports_place}/{name}" for name in names if (work.reports / name).is_file()]
 
 
 @app.command()

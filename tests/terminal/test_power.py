@@ -56,7 +56,16 @@ def test_spreads_that_were_not_measured_here_are_marked_and_explained(
     assert row.split()[5] == ("?" if source == UNKNOWN else "~2.00")
 
 
+def test_in_a_clone_without_results_the_verdicts_of_the_reports_are_named() -> None:
+    """All verdicts are undecided there, which says nothing about the claims."""
+    price = replace(UNDECIDED_CLAIM, comparisons=(replace(COMPARISON, difference=None, n=0),))
+    said = "\n".join(sentences([price], None, ["reports/study/p/claims.md"]))
+    assert "no results are on this disk" in said and "reports/study/p/claims.md" in said
+    assert "1 undecided" not in said
+    assert "no results" not in "\n".join(sentences([price, DECIDED_CLAIM], None))
+
+
 def test_without_undecided_claims_there_is_nothing_to_price() -> None:
     assert list(sentences([DECIDED_CLAIM], 1.0)) == [
-        "1 claims: 1 supported here, 0 reversed here, 0 negligible here, 0 undecided."
+        "1 claim: 1 supported here, 0 reversed here, 0 negligible here, 0 undecided."
     ]

@@ -8,7 +8,7 @@ from statistics import median
 from recompose.engine import Engine
 from recompose.errors import PlanError
 from recompose.inference.power import SampleSize, sample_size, sample_size_range
-from recompose.papers.declaration import CLAIMS, Paper
+from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.plan import Recipe, closure
 from recompose.report.claims.paper_tests import compare_all, open_tests, planned_claims
@@ -192,10 +192,9 @@ class _Pricing:
     def _pilot(self) -> Mapping[str, float]:
         """The spread of each claim's deciding comparison in reports: the profile's own, or those of another one."""
         reports, spreads = self.engine.work.reports, dict[str, float]()
-        tables = [name for name, artifact in self.paper.artifacts.items() if artifact.kind == CLAIMS]
         for folder in sorted(reports.parent.glob("*/"), key=lambda folder: (folder == reports, folder)):
             published = PublishedLineage.read(folder, [self.paper])
-            for name in tables:
+            for name in self.paper.claims_tables:
                 lineage = published.lineages.get(f"{self.paper.name}/{name}")
                 cells = lineage.cells if lineage else []
                 spreads |= {cell.row: cell.value for cell in cells if cell.part == "spread" and cell.value}

@@ -244,6 +244,11 @@ class Paper(PaperSection):
         claims = (claim for claim in self.claims.values() if claim.artifact == self.first_artifact)
         return {method for claim in claims for method in claim.methods}
 
+    @property
+    def claims_tables(self) -> list[str]:
+        """The artifacts that show verdicts on the claims."""
+        return [name for name, artifact in self.artifacts.items() if artifact.kind == CLAIMS]
+
     def methods_of(self, artifact: str) -> set[str]:
         """Return the methods and variants of an artifact."""
         section = self.artifacts[artifact]

@@ -6,7 +6,7 @@ from statistics import mean
 
 from recompose.digest import sha256_file
 from recompose.files import write_text
-from recompose.papers.declaration import CLAIMS, PRINTED, Paper
+from recompose.papers.declaration import PRINTED, Paper
 from recompose.params import json_schema, reference
 from recompose.records import BuildInfo
 from recompose.report.claims.cells import verdict_counts
@@ -131,7 +131,7 @@ def readme(results: StoredResults, papers: list[Paper]) -> str:
 def _paper_row(results: StoredResults, paper: Paper) -> str:
     """Return the line of a paper in the index."""
     printed = sum(PRINTED.fullmatch(name) is not None for name in paper.artifacts)
-    claims = [name for name, artifact in paper.artifacts.items() if artifact.kind == CLAIMS]
+    claims = paper.claims_tables
     verdicts = [text for name in claims for text in _verdict_texts(results, paper, name)]
     links = "".join(f", [{name}]({paper.name}/{name}.md)" for name in claims)
     title = f"[{escape_markdown(paper.title)}]({paper.name}/{README})"

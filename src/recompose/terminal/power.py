@@ -1,7 +1,7 @@
 """The output of `recompose power`."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -20,20 +20,21 @@ from recompose.monitor.power import (
     affordable,
 )
 from recompose.report.claims.verdicts import UNDECIDED, VERDICTS
-from recompose.terminal.text import printable, rough_duration
+from recompose.terminal.text import pluralize, printable, rough_duration
 
 NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
 NAMES = ("", *NUMBERS)
 LEAST_WIDTH = 20  # of names
 
 
-def show_power(console: Console, prices: list[ClaimPrice], hours: float | None) -> None:
+def show_power(console: Console, prices: list[ClaimPrice], hours: float | None, reported: Sequence[str] = ()) -> None:
     """Print the price of each undecided claim, and a summary.
 
     Args:
         console: the terminal.
         prices: the claims.
         hours: if given, also the claims that this many core-hours would decide.
+        reported: the reports that hold verdicts on these claims.
     """
     for paper, benchmark in dict.fromkeys((price.paper, price.benchmark) for price in prices):
         members = [price for price in prices if (price.paper, price.benchmark) == (paper, benchmark)]
@@ -49,7 +50,7 @@ def show_power(console: Console, prices: list[ClaimPrice], hours: float | None) 
             table.add_row(*(Text(printable(cell)) for cell in cells))
         if table.row_count:
             console.print(table, "")
-    for line in sentences(prices, hours):
+    for line in sentences(prices, hours, reported):
         console.print(Text(printable(line)), soft_wrap=True)
 
 
@@ -82,10 +83,15 @@ def _needed(size: SampleSize, ends: Range | None) -> str:
     return f"{size.text} ({ends[0].text} to {ends[1].text})"
 
 
-def sentences(prices: list[ClaimPrice], hours: float | None) -> Iterator[str]:
+def sentences(prices: list[ClaimPrice], hours: float | None, reported: Sequence[str] = ()) -> Iterator[str]:
     """Yield the sentences below the tables."""
-    counts = Counter(price.verdict for price in prices)
-    yield f"{len(prices)} claims: {', '.join(f'{counts[verdict]} {verdict}' for verdict in VERDICTS)}."
+    counts, claims = Counter(price.verdict for price in prices), pluralize(len(prices), "claim")
+    if any(map(_has_results, prices)):
+        yield f"{claims}: {', '.join(f'{counts[verdict]} {verdict}' for verdict in VERDICTS)}."
+    else:
+        yield f"{claims}: no results are on this disk, so the prices are those of a study from nothing."
+        if reported:
+            yield f"Verdicts and prices in the reports: {', '.join(reported)}."
     undecided = [price for price in prices if price.verdict == UNDECIDED]
     if not undecided:
         return
@@ -104,6 +110,10 @@ def sentences(prices: list[ClaimPrice], hours: float | None) -> Iterator[str]:
         decided = affordable(undecided, hours)
         names = ", ".join(f"{price.paper} {price.claim}" for price in decided) or "none"
         yield f"Within {hours:g} core-hours, the cheapest first: {len(decided)} of {len(undecided)} claims: {names}."
+
+
+def _has_results(price: ClaimPrice) -> bool:
+    return price.verdict != UNDECIDED or any(comparison.n for comparison in price.comparisons)
 
 
 def _sizes(prices: Iterable[ClaimPrice]) -> Iterator[SampleSize | None]:
