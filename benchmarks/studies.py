@@ -36,9 +36,7 @@ NOISES: dict[str, Noise] = {
 }
 
 
-def sample(
-    rng: np.random.Generator, noise: Noise, truth: np.ndarray, studies: int, replicates: int = SINGLE[-1][-1]
-) -> np.ndarray:
+def sample(rng: np.random.Generator, noise: Noise, truth: np.ndarray, studies: int, replicates: int) -> np.ndarray:
     """Differences [studies, comparisons, replicates] of variance one, correlated by a half over comparisons, as those
     of one method from several others are.
     """
@@ -114,6 +112,7 @@ class Studies:
 
     def __post_init__(self) -> None:
         counts = np.array(self.sizes)
+        assert counts[-1] <= self.differences.shape[-1], "a look needs replicates that were not simulated"
         parts = [self.differences[..., :size] for size in self.sizes]
         self.mean = np.stack([part.mean(-1) for part in parts], -1)  # [studies, comparisons, looks]
         self.spread = np.stack([part.std(-1, ddof=1) for part in parts], -1)
@@ -211,9 +210,8 @@ def errors(
     truth = np.where(is_zero, 0.0, MARGIN)
     count, seen = np.zeros(2), 0.0
     for _ in range(studies // CHUNK):
-        study = Studies(sample(rng, noise, truth, CHUNK), sizes, margin, is_kept).run(
-            round(BUDGET * sizes[-1]) * comparisons
-        )
+        study = Studies(sample(rng, noise, truth, CHUNK, sizes[-1]), sizes, margin, is_kept)
+        study.run(round(BUDGET * sizes[-1]) * comparisons)
         verdicts = study.verdicts()
         is_wrong_sign = (verdicts == REVERSED) | ((verdicts == SUPPORTED) & is_zero & ~is_kept)
         is_wrong_margin = (verdicts == np.where(is_kept, SUPPORTED, NEGLIGIBLE)) & ~is_zero

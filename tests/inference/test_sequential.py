@@ -143,18 +143,19 @@ def test_the_arrays_of_the_benchmark_are_studies_of_the_package(noise: str) -> N
     """Run the same studies by both: looks, correction, verdicts, and the choice of each stage under a budget."""
     truth, is_kept = np.array([0.0, 0.0, 0.4, 0.4, MARGIN, MARGIN, 1.5, -1.5]), np.arange(8) % 4 == 1
     budget, looks = 8 * 13, Looks((4, 8, 12, 18, 24))
-    samples = sample(np.random.default_rng(3), NOISES[noise], truth, 7)
+    samples = sample(np.random.default_rng(3), NOISES[noise], truth, 7, looks.sizes[-1])
     study = Studies(samples, looks.sizes, np.full(8, MARGIN), is_kept, points=400).run(budget)
     verdicts = [[(UNDECIDED, SUPPORTED, REVERSED, NEGLIGIBLE)[code] for code in row] for row in study.verdicts()]
     assert verdicts == [staged(differences, looks, is_kept, budget) for differences in samples]
     assert len(np.unique(verdicts)) == 4 or noise != "normal"
 
 
+@pytest.mark.parametrize("sizes", [(4, 8, 12, 18, 24), (8, 24, 40)])
 @pytest.mark.parametrize("true_nulls", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("noise", ["normal", "heavy-tailed"])
-def test_whole_studies_err_no_more_often_than_promised(noise: str, true_nulls: float) -> None:
+def test_whole_studies_err_no_more_often_than_promised(noise: str, true_nulls: float, sizes: tuple[int, ...]) -> None:
     """Run 2,000 studies. Skewed replicates err more often: docs/results-and-performance.md has their numbers."""
-    wrong, _ = errors(NOISES[noise], (4, 8, 12, 18, 24), true_nulls, 2_000, np.random.default_rng(1), comparisons=8)
+    wrong, _ = errors(NOISES[noise], sizes, true_nulls, 2_000, np.random.default_rng(1), comparisons=8)
     assert wrong.max() < ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / 2_000)
 
 
