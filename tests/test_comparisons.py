@@ -112,6 +112,7 @@ MISTAKES: list[tuple[dict[str, object], str, str]] = [
     ({"variants.csp-wide.settings": {"dropout": 2}}, "wrong-value", "variants.csp-wide.settings.dropout"),
     ({"variants.csp-wide.save": ["embedings"]}, "unknown-name", "variants.csp-wide.save.0"),
     ({"variants.csp-wide.reuse_runs_of": "cps"}, "unknown-name", "variants.csp-wide.reuse_runs_of"),
+    ({"methods": ["troika"]}, "unused-variant", "variants.csp-wide"),
     ({"methods": ["coop"], "variants": {"troika": {"method": "csp"}}}, "taken-name", "variants.troika"),
 ]
 
@@ -156,8 +157,16 @@ def test_the_nearest_name_is_in_the_message(root: Path) -> None:
     assert "'csp'" in str(error.value)
 
 
+def test_what_is_of_another_track_is_called_that(root: Path) -> None:
+    for values in ({"methods": ["negclip"]}, {"metrics": ["test/comp"]}):
+        declare(root, **values)
+        with raises(PlanError) as error:
+            _ = Workspace(root).plan
+        assert "vlc" in str(error.value)
+
+
 def test_a_variant_that_the_profile_leaves_out_is_an_error(root: Path) -> None:
-    declare(root, methods=["duplex-momentum-0.5"])
+    declare(root, methods=["duplex-momentum-0.5"], variants={})
     with raises(PlanError, "unplanned-row", "duplex-momentum-0.5"):
         _ = Workspace(root).plan
 

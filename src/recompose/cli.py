@@ -20,6 +20,7 @@ from recompose.extras import missing_package, require
 from recompose.files import write_json, write_text
 from recompose.interrupts import INTERRUPTED, SENTENCE, end_at_once
 from recompose.papers.comparison import FOLDER as COMPARISONS
+from recompose.params.mistakes import nearest
 from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.progress import be_quiet, say
@@ -1180,7 +1181,8 @@ def verify_store() -> None:
 
 def _one_of(title: str, name: str, choices: dict[str, T]) -> T:
     if name not in choices:
-        raise typer.BadParameter(f"no {title} '{name}' in this profile; there is: {', '.join(choices)}")
+        there = nearest(name, choices) or f"; there is: {', '.join(choices)}"
+        raise typer.BadParameter(f"no {title} '{name}' in this profile{there}")
     return choices[name]
 
 

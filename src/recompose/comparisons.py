@@ -177,18 +177,28 @@ class _Check:
     def problems(self) -> Iterator[Problem]:
         """Yield the problems, in the order of the file's keys."""
         known = {*self.track.methods, *self.declared, *self.file.variants}
-        kind = f"no method or variant of {self.track.name}"
-        yield from _unknown(("baseline",), self.file.baseline, known, kind)
+        yield from self._row(("baseline",), self.file.baseline, known)
         for number, row in enumerate(self.file.methods):
-            yield from _unknown(("methods", number), row, known, kind)
+            yield from self._row(("methods", number), row, known)
         if {*self.file.methods} == {self.file.baseline}:
             yield Problem(("methods",), "nothing is compared with the baseline; add a method or a variant", "no-rows")
         for number, dataset in enumerate(self.file.datasets):
             yield from _unknown(("datasets", number), dataset, self.section.datasets, "no data set of params.yaml")
+        reused = {variant.reuse_runs_of for variant in self.file.variants.values()}
         for name, variant in self.file.variants.items():
             yield from (problem.inside("variants", name) for problem in self._variant(name, variant, known))
+            if name not in {self.file.baseline, *self.file.methods, *reused}:
+                yield Problem(("variants", name), "is in no row; add it to methods, or remove it", "unused-variant")
         yield from self._metrics()
         yield from self._margins()
+
+    def _row(self, place: tuple[str | int, ...], row: str, known: Collection[str]) -> Iterator[Problem]:
+        kind = f"no method or variant of {self.track.name}"
+        others = [name for name, track in TRACKS.items() if row in track.methods]
+        if row not in known and others:
+            yield Problem(place, f"{row!r} is {kind}, but of {' and '.join(others)}", "unknown-name")
+        else:
+            yield from _unknown(place, row, known, kind)
 
     def _variant(self, name: str, variant: OwnVariant, known: Collection[str]) -> Iterator[Problem]:
         if name in self.declared or name in self.track.methods:
@@ -234,7 +244,9 @@ class _Check:
         try:
             self.track.check_metric(metric, self.params)
         except PlanError as error:
-            return Problem((), str(error), error.code)
+            others = [name for name, track in TRACKS.items() if metric in track.metric_names()]
+            message = f"{metric!r} is no metric of {self.track.name}, but of {' and '.join(others)}"
+            return Problem((), message if others else str(error), error.code)
         return None
 
     def _margins(self) -> Iterator[Problem]:

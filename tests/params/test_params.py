@@ -11,6 +11,7 @@ import pytest
 
 from recompose.errors import RecomposeError
 from recompose.params import Params, ParamsError, load_params, parse_params
+from recompose.params.additions import Addition
 from recompose.tracks import FORMS as TRACKS
 from recompose.tracks.czsl.params import Czsl, CzslChoice
 from tests.configuration import GONE, PROFILES, SHIPPED, params_text
@@ -537,3 +538,19 @@ def test_published_weights_that_may_hold_code_need_a_digest(file: str, sha256: s
     else:
         with raises(ParamsError, "wrong-value", "backbones.mine.weights"):
             parse(values)
+
+
+def test_a_mistake_in_what_a_plugin_brings_names_the_file_of_the_plugin() -> None:
+    entry: dict[str, object] = {
+        "adapter": "shapes-pairs",
+        "seed": 1,
+        "images": {"train": 200, "val": 100, "test": -120},
+    }
+    addition = Addition("mine/plugin.yaml", {"czsl": {"datasets": {"mine": entry}}})
+    with raises(ParamsError) as error:
+        parse_params(text(), TRACKS, additions=[addition])
+    assert str(error.value).startswith("mine/plugin.yaml is wrong: params.czsl.datasets.mine.images.test")
+    entry["images"] = {"train": 200, "val": 100, "test": 120}
+    with raises(ParamsError, "unknown-key", "mistyped") as error:
+        parse_params(text({"mistyped": 1}), TRACKS, additions=[addition])
+    assert "plugin.yaml" not in str(error.value)

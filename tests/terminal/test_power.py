@@ -40,6 +40,19 @@ def test_numbers_are_never_cut_in_a_terminal_of_80_columns(capsys: pytest.Captur
     assert "24 min / 25 min" in table
 
 
+def test_ranges_that_do_not_fit_are_whole_and_make_the_table_wider(capsys: pytest.CaptureFixture[str]) -> None:
+    ranged = replace(
+        COMPARISON,
+        difference=-1.25,
+        n=2,
+        range_as_measured=(SampleSize(6), SampleSize(1320, is_new=True)),
+        range_if_zero=(SampleSize(40), SampleSize(4410, is_new=True)),
+    )
+    show_power(Console(width=80), [replace(UNDECIDED_CLAIM, comparisons=(ranged,))], None)
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if "a - b" in line)
+    assert "-1.25 " in row and "12 (6 to 1320 new) / 55 new (40 to 4410 new)" in row
+
+
 @pytest.mark.parametrize(("source", "mark"), [(SIMILAR, "~"), (PILOT, "~"), (GIVEN, "~"), (UNKNOWN, "?")])
 def test_spreads_that_were_not_measured_here_are_marked_and_explained(
     source: str, mark: str, capsys: pytest.CaptureFixture[str]

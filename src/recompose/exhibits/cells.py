@@ -54,11 +54,12 @@ class Table:
     views: dict[str, str] = field(default_factory=dict)  # view -> heading
     summary: list[str] = field(default_factory=list)  # paragraphs on what came out, for a table of claims
     row_heading: str = "row"  # of the column with the names of rows
+    reported_heading: str = "Reported by the paper"
 
     @property
     def sections(self) -> dict[str, str]:
         """The non-empty sections in order, with their headings: the measured views, then the reported values."""
-        headings = {**(self.views or {"measured": "Measured here"}), "reported": "Reported by the paper"}
+        headings = {**(self.views or {"measured": "Measured here"}), "reported": self.reported_heading}
         return {section: heading for section, heading in headings.items() if self.section_cells(section)}
 
     @property

@@ -42,6 +42,7 @@ class Comparison(Paper):
     """The declaration of a comparison; its data sets are the only ones that it shows."""
 
     is_comparison: ClassVar[bool] = True
+    reported_heading: ClassVar[str] = "Declared in the file"
     family: ClassVar[str] = "the distinct comparisons of the file on all of its data sets"
 
     baseline: str  # a method or a variant

@@ -175,6 +175,7 @@ class Paper(PaperSection):
     """The declaration of a paper."""
 
     is_comparison: ClassVar[bool] = False
+    reported_heading: ClassVar[str] = "Reported by the paper"
     family: ClassVar[str] = "the paper's distinct comparisons on the data set"  # that are corrected for each other
 
     name: str

@@ -52,6 +52,24 @@ def with_additions(document: Document, additions: Sequence[Addition]) -> Documen
     return document
 
 
+def in_their_file(source: str, problems: Sequence[Problem], additions: Sequence[Addition]) -> tuple[str, list[Problem]]:
+    """Return the file of the first problem, and the problems in it with their places there.
+
+    Args:
+        source: the file of what no addition brings.
+        problems: of the document with all additions.
+        additions: what plugins bring.
+    """
+    owners = {place: file for file, addition in additions for place, _ in _entries(addition)}
+    files = [next((owners[place] for place in owners if _is_below(problem, place)), source) for problem in problems]
+    own = [problem for problem, file in zip(problems, files, strict=True) if file == files[0]]
+    return files[0], own if files[0] == source else [problem.inside("params") for problem in own]
+
+
+def _is_below(problem: Problem, place: tuple[str, ...]) -> bool:
+    return tuple(map(str, problem.place[: len(place)])) == place
+
+
 def _entries(document: Document) -> Iterator[tuple[tuple[str, ...], object]]:
     """Yield the entries of a document that a plugin may bring, each after its path of keys."""
     for key, section in document.items():

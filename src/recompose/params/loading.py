@@ -7,7 +7,7 @@ from typing import Any
 
 from recompose.errors import ParamsError, PluginError
 from recompose.files import Document
-from recompose.params.additions import Addition, with_additions, wrong_additions
+from recompose.params.additions import Addition, in_their_file, with_additions, wrong_additions
 from recompose.params.allocation import read_allocation
 from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
 from recompose.params.profiles import apply_overrides, scale_epochs, with_bases, wrong_bases, wrong_other_budget
@@ -82,29 +82,34 @@ def parse_params(
         for edit in edits:
             _edit(document, edit)
         source = f"{source} with {' and '.join(edits)}" if edits else source
-        _refuse(source, wrong_bases(document))
+        _refuse(source, wrong_bases(document), additions)
         document = with_bases(document)
     schema = file_schema(tracks)
-    params = _validated(document, schema, tracks, source)
+    params = _validated(document, schema, tracks, source, additions)
     source = f"{source}, profiles.{params.profile}"
     if params.chosen.override:
         document = apply_overrides(document, params.profile, source)
-        params = _validated(document, schema, tracks, source)
+        params = _validated(document, schema, tracks, source, additions)
     if params.chosen.epochs_factor == 1:
         return params
-    return _validated(scale_epochs(document, tracks, params.chosen.epochs_factor), schema, tracks, source)
+    scaled = scale_epochs(document, tracks, params.chosen.epochs_factor)
+    return _validated(scaled, schema, tracks, source, additions)
 
 
-def _refuse(source: str, problems: Iterable[Problem]) -> None:
+def _refuse(source: str, problems: Iterable[Problem], additions: Sequence[Addition]) -> None:
     if problems := list(problems):
-        raise params_error(f"{source} is wrong:", problems)
+        file, problems = in_their_file(source, problems, additions)
+        raise params_error(f"{file} is wrong:", problems)
 
 
-def _validated(document: Any, schema: type[ParamsFile], tracks: Forms, source: str) -> Params:
-    _refuse(source, _without_inherited(document, [*_unknown_profile(document), *mistakes_in(document, schema)]))
+def _validated(
+    document: Any, schema: type[ParamsFile], tracks: Forms, source: str, additions: Sequence[Addition]
+) -> Params:
+    mistakes = [*_unknown_profile(document), *mistakes_in(document, schema)]
+    _refuse(source, _without_inherited(document, mistakes), additions)
     params = params_of(schema.model_validate(document), tracks)
     problems = [*_problems_of_budgets(params), *_problems_of_tracks(params, tracks)]
-    _refuse(source, _without_inherited(document, problems))
+    _refuse(source, _without_inherited(document, problems), additions)
     return params
 
 

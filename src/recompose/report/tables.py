@@ -68,6 +68,7 @@ def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
         views={view: section.heading for view, section in artifact.views.items()},
         summary=summary(results, paper, cells) if is_claims else [],
         row_heading=ROW_HEADINGS.get(artifact.kind, "row"),
+        reported_heading=paper.reported_heading,
     )
 
 

@@ -49,6 +49,7 @@ def show_power(console: Console, prices: list[ClaimPrice], hours: float | None, 
         for cells in rows:
             table.add_row(*(Text(printable(cell)) for cell in cells))
         if table.row_count:
+            console.width = max(console.width, left + sum(widths) + len(NAMES))  # lines break, but no number is cut
             console.print(table, "")
     for line in sentences(prices, hours, reported):
         console.print(Text(printable(line)), soft_wrap=True)
