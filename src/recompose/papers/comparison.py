@@ -124,7 +124,8 @@ def compare(
             TABLE: Artifact(
                 kind=AGAINST,
                 caption=f"Each row against {baseline}, with 95 % intervals of the paired differences.",
-                note=f"p is corrected, by Holm, for {Comparison.family}.",
+                note="p is that of a difference or, where a margin is declared and it is smaller, that of a difference "
+                f"within the margin; corrected, by Holm, for {Comparison.family}.",
                 rows=named,
                 views=views,
             ),

@@ -70,7 +70,7 @@ def write_comparison(comparison: ComparisonSummary, folder: Path) -> tuple[Path,
     write_json(document, comparison_document(comparison))
     write_text(page, to_markdown(comparison))
     _draw(comparison, folder / "figure")
-    return table, document, page, folder / "figure.svg"
+    return table, document, page, *(folder / f"figure.{ending}" for ending in ("svg", "png", "csv"))
 
 
 def _csv(comparison: ComparisonSummary) -> str:
