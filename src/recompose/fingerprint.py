@@ -131,13 +131,14 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 def _is_inside(module: str) -> bool:
     """Return true if a module's code can change a number; all modules of a package in ``OUTSIDE`` are outside.
 
-    So is a module named ``settings``: it declares which values are allowed, and documents hold the values themselves.
+    So is a module of this package named ``settings``: it declares which values are allowed, and documents hold the
+    values themselves. Those of plugins count, since they may compute something that is in no document.
     """
-    if module.endswith(".settings"):
-        return False
     top, _, inner = module.partition(".")
     if top in _plugins:
         return _path(module) is not None
+    if module.endswith(".settings"):
+        return False
     outside = module in OUTSIDE or f"{PACKAGE}.{inner.partition('.')[0]}" in OUTSIDE - {f"{PACKAGE}.tracks"}
     return top == PACKAGE and not outside and _path(module) is not None
 

@@ -269,6 +269,39 @@ def test_a_plugin_metric_is_computed_and_its_code_counts_where_it_is_used(projec
     assert track.metric_modules(["test/double"]) == [*track.metric_code, "my_work.numbers"]
 
 
+def test_code_in_settings_counts(project: Plan) -> None:
+    """A property may compute what no document has; the class need not import its settings."""
+    source = (
+        "from recompose.tracks.czsl.methods.csp.settings import CspSettings\n"
+        "class Mine(CspSettings):\n    reach = property(lambda self: 2 * self.dropout)\n"
+    )
+    declared = {"methods.czsl.my-csp.settings": "settings:Mine"}
+    before = digests(project({"settings.py": source}, declared))
+    after = digests(project({"settings.py": source.replace("2 *", "3 *")}, declared))
+    assert after["csp"] == before["csp"]
+    assert not after["my-csp"] & before["my-csp"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("values['test/closed/stat']", "numbers.py:2: the metric 'test/double' fails on evaluations/e: KeyError"),
+        ("'high'", "the metric 'test/double' returned 'high' instead of a number or None"),
+    ],
+)
+def test_a_metric_that_fails_is_one_line_with_its_name(
+    project: Plan, monkeypatch: pytest.MonkeyPatch, body: str, said: str
+) -> None:
+    entry = {"function": "numbers:double", "digits": 1, "better": 1}
+    text = f"def double(values, evaluation, needs):\n    return {body}\n"
+    work = project({"numbers.py": text}, {"metrics": {"czsl": {"test/double": entry}}})
+    _ = work.plugins
+    monkeypatch.setattr(TRACKS["czsl"], "metrics", lambda evaluation, needs: {})
+    with raises(PluginError, "broken-metric") as caught:
+        TRACKS["czsl"].all_metrics(Path("results/evaluations/e"), {})
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize(("ties", "expected"), [("lenient", 1), ("strict", 0)])
 def test_a_form_of_suites_is_read_and_scored_by_its_rule(project: Plan, ties: str, expected: int) -> None:
     source = (

@@ -31,6 +31,12 @@ class Method:
         """The name of the module of its class."""
         return self.class_path.partition(":")[0]
 
+    @property
+    def modules(self) -> list[str]:
+        """The modules whose code counts: that of its class, and that of its settings where a plugin brings them."""
+        of_settings = self.settings_class.__module__
+        return [self.module] if of_settings.startswith("recompose.") else [self.module, of_settings]
+
 
 @dataclass(frozen=True)
 class DataAdapter:

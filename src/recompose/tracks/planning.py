@@ -225,7 +225,7 @@ class Runs(ABC):
             "seed": seed,
             "trainer": {"precision": precision, "threads": chosen.threads},
         }
-        return self.recipe("runs", name, variant, data, seed, document, needs, fingerprint([entry.module, training]))
+        return self.recipe("runs", name, variant, data, seed, document, needs, fingerprint([*entry.modules, training]))
 
     def recipe(
         self,

@@ -4,9 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from traceback import extract_tb
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsFloat
 
-from recompose.errors import PlanError
+from recompose.errors import PlanError, PluginError
 from recompose.exhibits.metric import Metric
 from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
@@ -224,10 +225,17 @@ class Track(ABC):
         """Return all metrics of an evaluation, computed from its scores, by their flat names."""
 
     def all_metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        """Return all metrics of an evaluation, with those of plugins."""
+        """Return all metrics of an evaluation, with those of plugins.
+
+        Raises:
+            PluginError: a plugin's metric fails, or returns no number.
+        """
         values = self.metrics(evaluation, needs)
-        added = {name: function(metric.path)(values, evaluation, needs) for name, metric in self.plugin_metrics.items()}
-        return values | {name: float(value) for name, value in added.items() if value is not None}
+        added = {
+            name: _plugin_value(name, metric.path, values, evaluation, needs)
+            for name, metric in self.plugin_metrics.items()
+        }
+        return values | {name: value for name, value in added.items() if value is not None}
 
     def metric_modules(self, names: Iterable[str] | None = None) -> list[str]:
         """Return the modules that compute metrics: the track's, and those of plugins' metrics of these names; None: of
@@ -308,6 +316,27 @@ class Track(ABC):
             suggestion = nearest(metric, [*self.metric_names(), *self.plugin_metrics, *COSTS])
             message = f"tracks/{self.name}/__init__.py declares no metric '{metric}'{suggestion}"
             raise PlanError(message, code="unknown-metric", place=metric) from None
+
+
+def _plugin_value(
+    name: str, path: str, values: Mapping[str, float], evaluation: Path, needs: Mapping[str, Path]
+) -> float | None:
+    """Return the value of a plugin's metric, None where an evaluation has none.
+
+    Raises:
+        PluginError: its function fails, or returns no number; the message names the line.
+    """
+    try:
+        value = function(path)(values, evaluation, needs)
+    except (ArithmeticError, AttributeError, LookupError, NameError, OSError, TypeError, ValueError) as error:
+        frame = extract_tb(error.__traceback__)[-1]
+        place, fault = f"{frame.filename}:{frame.lineno}", f"{type(error).__name__}: {error}"
+        message = f"{place}: the metric {name!r} fails on evaluations/{evaluation.name}: {fault}"
+        raise PluginError(message, code="broken-metric", place=place) from None
+    if value is None or isinstance(value, SupportsFloat):
+        return None if value is None else float(value)
+    message = f"{path}: the metric {name!r} returned {value!r} instead of a number or None"
+    raise PluginError(message, code="broken-metric", place=path)
 
 
 def function(place: str) -> Callable[..., Any]:

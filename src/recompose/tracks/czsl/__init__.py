@@ -171,7 +171,7 @@ class PairRuns(Runs):
             needs |= words
         if training:
             needs["run"] = self.run_of(name, variant, data, seed)
-        code = fingerprint([entry.module, EVALUATION])
+        code = fingerprint([*entry.modules, EVALUATION])
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:

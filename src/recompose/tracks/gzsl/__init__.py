@@ -131,7 +131,7 @@ class ClassRuns(Runs):
             "save": list(variant.save),
         }
         needs = {"data": data, "grids": self._grids(data), "run": self.run_of(name, variant, data, seed)}
-        code = fingerprint([entry.module, EVALUATION])
+        code = fingerprint([*entry.modules, EVALUATION])
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:

@@ -282,7 +282,7 @@ class _CaptionRuns(Runs):
         needs = {"backbone": self._backbone(variant), **self._suites(seed, attributed)}
         if variant.method != UNTRAINED:
             needs["run"] = self.run_of(name, variant, data, seed)
-        code = fingerprint([entry.module, EVALUATION, *[ATTRIBUTION_CODE] * attributed])
+        code = fingerprint([*entry.modules, EVALUATION, *[ATTRIBUTION_CODE] * attributed])
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
