@@ -249,6 +249,10 @@ class Track(ABC):
         """
         raise PlanError(f"{self.name} has no suites")
 
+    def suite_forms(self) -> list[str]:
+        """Return the forms of suites that ``evaluate_model`` reads, those of plugins last."""
+        return []
+
     @abstractmethod
     def metric(self, name: str) -> Metric:
         """Return the description of a metric of this track, by its name.

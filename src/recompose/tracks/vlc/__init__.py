@@ -126,6 +126,9 @@ class VLC(Track):
             SUBTASKS[task] = SubTask(task, query, None, None, ties)  # type: ignore[arg-type]
             METRICS.update(dict.fromkeys(f"test/{leaf}" for leaf in (task, *_senses(task, query))))
 
+    def suite_forms(self) -> list[str]:
+        return [*FORMS, *PLUGIN_RULES]
+
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / self.name if self._is_published_suite(recipe) else super().root(recipe, data)
 
@@ -233,7 +236,7 @@ class VLC(Track):
             if counted := size(index):
                 return counted
         synthetic = recipe.document.get("images")  # of a corpus, one for each caption
-        return {"train": synthetic} if synthetic else published_sizes(ADAPTERS, recipe.document)
+        return {"train": synthetic} if isinstance(synthetic, int) else published_sizes(ADAPTERS, recipe.document)
 
 
 def _senses(task: str, query: str) -> list[str]:
