@@ -69,7 +69,7 @@ def _suites_of(plugin: Plugin) -> Mapping[str, Section]:
     document = {"suites": plugin.declaration.params.get(track, {}).get("suites", {})}
     if problems := mistakes_in(document, schema):
         raise params_error(f"{plugin.file}: params.{track}:", problems)
-    suites: Mapping[str, Section] = schema.model_validate(document).suites  # type: ignore[attr-defined]
+    suites: Mapping[str, Section] = dict(schema.model_validate(document))["suites"]
     return suites
 
 
@@ -137,8 +137,7 @@ class Workspace:
             return {}
         if not (self.root / "params.yaml").is_file():
             return {name: entry for plugin in self.plugins for name, entry in _suites_of(plugin).items()}
-        suites: Mapping[str, Section] = self.params.tracks[MODEL_TRACK.name].suites  # type: ignore[attr-defined]
-        return suites
+        return MODEL_TRACK.declared_suites(self.params)
 
     @cached_property
     def plan(self) -> Plan:

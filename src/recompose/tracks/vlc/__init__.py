@@ -10,7 +10,7 @@ from recompose.exhibits.metric import Metric
 from recompose.files import Document
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
-from recompose.params import Params
+from recompose.params import Params, Section
 from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import DataAdapter, published_sizes
@@ -130,10 +130,13 @@ class VLC(Track):
     def suite_forms(self) -> list[str]:
         return [*FORMS, *PLUGIN_RULES]
 
-    def parts_of_suite(self, suite: str, params: Params) -> list[str]:
+    def declared_suites(self, params: Params) -> Mapping[str, Section]:
         section = params.tracks[self.name]
         assert isinstance(section, Vlc)
-        entry = section.suites.get(suite)
+        return section.suites
+
+    def parts_of_suite(self, suite: str, params: Params) -> list[str]:
+        entry = self.declared_suites(params).get(suite)
         start = f"test/{entry.adapter if isinstance(entry, PublishedSuite) else suite}/"
         return [f"{suite}/{name.removeprefix(start)}" for name in METRICS if name.startswith(start)]
 
