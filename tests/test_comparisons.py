@@ -92,6 +92,10 @@ def test_two_files_may_share_a_variant_but_not_its_name(root: Path) -> None:
         _ = Workspace(root).comparisons
 
 
+OVER_SUITES: dict[str, object] = {
+    **{"track": "vlc", "baseline": "clip-ft", "methods": ["negclip"], "datasets": ["shapes-laion"]},
+    **{"variants": {}, "metrics": [], "margin": {}},
+}
 MISTAKES: list[tuple[dict[str, object], str, str]] = [
     ({"methods": ["cps"]}, "unknown-name", "methods.0"),
     ({"baseline": "cspp"}, "unknown-name", "baseline"),
@@ -104,6 +108,8 @@ MISTAKES: list[tuple[dict[str, object], str, str]] = [
     ({"metrics": {"AUC": "test/closed/dense/auk"}}, "unknown-metric", "metrics.AUC"),
     ({"metrics": ["test/closed/dense/auk"]}, "unknown-metric", "metrics.0"),
     ({"suites": ["sugarcrape"]}, "unknown-suite", "suites.0"),
+    (OVER_SUITES | {"suites": ["coco"]}, "no-number", "suites.0"),
+    (OVER_SUITES | {"suites": ["shapes-suites"]}, "unknown-suite", "suites.0"),
     ({"margin": {"AUK": 1}}, "unknown-name", "margin.AUK"),
     ({"margin": -1}, "wrong-value", "margin"),
     ({"metrix": [AUC]}, "unknown-key", "metrix"),

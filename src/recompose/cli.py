@@ -141,6 +141,11 @@ def _declared_text(root: Path) -> str:
     return "\n".join(f"{path.name}\n{path.read_text(encoding='utf-8')}" for path in paths)
 
 
+def _use_plugins() -> None:
+    """Let the tracks have what the plugins of this folder bring, and those that are installed."""
+    _ = Workspace(Path.cwd()).plugins
+
+
 def _workspace() -> Workspace:
     """Return the workspace of this folder, already planned where this process was forked from one that did so."""
     here = Path.cwd()
@@ -328,8 +333,9 @@ def evaluate(
     suites: Annotated[
         str,
         typer.Option(
-            help="Names of suites, separated by commas; all: every one whose data is there. my-suite:winoground is a "
-            "suite of your own in the form of a published one."
+            help="Names of suites, separated by commas; all: every published one whose data is there. my-suite is an "
+            "entry of vlc.suites of params.yaml or of a plugin; my-suite:winoground is a suite of your own in the form "
+            "of a published one, or of a plugin."
         ),
     ],
     out: Annotated[
@@ -380,6 +386,7 @@ def evaluate(
         model=model,
         weights=weights and _given(weights),
         suites=_names(suites),
+        declared=Workspace(Path.cwd()).suites_beyond(_names(suites)),
         data=data,
         out=out,
         batch_size=batch_size,
@@ -428,6 +435,7 @@ def items(
     from recompose.terminal.items import items_document, show_items
     from recompose.tracks.items import DifferingItems, WorstItems
 
+    _use_plugins()
     sheet = item_sheet(Path.cwd(), _given(result), suite, data, seed)
     other = item_sheet(Path.cwd(), _given(against), suite, data, seed) if against else None
     if category:
@@ -481,6 +489,7 @@ def compare(
     from recompose.tracks import MODEL_TRACK
     from recompose.tracks.model_comparison import ComparisonRequest
 
+    _use_plugins()
     evaluations = tuple(Path(*_started, folder) for folder in folders)
     comparison = MODEL_TRACK.compare_models(ComparisonRequest(evaluations, _names(suites), resamples))
     files = write_comparison(comparison, out) if out else ()

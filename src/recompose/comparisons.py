@@ -230,8 +230,11 @@ class _Check:
         suites = [metric.partition("/")[2] for metric in self.track.metric_names() if metric.count("/") == 1]
         for number, suite in enumerate(self.file.suites):
             if problem := self._metric(f"test/{suite}"):
-                message = f"{self.track.name} has no suite {suite!r}{nearest(suite, suites)}"
-                yield problem._replace(place=("suites", number), message=message, code="unknown-suite")
+                parts = self.track.parts_of_suite(suite, self.params)
+                unknown = f"{self.track.name} has no suite {suite!r}{nearest(suite, suites)}"
+                without = f"the suite {suite!r} has no number of its own; name parts of it: {', '.join(parts[:4])}"
+                message, code = (without, "no-number") if parts else (unknown, "unknown-suite")
+                yield problem._replace(place=("suites", number), message=message, code=code)
         by_key = self.file.metrics.items() if isinstance(self.file.metrics, Mapping) else enumerate(self.file.metrics)
         for key, metric in by_key:
             if problem := self._metric(metric):

@@ -52,7 +52,7 @@ def _training_images(images: Any) -> int | None:
     """Return the training images among the numbers of images of a drawn data set, which are the first of them."""
     if images is None or isinstance(images, int):
         return images
-    counts: dict[str, int] = images.model_dump()
+    counts: Mapping[str, int] = images if isinstance(images, Mapping) else images.model_dump()
     return next(iter(counts.values()))
 
 

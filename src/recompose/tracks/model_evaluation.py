@@ -2,9 +2,12 @@
 can use, and its result.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from recompose.params import Section
 
 ALL = "all"  # in place of names: every suite whose data is there
 # partial: some sub-tasks are absent or lack images, the others can be evaluated; incomplete: files are absent without
@@ -29,6 +32,7 @@ class EvaluationRequest:
     skip_broken: bool = False
     items: int | None = None  # of a sub-task at most, of suites that can be limited; None: all
     strict: bool = False  # stop at the first suite that is not complete
+    declared: Mapping[str, Section] = field(default_factory=dict)  # suites of params.yaml and of plugins, by name
 
 
 @dataclass(frozen=True)

@@ -257,6 +257,18 @@ class Track(ABC):
         """
         raise PlanError(f"{self.name} has no suites")
 
+    def suite_forms(self) -> list[str]:
+        """Return the forms of suites that ``evaluate_model`` reads, those of plugins last."""
+        return []
+
+    def declared_suites(self, params: Params) -> Mapping[str, Section]:
+        """Return the suites that the parameters declare, by name."""
+        return {}
+
+    def parts_of_suite(self, suite: str, params: Params) -> list[str]:
+        """Return the names of the numbers of a suite's parts; empty if there is no such suite."""
+        return []
+
     @abstractmethod
     def metric(self, name: str) -> Metric:
         """Return the description of a metric of this track, by its name.

@@ -10,7 +10,7 @@ from recompose.exhibits.metric import Metric
 from recompose.files import Document
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
-from recompose.params import Params
+from recompose.params import Params, Section
 from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import DataAdapter, published_sizes
@@ -55,7 +55,8 @@ COMPLEXITIES = [f"{leaf}/{atoms}" for leaf in CREPE.leaves for atoms in CREPE_CO
 RECALLS = [f"{name}/{way}/r{k}" for name in RETRIEVAL for way in ("i2t", "t2i") for k in (1, 5, 10)]
 CORRELATIONS = [f"{name}/pearson" for name in SIMILARITIES]
 ATTRIBUTION = "attribution"  # evaluations may save it, for figures and metrics
-CLASSIFICATION_PREFIX = "test/elevater/"  # any data set of images and classes may follow
+CLASSIFICATION_FORM = "elevater"
+CLASSIFICATION_PREFIX = f"test/{CLASSIFICATION_FORM}/"  # any data set of images and classes may follow
 IN_TREES = [name for tree in TREES for name in names_in(tree)]
 SENSES = (*GROUP_SENSES, *TRIPLETS, *COMPLEXITIES, *RECALLS, *CORRELATIONS)
 METRICS = dict.fromkeys(f"test/{name}" for name in (*IN_TREES, *SENSES, *DECLARED, *PLAIN))  # some are in two lists
@@ -125,6 +126,19 @@ class VLC(Track):
             task = f"{name}/{part}"
             SUBTASKS[task] = SubTask(task, query, None, None, ties)  # type: ignore[arg-type]
             METRICS.update(dict.fromkeys(f"test/{leaf}" for leaf in (task, *_senses(task, query))))
+
+    def suite_forms(self) -> list[str]:
+        return [*FORMS, *PLUGIN_RULES]
+
+    def declared_suites(self, params: Params) -> Mapping[str, Section]:
+        section = params.tracks[self.name]
+        assert isinstance(section, Vlc)
+        return section.suites
+
+    def parts_of_suite(self, suite: str, params: Params) -> list[str]:
+        entry = self.declared_suites(params).get(suite)
+        start = f"test/{entry.adapter if isinstance(entry, PublishedSuite) else suite}/"
+        return [f"{suite}/{name.removeprefix(start)}" for name in METRICS if name.startswith(start)]
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / self.name if self._is_published_suite(recipe) else super().root(recipe, data)
@@ -222,8 +236,16 @@ class VLC(Track):
             return
         section = params.tracks[self.name]
         assert isinstance(section, Vlc)
-        if _is_own(metric) and (suite := _suite_of(metric)) not in section.suites:
+        if not _is_own(metric):
+            return
+        if (suite := _suite_of(metric)) not in section.suites:
             message = f"there is no suite '{suite}' for the metric '{metric}'{nearest(metric, METRICS)}"
+            raise PlanError(message, code="unknown-metric", place=metric)
+        form, part = section.suites[suite].adapter, metric.removeprefix(f"test/{suite}")
+        # the data sets of a suite in ELEVATER's form are its own, and it has a mean over them
+        if form != CLASSIFICATION_FORM and f"test/{form}{part}" not in METRICS:
+            near = nearest(metric.removeprefix("test/"), self.parts_of_suite(suite, params))
+            message = f"the suite '{suite}' has no metric '{metric}'{near}"
             raise PlanError(message, code="unknown-metric", place=metric)
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
@@ -233,7 +255,7 @@ class VLC(Track):
             if counted := size(index):
                 return counted
         synthetic = recipe.document.get("images")  # of a corpus, one for each caption
-        return {"train": synthetic} if synthetic else published_sizes(ADAPTERS, recipe.document)
+        return {"train": synthetic} if isinstance(synthetic, int) else published_sizes(ADAPTERS, recipe.document)
 
 
 def _senses(task: str, query: str) -> list[str]:

@@ -59,13 +59,24 @@ class ShapesSuites(Section):
     share: Annotated[float, Field(ge=0.6, le=4, description="Share of each suite's items at full size.")]
 
 
+SpacyModel = Annotated[Archive, Field(description="The spaCy model that parses captions.")]
+WordNetFiles = Annotated[Archive, Field(description="WordNet's files.")]
+
+
 class Corpus(Section):
     """A published corpus of images and captions."""
 
     adapter: Literal["negclip-list", "caption-list"] = Field(description="The reader: the format of its list.")
     archives: list[Archive] = Field(description="Files to download and unpack; add others manually.")
-    model: Archive = Field(description="The spaCy model that parses captions.")
-    lexicon: Archive = Field(description="WordNet's files.")
+    model: SpacyModel
+    lexicon: WordNetFiles
+
+
+class ParsedCorpus(Section):
+    """The base of sections of plugins' corpora that are drawn without parses: captions are parsed as published ones."""
+
+    model: SpacyModel
+    lexicon: WordNetFiles
 
 
 class PublishedSuite(Section):

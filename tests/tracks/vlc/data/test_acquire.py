@@ -17,6 +17,7 @@ from recompose.tracks.vlc.catalogue import (
     ADAPTERS,
     CaptionAdapter,
     Corpus,
+    ParsedCorpus,
     PublishedSuite,
     ShapesCaptions,
     ShapesSuites,
@@ -182,6 +183,52 @@ def test_a_drawn_corpus_is_drawn_once_and_its_knowledge_copied(tmp_path: Path, m
     assert [doc[0].text for doc in read_docs(index)] == ["0", "1", "2", "3"]
     assert contents(index / "lexicon") == lexicon_files()
     assert set(raw_files(index)) == set(contents(root))
+
+
+def draw_pictures(root: Path, *, images: int) -> None:
+    """Draw a corpus without parses."""
+    for number in range(images):
+        (root / f"{number}.png").write_bytes(b"#")
+
+
+def read_pictures(root: Path) -> Captions:
+    paths = tuple(sorted(path.name for path in root.glob("*.png")))
+    return Captions(paths, ("Two dogs run.",) * len(paths))
+
+
+class Pictures(ParsedCorpus):
+    """A plugin's section."""
+
+    adapter: str = "shapes-captions"
+    images: int
+
+
+def test_captions_that_are_drawn_without_parses_are_parsed_here(
+    tmp_path: Path, archives: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter = SimpleNamespace(draw=draw_pictures, read=read_pictures)
+    monkeypatch.setattr(acquisition, "_adapter", lambda recipe: adapter)
+    section = Pictures(images=3, model=archive(WHEEL), lexicon=archive(LEXICON))
+    document = {"adapter": "shapes-captions", "images": 3, "model": {WHEEL: None}, "lexicon": {LEXICON: None}}
+    recipe = Recipe("data", "mine", document, track="vlc")
+    for _ in range(2):
+        root = acquire(recipe, section, archives.parent, archives.parent / "mine-1")
+    index = index_of(recipe, root, tmp_path / "index")
+    assert [(doc.text, doc[1].tag_, doc[1].lemma_) for doc in read_docs(index)] == [("Two dogs run.", "NNS", "dog")] * 3
+    assert contents(index / "lexicon") == lexicon_files()
+    assert set(raw_files(index)) == set(contents(root))
+
+
+def test_captions_that_nobody_parses_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = SimpleNamespace(draw=draw_pictures, read=read_pictures)
+    monkeypatch.setattr(acquisition, "_adapter", lambda recipe: adapter)
+    recipe = Recipe("data", "mine", {"adapter": "shapes-captions"}, track="vlc")
+    draw_pictures(tmp_path, images=2)
+    for absent in ("docs.spacy", "lexicon"):
+        with raises(DataError, "missing-file", absent) as caught:
+            index_of(recipe, tmp_path, tmp_path / "index")
+        assert "ParsedCorpus" in str(caught.value)
+        write_docs([Doc(Vocab(), ["dogs"])] * 2, tmp_path)
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 Synthetic data is generated in ``data/<name>-<digest>``. A published corpus is unpacked into ``data/<name>`` from
 archives in ``data/archives``, which are downloaded unless they exist, with a spaCy model and WordNet's files beside its
-images. Published suites lie in one folder, in which they share images. Their files are added by hand, except the
+images. A drawn corpus of a plugin has parses and a lexicon of its own, or is parsed as published ones are. Published
+suites lie in one folder, in which they share images. Their files are added by hand, except the
 archives that params.yaml names. An existing folder is used as it is, and checked all the same.
 """
 
@@ -19,14 +20,15 @@ from recompose.files import write_atomically, write_json
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
-from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, PublishedSuite
+from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, ParsedCorpus, PublishedSuite
 from recompose.tracks.vlc.data import analysis, wordnet
 from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
 from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.formats.suite_files import Limit, SuiteFiles
+from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.index import write_suites
+from recompose.tracks.vlc.data.known_forms import layout_of, read_suite
 from recompose.tracks.vlc.data.suite import Suite, files
-from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, read_suite
+from recompose.tracks.vlc.data.suites_on_disk import missing_subtasks
 
 MODEL, LEXICON = "model", "lexicon"  # folders of a corpus
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -47,9 +49,17 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
         _acquire_corpus(adapter, section, data, root)
     elif isinstance(section, PublishedSuite):
         _acquire_suite(recipe, section, data, root)
+    elif isinstance(section, ParsedCorpus):
+        draw_once(partial(_draw_unparsed, adapter), recipe, root)
+        _acquire_parser(section, data, root)
     else:
         draw_once(adapter.draw, recipe, root)
     return root
+
+
+def _draw_unparsed(adapter: ModuleType, root: Path, *, model: object, lexicon: object, **values: object) -> None:
+    """Generate a corpus whose section also names what parses its captions."""
+    adapter.draw(root, **values)
 
 
 def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:
@@ -60,6 +70,10 @@ def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path
             mark = root / adapter.MARK
             raise DataError(f"{mark} is absent. Required files: {adapter.LAYOUT}", code="missing-file", place=mark)
         unpack(archives, data, root, adapter.arrange, adapter.MARK, adapter.LAYOUT, files=lists)
+    _acquire_parser(section, data, root)
+
+
+def _acquire_parser(section: Corpus | ParsedCorpus, data: Path, root: Path) -> None:
     if not (root / MODEL).exists():
         with open_archive(section.model, data) as path:
             analysis.unpack_model(path, root / MODEL)
@@ -107,23 +121,36 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     corpus.write(folder)
     counts = {"captions": len(corpus.captions), "images": len(set(corpus.paths))}
     write_json(folder / "statistics.json", counts)
-    shutil.copytree(root / LEXICON, folder / LEXICON, dirs_exist_ok=True)
-    if entry.synthetic:
-        shutil.copyfile(root / DOCS, folder / DOCS)
+    _write_parses(recipe.name, corpus, root, folder)
+    if not hasattr(adapter, "annotation_files"):  # it is drawn: all files are the corpus
         return [*_other_files(root, corpus.paths), *corpus.paths]
-    wordnet.check(root / LEXICON)
-    write_docs(list(analysis.annotate(corpus.captions, root / MODEL)), folder)
     tools = [*_files_below(root / MODEL, root), *_files_below(root / LEXICON, root)]
     return [*adapter.annotation_files(root), *tools, *corpus.paths]
+
+
+def _write_parses(name: str, corpus: Captions, root: Path, folder: Path) -> None:
+    """Write the parses of captions and the lexicon: a drawn corpus brings its own, unless a model is beside it.
+
+    Raises:
+        DataError: it brings none, or the lexicon beside a model is not WordNet.
+    """
+    is_parsed_here = (root / MODEL).exists()
+    for file in (LEXICON,) if is_parsed_here else (DOCS, LEXICON):
+        if not (root / file).exists():
+            message = f"{root / file} is absent: `draw` writes it, or the section derives from ParsedCorpus"
+            raise DataError(f"{name}: {message}", code="missing-file", place=root / file)
+    shutil.copytree(root / LEXICON, folder / LEXICON, dirs_exist_ok=True)
+    if not is_parsed_here:
+        shutil.copyfile(root / DOCS, folder / DOCS)
+        return
+    wordnet.check(root / LEXICON)
+    write_docs(list(analysis.annotate(corpus.captions, root / MODEL)), folder)
 
 
 def _write_suite(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     form, name, place = (recipe.document[key] for key in ("adapter", "suite", "folder"))
     limit = Limit(recipe.document.get("items"), recipe.document.get("items_seed"))
-    if form in FORMS:
-        suite = read_suite(form, root, name, place, limit)
-    else:  # of a plugin
-        suite = _adapter(recipe).read(SuiteFiles(root, form, name, place, _layout(recipe), limit))
+    suite = read_suite(form, root, name, place, limit)
     check_counts(suite, limit)
     if absent := missing_subtasks(suite):
         say(f"{suite.name} lacks {', '.join(absent)}: means over them have no number")
@@ -135,10 +162,7 @@ def _write_suite(recipe: Recipe, root: Path, folder: Path) -> list[str]:
 
 def _layout(recipe: Recipe) -> str:
     """Return the files that a suite requires, below the root of raw files."""
-    form, folder = recipe.document["adapter"], recipe.document["folder"]
-    if form in FORMS:
-        return layout_of(form, folder)
-    return str(_adapter(recipe).LAYOUT).replace("<suite>", folder)
+    return layout_of(recipe.document["adapter"], recipe.document["folder"])
 
 
 def _write_drawn(suites: list[Suite], root: Path, folder: Path) -> list[str]:

@@ -14,9 +14,10 @@ from recompose.params.mistakes import nearest
 from recompose.tracks.items import ItemContent, ItemOutcome, ItemSheet
 from recompose.tracks.vlc.data.formats.reading import read_lines
 from recompose.tracks.vlc.data.formats.suite_files import Limit
-from recompose.tracks.vlc.data.index import read_suites
+from recompose.tracks.vlc.data.index import SUITES, read_suites
+from recompose.tracks.vlc.data.known_forms import check_form
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
-from recompose.tracks.vlc.data.suites_on_disk import layout_of, read_suite
+from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, read_suite
 from recompose.tracks.vlc.items.contents import describe
 from recompose.tracks.vlc.items.outcomes import MEANINGS, leaves, outcomes
 from recompose.tracks.vlc.items.results import RESULTS, EvaluationResult
@@ -40,14 +41,39 @@ def evaluated_sheet(folder: Path, name: str, data: Path) -> ItemSheet:
     """
     result = EvaluationResult.read(folder)
     _require(name, result.suites, str(folder))
-    if not (data / name).is_dir():
-        message = f"there is no {data / name}: captions are read from the suite's files; name their folder by --data"
-        raise DataError(message, code="missing-suite", place=data / name)
-    suite = read_suite(name, data, limit=Limit(result.largest_items))
+    suite = _published_suite(name, result, data) if name in FORMS else _own_suite(name, folder)
     scores = _read_scores(folder)
     suite = _scored_part(suite, scores, folder)
     _check_numbers(suite, scores, result.metrics, folder, data)
     return _sheet(result.title, suite, scores, data)
+
+
+def _published_suite(name: str, result: EvaluationResult, data: Path) -> Suite:
+    """Return a published suite from its raw files.
+
+    Raises:
+        DataError: these are absent, or broken.
+    """
+    if not (data / name).is_dir():
+        message = f"there is no {data / name}: captions are read from the suite's files; name their folder by --data"
+        raise DataError(message, code="missing-suite", place=data / name)
+    return read_suite(name, data, limit=Limit(result.largest_items))
+
+
+def _own_suite(name: str, folder: Path) -> Suite:
+    """Return a suite of the user's own from the items that its evaluation stored.
+
+    Raises:
+        DataError: they are absent or damaged, or the form of the suite is not known here.
+    """
+    path = folder / SUITES / f"{name}.json"
+    try:
+        suite = Suite.read(path)
+    except (OSError, ValueError, LookupError, TypeError):
+        message = f"{path} is absent or damaged: evaluate again with --out {folder}"
+        raise DataError(message, code="damaged-evaluation", place=path) from None
+    check_form(suite.form or suite.name, name)
+    return suite
 
 
 def stored_sheet(

@@ -22,7 +22,6 @@ from recompose.progress import say
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
-from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Classes, Suite
 from recompose.tracks.vlc.own_model import is_own, load_own_model
@@ -37,6 +36,7 @@ from recompose.tracks.vlc.suites.encoding import (
     encode,
 )
 from recompose.tracks.vlc.suites.metric_values import PREFIX, Count, counts, headline, metrics
+from recompose.tracks.vlc.suites.named_suites import NamedSuite
 from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
 from recompose.tracks.vlc.suites.stored_evaluation import RESULTS
 from recompose.tracks.vlc.suites.survey import SurveyedSuite, suites_present, survey, without_images
@@ -56,7 +56,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     Raises:
         DataError: an unknown model, suite or file, no suite on disk, or none that is complete.
     """
-    names, absent = suites_present(request.suites, request.data)
+    requested, absent = suites_present(request.suites, request.data, request.declared)
     if absent:
         say(f"absent: {', '.join(absent)}; `recompose doctor --suites --data {request.data}` lists their files")
     device = device_of(request.device)
@@ -67,7 +67,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     for note in (title, *notes):
         say(note)
     selection = _Selection(request)
-    suites = selection.read(names)
+    suites = selection.read(requested)
     model = chosen.load()
     encoded = encode(
         model.towers,
@@ -185,13 +185,12 @@ class _Selection:
         self.left_out: dict[str, str] = {}  # name of a suite -> line
         self._errors: list[DataError] = []
 
-    def read(self, names: Sequence[str]) -> list[Suite]:
+    def read(self, requested: Sequence[NamedSuite]) -> list[Suite]:
         """Return the suites of which all or a part is complete."""
         suites: list[Suite] = []
-        for name in names:
-            surveyed = survey(
-                name, self._request.data, with_images=not self._request.skip_broken, limit=Limit(self._request.items)
-            )
+        request = self._request
+        for named in requested:
+            surveyed = survey(named, request.data, with_images=not request.skip_broken, items=request.items)
             suites += self._usable(surveyed)
         return self._require(suites)
 

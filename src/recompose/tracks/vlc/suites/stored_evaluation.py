@@ -12,6 +12,7 @@ from recompose.files import read_json
 from recompose.params.mistakes import nearest
 from recompose.tracks.model_evaluation import ALL
 from recompose.tracks.vlc.data.index import SUITES
+from recompose.tracks.vlc.data.known_forms import check_form
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.metric_values import counts
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
@@ -63,6 +64,8 @@ def _read(name: str, folder: Path) -> StoredEvaluation:
         reason = " ".join(str(error).split()) or type(error).__name__
         message = f"{folder}: scores and items cannot be read or do not fit ({reason}): evaluate again with this --out"
         raise DataError(message, code="damaged-evaluation", place=folder) from None
+    for suite in suites.values():
+        check_form(suite.form or suite.name, suite.name)  # its rules for ties decide the numbers
     return StoredEvaluation(name, folder, suites, scores)
 
 

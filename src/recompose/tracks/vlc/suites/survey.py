@@ -1,22 +1,20 @@
 """The state of suites on disk: what can be evaluated, and what is absent, incomplete or broken."""
 
-import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from recompose.errors import DataError, MissingFilesError
+from recompose.params import Section
 from recompose.progress import printable
 from recompose.tracks.model_evaluation import ALL, SuiteCondition, SuiteState
-from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.suite import ABSENT, Suite, Task, files, image_numbers
-from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites, read_suite
-from recompose.tracks.vlc.params import RESERVED
+from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites
 from recompose.tracks.vlc.suites.metric_values import check
+from recompose.tracks.vlc.suites.named_suites import NamedSuite, find_suite, find_suites
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 MAX_NAMES = 4  # sub-tasks in a message
 
 
@@ -52,24 +50,26 @@ class SurveyedSuite:
         return SuiteCondition(self.name, self.state, self.finding, remedy)
 
 
-def survey(name: str, root: Path, *, with_images: bool = True, limit: Limit = UNLIMITED) -> SurveyedSuite:
+def survey(
+    requested: NamedSuite | str, root: Path, *, with_images: bool = True, items: int | None = None
+) -> SurveyedSuite:
     """Read a suite, and judge whether it is complete.
 
     Args:
-        name: the suite, or name and form of one of the user's own, see ``name_and_form``.
+        requested: the suite, or its name, see ``find_suite``.
         root: the folder of raw files.
         with_images: whether sub-tasks without some of their images are left out.
-        limit: the largest number of items, of suites that can be limited.
+        items: the largest number of items of a sub-task, of suites that can be limited.
 
     Raises:
         DataError: there is no such suite.
     """
-    name, form = name_and_form(name)
-    layout = layout_of(form, name)
-    if not (root / name).is_dir():
-        return SurveyedSuite(name, "absent", error=MissingFilesError(f"there is no {root / name}", layout, place=root))
+    named = requested if isinstance(requested, NamedSuite) else find_suite(requested)
+    name, folder, layout = named.name, root / named.folder, named.layout
+    if not folder.is_dir():
+        return SurveyedSuite(name, "absent", error=MissingFilesError(f"there is no {folder}", layout, place=root))
     try:
-        suite = read_suite(form, root, name, limit=limit)
+        suite = named.read(root, items)
         check([suite])
         absent = [path for path in files([suite]) if not (root / path).is_file()] if with_images else []
     except MissingFilesError as error:
@@ -85,7 +85,7 @@ def survey(name: str, root: Path, *, with_images: bool = True, limit: Limit = UN
         missing = MissingFilesError(remedy, layout, code="missing-image", place=root / absent[0])
         return without_images(suite, set(absent), "incomplete", missing)
     if lacking := missing_subtasks(suite):
-        missing = MissingFilesError(f"{root / name} lacks files of sub-tasks", layout, place=root / name)
+        missing = MissingFilesError(f"{folder} lacks files of sub-tasks", layout, place=folder)
         return SurveyedSuite(name, "partial", suite, missing, tuple(lacking))
     return SurveyedSuite(name, "complete", suite)
 
@@ -112,51 +112,32 @@ def without_images(suite: Suite, paths: Set[str], state: SuiteState, error: Data
     return SurveyedSuite(suite.name, "partial", replace(suite, tasks=tasks), error, lacking)
 
 
-def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], list[str]]:
-    """Return the requested suites on disk, and those that are absent where ``ALL`` are requested.
+def suites_present(
+    requested: Sequence[str], root: Path, declared: Mapping[str, Section] | None = None
+) -> tuple[list[NamedSuite], list[str]]:
+    """Return the requested suites on disk, and the names of those that are absent where ``ALL`` are requested.
+
+    Args:
+        requested: names of suites, see ``find_suite``; ``ALL`` are the published ones on disk.
+        root: the folder of raw files.
+        declared: the suites of params.yaml or of plugins.
 
     Raises:
         DataError: an unknown suite, a named one is not on disk, or there is none at all.
     """
-    named = [name for name in dict.fromkeys(requested) if name != ALL]
-    places = {entry: name_and_form(entry) for entry in named}
-    layouts = {entry: layout_of(form, name) for entry, (name, form) in places.items()}
-    on_disk = present_suites(root)
-    if absent := [entry for entry, (name, _) in places.items() if not (root / name).is_dir()]:
-        expected = "".join(f"\n  {name}: {layouts[name]}" for name in absent)
+    named = find_suites([name for name in requested if name != ALL], declared)
+    if absent := {entry: suite for entry, suite in named.items() if not (root / suite.folder).is_dir()}:
+        expected = "".join(f"\n  {entry}: {suite.layout}" for entry, suite in absent.items())
         message = f"{', '.join(absent)}: absent below {root}. Files expected there:{expected}"
         raise DataError(message, code="missing-suite", place=f"{root}: {', '.join(absent)}")
     if ALL not in requested:
-        return named, []
+        return [*named.values()], []
+    on_disk = present_suites(root)
     if not on_disk:
         message = f"no suite is below {root}; `recompose doctor --suites --data {root}` lists the files of all suites"
         raise DataError(message, code="missing-suite", place=root)
-    others = [name for name in named if name not in FORMS]
-    return [*on_disk, *others], [name for name in FORMS if name not in on_disk]
-
-
-def name_and_form(suite: str) -> tuple[str, str]:
-    """Return the name of a suite, and the published suite in whose form it is.
-
-    Args:
-        suite: a published suite, or ``name:form`` for one of the user's own, in the folder of its name.
-
-    Raises:
-        DataError: the name cannot be that of a suite of the user's own.
-
-    Example:
-        >>> name_and_form("winoground"), name_and_form("my-suite:winoground")
-        (('winoground', 'winoground'), ('my-suite', 'winoground'))
-    """
-    name, colon, form = suite.partition(":")
-    if not colon:
-        return suite, suite
-    if not NAME.fullmatch(name) or name in RESERVED:
-        reason = "published suites or their means have it" if name in RESERVED else "it has letters, digits, - and _"
-        raise DataError(
-            f"{suite}: {name!r} is no name of a suite of your own: {reason}", code="wrong-name", place=suite
-        )
-    return name, form
+    others = [suite for suite in named.values() if suite.name not in FORMS]
+    return [*map(find_suite, on_disk), *others], [name for name in FORMS if name not in on_disk]
 
 
 def one_line(text: str) -> str:

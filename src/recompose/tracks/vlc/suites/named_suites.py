@@ -1,0 +1,112 @@
+"""Suites as users name them: published ones, those of plugins' forms, and entries of params.yaml."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recompose.errors import DataError
+from recompose.params import Section
+from recompose.params.mistakes import nearest
+from recompose.tracks.vlc.catalogue import PublishedSuite
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
+from recompose.tracks.vlc.data.known_forms import check_form, known_forms, layout_of, read_suite
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.suites_on_disk import FORMS
+from recompose.tracks.vlc.params import IMAGES, RESERVED
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class NamedSuite:
+    """A suite, its form, and the folder of its files."""
+
+    name: str
+    form: str
+    folder: str
+    limit: Limit = field(default=UNLIMITED)  # of its entry in params.yaml
+
+    @property
+    def layout(self) -> str:
+        """The files that it requires."""
+        return layout_of(self.form, self.folder)
+
+    def read(self, root: Path, items: int | None = None) -> Suite:
+        """Read the suite below a root of raw files, with so many items of a sub-task at most; None: as declared."""
+        limit = self.limit if items is None else Limit(items)
+        return read_suite(self.form, root, self.name, self.folder, limit)
+
+
+def find_suite(suite: str, declared: Mapping[str, Section] | None = None) -> NamedSuite:
+    """Return the suite of a name.
+
+    Args:
+        suite: a form, for the suite of its name; an entry of ``declared``; or ``name:form`` for a suite of the user's
+            own, in the folder of its name.
+        declared: the suites of params.yaml or of plugins.
+
+    Raises:
+        DataError: there is no such suite or form, or the name cannot be that of a suite of the user's own.
+
+    Example:
+        >>> find_suite("winoground").folder, find_suite("my-suite:winoground").folder
+        ('winoground', 'my-suite')
+    """
+    declared, forms = declared or {}, known_forms()
+    name, colon, form = suite.partition(":")
+    if colon:
+        _check_name(suite, name, forms)
+        check_form(form, name)
+        return NamedSuite(name, form, name)
+    if name in declared and name not in FORMS:
+        return _declared_suite(name, declared[name])
+    if name not in forms:
+        hint = nearest(name, [*forms, *declared]) or f"; there are {', '.join([*forms, *declared])}"
+        message = f"there is no suite {name!r}{hint}; name a suite of your own with its form, my-suite:winoground"
+        raise DataError(message, code="unknown-suite", place=name)
+    return NamedSuite(name, name, name)
+
+
+def _declared_suite(name: str, entry: Section) -> NamedSuite:
+    """Return the suite of an entry of params.yaml.
+
+    Raises:
+        DataError: its files are generated.
+    """
+    if not isinstance(entry, PublishedSuite):
+        message = f"{name} is generated for each replicate: name its suites, such as aro, and its folder by --data"
+        raise DataError(message, code="synthetic-suite", place=name)
+    return NamedSuite(name, entry.adapter, entry.folder or name, Limit(entry.items, entry.items_seed))
+
+
+def find_suites(requested: Sequence[str], declared: Mapping[str, Section] | None = None) -> dict[str, NamedSuite]:
+    """Return the requested suites, by what was requested; see ``find_suite``.
+
+    Raises:
+        DataError: one is unknown, or two have the same name.
+    """
+    suites = {entry: find_suite(entry, declared) for entry in dict.fromkeys(requested)}
+    names = [suite.name for suite in suites.values()]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"two suites have the name {twice[0]}: evaluate them separately", code="same", place=twice[0])
+    return suites
+
+
+def _check_name(suite: str, name: str, forms: Sequence[str]) -> None:
+    """Check that a suite of the user's own can have a name.
+
+    Raises:
+        DataError: other scores have it, or it has other signs.
+    """
+    reason = ""
+    if name in RESERVED or name in forms:
+        reason = "suites of this form or their means have it"
+    elif name == IMAGES:
+        reason = "the images of all suites are in the folder of this name"
+    elif not NAME.fullmatch(name):
+        reason = "it has letters, digits, - and _"
+    if reason:
+        raise DataError(
+            f"{suite}: {name!r} is no name of a suite of your own: {reason}", code="wrong-name", place=suite
+        )

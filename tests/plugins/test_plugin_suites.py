@@ -1,0 +1,260 @@
+"""Suites of a plugin's own form in `recompose evaluate`, `items` and `compare`: their numbers, and mistakes."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import save_file
+from typer.testing import CliRunner
+
+from recompose import phases
+from recompose.backbones.clip import Backbone, build
+from recompose.cli import app
+from recompose.data.pictures import Picture
+from recompose.errors import DataError, ParamsError, PlanError
+from recompose.plan import closure
+from recompose.plugins import FILE, GROUP
+from recompose.report.artifacts import make_artifacts
+from recompose.report.results import StoredResults
+from recompose.tracks import MODEL_TRACK, use_plugins
+from recompose.tracks.model_comparison import ComparisonRequest
+from recompose.tracks.model_evaluation import ALL, EvaluationRequest
+from recompose.tracks.vlc.suites.scores import FILE as FILE_OF_SCORES
+from recompose.tracks.vlc.suites.scores import read_scores
+from recompose.workspace import Workspace
+from tests.configuration import text_of, write_params
+from tests.conftest import ROOT
+from tests.errors import raises
+from tests.tracks.vlc.tiny_suites import captions, plain_image, plain_text
+
+FORM = """
+LAYOUT = "<suite>/items.json"
+
+
+def read(files):
+    items = files.items("items.json")
+    asked = [(files.image(item, "image", files.images), files.texts(item, "true", "false"), 0) for item in items]
+    return files.suite({"pairs": files.choices("i2t", asked)})
+"""
+DECLARATION: dict[str, Any] = {
+    "suites": {
+        "vlc": {"my-form": {"module": "form", "subtasks": {"pairs": {"query": "i2t", "ties": "strict"}}}},
+    },
+    "params": {"vlc": {"suites": {"my-suite": {"adapter": "my-form", "folder": "my-files"}}}},
+}
+ITEMS = 9
+
+
+def clip(seed: int) -> Backbone:
+    torch.manual_seed(seed)
+    return build("shapes-clip", "gelu").eval()
+
+
+def write_plugin(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "form.py").write_text(FORM)
+    (folder / FILE).write_text(text_of(DECLARATION))
+
+
+def write_suite(data: Path, folder: str) -> list[dict[str, str]]:
+    """Write items in the plugin's form, of noise and random captions."""
+    rng, texts = np.random.default_rng(5), captions(2 * ITEMS)
+    items = [{"image": f"{n}.png", "true": texts[n], "false": texts[ITEMS + n]} for n in range(ITEMS)]
+    (data / "images" / folder).mkdir(parents=True)
+    (data / folder).mkdir()
+    for item in items:
+        pixels = rng.integers(0, 256, (40, 40, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(data / "images" / folder / item["image"])
+    (data / folder / "items.json").write_text(json.dumps(items))
+    return items
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A project as the working directory, with a plugin beside it and its suite on disk."""
+    before = [*sys.path]
+    project = tmp_path / "project"
+    project.mkdir()
+    write_plugin(tmp_path / "my-plugin/my_forms")
+    write_params(project, "demo", {"plugins": ["../my-plugin"]})
+    write_suite(project / "data/vlc", "my-files")
+    monkeypatch.chdir(project)
+    yield project
+    use_plugins([])
+    sys.path[:] = before
+    for name in [name for name in sys.modules if name.split(".")[0] == "my_forms"]:
+        del sys.modules[name]
+
+
+def call(*arguments: str) -> str:
+    """Return what a command prints, after a check that it succeeds."""
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def evaluate(seed: int, suites: str, out: str) -> dict[str, Any]:
+    """Evaluate a random CLIP by the command, and return its results."""
+    weights = Path(f"{seed}.safetensors")
+    if not weights.exists():
+        save_file(clip(seed).model.state_dict(), weights)
+    options = ("--model", "shapes-clip", "--weights", str(weights), "--suites", suites, "--out", out, "--device", "cpu")
+    call("evaluate", *options)
+    results: dict[str, Any] = json.loads(Path(out, "results.json").read_text())
+    return results
+
+
+def right_items(seed: int, data: Path, folder: str) -> list[bool]:
+    """Return by plain cosines whether a random CLIP ranks the true caption of each item first."""
+    model, items = clip(seed), json.loads((data / folder / "items.json").read_text())
+    right = []
+    for item in items:
+        image = plain_image(model, data, Picture(f"images/{folder}/{item['image']}"))
+        right.append(bool(image @ plain_text(model, item["true"]) > image @ plain_text(model, item["false"])))
+    return right
+
+
+def test_a_suite_of_the_project_is_evaluated_shown_and_compared(root: Path) -> None:
+    data = root / "data/vlc"
+    write_suite(data, "other")
+    rights = [right_items(seed, data, "my-files") for seed in (0, 1)]
+    for seed, right in enumerate(rights):
+        results = evaluate(seed, "my-suite,other:my-form", f"out-{seed}")
+        assert results["suites"] == ["my-suite", "other"]
+        for name in results["suites"]:  # both have the same items
+            assert results["metrics"][f"test/{name}/pairs"] == pytest.approx(sum(right) / ITEMS)
+
+    use_plugins([])  # as in another process
+    sheet = json.loads(call("items", "out-0", "--suite", "my-suite", "--worst", "99", "--json"))
+    wrong = [item["item"] for item in sheet["worst"] if not item["right"]]
+    assert sorted(wrong) == [number for number, is_right in enumerate(rights[0]) if not is_right]
+
+    use_plugins([])
+    compared = json.loads(call("compare", "out-0", "out-1", "--suites", "my-suite", "--json"))
+    (row,) = compared["rows"]
+    assert row["name"] == "my-suite/pairs" and row["items"] == ITEMS
+    assert row["difference"] == pytest.approx((sum(rights[1]) - sum(rights[0])) / ITEMS, abs=1e-6)
+    assert (row["only_first"], row["only_second"]) == (
+        sum(first and not second for first, second in zip(*rights, strict=True)),
+        sum(second and not first for first, second in zip(*rights, strict=True)),
+    )
+
+
+def request(root: Path, *suites: str) -> EvaluationRequest:
+    """A request whose suites are looked up as the command does; its model is read after them."""
+    declared = Workspace(root).suites_beyond(suites)
+    return EvaluationRequest("nothing", None, suites, root / "data/vlc", root / "out", declared=declared)
+
+
+@pytest.mark.parametrize(
+    ("suite", "code", "near"),
+    [
+        ("my-suiet", "unknown-suite", "the nearest is 'my-suite'"),
+        ("other:my-from", "unknown-suite", "the nearest is 'my-form'"),
+        ("my-form:winoground", "wrong-name", "no name of a suite"),
+        ("images:my-form", "wrong-name", "no name of a suite"),
+        ("shapes-suites", "synthetic-suite", "--data"),
+        ("my-suite,my-suite:winoground", "same", "my-suite"),
+    ],
+)
+def test_a_wrong_name_is_one_line_with_the_nearest(root: Path, suite: str, code: str, near: str) -> None:
+    with raises(DataError, code) as caught:
+        MODEL_TRACK.evaluate_model(request(root, *suite.split(",")))
+    assert near in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_absent_files_are_those_that_the_form_names(root: Path) -> None:
+    with raises(DataError, "missing-suite", "other:my-form") as caught:
+        MODEL_TRACK.evaluate_model(request(root, "other:my-form"))
+    assert "other/items.json" in str(caught.value)
+
+
+def test_an_installed_plugin_needs_no_project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere, site = tmp_path / "elsewhere", tmp_path / "my-plugin"
+    elsewhere.mkdir()
+    (site / "my_forms-1.0.dist-info").mkdir()
+    (site / "my_forms-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: my-forms\nVersion: 1.0\n")
+    (site / "my_forms-1.0.dist-info/entry_points.txt").write_text(f"[{GROUP}]\nmy-forms = my_forms\n")
+    monkeypatch.syspath_prepend(site)
+    (entry,) = Workspace(elsewhere).suites_beyond(["my-suite"]).values()
+    assert entry.model_dump()["folder"] == "my-files"
+    assert Workspace(elsewhere).suites_beyond(["winoground", "all", "other:my-form"]) == {}
+
+    declaration = text_of(DECLARATION).replace("folder", "foldr")
+    (site / "my_forms" / FILE).write_text(declaration)
+    with raises(ParamsError, "unknown-key", "suites.my-suite") as caught:
+        Workspace(elsewhere).suites_beyond(["my-suite"])
+    assert "'folder'" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_without_its_plugin_a_result_is_not_read(root: Path) -> None:
+    for seed in (0, 1):
+        evaluate(seed, "my-suite", f"out-{seed}")
+    use_plugins([])
+    folders = (Path("out-0"), Path("out-1"))
+    for read in (
+        lambda: MODEL_TRACK.evaluated_items(folders[0], "my-suite", root / "data/vlc"),
+        lambda: MODEL_TRACK.compare_models(ComparisonRequest(folders, (ALL,))),
+    ):
+        with raises(DataError, "unknown-suite", "my-form") as caught:
+            read()
+        assert "\n" not in str(caught.value) and "plugin" in str(caught.value)
+
+
+TINY: dict[str, Any] = {
+    "based_on": "smoke",
+    "czsl": None,
+    "gzsl": None,
+    "vlc": {"seeds": [0, 1], "methods": ["clip"], "datasets": ["shapes-laion"], "suites": ["my-suite"]},
+    "override": {"vlc.datasets.shapes-laion.images": 32, "vlc.methods.clip-ft.training.epochs": 1},
+}
+COMPARISON: dict[str, Any] = {
+    "track": "vlc",
+    "baseline": "clip",
+    "methods": ["clip-ft"],
+    "datasets": ["shapes-laion"],
+    "suites": ["my-suite/pairs"],
+}
+
+
+def compared_project(root: Path, monkeypatch: pytest.MonkeyPatch, **values: Any) -> Workspace:
+    """Return the project with a comparison over its suite, under a tiny profile."""
+    monkeypatch.setenv("RECOMPOSE_PROFILE", "tiny")
+    write_params(root, "demo", {"plugins": ["../my-plugin"], "profiles.tiny": TINY})
+    (root / "comparisons").mkdir(exist_ok=True)
+    (root / "comparisons/mine.yaml").write_text(text_of(COMPARISON | values))
+    return Workspace(root)
+
+
+def test_a_comparison_over_suites_is_carried_out_to_its_table(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = compared_project(root, monkeypatch)
+    (root / "assets").symlink_to(ROOT / "assets")
+    (mine,) = work.comparisons
+    evaluations = {row: work.plan.evaluations("vlc", row, "shapes-laion") for row in ("clip", "clip-ft")}
+    phases.make(work, closure([recipe for recipes in evaluations.values() for recipe in recipes]))
+    make_artifacts(StoredResults(work), mine, ["table"])
+    means = {}
+    for row, recipes in evaluations.items():
+        scores = [read_scores(work.store.folder(recipe) / FILE_OF_SCORES)["my-suite/pairs"] for recipe in recipes]
+        means[row] = float(np.mean([100 * np.mean(array[:, 0] > array[:, 1]) for array in scores]))
+    assert [len(recipes) for recipes in evaluations.values()] == [2, 2]
+    with (work.reports / "mine/table.csv").open(newline="") as file:
+        cells = {(line["row"], line["view"]): line for line in csv.DictReader(file) if "adjusted" not in line["column"]}
+    for row, value in means.items():
+        assert float(cells[row, "measured"]["value"]) == pytest.approx(value, abs=1e-4)
+    assert float(cells["clip-ft", "difference"]["value"]) == pytest.approx(means["clip-ft"] - means["clip"], abs=1e-4)
+
+
+def test_a_suite_without_a_number_of_its_own_is_compared_by_its_parts(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with raises(PlanError, "no-number", "suites.0") as caught:
+        _ = compared_project(root, monkeypatch, suites=["my-suite"]).comparisons
+    assert "my-suite/pairs" in str(caught.value)
