@@ -62,6 +62,14 @@ def test_a_study_runs_every_stage_that_it_writes_and_stops_at_its_hours(root: Pa
     assert allocation_of(root).stages == [*stages, *more]
 
 
+def test_fewer_hours_than_the_written_stages_take_start_nothing(root: Path) -> None:
+    study(root)
+    before = (root / FILE).read_text()
+    with raises(PlanError, "few-hours", "--hours"):
+        list(decide(root, 0.001, lambda: pytest.fail("it was run")))
+    assert (root / FILE).read_text() == before
+
+
 def test_a_comparison_stops_when_it_is_decided(root: Path) -> None:
     stages, _ = study(root, 100)
     assert all(stage.seen for stage in stages[1:])

@@ -31,7 +31,10 @@ def decide(root: Path, hours: float, run: Run) -> Iterator[Stage]:
         PlanError: the profile has no file for an allocation, no looks or too few hours, or its looks were changed.
     """
     work = Workspace(root)
-    stage = None if study_of(work) else _begin(work, hours)
+    study = study_of(work)
+    stage = None if study else _begin(work, hours)
+    if study:
+        _check_hours(study, hours)
     while True:
         if stage:
             yield stage
@@ -87,6 +90,20 @@ def following_stage(work: Workspace, hours: float) -> Stage | None:
     """Return the stage that follows those of the allocation, or None if these hours pay no other."""
     allocation = study_of(work)
     return stage_after(allocation, StoredResults(work), studied(allocation, work.papers), hours) if allocation else None
+
+
+def _check_hours(study: Allocation, hours: float) -> None:
+    """Check that the hours pay the stages that are written already, which a study carries out first.
+
+    Raises:
+        PlanError: they do not.
+    """
+    seconds = sum(stage.core_seconds for stage in study.stages)
+    if seconds > 3600 * hours:
+        needed, count = f"{ceil(seconds / 360) / 10:g}", len(study.stages)
+        stages = f"the {count} stages" if count > 1 else "the stage"
+        message = f"{stages} of {study.profile} written so far take {needed} core-hours: give --hours {needed} or more"
+        raise PlanError(message, code="few-hours", place="--hours")
 
 
 def _begin(work: Workspace, hours: float) -> Stage:

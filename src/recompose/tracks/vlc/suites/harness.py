@@ -17,7 +17,7 @@ from torch import nn
 
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DataError
-from recompose.files import write_json, write_text
+from recompose.files import read_json, write_json, write_text
 from recompose.progress import say
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.tracks.vlc.building import Tokenizer
@@ -62,6 +62,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     device = device_of(request.device)
     precision = precision_of(request.precision)
     chosen = (_OwnModel if is_own(request.model) else _ClipModel)(request, device)
+    _check_folder(request, chosen.document)
     title = f"{chosen.title} in {precision} on {device}"
     notes = chosen.notes
     for note in (title, *notes):
@@ -111,6 +112,22 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     write_json(request.out / RESULTS, document)
     files = tuple(request.out / name for name in (TABLE, RESULTS, FILE))
     return EvaluationSummary(title, rows, notes, tuple(selection.left_out.values()), files)
+
+
+def _check_folder(request: EvaluationRequest, model: Mapping[str, Any]) -> None:
+    """Check that a folder holds no results of another model, which would be lost.
+
+    Raises:
+        DataError: it does.
+    """
+    path = request.out / RESULTS
+    try:
+        stored = read_json(path)
+    except (OSError, ValueError):
+        return
+    if any(stored.get(key) != value for key, value in {"model": request.model, **model}.items()):
+        message = f"{path} is of another model, {stored.get('model')}; name another folder, or remove this one"
+        raise DataError(message, code="other-model", place=path)
 
 
 def _scores(suite: Suite, encoded: Encoded, sigmoid: Sigmoid | None) -> dict[str, np.ndarray]:
