@@ -89,6 +89,14 @@ def test_the_command_prints_a_table_and_leaves_its_numbers(world: World, tmp_pat
     assert {*read_scores(tmp_path / "scores.safetensors")} == {f"sugarcrepe/{name}" for name in SETS}
 
 
+def test_results_of_another_model_are_not_overwritten(world: World, tmp_path: Path) -> None:
+    data, weights, _ = world
+    (tmp_path / "results.json").write_text('{"model": "ViT-B-32"}')
+    with raises(DataError, "other-model", "results.json"):
+        evaluate(EvaluationRequest("shapes-clip", str(weights), ("sugarcrepe",), data, tmp_path, device="cpu"))
+    assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
+
+
 def test_an_evaluation_goes_on_where_it_was_killed(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

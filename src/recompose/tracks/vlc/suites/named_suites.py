@@ -63,7 +63,8 @@ def find_suite(suite: str, declared: Mapping[str, Section] | None = None) -> Nam
         return _declared_suite(name, declared[name])
     if name not in forms:
         hint = nearest(name, [*forms, *declared]) or f"; there are {', '.join([*forms, *declared])}"
-        message = f"there is no suite {name!r}{hint}; name a suite of your own with its form, my-suite:winoground"
+        own = "one of your own is an entry of params.yaml or of a plugin, or named with its form, my-suite:winoground"
+        message = f"there is no suite {name!r} here{hint}; {own}"
         raise DataError(message, code="unknown-suite", place=name)
     return NamedSuite(name, name, name)
 
