@@ -12,24 +12,23 @@ from tests.errors import raises
 RNG = np.random.default_rng(0)
 SEEDS = 8
 # measured on methods of the demo: between AVX2 with oneDNN and AVX-512 with torch's kernel, the relative difference of
-# the losses of an epoch, as mean and deviation of its logarithm to base 10; and the largest change of a loss in three
-# epochs at a learning rate that is 20 % higher
+# the losses of an epoch, as mean and deviation of its logarithm to base 10; and the change of the first epoch's loss at
+# a learning rate that is 20 % higher, of the methods that it moves by more than the limit
 DRIFTS = ((-6.9, 0.3), (-6.9, 0.4), (-6.4, 0.6))
 EFFECTS = {
-    "coop": 0.026,
-    "csp": 0.019,
-    "gipcol": 0.024,
-    "dfsp": 0.047,
-    "c-s-o": 0.031,
-    "troika": 0.065,
-    "msci": 0.041,
-    "duplex": 0.031,
-    "ale": 0.073,
-    "dazle": 0.011,
-    "transzero": 0.029,
-    "crest": 0.024,
-    "clip-ft": 0.104,
-    "fsc-clip": 0.053,
+    "csp": 0.0189,
+    "coop": 0.0076,
+    "dfsp": 0.0231,
+    "c-s-o": 0.0189,
+    "troika": 0.0357,
+    "msci": 0.0357,
+    "duplex": 0.016,
+    "crest": 0.0238,
+    "transzero": 0.0283,
+    "fsc-clip": 0.0121,
+    "negclip": 0.0136,
+    "clip-ft": 0.0094,
+    "clip-cae": 0.0079,
 }
 LOG = """\
 18:58:58  data are read
@@ -72,7 +71,12 @@ def test_what_is_written_is_read_and_a_broken_line_is_named(tmp_path: Path) -> N
 
 def test_trainings_of_both_sides_are_compared_by_method() -> None:
     then = {("csp", 0): [4.0, 2.0], ("csp", 1): [4.0, 2.0], ("msci", 0): [1.0], ("then", 0): [9.0]}
-    now = then | {("csp", 1): [4.0, 2.5, 1.0], ("msci", 0): [1.0 + MOVED / 2], ("now", 0): [1.0]}
+    now = then | {
+        ("csp", 1): [5.0, 2.0, 1.0],
+        ("csp", 0): [4.0, 3.0],
+        ("msci", 0): [1.0 + MOVED / 2],
+        ("now", 0): [1.0],
+    }
     del now["then", 0]
     (difference,) = epoch_losses(then).differences(epoch_losses(now))
     assert (difference.name, difference.dataset) == ("csp", "pairs")
@@ -97,10 +101,10 @@ def test_another_processor_raises_no_alarm_in_1000_methods() -> None:
     assert epoch_losses(losses).differences(epoch_losses(elsewhere)) == []
 
 
-def test_a_rate_that_is_a_fifth_higher_is_found_of_every_method_also_elsewhere() -> None:
+def test_a_rate_that_is_a_fifth_higher_is_found_of_these_methods_also_elsewhere() -> None:
     then = {(name, 0): list(RNG.uniform(0.1, 10, EPOCHS)) for name in EFFECTS}
-    now = {(name, 0): drifted([then[name, 0][0], then[name, 0][1] * (1 + EFFECTS[name]), 9.9]) for name in EFFECTS}
-    found = epoch_losses({key: values[:2] for key, values in then.items()}).differences(epoch_losses(now))
+    now = {(name, 0): drifted([then[name, 0][0] * (1 + EFFECTS[name]), 9.9, 9.9]) for name in EFFECTS}
+    found = epoch_losses(then).differences(epoch_losses(now))
     assert {difference.name for difference in found} == EFFECTS.keys()
 
 
@@ -129,6 +133,7 @@ def test_a_real_training_in_another_order_of_sums_is_the_same_and_another_rate_i
     then = trained(0.5, order)
     elsewhere = trained(0.5, order[::-1].copy())
     assert then != elsewhere  # in their last digits
+    assert then[0] == pytest.approx(elsewhere[0], rel=1e-3)
     now = epoch_losses({("softmax", 0): elsewhere, ("changed", 0): trained(0.5 * factor, order)})
     (difference,) = epoch_losses({("softmax", 0): then, ("changed", 0): then}).differences(now)
     assert difference.name == "changed"

@@ -1,8 +1,9 @@
 """The losses of the first epochs of trainings: a file of the reports, and the trainings whose losses are others.
 
-A training that is repeated on another processor has the same losses in its first epochs, up to a last digit of the four
-that logs have. A changed learning rate, loss or order of samples moves them by per cents, long before it moves a number
-by more than another seed does. Losses of GPUs and of half precision drift further and are not kept.
+A training that is repeated on another processor has the same loss in its first epoch, up to a last digit of the four
+that logs have. A changed learning rate, loss or order of samples moves it by per cents, long before it moves a number
+by more than another seed does. In later epochs a few trainings amplify rounding errors to per cents, so these are kept
+to be read and are not judged. Losses of GPUs and of half precision drift further and are not kept.
 """
 
 import re
@@ -19,7 +20,8 @@ from recompose.report.csv_lines import lines_text, parse_lines, read_lines
 from recompose.workspace import Workspace
 
 FILE = "losses.csv"  # among the reports
-EPOCHS = 3  # of each training; then, rounding errors grow
+EPOCHS = 3  # of each training that are kept
+JUDGED = 1  # the epoch that is compared
 MOVED = 0.005  # relative difference of a loss that no processor makes; see docs/explanation/trust.md
 REMEDY = "`recompose report` writes it again"
 _EPOCH = re.compile(r"\S+  (?P<title>.+): epoch (?P<epoch>\d+)/.*?, loss (?P<loss>[-+.\de]+)(,.*)?")
@@ -50,7 +52,7 @@ class TrainingDifference:
     largest: float  # relative difference of a loss
 
     def __str__(self) -> str:
-        losses = f"losses of the first epochs of {self.differing} of {self.runs} runs differ by up to"
+        losses = f"losses of the first epoch of {self.differing} of {self.runs} runs differ by up to"
         return f"{self.name} on {self.dataset}: {losses} {self.largest:.1%}, other processors move them by 0.1% at most"
 
 
@@ -103,13 +105,18 @@ class EpochLosses:
             losses.setdefault((line.track, line.dataset, line.name, line.seed), {})[line.epoch] = line.loss
         return losses
 
+    @property
+    def _judged(self) -> dict[Training, float]:
+        return {training: losses[JUDGED] for training, losses in self.by_training.items() if JUDGED in losses}
+
     def differences(self, now: "EpochLosses") -> list[TrainingDifference]:
-        """Return the methods and variants that were trained otherwise: some losses differ by more than processors
-        move them.
+        """Return the methods and variants that were trained otherwise: some losses of the first epoch differ by more
+        than processors move them.
         """
         largest: dict[tuple[str, str, str], list[float]] = {}
-        for training in self.by_training.keys() & now.by_training.keys():
-            moved = relative_difference(self.by_training[training], now.by_training[training])
+        judged, judged_now = self._judged, now._judged
+        for training in judged.keys() & judged_now.keys():
+            moved = relative_difference(judged[training], judged_now[training])
             largest.setdefault(training[:3], []).append(moved)
         return [
             TrainingDifference(name, dataset, len(runs), sum(moved > MOVED for moved in runs), max(runs))
@@ -118,14 +125,13 @@ class EpochLosses:
         ]
 
 
-def relative_difference(then: dict[int, float], now: dict[int, float]) -> float:
-    """Return the largest relative difference of the losses of the same epoch, 0.0 without such epochs.
+def relative_difference(then: float, now: float) -> float:
+    """Return the relative difference of two losses.
 
-    >>> relative_difference({1: 4.0, 2: 2.0}, {1: 4.0, 2: 2.5})
+    >>> relative_difference(2.0, 2.5)
     0.2
     """
-    losses = [(then[epoch], now[epoch]) for epoch in then.keys() & now.keys()]
-    return max((abs(a - b) / max(abs(a), abs(b)) for a, b in losses if a != b), default=0.0)
+    return abs(then - now) / max(abs(then), abs(now)) if then != now else 0.0
 
 
 def first_losses(name: str, log: str) -> dict[int, float]:
