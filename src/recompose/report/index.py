@@ -9,6 +9,7 @@ from recompose.files import write_text
 from recompose.papers.declaration import PRINTED, Paper
 from recompose.params import json_schema, reference
 from recompose.records import BuildInfo
+from recompose.report import retraining
 from recompose.report.claims.cells import verdict_counts
 from recompose.report.claims.outcome import reading
 from recompose.report.formats import escape_markdown
@@ -64,7 +65,8 @@ def write_index(
     texts = {**pages, **index_texts(results, papers)}
     for name, text in texts.items():
         write_text(reports / name, text)
-    ReportIndex(files={name: sha256_file(reports / name) for name in texts}).write(reports)
+    written = {name: sha256_file(reports / name) for name in texts}
+    ReportIndex(files=written | retraining.digest_of(reports)).write(reports)
     write_made(reports, build_info_of(results.work, published))
     return [*texts, INDEX, MADE]
 

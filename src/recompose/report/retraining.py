@@ -1,6 +1,7 @@
 """The measured spread of numbers over retrainings of the same replicate: a file of the reports, and what follows."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -9,10 +10,12 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from recompose.digest import sha256_file
 from recompose.files import write_text
 from recompose.inference.estimates import rounded
 from recompose.inference.retraining import RetrainingSpread, Variance, moderate
 from recompose.report.csv_lines import lines_text, read_lines
+from recompose.report.lineage import ReportIndex
 
 FILE = "retraining.csv"  # among the reports
 DIGITS = 4  # significant ones, of variances and steps
@@ -61,6 +64,11 @@ def _steps(replicates: Iterable[list[float]]) -> Iterator[float]:
         yield from (b - a for a, b in pairwise(ordered) if b - a > 1e-9 * max(abs(a), abs(b)))
 
 
+def digest_of(reports: Path) -> dict[str, str]:
+    """Return the entry of the file in the index of reports; nothing if retraining was not measured."""
+    return {FILE: sha256_file(reports / FILE)} if (reports / FILE).is_file() else {}
+
+
 @dataclass(frozen=True)
 class RetrainingSpreads:
     """The spread of each metric of each method over retrainings, in the metric's unit."""
@@ -88,8 +96,11 @@ class RetrainingSpreads:
         return RetrainingSpreads((*others, *self.lines)).write(reports)
 
     def write(self, reports: Path) -> Path:
-        """Write the file into a folder of reports, and return its path."""
+        """Write the file into a folder of reports, and its digest into their index; return its path."""
         write_text(reports / FILE, lines_text(RetrainedMetric, self.lines))
+        with suppress(FileNotFoundError):
+            index = ReportIndex.read(reports)
+            ReportIndex(files=index.files | digest_of(reports)).write(reports)
         return reports / FILE
 
     @cached_property
