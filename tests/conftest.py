@@ -56,6 +56,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("engines")
 
 
+@pytest.fixture(autouse=True)
+def _signal_handlers() -> Iterator[None]:
+    """Undo what commands that run in this process do to its signals: an interrupt would end the process."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 class Project:
     """A copy of the project in a git repository of its own, driven as users drive it."""
 

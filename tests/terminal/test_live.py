@@ -42,15 +42,6 @@ def headlines(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> Headlines:
     return Headlines(work, work.papers)
 
 
-@pytest.fixture(autouse=True)
-def handlers() -> Iterable[None]:
-    """What following a workflow changes for the whole process."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 def snapshot(
     made: Iterable[str] = (), written: Iterable[str] = (), done: float = 200.0, failed: Iterable[StoreItem] = ()
 ) -> Snapshot:

@@ -176,14 +176,14 @@ def test_stored_embeddings_are_those_of_these_weights_and_this_code(
         ("as_mapping", None),
         ("unidentified", None),
     ):
-        evaluate(request(here, function, weights=weights))
+        evaluate(request(here, function, weights=weights, out=here / f"{function}-{weights}"))
     assert keys[0] == keys[1] and len({*keys}) == 4
     assert load_own_model(f"{module_of(here)}:as_mapping", None).is_identified
-    done = evaluate(request(here, "unidentified"))
+    done = evaluate(request(here, "unidentified", out=here / "unidentified-None"))
     assert keys[-1] != keys[-2] and len(done.notes) == 1
     module = here / f"{module_of(here)}.py"
     module.write_text(MODULE + "\n# edited\n")
-    evaluate(request(here, "load", weights="3"))
+    evaluate(request(here, "load", weights="3", out=here / "edited"))
     assert keys[-1] != keys[0]
 
 
