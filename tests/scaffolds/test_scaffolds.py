@@ -1,5 +1,6 @@
 """Scaffolds: their files, a trained number of each, what is open in them, and wrong arguments."""
 
+import csv
 import math
 import os
 import subprocess
@@ -15,6 +16,7 @@ from recompose import phases
 from recompose.errors import ArgumentError, ParamsError
 from recompose.params import merged
 from recompose.plan import closure
+from recompose.report.artifacts import make_artifacts
 from recompose.report.results import StoredResults
 from recompose.scaffolds.checking import open_points
 from recompose.scaffolds.writing import kinds, taken_names, tracks_of, write_scaffold
@@ -193,6 +195,36 @@ def test_a_clip_that_is_tuned_on_a_corpus_gives_numbers_on_a_suite_and_a_metric_
     assert {f"test/{row.name}": row.value for row in rows} == {
         name: value for name, value in untuned.items() if name.startswith("test/my-suite")
     }
+
+
+@pytest.mark.parametrize(
+    ("track", "dataset", "methods", "metric"),
+    [
+        ("czsl", "shapes-pairs", ["clip", "csp"], "test/closed/dense/auc"),
+        ("gzsl", "shapes-classes", ["ale", "crest"], "test/accuracy"),
+        ("vlc", "shapes-laion", ["clip", "negclip"], "test/comp"),
+    ],
+)
+def test_the_table_of_a_paper_has_trained_numbers(
+    root: Path, tmp_path: Path, track: str, dataset: str, methods: list[str], metric: str
+) -> None:
+    written(root, "paper", track)
+    file = tmp_path / "my-own/my_own/papers/my-own/paper.yaml"
+    document = yaml.safe_load(file.read_text())
+    document["artifacts"]["table-1"] |= {"rows": {method: method for method in methods}, "columns": {"M": metric}}
+    file.write_text(yaml.safe_dump(document))
+    printed_at = next(iter(document["datasets"]))
+    printed = f"row,citation,{printed_at} M\n{methods[0]},,40.5\n{methods[1]},,41.5\n"
+    (file.parent / "reported/table-1.csv").write_text(printed)
+    shortest = {f"{track}.methods.{method}.training.epochs": 1 for method in methods if method != "clip"}
+    work = work_with(root, track, shortest, methods=methods)
+    percent = {method: 100 * numbers(work, track, method, dataset)[metric] for method in methods}
+    (paper,) = (paper for paper in work.papers if paper.name == "my-own")
+    make_artifacts(StoredResults(work), paper, ["table-1"])
+    rows = list(csv.DictReader((work.reports / "my-own/table-1.csv").read_text().splitlines()))
+    assert [row["text"] for row in rows if row["source"] == "reported"] == ["40.5", "41.5"]
+    shown = {row["row"]: float(row["value"]) for row in rows if row["source"] == "measured"}
+    assert shown == pytest.approx(percent, rel=1e-4) and all(0 < value < 100 for value in percent.values())
 
 
 def filled(file: Path, **values: Any) -> None:
