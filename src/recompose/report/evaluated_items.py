@@ -53,7 +53,8 @@ def _evaluation(work: Workspace, name: str, seed: int | None) -> Recipe:
     if method and profile in work.params.profiles:
         plan = work.plan if profile == work.params.profile else _plan_of(work.root, profile)
         return _evaluation_of(plan, profile, method, seed)
-    if method and profile not in {"results", *(recipe.kind for recipe in work.plan.recipes)}:
+    kind, _, key = name.removeprefix("results/").partition("/")
+    if key and kind not in {recipe.kind for recipe in work.plan.recipes}:
         hint = nearest(profile, work.params.profiles) if profile else ""
         message = f"'{name}' is no folder of a result, no evaluation's key, and no profile and method{hint}"
         raise PlanError(message, code="unknown-profile", place=name)

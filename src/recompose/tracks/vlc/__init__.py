@@ -170,6 +170,10 @@ class VLC(Track):
         write_synthetic_index(folder, folder.with_name(f"{folder.name}-raw"), images)
 
     def evaluate_model(self, request: EvaluationRequest) -> EvaluationSummary:
+        from recompose.tracks.vlc.suites.survey import suites_present
+
+        suites_present(request.suites, request.data, request.declared)  # wrong names are told before torch is imported
+
         from recompose.tracks.vlc.suites.harness import evaluate
 
         return evaluate(request)

@@ -98,6 +98,16 @@ def test_names_of_files_stay_in_the_folder(result: Path) -> None:
     assert len({*names}) == len(names) and not [name for name in names if "/" in name or name.startswith(".")]
 
 
+def test_suites_that_it_has_no_task_for_are_named(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads((result / "results.json").read_text())
+    document["metrics"]["test/my-suite"] = 0.5
+    document["items"]["my-suite"] = {"items": 4, "left_out": 0}
+    (result / "results.json").write_text(json.dumps(document))
+    named = {document["dataset"] for _, document in documents(EvaluationResult.read(result))}
+    left_out = {line.split()[1] for line in capsys.readouterr().err.splitlines()}
+    assert "my-suite" in left_out - named
+
+
 def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
     with raises(DataError, "no-result", "results.json"):
         EvaluationResult.read(tmp_path)

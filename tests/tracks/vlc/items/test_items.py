@@ -415,6 +415,7 @@ def test_evaluations_of_the_workflow_are_found(work: Workspace, form: str) -> No
         ("demo/negclip", 5, PlanError, "unknown-seed"),
         ("demo/negclip", 1, DataError, "missing-result"),
         ("demos/negclip", None, PlanError, "unknown-profile"),
+        ("results/evaluate/negclip", None, PlanError, "unknown-profile"),
     ],
 )
 def test_evaluations_that_are_not_there_are_refused(

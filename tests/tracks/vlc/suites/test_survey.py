@@ -1,6 +1,8 @@
 """The state of suites on disk, and `recompose doctor --suites`."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,7 +42,10 @@ def test_named_suites_must_be_there_and_all_means_those_that_are(root: Path, tmp
     with raises(DataError, "missing-suite", f"{root}: crepe, aro") as error:
         suites_present(("sick", "crepe", "aro"), root)
     assert "aro/coco_order.json" in str(error.value)
-    with raises(DataError, "missing-suite", tmp_path / "nowhere"):
+    (tmp_path / "empty").mkdir()
+    with raises(DataError, "missing-suite", tmp_path / "empty"):
+        suites_present(("all",), tmp_path / "empty")
+    with raises(DataError, "missing-folder", tmp_path / "nowhere"):
         suites_present(("all",), tmp_path / "nowhere")
 
 
@@ -97,3 +102,15 @@ def test_the_doctor_lists_all_suites(root: Path) -> None:
     assert states["sick"]["remedy"] == "" and "visual_genome_relation.json" in states["aro"]["remedy"]
     shown = CliRunner().invoke(app, ["doctor", "--suites", "--data", str(root)])
     assert shown.stdout.splitlines()[-1] == f"1 complete, 1 incomplete, 1 broken, {len(FORMS) - 3} absent"
+
+
+def test_wrong_names_of_suites_are_told_before_torch_is_imported(root: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from recompose.errors import DataError; "
+        "from recompose.tracks import MODEL_TRACK; from recompose.tracks.model_evaluation import EvaluationRequest\n"
+        f"request = EvaluationRequest('ViT-B-32', 'openai', ('sugarcrep',), Path({str(root)!r}), Path('out'))\n"
+        "try: MODEL_TRACK.evaluate_model(request)\n"
+        "except DataError as error: print(error.code, 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["unknown-suite", "False"]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from recompose.files import Document
+from recompose.progress import say
 from recompose.tracks.vlc.items.results import EvaluationResult
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, SIMILARITIES, SUBTASKS
 from recompose.tracks.vlc.suites.metric_values import CLASSIFICATION_FORM, PREFIX, RECALLS
@@ -26,7 +27,7 @@ ACCURACY = {"accuracy": "acc1", "mean-per-class": "mean_per_class_recall"}  # ot
 
 
 def documents(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
-    """Yield the name of a file and its document for each data set with numbers.
+    """Yield the name of a file and its document for each data set with numbers, and tell which ones are left out.
 
     Example:
         >>> result = EvaluationResult(
@@ -41,7 +42,9 @@ def documents(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
     pretrained = result.weights.name + (f" alpha {result.alpha:g}" if result.alpha != 1 else "")
     for leaf in dict.fromkeys(_dataset(name) for name in result.items):
         task, metrics = _metrics(leaf, {name.removeprefix(PREFIX): value for name, value in result.metrics.items()})
-        if metrics:
+        if not metrics:
+            say(f"{leaf} is left out: it has no numbers of a task that CLIP_benchmark has")
+        else:
             suite, _, part = leaf.partition("/")
             dataset = "/".join(filter(None, (THEIR_NAMES.get(suite, suite), part)))
             document = {

@@ -126,6 +126,9 @@ def suites_present(
         DataError: an unknown suite, a named one is not on disk, or there is none at all.
     """
     named = find_suites([name for name in requested if name != ALL], declared)
+    if not root.is_dir():
+        message = f"there is no folder {root} with suites; name it with --data"
+        raise DataError(message, code="missing-folder", place=root)
     if absent := {entry: suite for entry, suite in named.items() if not (root / suite.folder).is_dir()}:
         expected = "".join(f"\n  {entry}: {suite.layout}" for entry, suite in absent.items())
         message = f"{', '.join(absent)}: absent below {root}. Files expected there:{expected}"
