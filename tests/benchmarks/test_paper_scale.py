@@ -12,6 +12,7 @@ import pytest
 from benchmarks.stand_ins.measuring import TOO_LONG, taken
 from benchmarks.stand_ins.project import ROOT
 from benchmarks.stand_ins.steps import Step, Steps
+from tests.conftest import PATIENCE
 
 REAL = os.environ.get("RECOMPOSE_REAL_DATA", "")
 needs_real = pytest.mark.skipif(not REAL, reason="RECOMPOSE_REAL_DATA names no folder of real annotation files")
@@ -44,12 +45,12 @@ def test_ut_zappos_goes_from_archives_to_a_clean_audit_and_on_where_it_was_ended
     command = [sys.executable, "-m", "benchmarks.paper_scale", "--folder", str(tmp_path), *options.split()]
     begun = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     results = tmp_path / "project" / "results"
-    ends = time.monotonic() + 300
+    ends = time.monotonic() + PATIENCE
     while not list(results.glob("data/*/record.json")):
         assert begun.poll() is None and time.monotonic() < ends
         time.sleep(0.05)
     begun.send_signal(signal.SIGTERM)
-    begun.communicate(timeout=60)
+    begun.communicate(timeout=PATIENCE)
     assert begun.returncode == 128 + signal.SIGTERM
     made = {path: path.stat().st_mtime_ns for path in results.glob("data/*/record.json")}
 

@@ -28,6 +28,7 @@ from recompose.data.archives import extract
 from recompose.errors import ArgumentError
 from recompose.params import Params, load_params
 from recompose.tracks import FORMS
+from tests.conftest import PATIENCE
 from tests.errors import raises
 
 SCOPE = Scope(
@@ -112,8 +113,8 @@ def test_the_mirror_gives_files(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"content")
     with mirrored(tmp_path) as address:
         assert address.startswith("http://127.0.0.1:")
-        assert requests.get(f"{address}/a.zip", timeout=10).content == b"content"
-        assert requests.get(f"{address}/b.zip", timeout=10).status_code == 404
+        assert requests.get(f"{address}/a.zip", timeout=PATIENCE).content == b"content"
+        assert requests.get(f"{address}/b.zip", timeout=PATIENCE).status_code == 404
 
 
 def test_memory_is_that_of_a_command_and_of_what_it_starts(tmp_path: Path) -> None:
@@ -129,7 +130,7 @@ def test_memory_is_that_of_a_command_and_of_what_it_starts(tmp_path: Path) -> No
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="setpriv of util-linux is not installed")
 def test_a_command_ends_with_the_process_that_asks_for_it(tmp_path: Path, how: signal.Signals) -> None:
     child = tmp_path / "child"
-    says = f"import os, pathlib, time; pathlib.Path({str(child)!r}).write_text(str(os.getpid())); time.sleep(60)"
+    says = f"import os, pathlib, time; pathlib.Path({str(child)!r}).write_text(str(os.getpid())); time.sleep({2 * PATIENCE})"
     command = f"[sys.executable, '-c', {says!r}], Path({str(tmp_path)!r}), {{}}, Path({str(tmp_path / 'log')!r})"
     # where the tests run in a shell's background, SIGINT is ignored by all that they start
     heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -138,12 +139,12 @@ def test_a_command_ends_with_the_process_that_asks_for_it(tmp_path: Path, how: s
     asking = subprocess.Popen([sys.executable, "-c", asks], cwd=project.ROOT, stderr=subprocess.DEVNULL)
     _wait_for(lambda: child.exists() and child.read_text())
     asking.send_signal(how)
-    asking.wait(timeout=20)
+    asking.wait(timeout=PATIENCE)
     _wait_for(lambda: not _is_alive(int(child.read_text())))
 
 
 def _wait_for(condition: Callable[[], object]) -> None:
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < ends
         time.sleep(0.05)
