@@ -130,7 +130,7 @@ def test_memory_is_that_of_a_command_and_of_what_it_starts(tmp_path: Path) -> No
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="setpriv of util-linux is not installed")
 def test_a_command_ends_with_the_process_that_asks_for_it(tmp_path: Path, how: signal.Signals) -> None:
     child = tmp_path / "child"
-    says = f"import os, pathlib, time; pathlib.Path({str(child)!r}).write_text(str(os.getpid())); time.sleep({2 * PATIENCE})"
+    says = f"import os, pathlib, time; pathlib.Path({str(child)!r}).write_text(str(os.getpid())); time.sleep(1e5)"
     command = f"[sys.executable, '-c', {says!r}], Path({str(tmp_path)!r}), {{}}, Path({str(tmp_path / 'log')!r})"
     # where the tests run in a shell's background, SIGINT is ignored by all that they start
     heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
