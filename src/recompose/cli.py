@@ -925,6 +925,7 @@ def _audit_release(archive: Path, check: tuple[Path, str] | None, *, full: bool,
     with open_release(archive) as opened:
         maker = printable(f"{opened.release.program}, commit {opened.release.commit}")
         say(f"{opened.files} files match their SHA-256; made by {maker}")
+        say("a release holds scores; it does not hold the runs, features and images behind them")
         os.environ[PROFILE] = opened.release.profile
         _audit(Workspace(opened.root), check, full=full, as_json=as_json, documents=False)
 

@@ -14,12 +14,17 @@ from recompose.provenance.audit import reach
 from recompose.provenance.compare_revisions import RevisionComparison
 from recompose.report.findings import Audit, Finding
 from recompose.report.published import PublishedLineage
-from recompose.report.trust import STATES, absence
+from recompose.report.trust import CURRENT, STATES, UNCHECKED, absence
 from recompose.terminal.text import pluralize, state_colour
 
 MOST = 20  # differing cells that are named
 GROUPS = 4  # kinds of findings that are shown on one screen
 FEW, NAMED = 2, 6  # places of a finding, and unchecked parts, that are named
+FROM_SCORES = "from scores"  # the column of unchecked cells whose values follow from scores
+WORDS = {
+    FROM_SCORES: "computed again from scores and equal; what made the scores, such as runs, is not on this disk",
+    UNCHECKED: "not computed again; their files are as they were written",
+}
 SHORT = {LAST_DIGITS: "last digits", WITHIN: "within retraining", COST: "costs"}  # words for tables
 
 
@@ -54,6 +59,9 @@ def show_audit(console: Console, audit: Audit, published: PublishedLineage, *, f
     for text in audit.pulled:
         _say(console, text)
     console.print(_table(audit, full=full))
+    if any(map(audit.from_scores, audit.states)):
+        for word, meaning in WORDS.items():
+            _say(console, f"{word}: {meaning}")
     _say(console, *_verdict(audit))
 
 
@@ -98,20 +106,30 @@ def _show_places(console: Console, places: list[tuple[str, str]], most: int) -> 
 
 
 def _table(audit: Audit, *, full: bool) -> Table:
-    """Return the number of measured cells by state, for each paper or artifact that has any, and in total."""
-    states = [state for state in reversed(STATES) if state == "current" or audit.report.cells[state]]
+    """Return the number of measured cells by state, for each paper or artifact that has any, and in total.
+
+    Unchecked cells that follow from scores stand in a column of their own.
+    """
+    rows: dict[str, Counter[str]] = {}
+    for name in audit.states:
+        rows.setdefault(name if full else name.partition("/")[0], Counter()).update(_counts(audit, name))
+    total = sum(rows.values(), Counter[str]())
+    words = [word for word in (CURRENT, FROM_SCORES, *reversed(STATES[:-1])) if word == CURRENT or total[word]]
     table = Table(box=None)
     table.add_column("artifact" if full else "paper")
-    for state in states:
-        table.add_column(state, justify="right")
-    rows: dict[str, Counter[str]] = {}
-    for name, states_by_cell in audit.states.items():
-        rows.setdefault(name if full else name.partition("/")[0], Counter()).update(states_by_cell.values())
+    for word in words:
+        table.add_column(word, justify="right")
     for name, cells in rows.items():
         if cells:
-            table.add_row(Text(printable(name)), *(str(cells[state] or "") for state in states))
-    table.add_row("[bold]all cells[/bold]", *(str(audit.report.cells[state]) for state in states))
+            table.add_row(Text(printable(name)), *(str(cells[word] or "") for word in words))
+    table.add_row("[bold]all cells[/bold]", *(str(total[word]) for word in words))
     return table
+
+
+def _counts(audit: Audit, artifact: str) -> Counter[str]:
+    """Return the number of an artifact's cells by state, those from scores apart from other unchecked ones."""
+    states, from_scores = Counter(audit.states[artifact].values()), audit.from_scores(artifact)
+    return states + Counter({FROM_SCORES: from_scores}) - Counter({UNCHECKED: from_scores})
 
 
 def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
@@ -120,6 +138,10 @@ def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
     )
     if audit.report.clean and not audit.report.unchecked:
         return [("clean", "bold green"), f": everything in the reports follows from its runs; {runs}"]
+    if audit.report.clean and 0 < audit.recomputed == audit.evaluations:
+        count, numbers = sum(map(len, audit.compared.values())), audit.report.cells.total()
+        text = f": {count:,} of {numbers:,} numbers were computed again and are equal; {runs}"
+        return [("clean as far as scores show", "bold green"), text]
     if audit.report.clean:
         return [("nothing found", "bold"), f", but some parts could not be checked, see above; {runs}"]
     by_state = Counter(finding.state for finding in audit.findings)

@@ -32,7 +32,7 @@ class StoredCheck:
     report: AuditReport = field(default_factory=AuditReport)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     files: int = 0
-    absent: list[str] = field(default_factory=list)  # keys of results that are not on this disk
+    absent: list[str] = field(default_factory=list)  # keys of results that are not on this disk, or their raw files
 
     def check(self) -> None:
         """Check all results."""
@@ -74,6 +74,7 @@ class StoredCheck:
         root, index = _root(work.data, recipe), work.store.folder(recipe)
         if not root.exists():
             self.report.unchecked.append(f"data/{root.name}: its raw files are not on this disk")
+            self.absent.append(key)
             return
         if CONTENT in self.evaluator.stored.faults[key]:
             self.report.unchecked.append(f"data/{root.name}: its index is not valid")
