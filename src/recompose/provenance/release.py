@@ -1,7 +1,7 @@
 """Releases: the reports with their scores as one archive, which `recompose audit --release` checks anywhere.
 
-An archive has a single folder: a README, an RO-Crate of the reports, the data indexes and scores behind them, lock files,
-metadata for Zenodo, and the SHA-256 of every file. The same content gives the same bytes.
+An archive has a single folder: a README, an RO-Crate of the reports, the data indexes and scores behind them, lock
+files, metadata for Zenodo, and the SHA-256 of every file. The same content gives the same bytes.
 """
 
 import gzip
