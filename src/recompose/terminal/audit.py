@@ -45,15 +45,18 @@ def show_audit(console: Console, audit: Audit, published: PublishedLineage, *, f
     ]
     for (state, why, remedy), group in groups if full else groups[:GROUPS]:
         _say(console, (state, f"bold {state_colour(state)}"), f": {why}")
-        _show_places(console, [_place(published, finding) for finding in group], NAMED if full else FEW)
+        _show_places(console, [_place(published, finding) for finding in group], len(group) if full else FEW)
         if remedy:
             _say(console, (f"    remedy: {remedy}", "dim"))
     if len(groups) > GROUPS and not full:
         _say(console, f"and findings of {len(groups) - GROUPS} more kinds (--full names them)")
     if audit.report.unchecked:
         _say(console, ("not checked", "bold"), f": {len(audit.report.unchecked)}")
-        texts = _unchecked_texts(audit, published)
-        _show_places(console, [(text, "") for text in texts], len(texts) if full else NAMED)
+        texts = [
+            *_absent_texts(audit, published, full=full),
+            *((text, "") for text in _unchecked_texts(audit, published)),
+        ]
+        _show_places(console, texts, len(texts) if full else NAMED)
         if audit.remedy:
             _say(console, (f"    remedy: {audit.remedy}", "dim"))
     for text in audit.pulled:
@@ -65,17 +68,28 @@ def show_audit(console: Console, audit: Audit, published: PublishedLineage, *, f
     _say(console, *_verdict(audit))
 
 
-def _unchecked_texts(audit: Audit, published: PublishedLineage) -> list[str]:
-    """Return the unchecked parts: absent results counted by kind, and others with the number that share a reason."""
-    absent = {absence(key): record.kind for key, record in published.records.items()}
-    kinds = Counter(absent[text] for text in audit.report.unchecked if text in absent)
+def _absent_texts(audit: Audit, published: PublishedLineage, *, full: bool) -> list[tuple[str, str]]:
+    """Return the absent results: each with the cells that rest on it where they are few, otherwise counted by kind."""
+    absent = {key: text for key in published.records if (text := absence(key)) in audit.report.unchecked}
+    if full or (len(absent) <= NAMED and len(absent) < len(published.records)):
+        return [
+            (text, _reach_note({name: len(cells) for name, cells in published.reach(key).items()}))
+            for key, text in absent.items()
+        ]
+    kinds = Counter(published.records[key].kind for key in absent)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return [(f"{len(absent)} results are not on this disk: {counts} (--full names them)", "")]
+
+
+def _unchecked_texts(audit: Audit, published: PublishedLineage) -> list[str]:
+    """Return the unchecked parts except for absent results, with the number that share a reason."""
+    absent = {absence(key) for key in published.records}
     reasons: dict[str, list[str]] = {}
     for text in audit.report.unchecked:
         if text not in absent:
             place, separator, reason = text.partition(": ")
             reasons.setdefault(reason if separator else text, []).append(place)
-    texts = [f"{sum(kinds.values())} results are not on this disk: {counts}"] if kinds else []
+    texts = []
     for reason, places in reasons.items():
         more = f" and {len(places) - 1} more" if len(places) > 1 else ""
         texts.append(reason if places == [reason] else f"{places[0]}{more}: {reason}")
@@ -90,19 +104,24 @@ def _say(console: Console, *parts: str | tuple[str, str]) -> None:
 
 def _place(published: PublishedLineage, finding: Finding) -> tuple[str, str]:
     """Return the place of a finding, and the cells that rest on it where it lies outside of the reports."""
-    cells = reach(published, finding)
-    if not cells or not finding.place.startswith(("results/", "data/")):
-        return finding.place, ""
+    is_outside = finding.place.startswith(("results/", "data/"))
+    return finding.place, _reach_note(reach(published, finding)) if is_outside else ""
+
+
+def _reach_note(cells: dict[str, int]) -> str:
+    """Return a note on the cells of artifacts that rest on something; empty if none does."""
+    if not cells:
+        return ""
     count, names = sum(cells.values()), ", ".join([*cells][:NAMED])
     more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
-    return finding.place, f" (reaches {pluralize(count, 'cell')} of {names}{more})"
+    return f" (reaches {pluralize(count, 'cell')} of {names}{more})"
 
 
 def _show_places(console: Console, places: list[tuple[str, str]], most: int) -> None:
     for place, reach_note in places[:most]:
         _say(console, f"    {place}", (reach_note, "dim"))
     if len(places) > most:
-        _say(console, f"    and {len(places) - most} more (--json names all)")
+        _say(console, f"    and {len(places) - most} more (--full names them)")
 
 
 def _table(audit: Audit, *, full: bool) -> Table:

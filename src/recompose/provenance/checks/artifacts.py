@@ -254,13 +254,20 @@ class ArtifactCheck:
         try:
             in_file = cells_in(path.read_text(encoding="utf-8"))
         except (KeyError, UnicodeDecodeError, csv.Error) as error:
-            self._add_finding("tampered", self._relative(path), f"is no table: {type(error).__name__}: {error}", REMAKE)
-            return set(self._cells)
+            return self._blame_file(path, f"is no table: {type(error).__name__}: {error}")
         due = cells_in(to_csv(table or self._reported))
+        if due and not in_file:
+            return self._blame_file(path, "is empty")
         wrong = {key for key in [*due, *self._cells, *in_file] if not self._is_correct(key, in_file, due, table)}
         for key in sorted(wrong, key=str):
             self._blame(path, key, in_file.get(key), due.get(key), table)
         return wrong
+
+    def _blame_file(self, path: Path, why: str) -> set[Key]:
+        """Record that a table cannot be read; return the keys of all its cells."""
+        self._add_finding("tampered", self._relative(path), why, REMAKE)
+        self._worsen_all("tampered", f"{self._relative(path)} {why}")
+        return set(self._cells)
 
     def _is_correct(self, key: Key, in_file: CellTexts, due: CellTexts, table: Table | None) -> bool:
         """Return true where a cell of a CSV file is correct; where it cannot be recomputed, its lineage decides."""
