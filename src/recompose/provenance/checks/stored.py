@@ -61,7 +61,7 @@ class StoredCheck:
                 self.report.unchecked.append(reason.why)
                 self.absent.append(key)
             else:
-                remedy = REMAKE if reason.state == "stale" else store_remedy(key)
+                remedy = reason.remedy or (REMAKE if reason.state == "stale" else store_remedy(key))
                 self.report.findings.append(Finding(reason.state, reason.place, reason.fault, remedy, (key,)))
         self.files += len(stored.on_disk[key].files) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
