@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
@@ -970,10 +971,11 @@ def retraining(
 
 @app.command()
 def verify(
-    sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again at most.")] = None,
     minutes: Annotated[
-        float, typer.Option(min=0.1, help="Without --sample: make again as many runs as fit into this time.")
-    ] = 5.0,
+        float | None,
+        typer.Option(min=0.1, help="Make again as many runs as fit into this time. Default: 5, without --sample."),
+    ] = None,
     cell: CellName = None,
     seed: Annotated[str | None, typer.Option(help="The seed of the draw. Default: the digest of the commit.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the new results, and say where they are.")] = False,
@@ -993,8 +995,10 @@ def verify(
     from recompose.report.retraining import RetrainingSpreads
     from recompose.terminal.verify import opening, show_verification
 
-    if cell and (sample or seed):
-        raise typer.BadParameter("--cell verifies all runs behind a number: use it without --sample and --seed")
+    if cell and (sample or seed or minutes):
+        raise typer.BadParameter(
+            "--cell verifies all runs behind a number: use it without --sample, --minutes and --seed"
+        )
     work = _workspace()
     published, spreads = PublishedLineage.read(work.reports, work.papers), RetrainingSpreads.read(work.reports)
     place = CellPlace.parse(cell, work) if cell else None
@@ -1002,7 +1006,8 @@ def verify(
     if place:
         runs = sample_cell(work, published, place)
     else:
-        runs = sample_runs(work, published, seed or commit_seed(work.root), sample, minutes)
+        limit = minutes or (inf if sample else 5.0)
+        runs = sample_runs(work, published, seed or commit_seed(work.root), sample, limit)
     say(opening(runs, processes(work)))
     verification = make_again(work, published, runs, spreads, keep=keep)
     if as_json:
