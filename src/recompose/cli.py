@@ -633,13 +633,14 @@ def _run_workflow(targets: Sequence[str]) -> int:
     from recompose.job_server import JobServer
     from recompose.machine import probe
     from recompose.monitor.reproduction import Reproduction
-    from recompose.monitor.snakemake_call import LOG, SnakemakeCall
+    from recompose.monitor.snakemake_call import LOG, SnakemakeCall, check_known_targets
     from recompose.monitor.work_plan import plan_work
     from recompose.phases import needs_gpu
     from recompose.terminal.live import follow, show_opening
 
     require("snakemake")
     work, server = _workspace(), JobServer()
+    check_known_targets(targets, work)
     if work.params.chosen.trainer.accelerator == "cpu" and needs_gpu(work.missing(work.plan.recipes)):
         server.start()  # its imports take as long as the probe and estimates, which another core does meanwhile
     probe()  # estimates and records are in terms of this machine's speed
