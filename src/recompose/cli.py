@@ -907,8 +907,9 @@ def _audit(work: Workspace, check: tuple[Path, str] | None, *, full: bool, as_js
     published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
     audited = audit_all(work, papers, published, _document_sources(work, published) if documents else None)
-    if not documents:  # an archive has no remote, and nothing is made in it
-        audited = replace(audited, remedy="")
+    if not documents:  # an archive has no remote, and nothing is made or restored in it
+        findings = [replace(finding, remedy="") for finding in audited.findings]
+        audited = replace(audited, remedy="", report=replace(audited.report, findings=findings))
     if as_json:
         print(json.dumps(audit_document(audited, published), indent=2))
     else:
