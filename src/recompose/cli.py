@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
@@ -632,13 +633,14 @@ def _run_workflow(targets: Sequence[str]) -> int:
     from recompose.job_server import JobServer
     from recompose.machine import probe
     from recompose.monitor.reproduction import Reproduction
-    from recompose.monitor.snakemake_call import LOG, SnakemakeCall
+    from recompose.monitor.snakemake_call import LOG, SnakemakeCall, check_known_targets
     from recompose.monitor.work_plan import plan_work
     from recompose.phases import needs_gpu
     from recompose.terminal.live import follow, show_opening
 
     require("snakemake")
     work, server = _workspace(), JobServer()
+    check_known_targets(targets, work)
     if work.params.chosen.trainer.accelerator == "cpu" and needs_gpu(work.missing(work.plan.recipes)):
         server.start()  # its imports take as long as the probe and estimates, which another core does meanwhile
     probe()  # estimates and records are in terms of this machine's speed
@@ -905,8 +907,9 @@ def _audit(work: Workspace, check: tuple[Path, str] | None, *, full: bool, as_js
     published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
     audited = audit_all(work, papers, published, _document_sources(work, published) if documents else None)
-    if not documents:  # an archive has no remote, and nothing is made in it
-        audited = replace(audited, remedy="")
+    if not documents:  # an archive has no remote, and nothing is made or restored in it
+        findings = [replace(finding, remedy="") for finding in audited.findings]
+        audited = replace(audited, remedy="", report=replace(audited.report, findings=findings))
     if as_json:
         print(json.dumps(audit_document(audited, published), indent=2))
     else:
@@ -925,6 +928,7 @@ def _audit_release(archive: Path, check: tuple[Path, str] | None, *, full: bool,
     with open_release(archive) as opened:
         maker = printable(f"{opened.release.program}, commit {opened.release.commit}")
         say(f"{opened.files} files match their SHA-256; made by {maker}")
+        say("a release holds scores; it does not hold the runs, features and images behind them")
         os.environ[PROFILE] = opened.release.profile
         _audit(Workspace(opened.root), check, full=full, as_json=as_json, documents=False)
 
@@ -969,10 +973,11 @@ def retraining(
 
 @app.command()
 def verify(
-    sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again at most.")] = None,
     minutes: Annotated[
-        float, typer.Option(min=0.1, help="Without --sample: make again as many runs as fit into this time.")
-    ] = 5.0,
+        float | None,
+        typer.Option(min=0.1, help="Make again as many runs as fit into this time. Default: 5, without --sample."),
+    ] = None,
     cell: CellName = None,
     seed: Annotated[str | None, typer.Option(help="The seed of the draw. Default: the digest of the commit.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the new results, and say where they are.")] = False,
@@ -992,8 +997,10 @@ def verify(
     from recompose.report.retraining import RetrainingSpreads
     from recompose.terminal.verify import opening, show_verification
 
-    if cell and (sample or seed):
-        raise typer.BadParameter("--cell verifies all runs behind a number: use it without --sample and --seed")
+    if cell and (sample or seed or minutes):
+        raise typer.BadParameter(
+            "--cell verifies all runs behind a number: use it without --sample, --minutes and --seed"
+        )
     work = _workspace()
     published, spreads = PublishedLineage.read(work.reports, work.papers), RetrainingSpreads.read(work.reports)
     place = CellPlace.parse(cell, work) if cell else None
@@ -1001,7 +1008,8 @@ def verify(
     if place:
         runs = sample_cell(work, published, place)
     else:
-        runs = sample_runs(work, published, seed or commit_seed(work.root), sample, minutes)
+        limit = minutes or (inf if sample else 5.0)
+        runs = sample_runs(work, published, seed or commit_seed(work.root), sample, limit)
     say(opening(runs, processes(work)))
     verification = make_again(work, published, runs, spreads, keep=keep)
     if as_json:

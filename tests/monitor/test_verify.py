@@ -7,9 +7,13 @@ import hashlib
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 
@@ -33,7 +37,7 @@ from recompose.phases import PHASES, Phase
 from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.provenance.cell_place import CellPlace
-from recompose.provenance.rerun import DIFFERS, FAILED, OTHER_MACHINE, UNPLANNED
+from recompose.provenance.rerun import BYTES, DIFFERS, FAILED, OTHER_MACHINE, UNPLANNED
 from recompose.report.artifacts import lineage_of
 from recompose.report.lineage import lineage_path, write_made
 from recompose.report.losses import FILE as LOSSES
@@ -150,7 +154,7 @@ def forge(work: Workspace, recipe: Recipe) -> None:
 
 
 def verified(work: Workspace, published: PublishedLineage, count: int = len(SEEDS)) -> Verification:
-    sample = sample_runs(work, published, "seed", count, 1.0)
+    sample = sample_runs(work, published, "seed", count)
     return verify(work, published, sample, RetrainingSpreads.read(work.reports))
 
 
@@ -350,9 +354,36 @@ def test_as_many_runs_are_drawn_as_fit_into_the_time(work: Workspace) -> None:
         sample_runs(work, published, "seed", None, 0.01)
 
 
+def test_a_number_of_runs_and_a_time_are_both_kept(work: Workspace) -> None:
+    published = publish(work)
+    assert len(sample_runs(work, published, "seed", 1, 60.0).runs) == 1
+    with raises(PlanError, "too-short", "--minutes"):
+        sample_runs(work, published, "seed", 1, 0.01)
+
+
+@pytest.mark.parametrize(("limit", "begun"), [(inf, len(SEEDS)), (3.0, 1)])
+def test_no_run_is_begun_after_the_time(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, limit: float, begun: int
+) -> None:
+    """A single process makes them one after the other, more slowly than estimated."""
+    published, make = publish(work), phases.make
+
+    def make_slowly(*arguments: Any) -> None:
+        make(*arguments)
+        time.sleep(limit if limit < inf else 0)
+
+    monkeypatch.setattr("recompose.monitor.verify.processes", lambda work: 1)
+    monkeypatch.setattr(phases, "make", make_slowly)
+    sample = replace(sample_runs(work, published, "seed"), limit=limit)
+    result = verify(work, published, sample, RetrainingSpreads.read(work.reports))
+    assert (result.outcomes, result.unmade) == ({BYTES: begun}, len(SEEDS) - begun)
+    late = f"{begun} of {len(SEEDS)} runs made again ({len(SEEDS) - begun} more were drawn, but the time was over): "
+    assert sentence(result).startswith(late) is (begun < len(SEEDS))
+
+
 def test_reports_without_runs_are_an_error(work: Workspace) -> None:
     with raises(RecomposeError, "no-reports"):
-        sample_runs(work, read(work), "seed", 1, 1.0)
+        sample_runs(work, read(work), "seed", 1)
 
 
 def test_an_interrupt_leaves_nothing(work: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -162,9 +163,30 @@ def test_a_dirty_tree_that_is_denied_is_found(
             f"reports/smoke/{name}" for name in MADE_FROM_EVALUATIONS if "table" in name
         }
     else:
-        why = "differs from its entry in reports/smoke/made.json"
-        assert ("tampered", f"results/{key_of(first)}", why) in findings(found)
+        record, why = f"results/{key_of(first)}/record.json", "differs from its entry in reports/smoke/made.json"
+        assert ("tampered", record, why) in findings(found)
+        remedies = {finding.remedy for finding in found.findings if finding.place == record}
+        assert remedies == {f"put back the one that was edited: {record} or reports/smoke/made.json"}
         assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
+
+
+@pytest.mark.parametrize("edited", ["record", "reports"])
+def test_the_remedy_of_edited_build_info_names_the_file_that_was_edited(root: Path, edited: str) -> None:
+    """The last commit tells which one it is; the result itself is intact."""
+    for arguments in (["init", "-q"], ["add", "reports"], ["commit", "-qm", "Reports"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=root, check=True)
+    first, _ = evaluations_of(root)
+    record, made = f"results/{key_of(first)}/record.json", "reports/smoke/made.json"
+    if edited == "record":
+        edit_json(root / record, lambda record: record["made"].update(host="another"))
+    else:
+        edit_json(root / made, lambda made: made["results"][key_of(first)].update(host="another"))
+    (finding,) = audited(root).findings
+    assert (finding.place, finding.keys) == ({"record": record, "reports": made}[edited], (key_of(first),))
+    if edited == "reports":
+        assert finding.remedy == f"`git checkout -- {made}`"
+        subprocess.run(["git", "checkout", "-q", "--", made], cwd=root, check=True)
+        assert findings(audited(root)) == []
 
 
 def test_what_was_made_again_to_the_same_content_changes_nothing(root: Path, clean: Audit) -> None:

@@ -106,6 +106,31 @@ def test_a_clone_says_what_it_could_not_check(
     )
 
 
+def test_a_deleted_evaluation_is_named_with_what_rests_on_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import shutil
+
+    folder = evaluations_of(root)[0]
+    shutil.rmtree(folder)
+    monkeypatch.chdir(root)
+    reached = f"(reaches {sum(MADE_FROM_EVALUATIONS.values())} cells of {', '.join(MADE_FROM_EVALUATIONS)})"
+    line = f"    results/evaluations/{folder.name} is not on this disk {reached}"
+    assert line in CliRunner().invoke(app, ["audit"]).stdout.splitlines()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_all_places_of_a_finding_are_shown_where_all_are_asked_for(full: bool) -> None:
+    findings = [Finding("stale", f"reports/{number}", "was changed") for number in range(9)]
+    file = io.StringIO()
+    show_audit(
+        Console(file=file, width=200),
+        Audit(AuditReport(findings), {}, {}, 0, 0, {}, {}),
+        PublishedLineage({}),
+        full=full,
+    )
+    assert {f"    reports/{number}" for number in range(9)} <= set(file.getvalue().splitlines()) or not full
+    assert ("    and 7 more (--full names them)" in file.getvalue().splitlines()) is not full
+
+
 def test_a_report_counts_the_build_info_that_it_writes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reports of a clone were made on another machine; those made here replace them."""
     path = root / "reports/smoke" / MADE

@@ -105,6 +105,17 @@ def test_a_row_that_stands_twice_is_found(root: Path, clean: Audit) -> None:
     assert moved(found, clean) == {}
 
 
+@pytest.mark.parametrize("lines", [0, 1])
+def test_an_emptied_table_is_one_finding(root: Path, clean: Audit, lines: int) -> None:
+    """With and without its header; the lineage agrees with it."""
+    path = file_of(root, "csv")
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:lines]))
+    correct(file_of(root, "lineage.json"), "table-2.csv")
+    found = audited(root)
+    assert findings(found) == [("tampered", "reports/smoke/msci/table-2.csv", "is empty")]
+    assert moved(found, clean) == {TABLE: {"tampered": 8}}
+
+
 def test_an_edited_lineage_is_found(root: Path, clean: Audit) -> None:
     edit_json(file_of(root, "lineage.json"), improve)
     found = audited(root)

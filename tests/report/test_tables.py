@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from recompose.exhibits.cells import Cell, Table
-from recompose.papers.declaration import PAPERS, Artifact, View, load_paper
+from recompose.papers.declaration import PAPERS, Artifact, Flag, View, load_paper
 from recompose.report.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
 from recompose.report.kinds import is_figure
 from recompose.report.tables import quoted_cells
@@ -180,6 +181,32 @@ def test_every_declared_row_and_flag_fits_the_reported_values(name: str) -> None
         for flag in artifact.flags:
             (row,) = [row for row in rows if row["row"] == flag.row]
             assert row[flag.column] != flag.correct
+
+
+ELSEWHERE = re.compile(r"([0-9.]+) in (?:(MSCI|Duplex)|Table ([0-9]+))")
+
+
+@pytest.mark.parametrize("name", ["msci", "duplex"])
+def test_a_value_that_is_printed_elsewhere_is_printed_there(name: str) -> None:
+    artifacts = load_paper(name).artifacts
+    flags = [(table, flag) for table, artifact in artifacts.items() for flag in artifact.flags if flag.elsewhere]
+    assert len(flags) == {"msci": 5, "duplex": 8}[name]
+    for table, flag in flags:
+        assert "correct" not in flag.text
+        if match := ELSEWHERE.fullmatch(flag.elsewhere):
+            value, other, number = match.groups()
+            same_table = {"msci": "table-2", "duplex": "table-3"}
+            rows = load_paper(other.lower() if other else name).reported(
+                same_table[other.lower()] if other else f"table-{number}"
+            )
+            methods = {flag.row, flag.row.partition("(")[0], f"{flag.row}(t2i)"}
+            assert value in [row[flag.column] for row in rows if row["row"] in methods], (table, flag)
+
+
+def test_a_flag_has_either_the_right_value_or_another_one() -> None:
+    for values in ({}, {"correct": "1", "elsewhere": "2 in the text"}):
+        with pytest.raises(ValidationError, match="either correct or elsewhere"):
+            Flag(row="a", column="b", why="a slip", **values)
 
 
 def test_msci_s_tables_have_as_many_values_as_the_paper_prints() -> None:

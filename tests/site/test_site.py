@@ -536,7 +536,7 @@ def test_an_error_in_print_is_shown_at_its_value_and_explained(toy: Toy) -> None
         }
         assert linked == {("reported", "B", "mit-states AUC"): "#toy-table-1-flag-1"}
     note = next(each for each in root.all("li") if each.attributes.get("id") == "toy-table-1-flag-1")
-    assert note.text == "B, mit-states AUC: correct is 48; a slip"
+    assert note.text == "B, mit-states AUC: correct is 48: a slip"
 
 
 @pytest.mark.parametrize("text", HOSTILE)

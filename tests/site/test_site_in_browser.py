@@ -456,6 +456,37 @@ def test_papers_are_named_on_one_line_and_anchors_end_below_it(phone: Chrome) ->
         assert bar <= top < 200
 
 
+OVERFLOW = "return [...document.querySelectorAll(arguments[0])].map((each) => each.scrollWidth - each.clientWidth)"
+
+
+def test_a_phone_shows_the_runs_and_the_drawing_of_a_lineage_whole(phone: Chrome) -> None:
+    button = cell_at(phone)
+    phone.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
+    button.click()
+    assert phone.execute_script(OVERFLOW, "dialog .scroll") == [0, 0]  # the runs, and the drawing
+    assert all(each.rect["x"] + each.rect["width"] <= 390 for each in all_of(dialog(phone), "thead th, .node rect"))
+    boxes = [each.rect for each in all_of(dialog(phone), ".node rect")]
+    places = {(round(box["x"]), round(box["y"])) for box in boxes}
+    assert len(places) == len(boxes) > 3
+    tops = {str(each.get_attribute("class")): each.rect["y"] for each in all_of(dialog(phone), ".node")}
+    assert tops["node goal"] == max(tops.values())  # the number stands below what it was made from
+
+
+# the room that a field has beside its placeholder
+PLACEHOLDER = """
+const [field] = arguments, frame = getComputedStyle(field), letters = getComputedStyle(field, "::placeholder");
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = `${letters.fontSize} ${letters.fontFamily}`;
+const inside = field.clientWidth - parseFloat(frame.paddingLeft) - parseFloat(frame.paddingRight);
+return inside - pen.measureText(field.placeholder).width;
+"""
+
+
+def test_a_phone_shows_the_whole_word_in_the_field_of_search(phone: Chrome) -> None:
+    clear = 16  # the button that empties the field has this width, also where it is not seen
+    assert phone.execute_script(PLACEHOLDER, one(phone, "#search")) >= clear
+
+
 def test_every_paper_is_on_the_first_screen(opened: Chrome) -> None:
     at_width(opened, 1400, 900)
     try:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from recompose.monitor.snakemake_call import check_known_targets
+from recompose.workspace import Workspace
 from tests.conftest import Project
 
 pytestmark = pytest.mark.engines
@@ -35,6 +37,19 @@ def test_targets_say_what_they_are_and_steps_of_all_have_names_alone(chance_proj
     for step in ("make_data", "make_msci_table_2", "make_rest", "first_table", "first_page", "artifacts_of_msci"):
         assert lines[step] == ""
     assert {name for name, about in lines.items() if about.startswith("(One paper")} == {"msci", "duplex"}
+
+
+def test_a_mistyped_target_is_one_line_with_the_nearest_before_anything_begins(chance_project: Project) -> None:
+    text = "there is no target 'msic'; the nearest is 'msci'; `snakemake --list` names all rules"
+    done = chance_project.snakemake("msic", check=False)
+    own = [line for line in done.stderr.splitlines() if not line.startswith("Using workflow specific profile")]
+    assert (done.returncode, own) == (1, [text])
+    before = {path: path.stat().st_mtime_ns for path in chance_project.root.glob("results/logs/*")}
+    done = chance_project.recompose("reproduce", "msic", check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"recompose: {text}\n")
+    assert before == {path: path.stat().st_mtime_ns for path in chance_project.root.glob("results/logs/*")}
+    listed = chance_project.call("snakemake", "--list").stdout.splitlines()
+    check_known_targets([line.partition(" ")[0] for line in listed], Workspace(chance_project.root))
 
 
 def test_a_file_is_made_with_just_what_it_needs_and_no_more_than_once(trained: Project) -> None:

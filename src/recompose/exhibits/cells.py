@@ -21,8 +21,8 @@ class Cell:
     n: int | None = None
     made_from: tuple[str, ...] = ()  # keys of evaluations, or of data
     expected: tuple[str, ...] = ()  # the same, of all that the plan has: more where seeds are missing
-    correct: str = ""  # the right value where the printed one is wrong
-    flag: str = ""  # the reason why it is wrong
+    correct: str = ""  # the right value where the printed one is wrong, or another one with its place
+    flag: str = ""  # the reason
     view: str = ""  # of a table with several views
     values: tuple[float, ...] = ()  # a value for each of made_from, where the cell is a mean of them
     names: tuple[str, ...] = ()  # the methods or variants that were measured

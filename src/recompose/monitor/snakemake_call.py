@@ -7,11 +7,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from recompose.engine import check_targets
+from recompose.workspace import Workspace
+
 LOG = "logs/snakemake.log"  # below results/
 SNAKEMAKE = (sys.executable, "-m", "snakemake")
 LAST_LINES = 5
+STEPS = ("make_", "artifacts_of_")  # begin the names of rules that a stage or a paper has
+_RULE = re.compile(r"^rule (\w+):", re.MULTILINE)
 _FAILED = re.compile(r"^Error in rule (?P<rule>[^\s:]+):\n(?P<about>(?:^[ \t]+.*\n)*)", re.MULTILINE)
 _ABOUT = re.compile(r"^\s+(?P<name>message|log): (?P<value>.*?)(?: \(check log file.*)?$", re.MULTILINE)
+
+
+def check_known_targets(targets: Iterable[str], work: Workspace) -> None:
+    """Check targets before Snakemake starts, which takes longer; those of single steps are left to Snakemake.
+
+    Raises:
+        PlanError: nothing has such a name; the message names the nearest target.
+    """
+    files = [work.root / "workflow/Snakefile", *work.root.glob("workflow/rules/*.smk")]
+    rules = [name for file in files if file.is_file() for name in _RULE.findall(file.read_text(encoding="utf-8"))]
+    known = [*rules, *(paper.target for paper in work.papers)]
+    check_targets((target for target in targets if not target.startswith(STEPS)), known, work)
 
 
 class SnakemakeCall:

@@ -15,6 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -56,7 +57,8 @@ class Sample:
     total: int  # runs behind the reports
     seed: str = ""  # of the draw; empty: the runs of a cell
     cell: str = ""
-    seconds: float = 0.0  # estimated
+    seconds: float = 0.0  # estimated, on an otherwise idle machine
+    limit: float = inf  # seconds after which no run is begun
     unplanned: tuple[str, ...] = ()  # runs that the parameters and the code do not ask for any more
 
 
@@ -70,6 +72,11 @@ class Verification:
     pulled: dict[str, str] = field(default_factory=dict)  # key of a backbone that was pulled -> its origin
     others: Counter[str] = field(default_factory=Counter)  # what the runs needed and was made again, by kind
     folder: Path | None = None  # of the results, if they are kept
+
+    @property
+    def unmade(self) -> int:
+        """The number of runs that were not begun, because the time was over."""
+        return len(self.sample.runs) - len(self.comparisons)
 
     @property
     def outcomes(self) -> Counter[str]:
@@ -94,6 +101,7 @@ class Verification:
         return {
             "runs": self.sample.total,
             "drawn": len(self.sample.runs),
+            "unmade": self.unmade,
             "seed": self.sample.seed,
             "cell": self.sample.cell,
             "outcomes": dict(self.outcomes),
@@ -148,25 +156,24 @@ def sample_cell(work: Workspace, published: PublishedLineage, place: CellPlace) 
     return _sample(work, runs, keys, cell=cell)
 
 
-def sample_runs(work: Workspace, published: PublishedLineage, seed: str, count: int | None, minutes: float) -> Sample:
-    """Return runs drawn at random.
+def sample_runs(
+    work: Workspace, published: PublishedLineage, seed: str, count: int | None = None, minutes: float = inf
+) -> Sample:
+    """Return runs drawn at random: the first ones of the draw, until their number or the time is reached.
 
     Args:
         work: the workspace of the reports.
         published: the reports.
         seed: of the draw.
-        count: the number of runs, at most all; None: as many as fit into the time.
-        minutes: the estimated time in which they are made again.
+        count: the largest number of runs; None: all.
+        minutes: the largest estimated time in which they are made again.
 
     Raises:
         PlanError: no number rests on runs, or not even the first run fits into the time.
     """
     runs = _reported_runs(work, published)
-    order = draw(runs.weights, seed)
-    if count is not None:
-        return _sample(work, runs, list(islice(order, count)), seed=seed)
     clock, keys = _Clock(work), list[str]()
-    for key in order:
+    for key in islice(draw(runs.weights, seed), count):
         needed = clock.seconds_with(_recipes(work, runs.evaluations[key]))
         if needed > 60 * minutes:
             break
@@ -175,7 +182,7 @@ def sample_runs(work: Workspace, published: PublishedLineage, seed: str, count: 
     if not keys:
         message = f"the first run that was drawn takes {needed / 60:.1f} minutes; give --minutes {needed // 60 + 1:.0f}"
         raise PlanError(message, code="too-short", place="--minutes")
-    return _sample(work, runs, keys, seed=seed)
+    return _sample(work, runs, keys, seed=seed, limit=60 * minutes)
 
 
 def _reported_runs(work: Workspace, published: PublishedLineage) -> ReportedRuns:
@@ -185,13 +192,15 @@ def _reported_runs(work: Workspace, published: PublishedLineage) -> ReportedRuns
     return runs
 
 
-def _sample(work: Workspace, runs: ReportedRuns, keys: Sequence[str], *, seed: str = "", cell: str = "") -> Sample:
+def _sample(
+    work: Workspace, runs: ReportedRuns, keys: Sequence[str], *, seed: str = "", cell: str = "", limit: float = inf
+) -> Sample:
     evaluations = {key: runs.evaluations[key] for key in keys}
     unplanned = tuple(key for key, needs in evaluations.items() if not _is_planned(work, needs))
     clock = _Clock(work)
     for key in keys:
         clock.add(_recipes(work, evaluations[key]))
-    return Sample(evaluations, len(runs.weights), seed, cell, clock.seconds, unplanned)
+    return Sample(evaluations, len(runs.weights), seed, cell, clock.seconds, limit, unplanned)
 
 
 def _is_planned(work: Workspace, evaluations: Iterable[str]) -> bool:
@@ -281,12 +290,14 @@ def verify(
         comparer = RerunComparer(work, published, rerun, spreads, EpochLosses.read(work.reports))
         started, needs = time.monotonic(), {recipe.key: recipe for key in todo for recipe in _recipes(work, todo[key])}
         _ = [recipe.key for recipe in rerun.plan.by_key.values()]  # planned once, for all processes
-        with closing(_make_all(rerun, todo)) as attempts:  # its processes end before the folder is removed
+        # its processes end before the folder is removed
+        with closing(_make_all(rerun, todo, started + sample.limit)) as attempts:
             for done, (key, fault) in enumerate(attempts, start=1):
                 name = published.records[key].name
                 compared = RerunComparison(key, name, fault=fault) if fault else comparer.compare(key, todo[key])
                 comparisons.append(compared)
-                left = (time.monotonic() - started) / done * (len(todo) - done)
+                passed = time.monotonic() - started
+                left = max(min(passed / done * (len(todo) - done), sample.limit - passed), 0)
                 say(f"{done}/{len(todo)} {name}: {compared.outcome}; about {left / 60:.1f} minutes left")
         made = [recipe for recipe in needs.values() if rerun.store.is_complete(recipe)]
         origins = {recipe.key: rerun.store.record(recipe).made.pulled_from for recipe in made}
@@ -308,19 +319,24 @@ def _ended_by_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
 
 
-def _make_all(rerun: Workspace, runs: dict[str, tuple[str, ...]]) -> Generator[tuple[str, str], None, None]:
+def _make_all(
+    rerun: Workspace, runs: dict[str, tuple[str, ...]], deadline: float
+) -> Generator[tuple[str, str], None, None]:
     """Make runs with their evaluations, several at a time; yield the key of each with its fault, empty if it has
-    none.
+    none. After the deadline, no more runs are begun.
     """
     if not runs:
         return
     count = min(processes(rerun), len(runs))
     with ProcessPoolExecutor(count, get_context("fork"), _begin, (rerun,)) as pool:
         try:
-            futures: dict[Future[str], str] = {pool.submit(_make, needs): key for key, needs in runs.items()}
+            futures: dict[Future[str | None], str] = {
+                pool.submit(_make, needs, deadline): key for key, needs in runs.items()
+            }
             for future in as_completed(futures):
                 try:
-                    yield futures[future], future.result()
+                    if (fault := future.result()) is not None:
+                        yield futures[future], fault
                 except BrokenProcessPool:
                     yield futures[future], "its process ended; it may have run out of memory"
         except BaseException:  # an interrupt, here or in the caller
@@ -338,8 +354,12 @@ def _begin(rerun: Workspace) -> None:
     _separate[:] = [rerun]
 
 
-def _make(evaluations: Sequence[str]) -> str:
-    """Make evaluations with all that they need; return the fault, empty if there is none."""
+def _make(evaluations: Sequence[str], deadline: float) -> str | None:
+    """Make evaluations with all that they need; return the fault, empty if there is none, or None after the deadline,
+    which all processes of a machine share.
+    """
+    if time.monotonic() > deadline:
+        return None
     work = _separate[0]
     try:
         phases.make(work, _recipes(work, evaluations))

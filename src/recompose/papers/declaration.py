@@ -32,12 +32,26 @@ class PaperSection(BaseModel):
 
 
 class Flag(PaperSection):
-    """An error in a paper: a printed value that is wrong."""
+    """A printed value that is wrong, or that differs from what is printed elsewhere."""
 
     row: str
     column: str
-    correct: str
+    correct: str = ""
+    elsewhere: str = ""  # another value with its place, where nothing tells which of the two is right
     why: str
+
+    @model_validator(mode="after")
+    def _check(self) -> "Flag":
+        if bool(self.correct) == bool(self.elsewhere):
+            raise ValueError("give either correct or elsewhere")
+        return self
+
+    @property
+    def text(self) -> str:
+        """The right value or the other one, with the reason."""
+        if self.correct:
+            return f"correct is {self.correct}: {self.why}"
+        return f"{self.elsewhere}: {self.why}; which of the two is right is not known"
 
 
 class Variant(PaperSection):

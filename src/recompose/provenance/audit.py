@@ -69,6 +69,7 @@ class _Checks:
             lineages={name: check.lineage for name, check in self.artifacts.items() if check.lineage},
             numbers=self.stored.numbers,
             pulled=[pulled_text(key, origin) for key, origin in origins.items() if origin],
+            compared={name: check.compared for name, check in self.artifacts.items()},
         )
 
 
@@ -132,6 +133,7 @@ def audit_document(audited: Audit, published: PublishedLineage) -> Document:
         "recomputed": audited.recomputed,
         "files": audited.files,
         "cells": dict(audited.report.cells),
+        "from_scores": sum(map(audited.from_scores, audited.states)),
         "artifacts": {name: dict(Counter(states.values())) for name, states in audited.states.items()},
         "findings": findings,
         "unchecked": audited.report.unchecked,

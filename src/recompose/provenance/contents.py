@@ -36,8 +36,7 @@ class PrintedValue:
     text: str
     paper: str  # title, authors and venue
     file: str  # the file with the printed values
-    correct: str = ""  # the right value where the printed one is wrong
-    why: str = ""  # it is wrong
+    flag: str = ""  # its error, or the other value that is printed elsewhere
     beside: list[ValueInPlace] = field(default_factory=list)
 
 
@@ -108,6 +107,7 @@ def find_printed(papers: Iterable[Paper], path: Path, row: str, column: str) -> 
     cell = next(cells, None)
     if paper is None or cell is None:
         return None
+    flag = next((flag for flag in paper.artifacts[name].flags if (flag.row, flag.column) == (row, column)), None)
     return PrintedValue(
         _title(path, name),
         row,
@@ -115,8 +115,7 @@ def find_printed(papers: Iterable[Paper], path: Path, row: str, column: str) -> 
         cell.text,
         f"{paper.title} ({paper.authors}, {paper.venue})",
         f"papers/{paper.name}/reported/{name}.csv",
-        cell.correct,
-        cell.flag,
+        flag.text if flag else "",
         _beside(paper, read_lineage(path).cells, row, column),
     )
 

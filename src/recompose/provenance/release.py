@@ -1,7 +1,7 @@
 """Releases: the reports with their scores as one archive, which `recompose audit --release` checks anywhere.
 
-An archive has a single folder: an RO-Crate of the reports, the data indexes and scores behind them, lock files,
-metadata for Zenodo, and the SHA-256 of every file. The same content gives the same bytes.
+An archive has a single folder: a README, an RO-Crate of the reports, the data indexes and scores behind them, lock
+files, metadata for Zenodo, and the SHA-256 of every file. The same content gives the same bytes.
 """
 
 import gzip
@@ -33,6 +33,32 @@ RELEASE, CHECKSUMS, ZENODO = "release.json", "SHA256SUMS", ".zenodo.json"
 SCORED = ("data", "evaluations")  # the kinds of results from which all numbers follow
 ALSO = ("requirements.lock", "data.dvc", "allocation.yaml", "pyproject.toml")  # beside the files of a crate
 ENDING = ".tar.gz"
+README = """\
+# Reports of the profile {release.profile}, with their scores
+
+| what | where |
+| --- | --- |
+| tables, figures and claims of {papers} | `{reports}/`; `index.html` shows them |
+| indexes of the data, and the scores of {release.evaluations} evaluations | `results/` |
+| parameters, workflow, lock files | `params.yaml`, `workflow/`, `requirements.lock`, `dvc.lock` |
+| who made it, and how to cite it | `CITATION.cff`, `release.json` with the commit |
+| the lineage of every number, as an RO-Crate | `ro-crate-metadata.json` |
+| the SHA-256 of every file | `SHA256SUMS` |
+
+Scores of evaluations that are not here: {release.absent}. Runs, features, backbones and images are not here either.
+
+To check the files alone:
+
+    sha256sum --check SHA256SUMS
+
+To compute the numbers again from their scores, without training and without a GPU, install {release.program} (its code
+is that of the commit in `release.json`), and run on the archive, not on this folder:
+
+    recompose audit --release FILE.tar.gz
+
+The column "from scores" counts the numbers that were computed again and are equal. "Unchecked" are costs of runs, and
+figures that show images or features: only their files are compared with what was written.
+"""
 MAX_BYTES, MAX_FILES = 4 * 2**30, 100_000  # of an archive that is read
 
 
@@ -95,6 +121,8 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
             absent=len(evaluations - stored),
         )
         write_json(folder / RELEASE, release.model_dump())
+        names = ", ".join(paper.name for paper in papers)
+        write_text(folder / "README.md", README.format(release=release, papers=names, reports=work.reports_place))
         write_json(folder / ZENODO, zenodo_metadata(work.root / CITATION, papers, release))
         write_text(folder / CHECKSUMS, "".join(f"{sha256_file(folder / name)}  {name}\n" for name in _files(folder)))
         write_atomically(target, lambda temporary: _pack(folder, temporary))

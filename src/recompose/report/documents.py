@@ -175,8 +175,10 @@ def generated_tables(
         params: of the profile.
         published: its reports, with the time of each run.
     """
+    papers = list(papers)
     return {
         "papers": papers_table(papers, reports, place),
+        "flags": flags_table(papers),
         "commands": commands_reference(app),
         **{f"metrics-{track.name}": metrics_table(_metrics_of(track)) for track in tracks},
         "metrics-cost": metrics_table(COSTS),
@@ -222,6 +224,22 @@ def _verdicts(path: Path) -> list[tuple[str, int]]:
     with path.open(newline="", encoding="utf-8") as file:
         texts = [cell["text"] for cell in csv.DictReader(file) if cell["column"].endswith(VERDICT)]
     return Counter(text.partition(" (")[0] for text in texts).most_common()
+
+
+def flags_table(papers: Iterable[Paper]) -> str:
+    """Return a table of the printed values of this package's papers that are wrong, or differ from what is printed
+    elsewhere.
+    """
+    rows = ["| artifact | row | column | printed | flag |", "| --- | --- | --- | --- | --- |"]
+    for paper in (paper for paper in papers if paper.is_shipped):
+        for name, artifact in paper.artifacts.items():
+            printed = {row["row"]: row for row in paper.reported(name)} if artifact.flags else {}
+            rows += [
+                f"| {paper.name}/{name} | {_cell(flag.row)} | {_cell(flag.column)} | "
+                f"{_cell(printed[flag.row][flag.column])} | {_cell(flag.text)} |"
+                for flag in artifact.flags
+            ]
+    return "\n".join(rows)
 
 
 def commands_reference(app: typer.Typer) -> str:

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from recompose.report.lineage import Lineage
+from recompose.report.trust import UNCHECKED
 
 Key = tuple[str, ...]  # of a cell in its artifact: source, view, row, column
 
@@ -52,6 +53,7 @@ class Audit:
     numbers: dict[str, dict[str, float]]  # of each evaluation whose metrics were recomputed from its scores
     remedy: str = ""  # for what could not be checked because it is not on this disk
     pulled: list[str] = field(default_factory=list)  # what was pulled from a remote, not made, with its origin
+    compared: dict[str, set[Key]] = field(default_factory=dict)  # measured cells that were computed again
 
     @property
     def findings(self) -> list[Finding]:
@@ -69,3 +71,8 @@ class Audit:
     def recomputed(self) -> int:
         """The number of evaluations whose numbers were recomputed."""
         return len(self.numbers)
+
+    def from_scores(self, artifact: str) -> int:
+        """Return the number of an artifact's cells that follow from scores, while what made the scores is unchecked."""
+        states, compared = self.states[artifact], self.compared.get(artifact, set())
+        return sum(states.get(key) == UNCHECKED for key in compared)

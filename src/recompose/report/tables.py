@@ -122,7 +122,7 @@ def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
                 "reported",
                 text,
                 value=number_in(text),
-                correct=flag.correct if flag else "",
+                correct=(flag.correct or flag.elsewhere) if flag else "",
                 flag=flag.why if flag else "",
                 better=better.get(column, 0),
             )

@@ -17,9 +17,9 @@ from recompose.exhibits.seeds import shared_replicates
 from recompose.fingerprint import ROOT, fingerprint, is_module, path_of
 from recompose.git import git
 from recompose.plan import Plan, Recipe, closure, recipe_of
-from recompose.records import BuildInfo, Record
+from recompose.records import RECORD, BuildInfo, Record
 from recompose.report.differences import Chain, changed_modules, changes, closest_recipe
-from recompose.report.lineage import MADE, Lineage, LineageCell
+from recompose.report.lineage import MADE, Lineage, LineageCell, parse_made
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
 from recompose.tracks import TRACKS
@@ -156,6 +156,7 @@ class Reason:
     state: str
     place: str
     fault: str
+    remedy: str = ""  # where it is not that of any such fault
 
     @property
     def why(self) -> str:
@@ -340,9 +341,25 @@ class StoredFaults:
             if record.stable != published:
                 yield Reason("tampered", place, "differs from its record in the reports")
             elif made != record.made.model_copy(update={"pulled_from": made.pulled_from}):
-                yield Reason("tampered", place, f"differs from its entry in {self.work.reports_place}/{MADE}")
+                yield self._edited_build_info(key, made, record.made)
         elif record.content != published.content:
             yield Reason("stale", place, "was rebuilt after the reports, with another result")
+
+    def _edited_build_info(self, key: str, in_reports: BuildInfo, on_disk: BuildInfo) -> Reason:
+        """Return the fault of a record or of its entry in the reports; the last commit tells which was edited."""
+        file, record = f"{self.work.reports_place}/{MADE}", f"results/{key}/{RECORD}"
+        committed = self._committed_build_info.get(key)
+        if committed == on_disk.model_copy(update={"pulled_from": committed.pulled_from if committed else None}):
+            return Reason(
+                "tampered", file, f"has another entry of {key} than its last commit", f"`git checkout -- {file}`"
+            )
+        remedy = "" if committed == in_reports else f"put back the one that was edited: {record} or {file}"
+        return Reason("tampered", record, f"differs from its entry in {file}", remedy)
+
+    @cached_property
+    def _committed_build_info(self) -> dict[str, BuildInfo]:
+        """The build info of the reports in the last commit."""
+        return parse_made(git("show", f"HEAD:./{self.work.reports_place}/{MADE}", folder=self.work.root) or "")
 
     def _input_faults(self, key: str, record: Record) -> Iterator[Reason]:
         """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""

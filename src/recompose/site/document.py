@@ -267,7 +267,7 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> Document:
         "quotations": [_quotations(view) for view in artifact.views.values() if view.says],
         "grids": [] if is_claims or is_figure(paper, name) else list(_grids(paper, name, artifact, measured)),
         "settings": [] if is_claims or is_figure(paper, name) else cells.settings(measured),
-        "flags": [flag.model_dump() for flag in artifact.flags],
+        "flags": [{"row": flag.row, "column": flag.column, "text": flag.text} for flag in artifact.flags],
         "files": [f"{paper.name}/{name}.{ending}" for ending in endings],
     }
 

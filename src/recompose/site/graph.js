@@ -16,25 +16,43 @@ function svgElement(name, attributes, ...children) {
   return node;
 }
 
-// the place of each node, by its key
-function places(keys) {
+// how many nodes stand side by side on a narrow screen, as style.css calls one; on others, a layer is a column
+function nodesAcross() {
+  if (!matchMedia("(max-width: 48rem)").matches) return 0;
+  return Math.max(1, Math.floor((0.96 * innerWidth - 40 + NODE.down) / (NODE.width + NODE.down)));
+}
+
+// the place of each node, by its key: layers from left to right, or from top to bottom with so many nodes across
+function places(keys, across) {
   const layers = LAYERS.map((_, layer) => keys.filter((key) => layerOf(key) === layer)).filter((layer) => layer.length);
   const tallest = Math.max(...layers.map((layer) => layer.length));
   const found = new Map();
-  layers.forEach((layer, column) => layer.forEach((key, row) => found.set(key, {
-    x: column * (NODE.width + NODE.across),
-    y: (row + (tallest - layer.length) / 2) * (NODE.height + NODE.down) + 2,
-  })));
-  return { found, width: layers.length * (NODE.width + NODE.across) - NODE.across + 4, height: tallest * (NODE.height + NODE.down) };
+  if (!across) {
+    layers.forEach((layer, column) => layer.forEach((key, row) => found.set(key, {
+      x: column * (NODE.width + NODE.across),
+      y: (row + (tallest - layer.length) / 2) * (NODE.height + NODE.down) + 2,
+    })));
+    return { found, width: layers.length * (NODE.width + NODE.across) - NODE.across + 4, height: tallest * (NODE.height + NODE.down) };
+  }
+  let top = 2;
+  for (const layer of layers) {
+    layer.forEach((key, number) => found.set(key, {
+      x: (number % across) * (NODE.width + NODE.down),
+      y: top + Math.floor(number / across) * (NODE.height + NODE.down),
+    }));
+    top += Math.ceil(layer.length / across) * (NODE.height + NODE.down) + NODE.across - NODE.down;
+  }
+  return { found, width: Math.min(tallest, across) * (NODE.width + NODE.down) - NODE.down + 4, height: top - NODE.across + 4 };
 }
 
-function edge(from, to) {
-  const [x, y, end, level] = [from.x + NODE.width, from.y + NODE.height / 2, to.x, to.y + NODE.height / 2];
-  const middle = (x + end) / 2;
-  return svgElement("path", { d: `M${x + 2},${y} C${middle},${y} ${middle},${level} ${end + 2},${level}`, class: "edge" });
+function edge(from, to, across) {
+  const [x, y] = across ? [from.x + NODE.width / 2 + 2, from.y + NODE.height] : [from.x + NODE.width + 2, from.y + NODE.height / 2];
+  const [end, level] = across ? [to.x + NODE.width / 2 + 2, to.y] : [to.x + 2, to.y + NODE.height / 2];
+  const bend = across ? `${x},${(y + level) / 2} ${end},${(y + level) / 2}` : `${(x + end) / 2},${y} ${(x + end) / 2},${level}`;
+  return svgElement("path", { d: `M${x},${y} C${bend} ${end},${level}`, class: "edge" });
 }
 
-function shortened(text, letters = 21) {
+function shortened(text, letters = 20) {
   return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
 }
 
@@ -53,9 +71,10 @@ function lineageGraph(keys, text) {
   const behind = closure(keys).filter((key) => layerOf(key) >= 0);
   if (behind.length > MOST) return element("p", { className: "dim", text: `A drawing of ${behind.length} results would be no help; they are listed below.` });
   const goal = "number/";
-  const { found, width, height } = places([...behind, goal]);
-  const edges = behind.flatMap((key) => stored[key].needs.filter((need) => found.has(need)).map((need) => edge(found.get(need), found.get(key))));
-  edges.push(...keys.map((key) => edge(found.get(key), found.get(goal))));
+  const across = nodesAcross();
+  const { found, width, height } = places([...behind, goal], across);
+  const edges = behind.flatMap((key) => stored[key].needs.filter((need) => found.has(need)).map((need) => edge(found.get(need), found.get(key), across)));
+  edges.push(...keys.map((key) => edge(found.get(key), found.get(goal), across)));
   const nodes = behind.map((key) => graphNode(key, found.get(key), SINGULAR[key.split("/")[0]], stored[key].name));
   const drawing = svgElement("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Lineage: data, backbone, runs, evaluations, number" }, ...edges, ...nodes, graphNode(goal, found.get(goal), "made from these", text));
   return element("div", { className: "scroll graph", tabindex: "0", role: "region", "aria-label": "Lineage as a drawing" }, drawing);

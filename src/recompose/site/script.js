@@ -120,13 +120,19 @@ function tableOf(caption, headings, rows) {
   return element("div", { className: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table);
 }
 
+// a key that may break after its kind
+function keyCode(key) {
+  const [kind, ...rest] = key.split("/");
+  return element("code", { className: "key" }, ...(rest.length ? [`${kind}/`, element("wbr"), rest.join("/")] : [kind]));
+}
+
 function overview(keys, cell) {
   const rows = keys.map((key) => {
     const record = stored[key];
     const value = cell.values.length === cell.made_from.length ? cell.values[cell.made_from.indexOf(key)] : "";
     const run = record.needs.find((need) => need.startsWith("runs/")) ?? "";
     const cellsOfRow = [record.seed ?? "", value].map((text) => element("td", { text }));
-    return element("tr", {}, element("th", { scope: "row" }, element("code", { text: key })), ...cellsOfRow, element("td", {}, element("code", { text: run })));
+    return element("tr", {}, element("th", { scope: "row" }, keyCode(key)), ...cellsOfRow, element("td", {}, keyCode(run)));
   });
   return tableOf(`The evaluations behind this ${thing(cell)}`, ["made from", "seed", "value", "run"], rows);
 }

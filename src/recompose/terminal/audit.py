@@ -14,12 +14,17 @@ from recompose.provenance.audit import reach
 from recompose.provenance.compare_revisions import RevisionComparison
 from recompose.report.findings import Audit, Finding
 from recompose.report.published import PublishedLineage
-from recompose.report.trust import STATES, absence
+from recompose.report.trust import CURRENT, STATES, UNCHECKED, absence
 from recompose.terminal.text import pluralize, state_colour
 
 MOST = 20  # differing cells that are named
 GROUPS = 4  # kinds of findings that are shown on one screen
 FEW, NAMED = 2, 6  # places of a finding, and unchecked parts, that are named
+FROM_SCORES = "from scores"  # the column of unchecked cells whose values follow from scores
+WORDS = {
+    FROM_SCORES: "computed again from scores and equal; what made the scores, such as runs, is not on this disk",
+    UNCHECKED: "not computed again; their files are as they were written",
+}
 SHORT = {LAST_DIGITS: "last digits", WITHIN: "within retraining", COST: "costs"}  # words for tables
 
 
@@ -40,34 +45,51 @@ def show_audit(console: Console, audit: Audit, published: PublishedLineage, *, f
     ]
     for (state, why, remedy), group in groups if full else groups[:GROUPS]:
         _say(console, (state, f"bold {state_colour(state)}"), f": {why}")
-        _show_places(console, [_place(published, finding) for finding in group], NAMED if full else FEW)
+        _show_places(console, [_place(published, finding) for finding in group], len(group) if full else FEW)
         if remedy:
             _say(console, (f"    remedy: {remedy}", "dim"))
     if len(groups) > GROUPS and not full:
         _say(console, f"and findings of {len(groups) - GROUPS} more kinds (--full names them)")
     if audit.report.unchecked:
         _say(console, ("not checked", "bold"), f": {len(audit.report.unchecked)}")
-        texts = _unchecked_texts(audit, published)
-        _show_places(console, [(text, "") for text in texts], len(texts) if full else NAMED)
+        texts = [
+            *_absent_texts(audit, published, full=full),
+            *((text, "") for text in _unchecked_texts(audit, published)),
+        ]
+        _show_places(console, texts, len(texts) if full else NAMED)
         if audit.remedy:
             _say(console, (f"    remedy: {audit.remedy}", "dim"))
     for text in audit.pulled:
         _say(console, text)
     console.print(_table(audit, full=full))
+    if any(map(audit.from_scores, audit.states)):
+        for word, meaning in WORDS.items():
+            _say(console, f"{word}: {meaning}")
     _say(console, *_verdict(audit))
 
 
-def _unchecked_texts(audit: Audit, published: PublishedLineage) -> list[str]:
-    """Return the unchecked parts: absent results counted by kind, and others with the number that share a reason."""
-    absent = {absence(key): record.kind for key, record in published.records.items()}
-    kinds = Counter(absent[text] for text in audit.report.unchecked if text in absent)
+def _absent_texts(audit: Audit, published: PublishedLineage, *, full: bool) -> list[tuple[str, str]]:
+    """Return the absent results: each with the cells that rest on it where they are few, otherwise counted by kind."""
+    absent = {key: text for key in published.records if (text := absence(key)) in audit.report.unchecked}
+    if full or (len(absent) <= NAMED and len(absent) < len(published.records)):
+        return [
+            (text, _reach_note({name: len(cells) for name, cells in published.reach(key).items()}))
+            for key, text in absent.items()
+        ]
+    kinds = Counter(published.records[key].kind for key in absent)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return [(f"{len(absent)} results are not on this disk: {counts} (--full names them)", "")]
+
+
+def _unchecked_texts(audit: Audit, published: PublishedLineage) -> list[str]:
+    """Return the unchecked parts except for absent results, with the number that share a reason."""
+    absent = {absence(key) for key in published.records}
     reasons: dict[str, list[str]] = {}
     for text in audit.report.unchecked:
         if text not in absent:
             place, separator, reason = text.partition(": ")
             reasons.setdefault(reason if separator else text, []).append(place)
-    texts = [f"{sum(kinds.values())} results are not on this disk: {counts}"] if kinds else []
+    texts = []
     for reason, places in reasons.items():
         more = f" and {len(places) - 1} more" if len(places) > 1 else ""
         texts.append(reason if places == [reason] else f"{places[0]}{more}: {reason}")
@@ -82,36 +104,51 @@ def _say(console: Console, *parts: str | tuple[str, str]) -> None:
 
 def _place(published: PublishedLineage, finding: Finding) -> tuple[str, str]:
     """Return the place of a finding, and the cells that rest on it where it lies outside of the reports."""
-    cells = reach(published, finding)
-    if not cells or not finding.place.startswith(("results/", "data/")):
-        return finding.place, ""
+    is_outside = finding.place.startswith(("results/", "data/"))
+    return finding.place, _reach_note(reach(published, finding)) if is_outside else ""
+
+
+def _reach_note(cells: dict[str, int]) -> str:
+    """Return a note on the cells of artifacts that rest on something; empty if none does."""
+    if not cells:
+        return ""
     count, names = sum(cells.values()), ", ".join([*cells][:NAMED])
     more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
-    return finding.place, f" (reaches {pluralize(count, 'cell')} of {names}{more})"
+    return f" (reaches {pluralize(count, 'cell')} of {names}{more})"
 
 
 def _show_places(console: Console, places: list[tuple[str, str]], most: int) -> None:
     for place, reach_note in places[:most]:
         _say(console, f"    {place}", (reach_note, "dim"))
     if len(places) > most:
-        _say(console, f"    and {len(places) - most} more (--json names all)")
+        _say(console, f"    and {len(places) - most} more (--full names them)")
 
 
 def _table(audit: Audit, *, full: bool) -> Table:
-    """Return the number of measured cells by state, for each paper or artifact that has any, and in total."""
-    states = [state for state in reversed(STATES) if state == "current" or audit.report.cells[state]]
+    """Return the number of measured cells by state, for each paper or artifact that has any, and in total.
+
+    Unchecked cells that follow from scores stand in a column of their own.
+    """
+    rows: dict[str, Counter[str]] = {}
+    for name in audit.states:
+        rows.setdefault(name if full else name.partition("/")[0], Counter()).update(_counts(audit, name))
+    total = sum(rows.values(), Counter[str]())
+    words = [word for word in (CURRENT, FROM_SCORES, *reversed(STATES[:-1])) if word == CURRENT or total[word]]
     table = Table(box=None)
     table.add_column("artifact" if full else "paper")
-    for state in states:
-        table.add_column(state, justify="right")
-    rows: dict[str, Counter[str]] = {}
-    for name, states_by_cell in audit.states.items():
-        rows.setdefault(name if full else name.partition("/")[0], Counter()).update(states_by_cell.values())
+    for word in words:
+        table.add_column(word, justify="right")
     for name, cells in rows.items():
         if cells:
-            table.add_row(Text(printable(name)), *(str(cells[state] or "") for state in states))
-    table.add_row("[bold]all cells[/bold]", *(str(audit.report.cells[state]) for state in states))
+            table.add_row(Text(printable(name)), *(str(cells[word] or "") for word in words))
+    table.add_row("[bold]all cells[/bold]", *(str(total[word]) for word in words))
     return table
+
+
+def _counts(audit: Audit, artifact: str) -> Counter[str]:
+    """Return the number of an artifact's cells by state, those from scores apart from other unchecked ones."""
+    states, from_scores = Counter(audit.states[artifact].values()), audit.from_scores(artifact)
+    return states + Counter({FROM_SCORES: from_scores}) - Counter({UNCHECKED: from_scores})
 
 
 def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
@@ -120,6 +157,10 @@ def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
     )
     if audit.report.clean and not audit.report.unchecked:
         return [("clean", "bold green"), f": everything in the reports follows from its runs; {runs}"]
+    if audit.report.clean and 0 < audit.recomputed == audit.evaluations:
+        count, numbers = sum(map(len, audit.compared.values())), audit.report.cells.total()
+        text = f": {count:,} of {numbers:,} numbers were computed again and are equal; {runs}"
+        return [("clean as far as scores show", "bold green"), text]
     if audit.report.clean:
         return [("nothing found", "bold"), f", but some parts could not be checked, see above; {runs}"]
     by_state = Counter(finding.state for finding in audit.findings)

@@ -73,12 +73,11 @@ def _show_printed(console: Console, printed: PrintedValue) -> None:
     """Print a value that a paper printed, and what is measured beside it."""
     place = ValueInPlace(printed.row, printed.column, "", printed.text)
     _show_heading(console, printed.text, printed.artifact, place)
-    error = f"{printed.correct}: {printed.why}" if printed.correct else printed.why
     beside = [_cell_text(cell) for cell in printed.beside]
     lines = [
         ("printed", f"by {printed.paper}; not measured here, so no run made it"),
         ("file", printed.file),
-        *([("correct", error)] if error else []),
+        *([("flag", printed.flag)] if printed.flag else []),
         *_titled("measured", beside or [f"nothing: {printed.row} is quoted from the paper only"]),
     ]
     _show_lines(console, lines, {})

@@ -1,5 +1,6 @@
 """The output of `recompose verify`."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from math import floor
@@ -13,6 +14,7 @@ from recompose.provenance.rerun import BYTES, OTHER_MACHINE, OUTCOMES, RerunComp
 from recompose.provenance.sampling import WRONG
 from recompose.terminal.text import escape_markup
 
+BUSY = 1.0  # load of a machine that is not idle
 SHOWN = 10  # differing numbers of a run that are listed
 
 
@@ -21,7 +23,9 @@ def opening(sample: Sample, processes: int) -> str:
     runs = f"{len(sample.runs)} of {sample.total} runs"
     how = f"the runs behind {sample.cell}" if sample.cell else f"drawn by the seed {sample.seed}"
     workers = "1 process" if processes == 1 else f"{processes} processes"
-    return f"{runs}, {how}, are made again from nothing: about {sample.seconds / 60:.1f} minutes with {workers}"
+    seconds, load = f"about {sample.seconds / 60:.1f} minutes with {workers}", os.getloadavg()[0]
+    busy = f", which has a load of {load:.1f}: expect longer" if load > BUSY else ""
+    return f"{runs}, {how}, are made again from nothing: {seconds} on an otherwise idle machine{busy}"
 
 
 def show_verification(console: Console, verification: Verification) -> None:
@@ -62,7 +66,8 @@ def sentence(verification: Verification) -> str:
     """Return what the verification shows, in one or two sentences."""
     sample, outcomes = verification.sample, verification.outcomes
     scope = f"of {sample.total} runs" if sample.seed else f"runs behind {sample.cell}"
-    runs = f"{len(verification.comparisons)} {scope} made again"
+    late = f" ({verification.unmade} more were drawn, but the time was over)" if verification.unmade else ""
+    runs = f"{len(verification.comparisons)} {scope} made again{late}"
     if verification.exit_code == UNEQUAL:
         parts = [f"{outcomes[name]} {name}" for name in OUTCOMES if outcomes[name]]
         return f"{runs}: {', '.join(parts)}.{_unmeasured(verification)}"

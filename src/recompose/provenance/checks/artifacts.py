@@ -25,6 +25,9 @@ from recompose.report.tables import build_table, quoted_cells, reported_cells
 from recompose.report.trust import UNCHECKED, TrustEvaluator, metric_code_changes, worst
 from recompose.tracks import TRACKS
 
+SCORES_ABSENT = "some results behind it are missing or not valid"
+COSTS_ABSENT = "costs of runs, which are not on this disk"
+INPUTS_ABSENT = "images, features or models, which are not on this disk"
 COMMIT = "commit the sources: a commit with exactly this code resolves it"
 T = TypeVar("T")
 CellTexts = dict[Key, dict[str, str]]  # the rows of a table's CSV by cell: column of the file -> text
@@ -46,6 +49,7 @@ class ArtifactCheck:
     report: AuditReport = field(default_factory=AuditReport)
     states: dict[Key, str] = field(default_factory=dict)  # of measured cells
     why: dict[Key, list[str]] = field(default_factory=dict)  # of the cells that are not current
+    compared: set[Key] = field(default_factory=set)  # measured cells that were computed again
 
     def check(self) -> None:
         """Check everything except what needs drawing figures again."""
@@ -58,7 +62,8 @@ class ArtifactCheck:
         self._check_verdicts()
         self._check_requests()
         if not self._is_whole:
-            self.report.unchecked.append(f"{self._place}: some results behind it are missing or not valid")
+            reason = SCORES_ABSENT if not self._evaluations <= self.stored.numbers.keys() else COSTS_ABSENT
+            self.report.unchecked.append(f"{self._place}: {reason}")
         if self._metric_code_changes:
             self.report.unchecked.append(f"{self._place}: its numbers come from other metric code")
         if is_figure(self.paper, self.name):
@@ -193,7 +198,9 @@ class ArtifactCheck:
         try:
             return make()
         except (DamagedError, DataError, OSError) as error:
-            self.report.unchecked.append(f"{self._place} could not be recomputed: {error}")
+            absent = not self.lineage.records.keys().isdisjoint(self.stored.absent) if self.lineage else False
+            text = str(error).replace(f"{self.evaluator.work.root}/", "")
+            self.report.unchecked.append(f"{self._place}: {INPUTS_ABSENT if absent else text}")
         except Exception as error:  # newer code may need what these runs lack
             why = f"the current code cannot recompute it: {type(error).__name__}: {error}"
             self._add_finding("stale", self._place, why, REMAKE)
@@ -247,19 +254,27 @@ class ArtifactCheck:
         try:
             in_file = cells_in(path.read_text(encoding="utf-8"))
         except (KeyError, UnicodeDecodeError, csv.Error) as error:
-            self._add_finding("tampered", self._relative(path), f"is no table: {type(error).__name__}: {error}", REMAKE)
-            return set(self._cells)
+            return self._blame_file(path, f"is no table: {type(error).__name__}: {error}")
         due = cells_in(to_csv(table or self._reported))
+        if due and not in_file:
+            return self._blame_file(path, "is empty")
         wrong = {key for key in [*due, *self._cells, *in_file] if not self._is_correct(key, in_file, due, table)}
         for key in sorted(wrong, key=str):
             self._blame(path, key, in_file.get(key), due.get(key), table)
         return wrong
 
+    def _blame_file(self, path: Path, why: str) -> set[Key]:
+        """Record that a table cannot be read; return the keys of all its cells."""
+        self._add_finding("tampered", self._relative(path), why, REMAKE)
+        self._worsen_all("tampered", f"{self._relative(path)} {why}")
+        return set(self._cells)
+
     def _is_correct(self, key: Key, in_file: CellTexts, due: CellTexts, table: Table | None) -> bool:
         """Return true where a cell of a CSV file is correct; where it cannot be recomputed, its lineage decides."""
         if self._is_computable(key, table):
+            self.compared |= {key} & self._cells.keys()
             return in_file.get(key) == due.get(key)
-        self._worsen(key, UNCHECKED, "some results behind it are missing or not valid")
+        self._worsen(key, UNCHECKED, SCORES_ABSENT)
         return in_file.get(key, {}).get("text") == self._cells[key].text
 
     def _is_computable(self, key: Key, table: Table | None) -> bool:
@@ -345,10 +360,11 @@ class ArtifactCheck:
 
     def _compare_numbers(self, path: Path, due: str) -> None:
         in_file = path.read_bytes().decode("utf-8", errors="replace")
-        if in_file == due:
-            return
-        if _without_places(in_file) == _without_places(due):
+        if in_file != due and _without_places(in_file) == _without_places(due):
             self.report.unchecked.append(f"{self._place}: another machine makes another map of the same embeddings")
+            return
+        self.compared |= self._cells.keys()
+        if in_file == due:
             return
         why = _first_line(in_file, due)
         self._worsen_all("tampered", f"{self._relative(path)}: {why}")

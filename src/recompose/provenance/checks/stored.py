@@ -32,7 +32,7 @@ class StoredCheck:
     report: AuditReport = field(default_factory=AuditReport)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     files: int = 0
-    absent: list[str] = field(default_factory=list)  # keys of results that are not on this disk
+    absent: list[str] = field(default_factory=list)  # keys of results that are not on this disk, or their raw files
 
     def check(self) -> None:
         """Check all results."""
@@ -61,7 +61,7 @@ class StoredCheck:
                 self.report.unchecked.append(reason.why)
                 self.absent.append(key)
             else:
-                remedy = REMAKE if reason.state == "stale" else store_remedy(key)
+                remedy = reason.remedy or (REMAKE if reason.state == "stale" else store_remedy(key))
                 self.report.findings.append(Finding(reason.state, reason.place, reason.fault, remedy, (key,)))
         self.files += len(stored.on_disk[key].files) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
@@ -74,6 +74,7 @@ class StoredCheck:
         root, index = _root(work.data, recipe), work.store.folder(recipe)
         if not root.exists():
             self.report.unchecked.append(f"data/{root.name}: its raw files are not on this disk")
+            self.absent.append(key)
             return
         if CONTENT in self.evaluator.stored.faults[key]:
             self.report.unchecked.append(f"data/{root.name}: its index is not valid")
