@@ -254,22 +254,8 @@ def with_methods(root: Path, *methods: str) -> Project:
             f"{smoke}.override.czsl.methods.c-s-o.training.epochs": 2,
         }
     )
-    _leave_figures_out(root, "msci/figure-curves")
     project.commit(f"The project with {', '.join(methods)} alone")
     return project
-
-
-def _leave_figures_out(root: Path, kept: str) -> None:
-    """Remove all figures but one from the papers of the track: most of the time of reports goes into drawing."""
-    for paper in ("msci", "duplex"):
-        path = root / f"src/recompose/papers/{paper}/paper.yaml"
-        document = YAML_AS_IT_IS.load(path)
-        figures = [name for name in document["artifacts"] if name.startswith("figure-") and f"{paper}/{name}" != kept]
-        for name in figures:
-            del document["artifacts"][name]
-        for name in [name for name, claim in document["claims"].items() if claim.get("artifact") in figures]:
-            del document["claims"][name]
-        YAML_AS_IT_IS.dump(document, path)
 
 
 def _carried_out(root: Path, *methods: str) -> None:
