@@ -183,26 +183,6 @@ def test_every_declared_row_and_flag_fits_the_reported_values(name: str) -> None
             assert row[flag.column] != flag.correct
 
 
-ELSEWHERE = re.compile(r"([0-9.]+) in (?:(MSCI|Duplex)|Table ([0-9]+))")
-
-
-@pytest.mark.parametrize("name", ["msci", "duplex"])
-def test_a_value_that_is_printed_elsewhere_is_printed_there(name: str) -> None:
-    artifacts = load_paper(name).artifacts
-    flags = [(table, flag) for table, artifact in artifacts.items() for flag in artifact.flags if flag.elsewhere]
-    assert len(flags) == {"msci": 5, "duplex": 8}[name]
-    for table, flag in flags:
-        assert "correct" not in flag.text
-        if match := ELSEWHERE.fullmatch(flag.elsewhere):
-            value, other, number = match.groups()
-            same_table = {"msci": "table-2", "duplex": "table-3"}
-            rows = load_paper(other.lower() if other else name).reported(
-                same_table[other.lower()] if other else f"table-{number}"
-            )
-            methods = {flag.row, flag.row.partition("(")[0], f"{flag.row}(t2i)"}
-            assert value in [row[flag.column] for row in rows if row["row"] in methods], (table, flag)
-
-
 def test_a_flag_has_either_the_right_value_or_another_one() -> None:
     for values in ({}, {"correct": "1", "elsewhere": "2 in the text"}):
         with pytest.raises(ValidationError, match="either correct or elsewhere"):
