@@ -7,12 +7,12 @@ import hashlib
 import json
 import shutil
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from statistics import mean
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -365,13 +365,14 @@ def test_a_number_of_runs_and_a_time_are_both_kept(work: Workspace) -> None:
 def test_no_run_is_begun_after_the_time(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, limit: float, begun: int
 ) -> None:
-    """A single process makes them one after the other, more slowly than estimated."""
-    published, make = publish(work), phases.make
+    """A single process makes them one after the other, more slowly than estimated, by a clock of its own."""
+    published, make, now = publish(work), phases.make, [0.0]
 
     def make_slowly(*arguments: Any) -> None:
         make(*arguments)
-        time.sleep(limit if limit < inf else 0)
+        now[0] += 4.0
 
+    monkeypatch.setattr("recompose.monitor.verify.time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr("recompose.monitor.verify.processes", lambda work: 1)
     monkeypatch.setattr(phases, "make", make_slowly)
     sample = replace(sample_runs(work, published, "seed"), limit=limit)

@@ -22,18 +22,26 @@ function nodesAcross() {
   return Math.max(1, Math.floor((0.96 * innerWidth - 40 + NODE.down) / (NODE.width + NODE.down)));
 }
 
-// the place of each node, by its key: layers from left to right, or from top to bottom with so many nodes across
-function places(keys, across) {
-  const layers = LAYERS.map((_, layer) => keys.filter((key) => layerOf(key) === layer)).filter((layer) => layer.length);
+// the nodes of each layer that has any
+function layersOf(keys) {
+  return LAYERS.map((_, layer) => keys.filter((key) => layerOf(key) === layer)).filter((layer) => layer.length);
+}
+
+// the place of each node, by its key, with layers from left to right
+function inColumns(layers) {
   const tallest = Math.max(...layers.map((layer) => layer.length));
   const found = new Map();
-  if (!across) {
-    layers.forEach((layer, column) => layer.forEach((key, row) => found.set(key, {
-      x: column * (NODE.width + NODE.across),
-      y: (row + (tallest - layer.length) / 2) * (NODE.height + NODE.down) + 2,
-    })));
-    return { found, width: layers.length * (NODE.width + NODE.across) - NODE.across + 4, height: tallest * (NODE.height + NODE.down) };
-  }
+  layers.forEach((layer, column) => layer.forEach((key, row) => found.set(key, {
+    x: column * (NODE.width + NODE.across),
+    y: (row + (tallest - layer.length) / 2) * (NODE.height + NODE.down) + 2,
+  })));
+  return { found, width: layers.length * (NODE.width + NODE.across) - NODE.across + 4, height: tallest * (NODE.height + NODE.down) };
+}
+
+// the same with layers from top to bottom, of so many nodes side by side
+function inRows(layers, across) {
+  const widest = Math.min(Math.max(...layers.map((layer) => layer.length)), across);
+  const found = new Map();
   let top = 2;
   for (const layer of layers) {
     layer.forEach((key, number) => found.set(key, {
@@ -42,14 +50,19 @@ function places(keys, across) {
     }));
     top += Math.ceil(layer.length / across) * (NODE.height + NODE.down) + NODE.across - NODE.down;
   }
-  return { found, width: Math.min(tallest, across) * (NODE.width + NODE.down) - NODE.down + 4, height: top - NODE.across + 4 };
+  return { found, width: widest * (NODE.width + NODE.down) - NODE.down + 4, height: top - NODE.across + 4 };
 }
 
-function edge(from, to, across) {
-  const [x, y] = across ? [from.x + NODE.width / 2 + 2, from.y + NODE.height] : [from.x + NODE.width + 2, from.y + NODE.height / 2];
-  const [end, level] = across ? [to.x + NODE.width / 2 + 2, to.y] : [to.x + 2, to.y + NODE.height / 2];
-  const bend = across ? `${x},${(y + level) / 2} ${end},${(y + level) / 2}` : `${(x + end) / 2},${y} ${(x + end) / 2},${level}`;
-  return svgElement("path", { d: `M${x},${y} C${bend} ${end},${level}`, class: "edge" });
+function edgeAcross(from, to) {
+  const [x, y, end, level] = [from.x + NODE.width + 2, from.y + NODE.height / 2, to.x + 2, to.y + NODE.height / 2];
+  const middle = (x + end) / 2;
+  return svgElement("path", { d: `M${x},${y} C${middle},${y} ${middle},${level} ${end},${level}`, class: "edge" });
+}
+
+function edgeDown(from, to) {
+  const [x, y, end, level] = [from.x + NODE.width / 2 + 2, from.y + NODE.height, to.x + NODE.width / 2 + 2, to.y];
+  const middle = (y + level) / 2;
+  return svgElement("path", { d: `M${x},${y} C${x},${middle} ${end},${middle} ${end},${level}`, class: "edge" });
 }
 
 function shortened(text, letters = 20) {
@@ -71,10 +84,10 @@ function lineageGraph(keys, text) {
   const behind = closure(keys).filter((key) => layerOf(key) >= 0);
   if (behind.length > MOST) return element("p", { className: "dim", text: `A drawing of ${behind.length} results would be no help; they are listed below.` });
   const goal = "number/";
-  const across = nodesAcross();
-  const { found, width, height } = places([...behind, goal], across);
-  const edges = behind.flatMap((key) => stored[key].needs.filter((need) => found.has(need)).map((need) => edge(found.get(need), found.get(key), across)));
-  edges.push(...keys.map((key) => edge(found.get(key), found.get(goal), across)));
+  const [layers, across] = [layersOf([...behind, goal]), nodesAcross()];
+  const [{ found, width, height }, edge] = across ? [inRows(layers, across), edgeDown] : [inColumns(layers), edgeAcross];
+  const edges = behind.flatMap((key) => stored[key].needs.filter((need) => found.has(need)).map((need) => edge(found.get(need), found.get(key))));
+  edges.push(...keys.map((key) => edge(found.get(key), found.get(goal))));
   const nodes = behind.map((key) => graphNode(key, found.get(key), SINGULAR[key.split("/")[0]], stored[key].name));
   const drawing = svgElement("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Lineage: data, backbone, runs, evaluations, number" }, ...edges, ...nodes, graphNode(goal, found.get(goal), "made from these", text));
   return element("div", { className: "scroll graph", tabindex: "0", role: "region", "aria-label": "Lineage as a drawing" }, drawing);

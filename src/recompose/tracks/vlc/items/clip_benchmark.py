@@ -44,19 +44,19 @@ def documents(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
         task, metrics = _metrics(leaf, {name.removeprefix(PREFIX): value for name, value in result.metrics.items()})
         if not metrics:
             say(f"{leaf} is left out: it has no numbers of a task that CLIP_benchmark has")
-        else:
-            suite, _, part = leaf.partition("/")
-            dataset = "/".join(filter(None, (THEIR_NAMES.get(suite, suite), part)))
-            document = {
-                "dataset": dataset,
-                "model": result.model,
-                "pretrained": pretrained,
-                "task": task,
-                "metrics": metrics,
-                "language": LANGUAGE,
-            }
-            parts = (dataset, pretrained, result.model, LANGUAGE, task)
-            yield "_".join(re.sub(r"[^\w.@+-]+", "_", part) for part in parts) + ".json", document
+            continue
+        suite, _, part = leaf.partition("/")
+        dataset = "/".join(filter(None, (THEIR_NAMES.get(suite, suite), part)))
+        document = {
+            "dataset": dataset,
+            "model": result.model,
+            "pretrained": pretrained,
+            "task": task,
+            "metrics": metrics,
+            "language": LANGUAGE,
+        }
+        parts = (dataset, pretrained, result.model, LANGUAGE, task)
+        yield "_".join(re.sub(r"[^\w.@+-]+", "_", part) for part in parts) + ".json", document
 
 
 def _dataset(leaf: str) -> str:
