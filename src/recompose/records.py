@@ -62,6 +62,11 @@ class BuildInfo(LenientModel):
         kernel = f"linear maps by {self.linear}" if self.linear else ""
         return ", ".join(filter(None, (self.device, self.instruction_set, kernel, self.libraries)))
 
+    @property
+    def processor_kind(self) -> str:
+        """The same without the number of cores or GPUs, which changes no result."""
+        return self.processor.partition(" x ")[2] or self.processor
+
 
 class Need(LenientModel):
     """A recipe that another recipe needs, by kind and digest."""

@@ -9,6 +9,7 @@ import pytest
 
 from recompose.costs import CostEstimate
 from recompose.engine import Engine
+from recompose.records import BuildInfo
 from recompose.report.results import StoredResults
 from recompose.store import Store
 from recompose.workspace import PROFILE, Workspace
@@ -53,7 +54,19 @@ def prepare_study(root: Path, patch: pytest.MonkeyPatch, edits: dict[str, object
         "metrics",
         lambda results, evaluation: Measured(evaluation.labels["name"], evaluation.labels["seed"]),
     )
+    patch.setattr(StoredResults, "build_info", lambda results, recipe: made_on(processor_of(root)))
     return root
+
+
+def made_on(device: str) -> BuildInfo:
+    """How something was built, as far as a study asks for it."""
+    return BuildInfo(started="", attempts=1, seconds=1.0, commit=None, dirty=None, host="", device=device, packages={})
+
+
+def processor_of(root: Path) -> str:
+    """What computes the study: a file of its folder may say so."""
+    file = root / "processor"
+    return file.read_text() if file.exists() else "2 x CPU"
 
 
 def run(root: Path, share: float = 1.0) -> int:

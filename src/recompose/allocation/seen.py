@@ -11,6 +11,7 @@ from recompose.plan import Recipe
 from recompose.report.claims.paper_tests import compare_all, open_tests
 from recompose.report.claims.price import OpenTests, question_of
 from recompose.report.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
+from recompose.report.results import StoredResults
 
 DIGITS = 6  # that are written, and that the next stage rests on: other processors may differ in those after
 
@@ -25,6 +26,19 @@ class StageResults(PartialResults):
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         count = self._replicates.get(track, {}).get(name, 1)
         return super().planned(track, name, benchmark)[:count]
+
+
+def processors(results: StoredResults, replicates: Replicates) -> list[str]:
+    """Return the kinds of processors that computed the evaluations of a stage, as far as they are known."""
+    until = StageResults(results, replicates)
+    builds = (
+        results.build_info(evaluation)
+        for track, counts in replicates.items()
+        for benchmark in results.benchmarks(track)
+        for name in counts
+        for evaluation in until.planned(track, name, benchmark)
+    )
+    return sorted({build.processor_kind for build in builds if build})
 
 
 def look(results: Results, papers: Iterable[Paper]) -> tuple[list[Observation], list[OpenComparison]]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 
 from recompose.allocation.next_stage import Budget, first_stage, next_stage
-from recompose.allocation.seen import StageResults, look
-from recompose.exhibits.results import Results
+from recompose.allocation.seen import StageResults, look, processors
 from recompose.inference.sequential import Looks
 from recompose.papers.declaration import Paper
 from recompose.params.allocation import Allocation, PartCosts, Stage
 from recompose.plan import Plan
+from recompose.report.results import StoredResults
 
 
 def studied(allocation: Allocation | None, papers: Iterable[Paper]) -> list[Paper]:
@@ -49,7 +49,7 @@ def stage_one(plan: Plan, papers: Iterable[Paper], looks: Mapping[str, Looks], c
     return first_stage({track: names[track] & planned[track] for track in names}, looks, Budget(costs), hours)
 
 
-def stage_after(allocation: Allocation, results: Results, papers: Iterable[Paper], hours: float) -> Stage | None:
+def stage_after(allocation: Allocation, results: StoredResults, papers: Iterable[Paper], hours: float) -> Stage | None:
     """Return the stage that follows an allocation, with what was seen at its last stage; None if the study is over.
 
     Args:
@@ -61,4 +61,5 @@ def stage_after(allocation: Allocation, results: Results, papers: Iterable[Paper
     observations, undecided = look(StageResults(results, allocation.replicates), papers)
     looks = {track: Looks(tuple(sizes)) for track, sizes in allocation.looks.items()}
     stage = next_stage(undecided, looks, Budget(allocation.core_seconds), allocation.stages, hours)
-    return stage and stage.model_copy(update={"seen": observations})
+    seen_on = processors(results, allocation.replicates)
+    return stage and stage.model_copy(update={"seen": observations, "processors": seen_on})

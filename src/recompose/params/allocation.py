@@ -49,6 +49,7 @@ class Stage(Section):
         default=[], description="What the stage was chosen from; empty: the declared looks."
     )
     too_dear: list[str] = Field(default=[], description="Comparisons that get no further replicates.")
+    processors: list[str] = Field(default=[], description="The kinds of processors that computed what was seen.")
 
 
 class Allocation(Section):

@@ -85,6 +85,34 @@ def test_a_number_that_was_changed_is_found(key: str, value: Any, place: str, ro
     assert {finding.remedy for finding in report.findings} == {REMEDY}
 
 
+def test_on_another_processor_numbers_that_were_seen_differ_and_nothing_is_called_tampered(root: Path) -> None:
+    (root / "processor").write_text("16 x CPU")  # the same processor, with more cores
+    assert check(root).unchecked == []
+    (root / "processor").write_text("2 x Other CPU")
+    change(root, "stages.1.seen.0.difference", lambda value: value * 1.01)
+    report = check(root)
+    assert report.clean
+    stages = len(Workspace(root).params.allocation.stages)
+    assert [text.partition(": it was")[0] for text in report.unchecked] == [
+        f"{FILE} · stage {number}" for number in range(2, stages + 1)
+    ]
+    assert all("results of CPU; those here are of Other CPU" in text for text in report.unchecked)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "place"),
+    [
+        ("stages.1.seen.0.replicates", 8, "stage 2 · "),
+        ("stages.1.core_seconds", lambda seconds: seconds + 0.01, "stage 2 · core_seconds"),
+        ("stages.0.core_seconds", lambda seconds: seconds + 0.01, "stage 1 · core_seconds"),
+    ],
+)
+def test_what_no_processor_changes_is_checked_on_each(key: str, value: Any, place: str, root: Path) -> None:
+    (root / "processor").write_text("2 x Other CPU")
+    change(root, key, value)
+    assert any(state == "tampered" and where.startswith(f"{FILE} · {place}") for state, where in places(check(root)))
+
+
 def test_replicates_that_nothing_chose_are_found(root: Path) -> None:
     document = read_document((root / FILE).read_text(), FILE)
     name = next(name for name, count in document["stages"][1]["replicates"]["czsl"].items() if count == 3)

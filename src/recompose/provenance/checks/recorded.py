@@ -28,8 +28,8 @@ class Audited(StoredResults):
         """Return the metrics of an evaluation, recomputed from its scores."""
         return self._numbers[evaluation.key]
 
-    def made(self, recipe: Recipe) -> BuildInfo | None:
-        """Return the record of a recipe's making, even where the result is not on this disk."""
+    def build_info(self, recipe: Recipe) -> BuildInfo | None:
+        """Return when, where and from which sources a recipe was built, also if it is not on this disk."""
         return self.record(recipe).made if self.work.store.is_complete(recipe) else self._published.made.get(recipe.key)
 
 
