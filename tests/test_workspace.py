@@ -93,3 +93,9 @@ def test_each_profile_has_its_plan(work: Workspace) -> None:
     assert {recipe.digest for recipe in plans["smoke"].of("runs")}.isdisjoint(
         recipe.digest for recipe in plans["demo"].of("runs")
     )
+
+
+def test_papers_are_those_that_the_profile_chooses_from_its_tracks(tmp_path: Path) -> None:
+    mine = {"based_on": "demo", "gzsl": None, "czsl": {"papers": ["duplex"]}}
+    write_params(tmp_path, "mine", {"profiles.mine": mine})
+    assert [paper.name for paper in Workspace(tmp_path).papers] == ["clip-cae", "duplex", "fsc-clip"]

@@ -6,7 +6,7 @@ content.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -121,6 +121,7 @@ class TrackPlan:
     evaluations: Mapping[tuple[str, str], tuple[Recipe, ...]]
     methods: tuple[str, ...]  # of the profile, without variants
     looks: Looks | None = None  # the numbers of replicates at which claims are tested; None: once, with all
+    papers: Collection[str] | None = None  # whose artifacts are made; None: all of the track
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from recompose.errors import ChangedError, ParamsError, PlanError
 from recompose.files import Document
 from recompose.paper_checks import check_paper, check_variants
 from recompose.papers.comparison import Comparison
-from recompose.papers.declaration import Paper, all_papers, declared_variants
+from recompose.papers.declaration import Paper, all_papers, declared_variants, papers_of
 from recompose.params import Params, Section, load_params
 from recompose.params.mistakes import mistakes_in, params_error
 from recompose.params.reading import read_document
@@ -165,9 +165,10 @@ class Workspace:
 
     @cached_property
     def papers(self) -> list[Paper]:
-        """The papers of the profile's tracks, and its comparisons."""
-        tracks = self.plan.tracks  # plugins are in use once there is a plan
-        return [paper for paper in self.declared if paper.track in tracks]
+        """The papers that the profile chooses from its tracks, and its comparisons."""
+        tracks = self.plan.tracks.items()  # plugins are in use once there is a plan
+        chosen = {paper.name for name, plan in tracks for paper in papers_of(name, plan.papers)}
+        return [paper for paper in all_papers() if paper.name in chosen] + list(self.comparisons)
 
     @property
     def plans(self) -> Iterator[Plan]:

@@ -103,12 +103,12 @@ def test_an_edit_of_a_drawn_data_set_makes_what_stands_on_it(finished: Project) 
     assert "backbones: " not in said and "data: shapes-scenes" not in said
 
 
-def test_after_an_edit_of_a_metric_snakemake_makes_the_reports_anew_and_nothing_else(chance: Project) -> None:
-    runs, made = chance.runs(), (chance.published / "msci/table-2.lineage.json").read_bytes()
-    path, table = chance.root / "src/recompose/tracks/czsl/metrics/groups.py", chance.table()
+def test_after_an_edit_of_a_metric_snakemake_makes_the_reports_anew_and_nothing_else(project: Project) -> None:
+    runs, made = project.runs(), (project.published / "msci/table-2.lineage.json").read_bytes()
+    path, table = project.root / "src/recompose/tracks/czsl/metrics/groups.py", project.table()
     path.write_text(appended(path.read_text()))
-    chance.snakemake()
-    assert chance.runs() == runs
-    assert chance.table() == table
-    assert (chance.published / "msci/table-2.lineage.json").read_bytes() != made
-    assert "Nothing to be done" in chance.snakemake().stderr
+    project.snakemake()
+    assert project.runs() == runs
+    assert project.table() == table
+    assert (project.published / "msci/table-2.lineage.json").read_bytes() != made
+    assert "Nothing to be done" in project.snakemake().stderr

@@ -35,36 +35,36 @@ def worlds(project: Project) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="session")
-def reseeded_project(chance_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """``chance_project``, after an edit of its seeds and Snakemake: copy it before changing it."""
+def reseeded_project(msci_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """``msci_project``, after an edit of its seeds and Snakemake: copy it before changing it."""
 
     def make(root: Path) -> None:
-        project = chance_project.copy(root)
+        project = msci_project.copy(root)
         project.set(OTHER_SEEDS)
         project.snakemake()
 
     return Project(made_once(tmp_path_factory, "reseeded", make))
 
 
-def test_a_second_call_of_either_engine_does_nothing_and_takes_little(chance: Project) -> None:
-    runs, reports = chance.runs(), chance.reports()
+def test_a_second_call_of_either_engine_does_nothing_and_takes_little(project: Project) -> None:
+    runs, reports = project.runs(), project.reports()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert "Nothing to be done" in chance.snakemake().stderr
-    assert "up to date" in chance.call("dvc", "repro").stdout
+    assert "Nothing to be done" in project.snakemake().stderr
+    assert "up to date" in project.call("dvc", "repro").stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < NOTHING_TO_DO
-    assert (chance.runs(), chance.reports()) == (runs, reports)
+    assert (project.runs(), project.reports()) == (runs, reports)
 
 
 def test_an_edit_reruns_what_it_touches_and_going_back_scores_nothing(
-    chance_project: Project, reseeded_project: Project, tmp_path: Path
+    msci_project: Project, reseeded_project: Project, tmp_path: Path
 ) -> None:
-    before, after = chance_project.runs(), reseeded_project.runs()
+    before, after = msci_project.runs(), reseeded_project.runs()
     assert len(after) == len(before) + 2
     assert before.items() <= after.items()
     assert seeds_behind(reseeded_project) == [4, 5]
-    assert measured(reseeded_project.table()) != measured(chance_project.table())
-    old, new = worlds(chance_project), worlds(reseeded_project)
+    assert measured(reseeded_project.table()) != measured(msci_project.table())
+    old, new = worlds(msci_project), worlds(reseeded_project)
     assert len(old) == 2
     assert len(new) == len(old) + 2  # each seed is a world of its own
     assert old.items() <= new.items()
@@ -73,15 +73,15 @@ def test_an_edit_reruns_what_it_touches_and_going_back_scores_nothing(
     back.snakemake()
     assert back.runs() == after
     assert worlds(back) == new
-    assert back.reports() == chance_project.reports()
+    assert back.reports() == msci_project.reports()
 
 
 def test_dvc_gives_the_new_numbers_in_a_fresh_clone_and_the_old_ones_of_an_older_commit(
-    chance_project: Project, reseeded_project: Project, tmp_path: Path
+    msci_project: Project, reseeded_project: Project, tmp_path: Path
 ) -> None:
-    clone = chance_project.clone(tmp_path / "clone")
+    clone = msci_project.clone(tmp_path / "clone")
     clone.call("dvc", "checkout", "--quiet")
-    assert clone.runs() == chance_project.runs()
+    assert clone.runs() == msci_project.runs()
     clone.set(OTHER_SEEDS)
     clone.call("dvc", "repro")
     assert seeds_behind(clone) == [4, 5]
@@ -91,13 +91,13 @@ def test_dvc_gives_the_new_numbers_in_a_fresh_clone_and_the_old_ones_of_an_older
     clone.call("git", "checkout", "--quiet", "HEAD~1")
     clone.call("dvc", "repro")
     assert clone.runs() == made
-    assert clone.reports() == chance_project.reports()
+    assert clone.reports() == msci_project.reports()
 
 
-def test_an_experiment_in_another_folder_stores_the_new_numbers(chance: Project, reseeded_project: Project) -> None:
-    old = json.loads((chance.published / "metrics.json").read_text())
-    chance.call("dvc", "exp", "run", "--temp", "--name", "other", "--set-param", "profiles.smoke.czsl.seeds=[4, 5]")
-    stored = chance.call("git", "show", "refs/exps/" + experiment_ref(chance) + ":reports/smoke/metrics.json").stdout
+def test_an_experiment_in_another_folder_stores_the_new_numbers(project: Project, reseeded_project: Project) -> None:
+    old = json.loads((project.published / "metrics.json").read_text())
+    project.call("dvc", "exp", "run", "--temp", "--name", "other", "--set-param", "profiles.smoke.czsl.seeds=[4, 5]")
+    stored = project.call("git", "show", "refs/exps/" + experiment_ref(project) + ":reports/smoke/metrics.json").stdout
     new = json.loads((reseeded_project.published / "metrics.json").read_text())
     assert json.loads(stored) == new != old
 
@@ -108,18 +108,18 @@ def experiment_ref(project: Project) -> str:
     return ref.removeprefix("refs/exps/")
 
 
-def test_a_wrong_parameter_stops_every_entry_point_before_any_work(chance: Project) -> None:
-    chance.set({"profiles.smoke.czsl.methods": ["chanse"]})
+def test_a_wrong_parameter_stops_every_entry_point_before_any_work(project: Project) -> None:
+    project.set({"profiles.smoke.czsl.methods": ["chanse"]})
     for command in (("snakemake", "--cores", "all"), ("dvc", "repro"), ("recompose", "plan"), ("recompose", "status")):
-        done = chance.call(*command, check=False)
+        done = project.call(*command, check=False)
         said = done.stdout + done.stderr
         assert done.returncode != 0, command
         assert "profiles.smoke.czsl.methods.0: 'chanse' is not allowed; the nearest is 'chance'" in said, command
         assert "Traceback" not in said, command
 
 
-def test_settings_on_the_command_line_of_snakemake_are_refused(chance_project: Project) -> None:
-    done = chance_project.snakemake("--config", "profile=demo", check=False)
+def test_settings_on_the_command_line_of_snakemake_are_refused(msci_project: Project) -> None:
+    done = msci_project.snakemake("--config", "profile=demo", check=False)
     assert done.returncode != 0
     assert "params.yaml" in done.stderr
 
@@ -129,59 +129,59 @@ def complaints(done: "subprocess.CompletedProcess[str]", name: str) -> list[str]
     return [line for line in (done.stdout + done.stderr).splitlines() if name in line]
 
 
-def test_a_damaged_file_stops_snakemake_with_one_line_that_names_it_and_the_remedy(chance: Project) -> None:
-    scores = next(chance.root.glob("results/evaluations/*/scores.safetensors"))
+def test_a_damaged_file_stops_snakemake_with_one_line_that_names_it_and_the_remedy(project: Project) -> None:
+    scores = next(project.root.glob("results/evaluations/*/scores.safetensors"))
     key, whole = f"evaluations/{scores.parent.name}", scores.read_bytes()
     scores.write_bytes(whole[:-1])
-    done = chance.snakemake(check=False)
+    done = project.snakemake(check=False)
     assert done.returncode != 0
     (said,) = complaints(done, f"{key}/scores.safetensors")
     assert f"has {len(whole) - 1} bytes instead of {len(whole)}" in said
     assert f"recompose store discard {key}" in said
     scores.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    done = chance.snakemake(check=False)
+    done = project.snakemake(check=False)
     assert done.returncode != 0
     (said,) = complaints(done, f"{key}/scores.safetensors")
     assert "was changed since it was made" in said
     assert f"recompose store discard {key}" in said
     for command in (("store", "verify"), ("artifacts", "msci")):
-        done = chance.recompose(*command, check=False)
+        done = project.recompose(*command, check=False)
         assert done.returncode != 0
         assert complaints(done, f"{key}/scores.safetensors was changed"), command
     scores.write_bytes(whole)
-    assert "Nothing to be done" in chance.snakemake().stderr
+    assert "Nothing to be done" in project.snakemake().stderr
 
 
-def test_a_lost_evaluation_and_an_edited_report_are_made_again_with_the_same_numbers(chance: Project) -> None:
-    reports = chance.reports()
-    folder = next(chance.root.glob("results/evaluations/*/record.json")).parent
-    chance.recompose("store", "discard", f"evaluations/{folder.name}")
-    table = chance.published / "msci/table-2.csv"
+def test_a_lost_evaluation_and_an_edited_report_are_made_again_with_the_same_numbers(project: Project) -> None:
+    reports = project.reports()
+    folder = next(project.root.glob("results/evaluations/*/record.json")).parent
+    project.recompose("store", "discard", f"evaluations/{folder.name}")
+    table = project.published / "msci/table-2.csv"
     table.write_text(table.read_text().replace("measured", "reported"))
-    chance.snakemake()
+    project.snakemake()
     assert (folder / "record.json").exists()
-    assert chance.reports() == reports
+    assert project.reports() == reports
 
 
-def test_what_fails_is_named_and_keeps_nothing_else_from_its_end(chance: Project) -> None:
-    chance.set(OTHER_SEEDS)
-    code = chance.root / "src/recompose/tracks/czsl/methods/chance/model.py"
+def test_what_fails_is_named_and_keeps_nothing_else_from_its_end(project: Project) -> None:
+    project.set(OTHER_SEEDS)
+    code = project.root / "src/recompose/tracks/czsl/methods/chance/model.py"
     text = code.read_text()
     code.write_text(text.replace("self._seed = seed", "self._seed = seed if seed != 4 else 1 // 0"))
-    done = chance.snakemake("--cores", "1", check=False)  # so that one process has both
+    done = project.snakemake("--cores", "1", check=False)  # so that one process has both
     assert done.returncode != 0
     said = done.stdout + done.stderr
     assert "1 of 2 failed:" in said
     assert "recompose make evaluations/" in said
-    (trace,) = chance.root.glob("results/evaluations/*/error.txt")
+    (trace,) = project.root.glob("results/evaluations/*/error.txt")
     assert "ZeroDivisionError" in trace.read_text()
-    new = [json.loads(record) for record in chance.runs().values()]
+    new = [json.loads(record) for record in project.runs().values()]
     assert sorted(record["document"]["seed"] for record in new) == [0, 1, 5]
 
 
-def test_prune_removes_what_nothing_needs(chance_project: Project, reseeded_project: Project, tmp_path: Path) -> None:
+def test_prune_removes_what_nothing_needs(msci_project: Project, reseeded_project: Project, tmp_path: Path) -> None:
     project = reseeded_project.copy(tmp_path / "project")
-    old = set(chance_project.runs())
+    old = set(msci_project.runs())
     new = set(project.runs()) - old
     said = project.recompose("store", "prune", "--dry-run").stderr
     assert all(f"would remove results/{key}" in said for key in old)
@@ -191,30 +191,30 @@ def test_prune_removes_what_nothing_needs(chance_project: Project, reseeded_proj
     assert "Nothing to be done" in project.snakemake().stderr
 
 
-def test_trace_tells_current_from_stale_and_why(chance: Project) -> None:
+def test_trace_tells_current_from_stale_and_why(project: Project) -> None:
     question = ("trace", "msci/table-2", "--row", "chance", "--column", "shapes-pairs AUC", "--full")
-    said = chance.recompose(*question).stdout
+    said = project.recompose(*question).stdout
     assert "current" in said
-    assert all(name.partition("/")[2] in said for name in chance.runs())
-    chance.set({"profiles.smoke.czsl.seeds": [0, 5]})
-    stale = chance.recompose(*question).stdout
+    assert all(name.partition("/")[2] in said for name in project.runs())
+    project.set({"profiles.smoke.czsl.seeds": [0, 5]})
+    stale = project.recompose(*question).stdout
     assert "stale" in stale
     assert "seed 1 is no longer planned" in stale
 
 
-def test_snakemake_report_shows_tables_with_labels(chance: Project) -> None:
-    chance.snakemake("--report", "report.html")
-    page = (chance.root / "report.html").read_text()
+def test_snakemake_report_shows_tables_with_labels(project: Project) -> None:
+    project.snakemake("--report", "report.html")
+    page = (project.root / "report.html").read_text()
     assert "table-2" in page
     assert "Comparison with other models in the closed world." in page
 
 
-def test_two_calls_of_snakemake_at_once_both_end_well(chance: Project, reseeded_project: Project) -> None:
-    chance.set(OTHER_SEEDS)
-    both = [chance.start("snakemake", "--cores", "all") for _ in range(2)]
+def test_two_calls_of_snakemake_at_once_both_end_well(project: Project, reseeded_project: Project) -> None:
+    project.set(OTHER_SEEDS)
+    both = [project.start("snakemake", "--cores", "all") for _ in range(2)]
     said = [process.communicate(timeout=PATIENCE)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], said
-    assert chance.reports() == reseeded_project.reports()
-    attempts = [json.loads(record)["made"]["attempts"] for record in chance.runs().values()]
+    assert project.reports() == reseeded_project.reports()
+    attempts = [json.loads(record)["made"]["attempts"] for record in project.runs().values()]
     assert attempts == [1] * 4
-    assert "Nothing to be done" in chance.snakemake().stderr
+    assert "Nothing to be done" in project.snakemake().stderr

@@ -60,38 +60,37 @@ def until_a_job_waits(project: Project, process: "subprocess.Popen[str]") -> Non
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize(
-    ("command", "interrupt"),
-    [
-        (SNAKEMAKE, group),
-        (SNAKEMAKE, alone),
-        (REPRODUCE, group),
-        (REPRODUCE, alone),
-        (REPRODUCE, snakemake_alone),
-    ],
-)
-def test_an_interrupted_workflow_says_one_sentence_and_the_same_command_goes_on(
-    command: tuple[str, ...], interrupt: Interrupt, chance: Project, chance_project: Project
-) -> None:
+def interrupt_reproduce(project: Project, interrupt: Interrupt) -> None:
+    """Interrupt `recompose reproduce` while a job waits: it says one sentence and leaves no process behind."""
     for folder in ("results/evaluations", "results/logs"):
-        shutil.rmtree(chance.root / folder)
-    with a_job_that_waits(chance):
-        process = chance.start(*command)
-        until_a_job_waits(chance, process)
+        shutil.rmtree(project.root / folder)
+    with a_job_that_waits(project):
+        process = project.start(*REPRODUCE)
+        until_a_job_waits(project, process)
         interrupt(process.pid)
         said = process.communicate(timeout=PATIENCE)[1]
         left = list(processes_of(process.pid))
-    log = chance.root / LOG
-    everything = said + (log.read_text() if log.exists() else "")
+    everything = said + (project.root / LOG).read_text()
     assert process.returncode == INTERRUPTED
     assert said.count(SENTENCE) == 1 and left == []
     assert "Traceback" not in everything and "Error" not in everything
-    again = chance.call(*command)
+
+
+@pytest.mark.parametrize("interrupt", [group, alone])
+def test_an_interrupted_command_says_one_sentence_and_leaves_no_process(interrupt: Interrupt, chance: Project) -> None:
+    interrupt_reproduce(chance, interrupt)
+
+
+def test_after_an_interrupt_of_snakemake_alone_the_same_command_goes_on(
+    chance: Project, chance_project: Project
+) -> None:
+    interrupt_reproduce(chance, snakemake_alone)
+    again = chance.call(*REPRODUCE)
     assert SENTENCE not in again.stderr
     assert stored(chance) == stored(chance_project)
 
 
-@pytest.mark.parametrize("interrupt", [group, alone])
+@pytest.mark.parametrize("interrupt", [group, alone])  # of Snakemake, without the command of this project around it
 def test_the_server_of_jobs_and_its_children_end_with_the_workflow(
     interrupt: Interrupt, trained: Project, trained_project: Project
 ) -> None:

@@ -36,7 +36,7 @@ def test_every_artifact_is_there_and_every_cell_has_its_evaluations(smoke_projec
         assert files == declared | {"README.md"}
     plan = Workspace(smoke_project.root).plan
     assert not Workspace(smoke_project.root).missing(plan.recipes)
-    trained = {"coop": 2, "csp": 2, "gipcol": 2, "c-s-o": 2, "troika": 2, "dfsp": 2, "msci": 2 + 9}
+    trained = {"coop": 2, "csp": 2, "gipcol": 2, "c-s-o": 2, "troika": 2, "dfsp": 2, "msci": 2 + 5}
     trained |= dict.fromkeys(("eszsl", "ale", "devise", "sje", "dazle"), 2) | {"transzero": 2 + 1, "transzero-pp": 2}
     runs = methods_of(smoke_project, "runs")
     assert runs.keys() == {*trained, "duplex", "crest", "fsc-clip"}

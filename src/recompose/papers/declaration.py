@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -349,12 +349,11 @@ def all_papers() -> list[Paper]:
     return [load_paper(name) for name in paper_names()]
 
 
+def papers_of(track: str, names: Collection[str] | None = None) -> list[Paper]:
+    """Return the papers of a track with these names; None: all of them."""
+    return [paper for paper in all_papers() if paper.track == track and (names is None or paper.name in names)]
+
+
 def declared_variants(track: str) -> dict[str, Variant]:
     """Return the variants of all papers of a track, by name."""
-    papers = (paper for paper in all_papers() if paper.track == track)
-    return {name: variant for paper in papers for name, variant in paper.variants.items()}
-
-
-def headline_methods(track: str) -> set[str]:
-    """Return the methods and variants that claims about the headlines of a track's papers compare."""
-    return {name for paper in all_papers() if paper.track == track for name in paper.headline_methods}
+    return {name: variant for paper in papers_of(track) for name, variant in paper.variants.items()}

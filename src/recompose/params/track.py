@@ -114,6 +114,10 @@ class TrackChoice(Section):
         description="`headline`: of the methods and variants only those that claims about a paper's headline table "
         "compare.",
     )
+    papers: Annotated[list[str], Field(min_length=1), Distinct] | None = Field(
+        default=None,
+        description="Papers whose artifacts are made, with the variants that they declare; null: all of the track.",
+    )
     leave_out: Annotated[list[str], Distinct] = Field(
         default=[], description="Variants of papers that are not run, such as inner points of sweeps."
     )

@@ -11,7 +11,7 @@ from recompose.files import Document
 from recompose.fingerprint import fingerprint
 from recompose.inference.sequential import Looks
 from recompose.papers.comparison import ComparedVariant
-from recompose.papers.declaration import Variant, headline_methods
+from recompose.papers.declaration import Variant, declared_variants, papers_of
 from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.allocation import REMEDY
 from recompose.params.merging import plain
@@ -98,7 +98,7 @@ class Runs(ABC):
         methods = tuple(name for name in self.choice.methods if name in planned)
         first = {name: self.data(name, self.choice.seeds[0]) for name in self.choice.datasets}
         looks = Looks(tuple(self.choice.looks)) if self.choice.looks else None
-        return TrackPlan(first, evaluations, methods, looks)
+        return TrackPlan(first, evaluations, methods, looks, self.choice.papers)
 
     def data(self, name: str, seed: int) -> Recipe:
         """Return the recipe of a data set, or of a synthetic one's replicate of this seed."""
@@ -108,17 +108,39 @@ class Runs(ABC):
         return self.adapters[self.section.datasets[dataset].adapter]
 
     def names(self) -> Iterator[tuple[str, Variant]]:
-        """Yield the profile's methods, then those variants whose method and backbone it has, as far as its extent has
-        them.
+        """Yield the profile's methods, then those variants of its papers whose method and backbone it has, as far as
+        its extent has them.
         """
-        compared = headline_methods(self.track) if self.choice.extent == "headline" else None
         plain = {name: self.plain(name) for name in self.choice.methods}
+        self._check_papers()
         self._check_left_out()
+        asked = self._asked_names()
         for name, variant in (plain | dict(self.variants)).items():
-            is_asked = name not in self.choice.leave_out and (compared is None or name in compared)
+            is_asked = name in asked and name not in self.choice.leave_out
             is_run = variant.method in plain or isinstance(variant, ComparedVariant)
             if is_run and self.backbone_name(variant) and is_asked:
                 yield name, variant
+
+    def _asked_names(self) -> set[str]:
+        """Return the methods and variants that the profile's papers and extent ask for."""
+        papers = papers_of(self.track, self.choice.papers)
+        if self.choice.extent == "headline":
+            return {name for paper in papers for name in paper.headline_methods}
+        declared = {name for paper in papers for name in paper.variants}
+        return {*self.choice.methods, *self.variants} - (declared_variants(self.track).keys() - declared)
+
+    def _check_papers(self) -> None:
+        """Check that the profile names papers of the track only.
+
+        Raises:
+            PlanError: a paper is unknown or another track's; the message names the nearest one.
+        """
+        known = [paper.name for paper in papers_of(self.track)]
+        for name in self.choice.papers or ():
+            if name not in known:
+                place = f"profiles.{self.params.profile}.{self.track}.papers"
+                message = f"params.yaml: {place}: {self.track} has no paper {name!r}{nearest(name, known)}"
+                raise PlanError(message, code="unknown-paper", place=place)
 
     def _check_left_out(self) -> None:
         """Check that the profile leaves out declared variants only.

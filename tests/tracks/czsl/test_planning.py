@@ -7,13 +7,14 @@ import pytest
 
 from recompose.engine import ALL, Engine, LocalMachine
 from recompose.errors import PlanError
-from recompose.papers.declaration import Variant, declared_variants
+from recompose.papers.declaration import Variant, declared_variants, load_paper
 from recompose.params import Params, parse_params
 from recompose.plan import Plan, Planner, Recipe, TrackPlan
 from recompose.tracks import FORMS
 from recompose.tracks.czsl import CZSL
 from recompose.workspace import Workspace
 from tests.configuration import params_text, write_params
+from tests.errors import raises
 
 SHAPES = "shapes-pairs"
 VARIANTS = {
@@ -181,6 +182,28 @@ def test_variants_that_a_profile_leaves_out_are_planned_nowhere_and_move_no_othe
     assert {name for name, _ in left.evaluations} == names - {"once"}
     for key, evaluations in left.evaluations.items():
         assert [each.digest for each in evaluations] == [each.digest for each in whole.evaluations[key]]
+
+
+def test_a_profile_may_choose_among_the_papers_of_a_track() -> None:
+    everything = planned("large", variants=declared_variants("czsl"))
+    chosen = planned("large", "profiles.large.czsl.papers=[msci]", variants=declared_variants("czsl"))
+    others = load_paper("duplex").variants.keys() - load_paper("msci").variants.keys()
+    names = {name for name, _ in everything.evaluations}
+    assert others & names
+    assert {name for name, _ in chosen.evaluations} == names - others
+    assert chosen.methods == everything.methods
+    headline = planned(
+        "large", "profiles.large.czsl.papers=[duplex]", "profiles.large.czsl.extent=headline", variants={}
+    )
+    assert "msci" not in {name for name, _ in headline.evaluations}
+    assert "duplex" in {name for name, _ in headline.evaluations}
+
+
+@pytest.mark.parametrize(("name", "near"), [("mcsi", "msci"), ("crest", "")])  # a typing mistake; another track's
+def test_to_choose_a_paper_that_the_track_does_not_have_is_an_error(name: str, near: str) -> None:
+    with raises(PlanError, "unknown-paper", "profiles.large.czsl.papers") as caught:
+        planned("large", f"profiles.large.czsl.papers=[{name}]", variants=VARIANTS)
+    assert f"has no paper '{name}'" in str(caught.value) and near in str(caught.value)
 
 
 def test_an_extent_of_headlines_has_what_their_claims_compare() -> None:
