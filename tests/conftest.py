@@ -21,7 +21,8 @@ from ruamel.yaml.comments import CommentedSeq
 
 from recompose.files import write_json
 from recompose.machine import probe_path
-from tests.configuration import edit
+from recompose.workspace import Workspace
+from tests.configuration import edit, new_workspace
 
 # what a shell runs in its background ignores interrupts, and so would all that tests start and interrupt
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -204,6 +205,19 @@ def environment() -> dict[str, str]:
     }
 
 
+def commit_files(root: Path, *paths: str) -> Path:
+    """Commit these paths of a folder in a repository of its own; return the folder."""
+    for command in (["init", "--quiet"], ["add", *paths], ["commit", "--quiet", "--message", "files"]):
+        subprocess.run(["git", *command], cwd=root, env=environment(), check=True)
+    return root
+
+
+def restore_files(root: Path, path: str) -> Path:
+    """Restore a path of a folder as it was committed; return the folder."""
+    subprocess.run(["git", "checkout", "--quiet", "--", path], cwd=root, env=environment(), check=True)
+    return root
+
+
 def new_project(root: Path) -> Project:
     """The files of this working tree that git tracks or would, committed in a repository of their own."""
     listed = subprocess.run(
@@ -263,6 +277,12 @@ def _carried_out(root: Path, *methods: str) -> None:
     project.snakemake()
     project.call("dvc", "commit", "--force", "--quiet")
     project.commit("Its results")
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    """The profile demo, in which nothing is made."""
+    return new_workspace(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -22,9 +22,9 @@ from recompose.machine import Probe
 from recompose.plan import Recipe, closure
 from recompose.records import BuildInfo
 from recompose.report.lineage import Lineage
-from recompose.timing import Timing, Timings
+from recompose.timing import Timings
 from recompose.workspace import Workspace
-from tests.configuration import MADE, write_params
+from tests.configuration import MADE, timing_of, write_params
 
 
 def job(lr: float = 0.1, epochs: int = 4, items: int | None = 3000, data: str = "a") -> JobFeatures:
@@ -131,17 +131,7 @@ def test_images_that_nobody_counted_do_not_scale() -> None:
 
 
 def test_a_timing_of_the_method_goes_before_what_is_only_similar() -> None:
-    timing = Timing(
-        method="csp",
-        dataset="second",
-        backbone="small",
-        setup_seconds=3,
-        image_seconds=0.01,
-        memory_bytes=None,
-        steps=4,
-        host="t",
-        device="d",
-    )
+    timing = timing_of("second", "small", setup_seconds=3, image_seconds=0.01, memory_bytes=None, host="t")
     timings = Timings({timing.kind: timing})
     timed = costs_of(*OTHERS[1:], timings=timings).estimate(run("second", "csp"))
     assert timed == CostEstimate(3 + 0.01 * 4 * 300, ("t, d",), (), None, "timed")

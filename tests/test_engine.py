@@ -29,21 +29,11 @@ from recompose.papers.declaration import load_paper
 from recompose.params import GivenGrids
 from recompose.phases import PHASES
 from recompose.plan import Planner, Recipe, closure
-from recompose.timing import Timing, Timings
+from recompose.timing import Timings
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
-from tests.configuration import MADE, write_params
+from tests.configuration import MADE, new_workspace, timing_of
 from tests.errors import raises
-
-
-def workspace(root: Path, profile: str = "demo", *edits: str) -> Workspace:
-    write_params(root, profile)
-    return Workspace(root, edits)
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Workspace:
-    return workspace(tmp_path)
 
 
 def complete(work: Workspace, recipes: Iterable[Recipe], seconds: float = 10.0) -> None:
@@ -132,7 +122,7 @@ def test_what_nothing_like_it_was_measured_is_a_job_of_its_own(work: Workspace) 
 
 @pytest.mark.parametrize("threads", [2, 8])
 def test_a_job_takes_the_threads_of_its_training(tmp_path: Path, threads: int) -> None:
-    work = workspace(tmp_path, "demo", f"profiles.demo.trainer.threads={threads}")
+    work = new_workspace(tmp_path, "demo", f"profiles.demo.trainer.threads={threads}")
     assert {job.threads for job in trained(Engine(work, LocalMachine(2)).jobs(ALL))} == {threads}
 
 
@@ -141,7 +131,7 @@ def test_a_job_takes_the_threads_of_its_training(tmp_path: Path, threads: int) -
 
 @pytest.mark.parametrize("profile", ["demo", "paper"])
 def test_each_stage_completes_first_a_table_of_a_paper_and_then_the_paper(tmp_path: Path, profile: str) -> None:
-    work = workspace(tmp_path, profile)
+    work = new_workspace(tmp_path, profile)
     engine = Engine(work, LocalMachine(2))
     stages, papers = engine.stages(ALL), order_papers(work.papers)
     names = [name for paper in papers for name in (first_stage(paper), paper.name)]
@@ -252,7 +242,7 @@ def test_only_jobs_that_compute_with_a_backbone_have_to_import_much(work: Worksp
 
 
 def test_on_gpus_each_run_has_a_process_with_all_that_scores_it(tmp_path: Path) -> None:
-    work = workspace(tmp_path, "paper")
+    work = new_workspace(tmp_path, "paper")
     jobs = Engine(work, LocalMachine(2)).jobs(ALL)
     assert_dealt(work, jobs, work.plan.recipes)
     counts = [sum(key.startswith("runs/") for key in job.keys) for job in trained(jobs)]
@@ -271,7 +261,7 @@ def test_on_gpus_each_run_has_a_process_with_all_that_scores_it(tmp_path: Path) 
 def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
     tmp_path: Path, accelerator: str, devices: object, gpus: int
 ) -> None:
-    work = workspace(
+    work = new_workspace(
         tmp_path,
         "large",
         f"profiles.large.trainer.accelerator={accelerator}",
@@ -287,7 +277,7 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
 
 
 def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) -> None:
-    work = workspace(tmp_path, "demo", "profiles.demo.trainer.accelerator=gpu")
+    work = new_workspace(tmp_path, "demo", "profiles.demo.trainer.accelerator=gpu")
     data, run = (next(recipe for recipe in work.plan.recipes if recipe.kind == kind) for kind in ("data", "runs"))
     grids = Planner(work.params).grids_from_file(data, GivenGrids(file="maps.hdf5"))
     job = Engine(work, LocalMachine(4))._job("runs", REST, [replace(run, needs={"data": data, "grids": grids})])
@@ -299,21 +289,21 @@ def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) 
 )
 def test_processes_are_given_their_threads(tmp_path: Path, profile: str, pretraining: set[int], training: int) -> None:
     """Weights that somebody released are copied or downloaded by one."""
-    work = workspace(tmp_path, profile, "backbones.shapes-clip-from-scratch.threads=3")
+    work = new_workspace(tmp_path, profile, "backbones.shapes-clip-from-scratch.threads=3")
     jobs = Engine(work, LocalMachine(16)).jobs(ALL)
     threads = {phase: {job.threads for job in jobs if job.phase == phase} for phase in ("data", "backbones", "runs")}
     assert threads == {"data": {1}, "backbones": pretraining, "runs": {training}}
 
 
 def test_what_is_shared_between_gpus_is_given_the_threads_of_as_many_processes(tmp_path: Path) -> None:
-    jobs = Engine(workspace(tmp_path, "paper", "profiles.paper.trainer.devices=4"), LocalMachine(16)).jobs(ALL)
+    jobs = Engine(new_workspace(tmp_path, "paper", "profiles.paper.trainer.devices=4"), LocalMachine(16)).jobs(ALL)
     counts = {kind: {(job.gpus, job.threads) for job in jobs if job.keys[0].startswith(kind)} for kind in PHASES}
     assert counts["runs"] == {(4, 32)}
     assert counts["features"] == counts["grids"] == {(1, 8)}
 
 
 def test_backbones_of_others_are_fetched_without_a_gpu(tmp_path: Path) -> None:
-    jobs = Engine(workspace(tmp_path, "paper"), Scheduler()).jobs(ALL)
+    jobs = Engine(new_workspace(tmp_path, "paper"), Scheduler()).jobs(ALL)
     assert {job.gpus for job in jobs if job.phase == "backbones"} == {0}
     assert {job.gpus for job in jobs if job.phase == "features"} == {1}
 
@@ -355,19 +345,9 @@ def test_runs_like_none_that_was_measured_have_jobs_of_their_own_at_a_scheduler(
 
 
 def test_a_scheduler_is_asked_for_as_much_time_as_was_calibrated(tmp_path: Path) -> None:
-    work = workspace(tmp_path, "paper", "czsl.methods.msci.training.epochs=20")
+    work = new_workspace(tmp_path, "paper", "czsl.methods.msci.training.epochs=20")
     run = next(each for each in work.plan.of("runs") if each.name == "msci on mit-states, seed 0")
-    steps = Timing(
-        method="msci",
-        dataset="mit-states",
-        backbone="clip-vit-l-14",
-        setup_seconds=100.0,
-        image_seconds=0.01,
-        memory_bytes=2**34,
-        steps=3,
-        host="h",
-        device="d",
-    )
+    steps = timing_of(method="msci", setup_seconds=100.0, image_seconds=0.01, memory_bytes=2**34)
     Timings.read(work.results).write(work.results, [steps])
     (job,) = (job for job in Engine(work, Scheduler()).jobs("msci.table-2") if run.key in job.keys)
     scored = [key for key in job.keys if key != run.key]

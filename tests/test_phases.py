@@ -24,12 +24,6 @@ from tests.errors import raises
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Workspace:
-    write_params(tmp_path)
-    return Workspace(tmp_path)
-
-
-@pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The keys of what is made, in order: each writes a file and nothing else; metrics are none."""
     keys: list[str] = []

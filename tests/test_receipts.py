@@ -11,14 +11,7 @@ from recompose.papers.declaration import load_paper
 from recompose.receipts import ALL
 from recompose.report.kinds import artifact_files
 from recompose.workspace import Workspace
-from tests.configuration import write_params
 from tests.errors import raises
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Workspace:
-    write_params(tmp_path)
-    return Workspace(tmp_path)
 
 
 @pytest.fixture

@@ -7,22 +7,15 @@ import pytest
 from recompose.costs import Costs
 from recompose.files import read_json
 from recompose.plan import Recipe
-from recompose.timing import FILE, Timing, Timings, timing_kind
+from recompose.timing import FILE, Timings, timing_kind
 from recompose.workspace import Workspace
-from tests.configuration import write_params
+from tests.configuration import new_workspace, timing_of
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
     """A project with the profile of the papers' data, of which nothing is there."""
-    write_params(tmp_path, "paper")
-    return Workspace(tmp_path)
-
-
-def calibrated(dataset: str = "mit-states", backbone: str = "clip-vit-l-14", **changed: object) -> Timing:
-    fields = {"method": "csp", "dataset": dataset, "backbone": backbone, "host": "h", "device": "d", "steps": 4}
-    times = {"setup_seconds": 10.0, "image_seconds": 0.001, "memory_bytes": 2**30}
-    return Timing.model_validate({**fields, **times, **changed})
+    return new_workspace(tmp_path, "paper")
 
 
 def run_of(work: Workspace, method: str, dataset: str = "mit-states") -> Recipe:
@@ -30,7 +23,7 @@ def run_of(work: Workspace, method: str, dataset: str = "mit-states") -> Recipe:
 
 
 def test_whole_runs_take_as_many_images_and_epochs_as_they_have(work: Workspace) -> None:
-    Timings({}).write(work.results, [calibrated()])
+    Timings({}).write(work.results, [timing_of()])
     estimate = Costs.of(work, work.plan).estimate(run_of(work, "csp"))
     assert estimate is not None
     assert estimate.seconds == pytest.approx(10 + 0.001 * 20 * 30338)  # 20 epochs of MIT-States
@@ -38,7 +31,7 @@ def test_whole_runs_take_as_many_images_and_epochs_as_they_have(work: Workspace)
 
 
 def test_it_holds_for_its_method_data_set_and_backbone_alone(work: Workspace) -> None:
-    Timings({}).write(work.results, [calibrated(), calibrated("cgqa", "clip-rn50")])
+    Timings({}).write(work.results, [timing_of(), timing_of("cgqa", "clip-rn50")])
     costs = Costs.of(work, work.plan)
     assert costs.estimate(run_of(work, "coop")) is None
     assert costs.estimate(run_of(work, "csp", "ut-zappos")) is None
@@ -50,8 +43,8 @@ def test_it_holds_for_its_method_data_set_and_backbone_alone(work: Workspace) ->
 
 
 def test_later_calibrations_replace_earlier_ones_of_the_same(tmp_path: Path) -> None:
-    Timings({}).write(tmp_path, [calibrated(), calibrated("cgqa")])
-    Timings.read(tmp_path).write(tmp_path, [calibrated(image_seconds=0.5)])
+    Timings({}).write(tmp_path, [timing_of(), timing_of("cgqa")])
+    Timings.read(tmp_path).write(tmp_path, [timing_of(image_seconds=0.5)])
     found = Timings.read(tmp_path).runs
     assert {kind: each.image_seconds for kind, each in found.items()} == {
         ("csp", "mit-states", "clip-vit-l-14"): 0.5,
@@ -63,5 +56,5 @@ def test_later_calibrations_replace_earlier_ones_of_the_same(tmp_path: Path) -> 
 def test_a_file_that_is_none_of_ours_says_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text)
     assert Timings.read(tmp_path) == Timings({})
-    Timings({}).write(tmp_path, [calibrated()])
+    Timings({}).write(tmp_path, [timing_of()])
     assert len(read_json(tmp_path / FILE)["runs"]) == 1

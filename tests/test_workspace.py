@@ -1,21 +1,12 @@
 """A project's folder: what a name in it means, and which papers fit its plan."""
 
-from pathlib import Path
-
 import pytest
 
 from recompose import workspace
 from recompose.errors import ChangedError, PlanError
 from recompose.papers.declaration import Paper, View, load_paper
 from recompose.workspace import Workspace
-from tests.configuration import write_params
 from tests.errors import raises
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Workspace:
-    write_params(tmp_path)
-    return Workspace(tmp_path)
 
 
 def test_a_recipe_is_found_by_what_people_call_it(work: Workspace) -> None:

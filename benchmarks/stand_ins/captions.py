@@ -18,6 +18,7 @@ from recompose.tracks.vlc.data.formats import coco, comvg, sugarcrepe, valse
 from recompose.tracks.vlc.data.negclip_list import LIST
 from recompose.tracks.vlc.data.suite import files
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.tracks.vlc.data.published import lexicon_files
 
 ROWS = 110_000  # captions of the published list, about
 SETS = {"train2014": 82_783, "val2014": 40_504}  # COCO's images
@@ -26,7 +27,6 @@ SUITES = "suites"  # the folder, beside archives, of what is put into data/vlc b
 COUNTED = "recompose.tracks.vlc.data.counts:ITEMS"
 WHEEL, MODEL = "en_core_web_sm-3.8.0-py3-none-any.whl", "en_core_web_sm/en_core_web_sm-3.8.0"
 LEXICON = "WNdb-3.0.tar.gz"
-LICENCE = "  1 WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved.  \n"
 WORDS = {  # told by their letters alone: part of speech -> tag and words
     "NOUN": (
         "NN",
@@ -89,7 +89,7 @@ def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
     if not (mirror / LIST).exists():
         write_text(mirror / LIST, _list(_captions(folder), shown, max(round(share * ROWS), 1)))
     pack(mirror / WHEEL, ((f"{MODEL}/{name}", content) for name, content in _model().items()))
-    pack(mirror / LEXICON, ((f"dict/{name}", text.encode()) for name, text in _lexicon().items()))
+    pack(mirror / LEXICON, ((f"dict/{name}", content) for name, content in lexicon_files().items()))
     return {COUNTED: _write_suites(folder, share, mirror / SUITES, pictures)}
 
 
@@ -140,18 +140,6 @@ def _model() -> dict[str, bytes]:
         model.to_disk(folder)
         paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-
-
-def _lexicon() -> dict[str, str]:
-    """WordNet's files with a synset for each part of speech."""
-    written = {"cntlist.rev": "dog%1:03:00:: 1 42\n"}
-    for part, letter, word in (("adj", "a", "big"), ("adv", "r", "fast"), ("noun", "n", "dog"), ("verb", "v", "run")):
-        place = f"{len(LICENCE):08}"
-        frames = " 01 + 02 00" if letter == "v" else ""
-        written[f"data.{part}"] = f"{LICENCE}{place} 03 {letter} 01 {word} 0 000{frames} | a word  \n"
-        written[f"index.{part}"] = f"{LICENCE}{word} {letter} 1 0 1 1 {place}  \n"
-        written[f"{part}.exc"] = "dogges dog\n"
-    return written
 
 
 # suites

@@ -176,9 +176,14 @@ class Workspace:
         return (self._plan_of(replace(self, edits=()).load(name)) for name in self.params.profiles)
 
     @property
+    def place(self) -> Path:
+        """The folder of raw inputs and results."""
+        return self.root
+
+    @property
     def data(self) -> Path:
         """The folder of raw inputs."""
-        return self.root / "data"
+        return self.place / "data"
 
     @property
     def assets(self) -> Path:
@@ -188,7 +193,7 @@ class Workspace:
     @property
     def results(self) -> Path:
         """The folder of stored content."""
-        return self.root / "results"
+        return self.place / "results"
 
     @property
     def reports(self) -> Path:
@@ -237,11 +242,5 @@ class SeparateWorkspace(Workspace):
     folder: Path = field(kw_only=True)
 
     @property
-    def data(self) -> Path:
-        """The folder of raw inputs."""
-        return self.folder / "data"
-
-    @property
-    def results(self) -> Path:
-        """The folder of stored content."""
-        return self.folder / "results"
+    def place(self) -> Path:
+        return self.folder

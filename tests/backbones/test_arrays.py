@@ -63,14 +63,20 @@ def test_the_bytes_are_those_of_numpy(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (tmp_path / "array.npy").read_bytes() == (tmp_path / "numpy.npy").read_bytes()
 
 
-@pytest.mark.parametrize("stop", range(0, IMAGES, 3))
-def test_whoever_is_ended_at_an_image_leaves_what_was_written_to_the_next(tmp_path: Path, stop: int) -> None:
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
+def whole_and_ended(root: Path, stop: int) -> tuple[Path, Path]:
+    """A folder with all images, and one whose process was ended at an image."""
+    whole, broken = root / "whole", root / "broken"
     for folder in (whole, broken):
         folder.mkdir()
     write(whole)
     with pytest.raises(Ended):
         write(broken, stop)
+    return whole, broken
+
+
+@pytest.mark.parametrize("stop", range(0, IMAGES, 3))
+def test_whoever_is_ended_at_an_image_leaves_what_was_written_to_the_next(tmp_path: Path, stop: int) -> None:
+    whole, broken = whole_and_ended(tmp_path, stop)
     assert write(broken) == stop // BLOCK * BLOCK
     assert content(broken) == content(whole)
     assert write(broken) == IMAGES  # ended behind its last image
@@ -80,12 +86,7 @@ def test_whoever_is_ended_at_an_image_leaves_what_was_written_to_the_next(tmp_pa
 @pytest.mark.parametrize("noted", [8, 12, 16, 20])
 def test_what_was_written_but_not_noted_is_written_again(tmp_path: Path, noted: int) -> None:
     """As of a process that was ended in an image, or in the header of a part."""
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    for folder in (whole, broken):
-        folder.mkdir()
-    write(whole)
-    with pytest.raises(Ended):
-        write(broken, noted)
+    whole, broken = whole_and_ended(tmp_path, noted)
     part = broken / f"array-{noted // 5}.npy"
     part.write_bytes((part.read_bytes() if part.is_file() else b"") + b"\xff" * 17)
     assert write(broken) == noted

@@ -30,6 +30,7 @@ from recompose.backbones.clip import (
 )
 from recompose.backbones.stem import convolutional_stem
 from recompose.errors import ArgumentError
+from tests.clips import random_clip
 from tests.errors import raises
 
 TEXTS = ["a photo of a red circle", "moon", "a scratched fish left of a glowing house and a frosted heart"]
@@ -37,8 +38,7 @@ TEXTS = ["a photo of a red circle", "moon", "a scratched fish left of a glowing 
 
 @pytest.fixture(scope="module")
 def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
+    return random_clip()
 
 
 @pytest.fixture(scope="module")

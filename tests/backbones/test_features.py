@@ -10,10 +10,11 @@ from PIL import Image
 
 from recompose.backbones import features
 from recompose.backbones.arrays import ShardedArray
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
+from tests.clips import random_clip
 from tests.errors import raises
 
 CPU = torch.device("cpu")
@@ -21,8 +22,7 @@ CPU = torch.device("cpu")
 
 @pytest.fixture(scope="module")
 def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
+    return random_clip()
 
 
 @pytest.fixture

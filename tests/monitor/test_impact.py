@@ -15,7 +15,7 @@ from recompose.errors import DiffError
 from recompose.monitor.impact import PlanSummary, estimate_impact, plan_difference
 from recompose.terminal.impact import markdown
 from recompose.workspace import Workspace
-from tests.conftest import ROOT, environment, with_values
+from tests.conftest import ROOT, commit_files, environment, restore_files, with_values
 from tests.errors import raises
 
 Edit = Callable[[Path], None]
@@ -35,16 +35,13 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     params = (ROOT / "params.yaml").read_text()
     (root / "params.yaml").write_text(with_values(params, {"profile": "smoke"}))
     (root / ".gitignore").write_text("__pycache__\n/results\n/data\n")
-    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "sources"]):
-        subprocess.run(["git", *command], cwd=root, env=environment(), check=True)
-    return root
+    return commit_files(root, ".")
 
 
 @pytest.fixture
 def root(committed: Path) -> Path:
     """The same, as it was committed."""
-    subprocess.run(["git", "checkout", "--quiet", "--", "."], cwd=committed, env=environment(), check=True)
-    return committed
+    return restore_files(committed, ".")
 
 
 def call(root: Path, *arguments: str) -> str:
@@ -136,8 +133,7 @@ def test_a_revision_that_cannot_be_planned_is_named(tmp_path: Path, monkeypatch:
     with raises(DiffError, "no-repository"):
         estimate_impact(Workspace(tmp_path), "HEAD")
     (tmp_path / "other").write_text("x")
-    for command in (["init", "--quiet"], ["add", "other"], ["commit", "--quiet", "--message", "none"]):
-        subprocess.run(["git", *command], cwd=tmp_path, env=environment(), check=True)
+    commit_files(tmp_path, "other")
     with raises(DiffError, "unknown-revision"):
         estimate_impact(Workspace(tmp_path), "--output=stolen")
     with raises(DiffError, "no-sources") as error:

@@ -7,14 +7,13 @@ import pytest
 from recompose.errors import PlanError
 from recompose.monitor.retraining import FAR, plan_retrainings
 from recompose.workspace import Workspace
-from tests.configuration import write_params
+from tests.configuration import new_workspace
 from tests.errors import raises
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
-    write_params(tmp_path, "smoke")
-    return Workspace(tmp_path)
+    return new_workspace(tmp_path, "smoke")
 
 
 def test_only_the_seed_of_the_run_differs(work: Workspace) -> None:

@@ -21,17 +21,10 @@ from recompose.papers.declaration import Artifact, Claim, Margin, Paper
 from recompose.plan import Recipe, closure
 from recompose.terminal import status as terminal
 from recompose.workspace import Workspace
-from tests.configuration import write_params
 from tests.conftest import Project
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PROGRESS = {"unit": "epoch", "done": 2, "total": 5, "rate": 0.1, "seconds_left": 30.0, "metrics": "val_auc 0.2681"}
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Workspace:
-    write_params(tmp_path)
-    return Workspace(tmp_path)
 
 
 @pytest.fixture

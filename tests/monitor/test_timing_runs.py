@@ -11,14 +11,13 @@ from recompose.monitor.arrays import layout
 from recompose.monitor.timing_runs import representatives
 from recompose.timing import Timings
 from recompose.workspace import Workspace
-from tests.configuration import write_params
+from tests.configuration import new_workspace
 
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    write_params(tmp_path, "smoke")
     monkeypatch.chdir(tmp_path)
-    return Workspace(tmp_path)
+    return new_workspace(tmp_path, "smoke")
 
 
 def test_each_method_stands_once_for_each_backbone(work: Workspace) -> None:

@@ -14,7 +14,7 @@ from recompose.monitor.remaining import Remaining, RemainingJob
 from recompose.monitor.work_plan import PlannedItem, Process, Workload, WorkPlan
 from recompose.terminal.groups import time_left, total
 from recompose.workspace import Workspace
-from tests.configuration import write_params
+from tests.configuration import new_workspace, write_params
 
 
 def needed(
@@ -105,9 +105,8 @@ def test_a_time_says_where_it_is_not_of_everything() -> None:
 @pytest.fixture
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A project with the profile of the papers' own data, in which nothing is made."""
-    write_params(tmp_path, "paper")
     monkeypatch.chdir(tmp_path)
-    return Workspace(tmp_path)
+    return new_workspace(tmp_path, "paper")
 
 
 def test_the_plan_of_the_papers_in_a_dozen_lines(paper: Workspace) -> None:

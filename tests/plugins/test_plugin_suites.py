@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 from safetensors.torch import save_file
 from typer.testing import CliRunner
 
 from recompose import phases
-from recompose.backbones.clip import Backbone, build
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError, PlanError
@@ -29,6 +27,7 @@ from recompose.tracks.model_evaluation import ALL, EvaluationRequest
 from recompose.tracks.vlc.suites.scores import FILE as FILE_OF_SCORES
 from recompose.tracks.vlc.suites.scores import read_scores
 from recompose.workspace import Workspace
+from tests.clips import random_clip
 from tests.configuration import text_of, write_params
 from tests.conftest import ROOT
 from tests.errors import raises
@@ -50,11 +49,6 @@ DECLARATION: dict[str, Any] = {
     "params": {"vlc": {"suites": {"my-suite": {"adapter": "my-form", "folder": "my-files"}}}},
 }
 ITEMS = 9
-
-
-def clip(seed: int) -> Backbone:
-    torch.manual_seed(seed)
-    return build("shapes-clip", "gelu").eval()
 
 
 def write_plugin(folder: Path) -> None:
@@ -104,7 +98,7 @@ def evaluate(seed: int, suites: str, out: str) -> dict[str, Any]:
     """Evaluate a random CLIP by the command, and return its results."""
     weights = Path(f"{seed}.safetensors")
     if not weights.exists():
-        save_file(clip(seed).model.state_dict(), weights)
+        save_file(random_clip(seed).model.state_dict(), weights)
     options = ("--model", "shapes-clip", "--weights", str(weights), "--suites", suites, "--out", out, "--device", "cpu")
     call("evaluate", *options)
     results: dict[str, Any] = json.loads(Path(out, "results.json").read_text())
@@ -113,7 +107,7 @@ def evaluate(seed: int, suites: str, out: str) -> dict[str, Any]:
 
 def right_items(seed: int, data: Path, folder: str) -> list[bool]:
     """Return by plain cosines whether a random CLIP ranks the true caption of each item first."""
-    model, items = clip(seed), json.loads((data / folder / "items.json").read_text())
+    model, items = random_clip(seed), json.loads((data / folder / "items.json").read_text())
     right = []
     for item in items:
         image = plain_image(model, data, Picture(f"images/{folder}/{item['image']}"))

@@ -24,6 +24,7 @@ from recompose.training.cost import count_at_paper_scale
 from tests.configuration import write_params
 from tests.conftest import ROOT, environment
 from tests.errors import raises
+from tests.tracks.czsl.methods import conftest
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
@@ -37,7 +38,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_norm,
     plain_texts,
     plain_weights,
-    random_images,
     small_backbone,
     unsettle,
     words,
@@ -61,6 +61,8 @@ TRAINING = {"lr": 0.01, "weight_decay": 1e-5, "batch_size": 20, "accumulate": 1,
 TARGETS = [3, 0, 2]
 NAMES = ("pairs", "states", "objects")
 
+backbone, images = conftest.backbone, conftest.images  # fixtures
+
 
 @pytest.fixture(scope="module", autouse=True)
 def package() -> Iterator[None]:
@@ -68,16 +70,6 @@ def package() -> Iterator[None]:
     sys.path.append(str(EXAMPLE))
     yield
     sys.path.remove(str(EXAMPLE))
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
-
-
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return random_images(3)
 
 
 def vp_cmjl() -> Any:

@@ -1,6 +1,5 @@
 """The reports against those of a revision, cell by cell."""
 
-import subprocess
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -19,7 +18,7 @@ from recompose.report.losses import FILE as LOSSES
 from recompose.report.losses import EpochLoss, EpochLosses
 from recompose.report.retraining import RetrainedMetric, RetrainingSpreads
 from recompose.terminal.audit import machine_lines, show_comparison
-from tests.conftest import Project, environment
+from tests.conftest import Project, commit_files, restore_files
 from tests.errors import raises
 from tests.provenance.test_compare_cells import revision_cell
 from tests.provenance.worlds import PAPERS_LOADED, SHOWN, copy_of, edit_json
@@ -32,17 +31,13 @@ LINEAGE = "reports/smoke/msci/table-2.lineage.json"
 @pytest.fixture(scope="module")
 def committed(chance_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The reports in a repository of their own."""
-    root = copy_of(chance_project.root, tmp_path_factory.mktemp("against") / "project")
-    for command in (["init", "--quiet"], ["add", "reports"], ["commit", "--quiet", "--message", "reports"]):
-        subprocess.run(["git", *command], cwd=root, env=environment(), check=True)
-    return root
+    return commit_files(copy_of(chance_project.root, tmp_path_factory.mktemp("against") / "project"), "reports")
 
 
 @pytest.fixture
 def root(committed: Path) -> Path:
     """The same, as it was committed."""
-    subprocess.run(["git", "checkout", "--quiet", "--", "reports"], cwd=committed, env=environment(), check=True)
-    return committed
+    return restore_files(committed, "reports")
 
 
 def compared(root: Path) -> RevisionComparison:
@@ -108,8 +103,7 @@ def test_trainings_with_other_losses_are_named(tmp_path: Path) -> None:
     """A changed rate that moves no number by more than another seed does."""
     then = [EpochLoss(track="czsl", dataset="pairs", name="csp", seed=seed, epoch=1, loss=4.0) for seed in range(3)]
     (tmp_path / LOSSES).write_text(EpochLosses(tuple(then)).text)
-    for command in (["init", "--quiet"], ["add", LOSSES], ["commit", "--quiet", "--message", "losses"]):
-        subprocess.run(["git", *command], cwd=tmp_path, env=environment(), check=True)
+    commit_files(tmp_path, LOSSES)
     assert compare(tmp_path, PAPERS_LOADED, "HEAD").is_same
     now = [line.model_copy(update={"loss": loss}) for line, loss in zip(then, (4.0, 4.001, 4.1), strict=True)]
     (tmp_path / LOSSES).write_text(EpochLosses(tuple(now)).text)

@@ -1,6 +1,5 @@
 """A changed setting behind the numbers of a rerun, in a small project whose makers are replaced."""
 
-import subprocess
 from io import StringIO
 from typing import Any
 
@@ -11,7 +10,7 @@ from recompose.plan import closure
 from recompose.provenance.compare_revisions import compare
 from recompose.terminal.audit import show_comparison
 from recompose.workspace import Workspace
-from tests.conftest import environment
+from tests.conftest import commit_files
 from tests.monitor import test_verify as small
 from tests.provenance.worlds import edit_json
 
@@ -20,8 +19,7 @@ made, work = small.made, small.work  # fixtures
 
 def test_a_changed_setting_is_named_before_all_numbers(work: Workspace) -> None:
     small.publish(work)
-    for command in (["init", "--quiet"], ["add", "reports"], ["commit", "--quiet", "--message", "reports"]):
-        subprocess.run(["git", *command], cwd=work.root, env=environment(), check=True)
+    commit_files(work.root, "reports")
     rates: list[float] = []
 
     def change(document: dict[str, Any]) -> None:

@@ -628,23 +628,23 @@ def test_a_forest_plot_of_nothing_is_empty(tmp_path: Path) -> None:
 # another budget
 
 
-@pytest.mark.parametrize(
-    ("here", "there", "text"),
-    [
-        ("supported here", "supported here", "also supported at 3 x epochs"),
-        ("supported here", "reversed here", "depends on the budget: reversed at 3 x epochs"),
-        ("negligible here", "supported here", "depends on the budget: supported at 3 x epochs"),
-        ("reversed here", "undecided", "undecided at 3 x epochs"),
-        ("undecided", "reversed here", "reversed at 3 x epochs"),
-        ("undecided", "undecided", "also undecided at 3 x epochs"),
-        ("supported here", None, "not run at 3 x epochs"),
-    ],
-)
+BUDGET_TEXTS: dict[tuple[str, str | None], str] = {
+    ("supported here", "supported here"): "also supported at 3 x epochs",
+    ("supported here", "reversed here"): "depends on the budget: reversed at 3 x epochs",
+    ("negligible here", "supported here"): "depends on the budget: supported at 3 x epochs",
+    ("reversed here", "undecided"): "undecided at 3 x epochs",
+    ("undecided", "reversed here"): "reversed at 3 x epochs",
+    ("undecided", "undecided"): "also undecided at 3 x epochs",
+    ("supported here", None): "not run at 3 x epochs",
+}  # verdicts here and at another budget
+
+
+@pytest.mark.parametrize(("verdicts", "text"), BUDGET_TEXTS.items())
 def test_a_verdict_depends_on_the_budget_where_both_are_decided_and_differ(
-    here: str, there: str | None, text: str
+    verdicts: tuple[str, str | None], text: str
 ) -> None:
-    assert budget_text(here, there, "3 x epochs") == text
-    assert depends_on_budget(here, there) == text.startswith("depends")
+    assert budget_text(*verdicts, "3 x epochs") == text
+    assert depends_on_budget(*verdicts) == text.startswith("depends")
 
 
 def with_budget(work: Fake, looks: Looks | None = None, **values: Iterable[Any]) -> Fake:

@@ -26,10 +26,7 @@ ROWS = {"M": "m:lr", "V": "v:lr"}
 PAPER = Paper(
     name="p",
     title="t",
-    authors="a",
-    venue="v",
     track="czsl",
-    datasets={},
     artifacts={
         "table-1": Artifact(kind="settings", caption="c", rows=ROWS),
         "table-2": Artifact(kind="settings", caption="c", rows={"M": "m:lr"}),

@@ -151,16 +151,20 @@ def test_another_seed_chooses_other_pairs() -> None:
     assert shapes_pairs.choose_pairs(5) == shapes_pairs.choose_pairs(5)
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data sets have labels, and no pictures."""
+    monkeypatch.setattr(shapes_pairs, "_draw", lambda *_: None)
+
+
 def counts_of(root: Path, split: str) -> Counter[tuple[str, str]]:
     """How many images of a split show each pair."""
     return Counter((each["attr"], each["obj"]) for each in read_metadata(root / METADATA) if each["set"] == split)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("seed", range(4))
-def test_training_has_a_long_tail_and_shows_every_pair(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    monkeypatch.setattr(shapes_pairs, "_draw", lambda *_: None)
+def test_training_has_a_long_tail_and_shows_every_pair(tmp_path: Path, seed: int) -> None:
     shapes_pairs.draw(tmp_path, seed=seed, images={"train": 5000, "val": 1500, "test": 1500})
     counts = counts_of(tmp_path, "train")
     assert set(counts) == set(shapes_pairs.choose_pairs(seed)["train"])
@@ -169,11 +173,9 @@ def test_training_has_a_long_tail_and_shows_every_pair(
     assert sum(sorted(counts.values())[-8:]) > 0.3 * 5000  # a tenth of the pairs
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("seed", range(4))
-def test_validation_and_test_show_every_pair_as_often_as_any_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    monkeypatch.setattr(shapes_pairs, "_draw", lambda *_: None)
+def test_validation_and_test_show_every_pair_as_often_as_any_other(tmp_path: Path, seed: int) -> None:
     shapes_pairs.draw(tmp_path, seed=seed, images={"train": 90, "val": 1500, "test": 2260})
     for split in ("val", "test"):
         counts = counts_of(tmp_path, split)

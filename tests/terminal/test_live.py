@@ -21,7 +21,7 @@ from recompose.terminal import live
 from recompose.terminal.live import Headlines, Lines, follow, rendered, show_opening
 from recompose.terminal.text import rough_duration
 from recompose.workspace import Workspace
-from tests.configuration import write_params
+from tests.configuration import new_workspace
 
 EPOCHS = Progress("epoch", 2, 5, 0.1, 30.0, "")
 TRAINS = StoreItem("runs", "0123456789ab", "csp on shapes-pairs, seed 0", "running", progress=EPOCHS)
@@ -31,8 +31,7 @@ NUMBER = "msci 31.2 % (test/closed/dense/auc on shapes-pairs, n = 3)"
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
-    write_params(tmp_path, "smoke")
-    return Workspace(tmp_path)
+    return new_workspace(tmp_path, "smoke")
 
 
 @pytest.fixture

@@ -17,18 +17,22 @@ class Results(Protocol):
 
     def benchmarks(self, track: str) -> list[str]:
         """Return the benchmarks of a track."""
+        return self.plan.benchmarks(track)
 
     def looks(self, track: str) -> Looks | None:
         """Return the looks that the study's design declares for a track, or None: one look at all replicates."""
+        return self.plan.tracks[track].looks
 
     def data(self, track: str, benchmark: str) -> Recipe:
         """Return the data of a benchmark."""
+        return self.plan.tracks[track].benchmarks[benchmark]
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         """Return the planned evaluations of a method or a variant, by seed."""
 
     def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         """Return the complete ones of the planned evaluations."""
+        return [evaluation for evaluation in self.planned(track, name, benchmark) if self.is_complete(evaluation)]
 
     def is_complete(self, recipe: Recipe) -> bool:
         """Return True if the store has the result of a recipe."""
@@ -82,9 +86,6 @@ class PartialResults(Results):
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         return self._results.planned(track, name, benchmark)
-
-    def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        return [evaluation for evaluation in self.planned(track, name, benchmark) if self.is_complete(evaluation)]
 
     def is_complete(self, recipe: Recipe) -> bool:
         return self._results.is_complete(recipe)

@@ -49,6 +49,10 @@ class Names(Section):
 
 
 Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
+TrainingPrecision = Annotated[
+    Precision | None,
+    Field(description="Number format of its training, as Lightning calls it; null: the trainer's."),
+]
 
 
 class Trainer(Section):

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from recompose.exhibits.results import Results
 from recompose.files import read_json
-from recompose.inference.sequential import Looks
 from recompose.metric_cache import MetricCache
 from recompose.plan import Plan, Recipe
 from recompose.records import BuildInfo, Record
@@ -27,20 +26,8 @@ class StoredResults(Results):
     def plan(self) -> Plan:
         return self.work.plan
 
-    def benchmarks(self, track: str) -> list[str]:
-        return self.plan.benchmarks(track)
-
-    def looks(self, track: str) -> Looks | None:
-        return self.plan.tracks[track].looks
-
-    def data(self, track: str, benchmark: str) -> Recipe:
-        return self.plan.tracks[track].benchmarks[benchmark]
-
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         return self.plan.evaluations(track, name, benchmark)
-
-    def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        return [evaluation for evaluation in self.planned(track, name, benchmark) if self.is_complete(evaluation)]
 
     def recipe(self, key: str) -> Recipe:
         """Return the planned recipe with a key."""

@@ -79,16 +79,17 @@ def _phrase(name: str, replicates: list[Recipe]) -> str:
 
 def _models(published: PublishedLineage) -> str:
     """Return the input size of the backbones in words; empty if no record has it."""
-    sizes = {_image_size(record) for record in published.records.values() if record.kind == "backbones"} - {0}
+    models = [record for record in published.records.values() if record.kind == "backbones"]
+    sizes = {_number(record, "architecture", "vision_cfg", "image_size") for record in models} - {0}
     return f"CLIPs that see {_range(sizes)} pixels a side" if sizes else ""
 
 
-def _image_size(record: StableRecord) -> int:
-    """Return the side of the images of a CLIP in pixels; 0 if the record does not say it."""
-    architecture = record.document.get("architecture")
-    tower = architecture.get("vision_cfg") if isinstance(architecture, dict) else None
-    size = tower.get("image_size") if isinstance(tower, dict) else None
-    return size if isinstance(size, int) else 0
+def _number(record: StableRecord, *keys: str) -> int:
+    """Return the number below nested keys of a record's document; 0 if it has none."""
+    value: object = record.document
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, int) else 0
 
 
 def _training(published: PublishedLineage) -> str:
@@ -96,18 +97,11 @@ def _training(published: PublishedLineage) -> str:
     runs = {key: record for key, record in published.records.items() if record.kind == "runs"}
     if not runs:
         return ""
-    epochs = {_epochs(record) for record in runs.values()} - {0}
+    epochs = {_number(record, "settings", "training", "epochs") for record in runs.values()} - {0}
     lasting = f" of {_range(epochs)} {'epoch' if epochs == {1} else 'epochs'}" if epochs else ""
     seconds = [published.made[key].seconds for key in runs if key in published.made]
     time = f", {_minutes(sum(seconds))} of training" if len(seconds) == len(runs) else ""
     return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}{lasting}{time}"
-
-
-def _epochs(record: StableRecord) -> int:
-    settings = record.document.get("settings")
-    training = settings.get("training") if isinstance(settings, dict) else None
-    epochs = training.get("epochs") if isinstance(training, dict) else None
-    return epochs if isinstance(epochs, int) else 0
 
 
 def _minutes(seconds: float) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from recompose.exhibits.metric import Metric
 from recompose.params.method import MethodSettings
@@ -77,3 +79,13 @@ def published_sizes(adapters: Mapping[str, DataAdapter], document: Document) -> 
 def load_adapter(adapters: Mapping[str, DataAdapter], document: Document) -> ModuleType:
     """Return the module that reads a data set, by its recipe's document."""
     return import_module(adapters[document["adapter"]].module)
+
+
+def read_raw(adapters: Mapping[str, DataAdapter], document: Document, root: Path) -> Any:
+    """Read and check a data set's raw files, by its recipe's document; that of a drawn one counts its images.
+
+    Raises:
+        DataError: the files are not the data set.
+    """
+    read = load_adapter(adapters, document).read
+    return read(root, document["images"]) if "images" in document else read(root)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from recompose.digest import digest
 from recompose.errors import ParamsError, PlanError
@@ -19,6 +19,9 @@ from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import DataAdapter, Method
+
+if TYPE_CHECKING:
+    from recompose.tracks.track import Track
 
 
 def data_recipe(track: str, name: str, dataset: Section, adapter: DataAdapter, seed: int) -> Recipe:
@@ -65,6 +68,13 @@ class Runs(ABC):
     methods: Mapping[str, Method]
     adapters: Mapping[str, DataAdapter]
     _settings: dict[tuple[str, str, str], Document] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, track: "Track", params: Params, planner: Planner, variants: Mapping[str, Variant]) -> Self:
+        """Return the planner of a track, for the chosen profile."""
+        section, choice = params.tracks[track.name], params.chosen.tracks[track.name]
+        assert isinstance(section, TrackSection) and isinstance(choice, TrackChoice)
+        return cls(track.name, params, section, choice, planner, variants, track.methods, track.adapters)
 
     @abstractmethod
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:

@@ -11,15 +11,14 @@ from recompose.monitor.doctor.disk_space import SpaceNeed, cache_needs, check_di
 from recompose.monitor.doctor.inputs import ABSENT, NO_FOLDER, OFFERED, InputSource, UpstreamFile
 from recompose.plan import Recipe
 from recompose.workspace import Workspace
-from tests.configuration import write_params
+from tests.configuration import new_workspace
 
 Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
-    write_params(tmp_path, "paper")
-    return Workspace(tmp_path)
+    return new_workspace(tmp_path, "paper")
 
 
 def cached(work: Workspace, kind: str, name: str) -> Recipe:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.data.pairs import PairData, Sample
+from tests.clips import random_clip
 
 PAIRS = {
     "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
@@ -16,8 +16,7 @@ PAIRS = {
 
 @pytest.fixture(scope="module")
 def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
+    return random_clip()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings
 from recompose.tracks.czsl.metrics.czsl import report_of
@@ -16,7 +16,7 @@ from recompose.tracks.czsl.metrics.worlds import score_worlds
 from recompose.tracks.czsl.scoring import restore
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from tests.tracks.czsl.methods.derivations import new_method, settings_of
-from tests.tracks.czsl.tiny import CPU, scorer_of
+from tests.tracks.czsl.tiny import CPU, pairs_in_turns, scorer_of
 
 STATES = {"blue": (30, 60, 220), "green": (30, 200, 60), "red": (220, 40, 40)}
 OBJECTS = {"left": np.s_[:, :16], "middle": np.s_[8:24, 8:24], "top": np.s_[:16, :]}  # where the colour is
@@ -36,12 +36,7 @@ SETTINGS: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def data() -> PairData:
     pairs = {"train": SEEN, "val": [*SEEN[:3], *UNSEEN[:2]], "test": [*SEEN[3:], *UNSEEN[2:]]}
-    samples = [
-        Sample(f"{split}{index}.png", *pairs[split][index % len(pairs[split])], split)
-        for split, count in (("train", 60), ("val", 30), ("test", 12))
-        for index in range(count)
-    ]
-    return PairData(pairs, samples)
+    return pairs_in_turns(pairs, train=60, val=30, test=12)
 
 
 @pytest.fixture(scope="module")

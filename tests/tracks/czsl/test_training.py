@@ -14,7 +14,7 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
 from recompose.errors import ArgumentError
-from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.evaluation import evaluate
 from recompose.tracks.czsl.methods.c_s_o.model import CSO
 from recompose.tracks.czsl.methods.csp.model import CSP
@@ -32,7 +32,15 @@ from recompose.tracks.czsl.training import CHECKPOINT, COSTS, PairTraining, fit_
 from recompose.training.best import BestEpoch
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import method_of, random_images, settings_of
-from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, scorer_of, write_inputs
+from tests.tracks.czsl.tiny import (
+    CPU,
+    TowerTuningCSP,
+    evaluation_document,
+    pairs_in_turns,
+    run_document,
+    scorer_of,
+    write_inputs,
+)
 
 STATES, OBJECTS = ["blue", "red", "striped"], ["circle", "moon", "star"]
 SEEN = [("blue", "circle"), ("red", "moon"), ("striped", "star"), ("blue", "moon"), ("red", "circle")]
@@ -47,12 +55,7 @@ THREE_PATH: dict[str, Any] = {"halve_every": 1, "augment": False, "selection": S
 @pytest.fixture(scope="module")
 def data() -> PairData:
     pairs = {"train": SEEN, "val": [*SEEN[:2], *UNSEEN[:1]], "test": [*SEEN[2:4], *UNSEEN[1:]]}
-    samples = [
-        Sample(f"{split}{index}.png", *pairs[split][index % len(pairs[split])], split)
-        for split, count in (("train", 90), ("val", 45), ("test", 45))
-        for index in range(count)
-    ]
-    return PairData(pairs, samples)
+    return pairs_in_turns(pairs, train=90, val=45, test=45)
 
 
 @pytest.fixture(scope="module")

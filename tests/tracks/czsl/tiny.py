@@ -11,13 +11,23 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.files import write_json
-from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
 from recompose.tracks.czsl.methods.csp.model import CSP
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 from recompose.tracks.czsl.metrics.worlds import Blocks, Scorer
 from recompose.training.hardware import Hardware
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+
+
+def pairs_in_turns(pairs: Mapping[str, list[Pair]], **images: int) -> PairData:
+    """Return data with so many images of each split, of its pairs in turns."""
+    samples = [
+        Sample(f"{split}{index}.png", *pairs[split][index % len(pairs[split])], split)
+        for split, count in images.items()
+        for index in range(count)
+    ]
+    return PairData(dict(pairs), samples)
 
 
 def write_inputs(

@@ -23,8 +23,9 @@ from recompose.tracks.vlc.evaluation import EMBEDDINGS, evaluate
 from recompose.tracks.vlc.suites import embeddings
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.training.hardware import Hardware
+from tests.clips import random_clip
 from tests.tracks.vlc.tiny import activations, narrowed
-from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, tiny_suites, write_images
+from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_images
 
 CPU = Hardware("32-true", "cpu", 1)
 ATOL = 1e-5  # of cosines in 32 bits, in batches and alone

@@ -16,6 +16,7 @@ from torch.nn.functional import conv2d
 from recompose.backbones.clip import Backbone, build, outline
 from recompose.errors import ArgumentError
 from recompose.tracks.vlc.methods.parts.tower_lora import LowRankChange, attach, merge
+from tests.clips import random_clip
 from tests.errors import raises
 
 RANK, ALPHA = 4, 1.0
@@ -40,8 +41,7 @@ def plain(tmp_path: Path) -> Backbone:
 @pytest.fixture
 def stem() -> Backbone:
     """With a stem of several convolutions."""
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
+    return random_clip()
 
 
 def pixels(seed: int = 1) -> Tensor:

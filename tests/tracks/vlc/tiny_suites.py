@@ -9,16 +9,11 @@ import torch
 from PIL import Image
 from torch.nn.functional import normalize
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.data.pictures import Picture
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
 
 WORDS = ("red", "blue", "dog", "cat", "on", "under", "a", "small", "box", "ball")
-
-
-def random_clip() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
 
 
 def write_images(root: Path, count: int = 8) -> None:

@@ -70,9 +70,7 @@ class CZSL(Track):
     metric_code = ("recompose.tracks.czsl.metric_values",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
-        choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
-        assert isinstance(choice, CzslChoice) and isinstance(section, Czsl)
-        return PairRuns(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+        return PairRuns.of(self, params, planner, variants).plan()
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / "archives" if recipe.name == WORDS else super().root(recipe, data)

@@ -64,9 +64,7 @@ class GZSL(Track):
     metric_code = ("recompose.tracks.gzsl.metric_values",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
-        choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
-        assert isinstance(choice, GzslChoice) and isinstance(section, Gzsl)
-        return ClassRuns(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+        return ClassRuns.of(self, params, planner, variants).plan()
 
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         from recompose.tracks.gzsl.data.acquire import acquire

@@ -12,11 +12,7 @@ COUNT = 3
 
 
 def samples(document: Mapping[str, Any]) -> Iterator[tuple[Image.Image, str]]:
-    """Yield the first picture of a few classes [96 x 96], each with the name of its class.
-
-    Args:
-        document: of the recipe of the data.
-    """
+    """Yield the first picture of a few classes [96 x 96], by their recipe's document, each with its class's name."""
     if document["adapter"] != "shapes-classes":
         return
     replicate = choose_classes(document["seed"])

@@ -106,9 +106,7 @@ class VLC(Track):
     metric_code = ("recompose.tracks.vlc.suites.metric_values",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
-        choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
-        assert isinstance(choice, VlcChoice) and isinstance(section, Vlc)
-        return _CaptionRuns(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+        return _CaptionRuns.of(self, params, planner, variants).plan()
 
     def data_fields(self) -> dict[str, list[DataAdapter]]:
         corpora = [adapter for adapter in ADAPTERS.values() if adapter.kind == "corpus"]

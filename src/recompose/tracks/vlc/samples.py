@@ -13,11 +13,7 @@ COUNT = 3
 
 
 def samples(document: Mapping[str, Any]) -> Iterator[tuple[Image.Image, str]]:
-    """Yield the first pictures of a corpus [32 x 32], each with its caption.
-
-    Args:
-        document: of the recipe of the data.
-    """
+    """Yield the first pictures of a corpus [32 x 32], by its recipe's document, each with its caption."""
     if document["adapter"] != "shapes-captions":
         return
     corpus = document["corpus"]

@@ -100,10 +100,11 @@ def pack_ut_zappos(unpacked: Path, splits: Path, **changed: Any) -> None:
     put(unpacked / "images/ut-zap50k-images/Boots/unused.jpg", "unused")
 
 
-def assert_arranged(module: ModuleType, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def assert_arranged(module: ModuleType, root: Path) -> None:
     """The four images lie where the metadata says, and the data set is read."""
-    monkeypatch.setattr(module, "STATISTICS", STATISTICS)
-    data = module.read(root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "STATISTICS", STATISTICS)
+        data = module.read(root)
     assert [(root / sample.path).read_text() for sample in data.samples] == [f"#{n}" for n in range(len(LABELS))]
     assert [(sample.state, sample.object, sample.split) for sample in data.samples] == LABELS
     assert sorted(path.name for path in root.iterdir()) == sorted(["images", METADATA, SPLIT_NAME])
@@ -123,17 +124,15 @@ def test_a_folder_is_found_below_any_others(unpacked: Path, outer: str) -> None:
 
 def test_a_file_of_that_name_is_no_folder(unpacked: Path) -> None:
     put(unpacked / "release_dataset/images", "")
-    with pytest.raises(DataError) as caught:
+    with raises(DataError, code="not-one-folder", place=unpacked / "release_dataset/images"):
         find_folder(unpacked, "release_dataset/images")
-    assert "release_dataset/images" in str(caught.value)
 
 
 def test_two_folders_of_that_name_are_refused(unpacked: Path) -> None:
     (unpacked / "a/images").mkdir(parents=True)
     (unpacked / "b/images").mkdir(parents=True)
-    with pytest.raises(DataError) as caught:
+    with raises(DataError, code="not-one-folder", place=unpacked / "images"):
         find_folder(unpacked, "images")
-    assert str(unpacked) in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["mit-states", "ut-zap50k"])
@@ -157,30 +156,25 @@ def test_a_split_without_metadata_is_refused(unpacked: Path, splits: Path, root:
 # MIT-States
 
 
-def test_mit_states_folders_get_the_names_that_its_metadata_uses(
-    unpacked: Path, splits: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mit_states_folders_get_the_names_that_its_metadata_uses(unpacked: Path, splits: Path, root: Path) -> None:
     pack_mit_states(unpacked, splits)
     mit_states.arrange(unpacked, root)
-    assert_arranged(mit_states, root, monkeypatch)
+    assert_arranged(mit_states, root)
     assert (root / "images/adj_dog/9.jpg").read_text() == "no state"
 
 
 def test_mit_states_without_its_images_is_refused(unpacked: Path, splits: Path, root: Path) -> None:
-    with pytest.raises(DataError) as caught:
+    with raises(DataError, code="not-one-folder", place=unpacked / "release_dataset/images"):
         mit_states.arrange(unpacked, root)
-    assert "release_dataset/images" in str(caught.value)
 
 
 # UT-Zappos
 
 
-def test_ut_zappos_images_go_from_upstream_places_to_their_labels(
-    unpacked: Path, splits: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ut_zappos_images_go_from_upstream_places_to_their_labels(unpacked: Path, splits: Path, root: Path) -> None:
     pack_ut_zappos(unpacked, splits)
     ut_zappos.arrange(unpacked, root)
-    assert_arranged(ut_zappos, root, monkeypatch)
+    assert_arranged(ut_zappos, root)
     assert len(files(root / "images")) == len(LABELS)
 
 
@@ -245,19 +239,18 @@ def test_a_record_without_an_upstream_name_is_refused(unpacked: Path, splits: Pa
 
 
 @pytest.mark.parametrize("outer", ["cgqa", "cgqa/cgqa", "mirror/cgqa"])
-def test_cgqa_has_the_layout_already(unpacked: Path, root: Path, monkeypatch: pytest.MonkeyPatch, outer: str) -> None:
+def test_cgqa_has_the_layout_already(unpacked: Path, root: Path, outer: str) -> None:
     pack_split(unpacked / outer, records())
     for number in range(len(LABELS)):
         put(unpacked / outer / "images" / image(number), f"#{number}")
     cgqa.arrange(unpacked, root)
-    assert_arranged(cgqa, root, monkeypatch)
+    assert_arranged(cgqa, root)
 
 
 def test_cgqa_without_its_images_is_refused(unpacked: Path, root: Path) -> None:
     pack_split(unpacked / "cgqa", records())
-    with pytest.raises(DataError) as caught:
+    with raises(DataError, code="not-one-folder", place=unpacked / "cgqa/images"):
         cgqa.arrange(unpacked, root)
-    assert "cgqa/images" in str(caught.value)
 
 
 def test_a_fake_archive_is_not_the_real_data_set(unpacked: Path, splits: Path, root: Path) -> None:

@@ -98,6 +98,15 @@ def unsettle(module: nn.Module, seed: int = 7, size: float = 0.1) -> None:
             part.running_var.mul_(torch.rand(part.running_var.shape, generator=generator) + 0.5)
 
 
+def made_method(kind: Any, backbone: Backbone, settings: dict[str, Any], *, new: bool = False) -> Any:
+    """A method of three paths in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
+    torch.manual_seed(5)
+    method = new_method(kind, backbone, STATES, OBJECTS, settings).eval()
+    if not new:
+        unsettle(method)
+    return method
+
+
 # images
 
 

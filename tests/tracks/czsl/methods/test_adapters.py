@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.parts.adapters import Adapter, BlockAdapters
+from tests.clips import random_clip
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, unsettle
 
 EVERY = [0, 1, 2, 3]
@@ -17,8 +18,7 @@ EVERY = [0, 1, 2, 3]
 
 @pytest.fixture(scope="module")
 def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval().requires_grad_(False)
+    return random_clip().requires_grad_(False)
 
 
 @pytest.fixture(scope="module")

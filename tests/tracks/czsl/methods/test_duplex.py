@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ TARGET = {"closed": CLOSED, "open": EVERYTHING}
 FEWER = [0, 2, 2, 2]  # a batch without state 1
 KNOWN = [(0, 0), (2, 1), (0, 0), (1, 1), (2, 1)]  # labels of the images whose embeddings are known
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+every_graph = pytest.mark.parametrize(("target", "edges"), list(product(TARGET, ("posteriors", "labels"))))
 TRAINING = PairTrainingSettings(lr=1e-3, weight_decay=0.0, batch_size=4, accumulate=1, epochs=1)
 
 
@@ -290,8 +292,7 @@ def test_projections_begin_as_the_sum_of_a_state_and_an_object(backbone: Backbon
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.75])
-@pytest.mark.parametrize("edges", ["posteriors", "labels"])
-@pytest.mark.parametrize("target", ["closed", "open"])
+@every_graph
 def test_the_loss_is_that_of_equation_20(
     either: Backbone, images: Tensor, target: str, edges: str, momentum: float
 ) -> None:
@@ -312,8 +313,7 @@ def test_each_weight_is_of_its_own_loss_and_zero_switches_it_off(
     assert all((part - parts[place]).abs() > 1e-2 for k, part in enumerate(parts) if k != place)
 
 
-@pytest.mark.parametrize("target", ["closed", "open"])
-@pytest.mark.parametrize("edges", ["posteriors", "labels"])
+@every_graph
 @pytest.mark.parametrize("differentiable", [True, False])
 def test_gradients_are_those_of_the_derivation(
     backbone: Backbone, images: Tensor, differentiable: bool, edges: str, target: str
@@ -451,8 +451,7 @@ def test_without_refinement_no_graph_is_built_and_at_lambda_one_neither(
 
 @torch.no_grad()
 @pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("edges", ["posteriors", "labels"])
-@pytest.mark.parametrize("target", ["closed", "open"])
+@every_graph
 def test_refined_prototypes_are_those_of_algorithm_1_in_the_order_of_the_target(
     backbone: Backbone, target: str, edges: str, training: bool
 ) -> None:
@@ -483,8 +482,7 @@ def test_refined_prototypes_are_those_of_algorithm_1_in_the_order_of_the_target(
 
 @torch.no_grad()
 @pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
-@pytest.mark.parametrize("edges", ["posteriors", "labels"])
-@pytest.mark.parametrize("target", ["closed", "open"])
+@every_graph
 def test_candidates_move_and_all_others_stay_to_the_bit(
     backbone: Backbone, images: Tensor, target: str, edges: str, momentum: float
 ) -> None:

@@ -16,10 +16,8 @@ from recompose.tracks.czsl.methods.parts.three_path import ThreePath
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
-    OBJECTS,
     PAIRS,
-    STATES,
-    new_method,
+    made_method,
     plain_fused,
     plain_interaction,
     plain_layers,
@@ -28,7 +26,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_norm,
     plain_paths,
     settings_of,
-    unsettle,
 )
 
 SETTINGS = settings_of("msci")
@@ -52,9 +49,7 @@ VARIANTS: list[dict[str, Any]] = [
 
 
 def made(backbone: Backbone, **changed: Any) -> MSCI:
-    torch.manual_seed(5)
-    method: MSCI = new_method(MSCI, backbone, STATES, OBJECTS, SETTINGS | changed).eval()
-    unsettle(method)
+    method: MSCI = made_method(MSCI, backbone, SETTINGS | changed)
     return method
 
 
@@ -165,7 +160,7 @@ def test_tokens_are_projected_once_for_all_paths_and_blocks_of_texts(
 
 
 def test_shares_are_learned_vectors_that_begin_at_their_setting(backbone: Backbone) -> None:
-    method = new_method(MSCI, backbone, STATES, OBJECTS, SETTINGS | {"share": 0.25})
+    method = made_method(MSCI, backbone, SETTINGS | {"share": 0.25}, new=True)
     assert set(method.shares) == {"low", "high"}
     for share in method.shares.values():
         assert share.requires_grad

@@ -6,11 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.clip.model import CLIP
 from recompose.tracks.czsl.methods.coop.model import CoOp
 from recompose.tracks.czsl.methods.csp.model import CSP
 from recompose.tracks.czsl.methods.parts.pair_method import TextMethod, cosine_logits, mean_token_embeddings
+from tests.clips import random_clip
 from tests.tracks.czsl.methods.derivations import method_of, plain_mean, plain_prompt, words
 
 STATES = ["red", "Faux.Leather", "striped"]
@@ -21,8 +22,7 @@ PAIRS = torch.tensor([[0, 0], [0, 1], [1, 0], [2, 1]])
 
 @pytest.fixture(scope="module")
 def backbone() -> Backbone:
-    torch.manual_seed(0)
-    return build("shapes-clip", "gelu").eval()
+    return random_clip()
 
 
 def unit_prompt(backbone: Backbone, context: list[Tensor], state: Tensor, name: Tensor) -> Tensor:

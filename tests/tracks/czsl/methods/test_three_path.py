@@ -26,8 +26,8 @@ from tests.tracks.czsl.methods.derivations import (
     OWN,
     PAIRS,
     STATES,
+    made_method,
     method_of,
-    new_method,
     plain_disentangled,
     plain_fused,
     plain_loss,
@@ -47,21 +47,12 @@ METHODS: dict[str, type[ThreePath]] = {"c-s-o": CSO, "troika": Troika, "msci": M
 
 
 @pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone("shapes-clip", tmp_path_factory.mktemp("architectures"))
-
-
-@pytest.fixture(scope="module")
 def images() -> Tensor:
     return random_images(4)
 
 
 def made(backbone: Backbone, name: str = "c-s-o", *, new: bool = False, **changed: Any) -> ThreePath:
-    """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
-    torch.manual_seed(5)
-    method: ThreePath = new_method(METHODS[name], backbone, STATES, OBJECTS, settings_of(name, **changed)).eval()
-    if not new:
-        unsettle(method)
+    method: ThreePath = made_method(METHODS[name], backbone, settings_of(name, **changed), new=new)
     return method
 
 

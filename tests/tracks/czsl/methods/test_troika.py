@@ -12,16 +12,13 @@ from recompose.tracks.czsl.methods.troika.model import Troika
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
-    OBJECTS,
     PAIRS,
-    STATES,
-    new_method,
+    made_method,
     plain_fused,
     plain_interaction,
     plain_norm,
     plain_paths,
     settings_of,
-    unsettle,
 )
 
 SETTINGS = settings_of("troika", fusion="logits", traction_dropout=0.3)
@@ -33,9 +30,7 @@ def backbone(either: Backbone) -> Backbone:
 
 
 def made(backbone: Backbone, **changed: Any) -> Troika:
-    torch.manual_seed(5)
-    method: Troika = new_method(Troika, backbone, STATES, OBJECTS, SETTINGS | changed).eval()
-    unsettle(method)
+    method: Troika = made_method(Troika, backbone, SETTINGS | changed)
     return method
 
 
@@ -84,7 +79,7 @@ def test_scores_add_logits_and_the_product_of_probabilities(backbone: Backbone, 
 
 
 def test_lambda_is_a_learned_vector_that_begins_at_its_setting(backbone: Backbone) -> None:
-    method = new_method(Troika, backbone, STATES, OBJECTS, SETTINGS | {"traction": 0.25})
+    method = made_method(Troika, backbone, SETTINGS | {"traction": 0.25}, new=True)
     assert dict(method.named_parameters())["traction"].requires_grad
     assert torch.equal(method.traction, torch.full((backbone.width,), 0.25))
 

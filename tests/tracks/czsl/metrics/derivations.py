@@ -209,6 +209,31 @@ def group_shares(given: list[int], targets: list[int], names: list[str]) -> dict
     return shares
 
 
+def sweep_numbers(problem: Problem, sweep: str) -> dict[str, float]:
+    """The field's four numbers of a dense sweep of the bias, or of the field's own."""
+    return dense_numbers(problem) if sweep == "dense" else field_sweep(problem).numbers
+
+
+def world_numbers(problem: Problem, pairs: list[tuple[str, str]], shown: list[int]) -> dict[str, Any]:
+    """All numbers of a world, nested, with the number of training images of each pair."""
+    state, name = part_accuracies(problem, pairs)
+    names = group_names(shown, problem.seen)
+    means: dict[Any, Fraction] = {}
+    for bias in probes(problem):
+        given = answers(problem, bias)
+        means[bias] = harmonic(accuracy(problem, given, True), accuracy(problem, given, False))
+    balanced = max(means, key=lambda bias: (means[bias], -bias))  # the lowest of the best
+    return {
+        **{sweep: sweep_numbers(problem, sweep) for sweep in ("dense", "field")},
+        "state": state,
+        "object": name,
+        "groups": {
+            "unbiased": group_shares(answers(problem, 0), problem.targets, names),
+            "balanced": group_shares(answers(problem, balanced), problem.targets, names),
+        },
+    }
+
+
 def numbers_of(report: Any) -> dict[str, float]:
     """The field's four numbers of a report."""
     return {name: getattr(report, name) for name in NUMBERS}

@@ -1,7 +1,6 @@
 """Feasibility by plain loops, and ladders against a dense evaluation at every threshold."""
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -27,8 +26,8 @@ from tests.tracks.czsl.metrics.derivations import (
     close,
     couples_auc,
     dense_numbers,
-    field_sweep,
     numbers_of,
+    sweep_numbers,
 )
 
 KINDS = ["numpy-float32", "torch-float32", "torch-bfloat16"]
@@ -399,14 +398,10 @@ def test_reports_of_released_calibration_are_those_of_a_dense_evaluation() -> No
     given = random_calibrated(15, 25, 20, 1, 8)
     assert min(given.thresholds) < 0 < max(given.thresholds)
     ladder = ladder_of(given)
-    expected: dict[str, Callable[[Problem], dict[str, float]]] = {
-        "dense": dense_numbers,
-        "field": lambda problem: field_sweep(problem).numbers,
-    }
     for threshold in every_threshold(given):
         for sweep in SWEEPS:
             actual = report_of(released_calibration(ladder, threshold), sweep)
-            assert numbers_of(actual) == close(expected[sweep](given.multiplied(threshold)))
+            assert numbers_of(actual) == close(sweep_numbers(given.multiplied(threshold), sweep))
 
 
 @pytest.mark.parametrize(
@@ -429,7 +424,7 @@ def literal_search(given: Calibrated) -> float:
     """The first of 50 thresholds in equal steps with the best AUC of the field's evaluator on multiplied scores."""
     best, actual = -math.inf, math.nan
     for threshold in np.linspace(given.thresholds[0], given.thresholds[-1], 50).tolist():
-        auc = field_sweep(given.multiplied(threshold)).numbers["auc"]
+        auc = sweep_numbers(given.multiplied(threshold), "field")["auc"]
         if auc > best:
             best, actual = auc, threshold
     return actual

@@ -127,6 +127,13 @@ def table(data: PairData) -> np.ndarray:
     return np.random.default_rng(3).integers(-3, 4, (len(data.samples), len(EVERYTHING))).astype(np.float32)
 
 
+@pytest.fixture(params=[(1, 1), (5, 2), (1000, 1000)])
+def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Images and pairs are scored in blocks of several sizes."""
+    for name, size in zip(("IMAGE_BLOCK", "PAIR_BLOCK"), request.param, strict=True):
+        monkeypatch.setattr(worlds, name, size)
+
+
 def scorer_of(table: np.ndarray, make: Make) -> worlds.Scorer:
     def scorer(blocks: list[list[tuple[str, str]]], world: str) -> Callable[[np.ndarray], Iterator[Any]]:
         columns = [[EVERYTHING.index(pair) for pair in block] for block in blocks]
@@ -147,18 +154,10 @@ def expected_top(data: PairData, table: np.ndarray, lists: dict[str, list[tuple[
 
 @pytest.mark.parametrize("maker", ["numpy-float32", "torch-float32"])
 @pytest.mark.parametrize("calibrates", [False, True])
-@pytest.mark.parametrize(("images", "pairs"), [(1, 1), (5, 2), (1000, 1000)])
+@pytest.mark.usefixtures("blocks")
 def test_an_evaluation_keeps_the_best_pairs_of_the_closed_world_of_each_test_image(
-    data: PairData,
-    table: np.ndarray,
-    monkeypatch: pytest.MonkeyPatch,
-    images: int,
-    pairs: int,
-    calibrates: bool,
-    maker: str,
+    data: PairData, table: np.ndarray, calibrates: bool, maker: str
 ) -> None:
-    monkeypatch.setattr(worlds, "IMAGE_BLOCK", images)
-    monkeypatch.setattr(worlds, "PAIR_BLOCK", pairs)
     feasibility = np.linspace(-1, 1, 9).reshape(3, 3) if calibrates else None
     scores = score_worlds(data, scorer_of(table, MAKERS[maker]), feasibility)
     assert scores.top.tolist() == expected_top(data, table, PAIRS)

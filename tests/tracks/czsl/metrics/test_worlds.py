@@ -5,7 +5,6 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,19 +20,12 @@ from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds
 from tests.tracks.czsl.metrics.derivations import (
     NUMBERS,
     Problem,
-    accuracy,
-    answers,
     assert_best,
     assert_same,
     close,
     couples_auc,
-    dense_numbers,
-    field_sweep,
-    group_names,
-    group_shares,
-    harmonic,
-    part_accuracies,
-    probes,
+    sweep_numbers,
+    world_numbers,
 )
 
 RED_CAT, RED_DOG, BLUE_CAT, BLUE_DOG, GREEN_CAT, GREEN_DOG = (
@@ -188,7 +180,7 @@ class Derived:
         best: tuple[Any, float] = (-1, math.nan)
         for threshold in tried:
             problem = self.calibrated("val", world, threshold)
-            auc = couples_auc(problem) if world == "feasible" else field_sweep(problem).numbers["auc"]
+            auc = couples_auc(problem) if world == "feasible" else sweep_numbers(problem, "field")["auc"]
             if auc > best[0]:
                 best = auc, threshold
         return best[1]
@@ -200,24 +192,8 @@ class Derived:
 
     def numbers(self, split: str, world: str) -> dict[str, Any]:
         problem, pairs = self.problem(split, world), self.pairs("closed" if world == "closed" else "open")
-        state, name = part_accuracies(problem, pairs)
         shown = [sum((s.state, s.object) == pair for s in self.data.samples if s.split == "train") for pair in pairs]
-        names = group_names(shown, problem.seen)
-        means: dict[Any, Fraction] = {}
-        for bias in probes(problem):
-            given = answers(problem, bias)
-            means[bias] = harmonic(accuracy(problem, given, True), accuracy(problem, given, False))
-        balanced = max(means, key=lambda bias: (means[bias], -bias))  # the lowest of the best
-        numbers = {
-            "dense": dense_numbers(problem),
-            "field": field_sweep(problem).numbers,
-            "state": state,
-            "object": name,
-            "groups": {
-                "unbiased": group_shares(answers(problem, 0), problem.targets, names),
-                "balanced": group_shares(answers(problem, balanced), problem.targets, names),
-            },
-        }
+        numbers = world_numbers(problem, pairs, shown)
         return numbers if world in ("closed", "open") else {**numbers, "threshold": self.threshold(world)}
 
 

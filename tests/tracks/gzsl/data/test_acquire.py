@@ -216,7 +216,7 @@ def test_a_drawn_data_set_is_drawn_once(tmp_path: Path, monkeypatch: pytest.Monk
         counts = {f"{split}_images": count for split, count in images.items()}
         return acquisition.xlsa17.read(root, replace(COUNTS, **counts))
 
-    monkeypatch.setattr(acquisition, "load_adapter", lambda adapters, document: SimpleNamespace(draw=draw, read=read))
+    monkeypatch.setattr("recompose.tracks.catalogue.import_module", lambda name: SimpleNamespace(draw=draw, read=read))
     document = {"adapter": "shapes-classes", "seed": 7, "images": images}
     recipe = Recipe("data", "shapes-classes", document, track="gzsl")
     for _ in range(2):

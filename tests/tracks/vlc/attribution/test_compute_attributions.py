@@ -17,7 +17,8 @@ from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
 from recompose.tracks.vlc.suites.scores import Features
 from recompose.tracks.vlc.text.aro_captions import ATTRIBUTES, RELATIONS, concepts_of
-from tests.tracks.vlc.tiny_suites import plain_text, random_clip
+from tests.clips import random_clip
+from tests.tracks.vlc.tiny_suites import plain_text
 
 CPU = torch.device("cpu")
 SAID = ("the dog is left of the red cup", "the cup is under the old dog", "a dog under a cup", "the dog is on the ball")

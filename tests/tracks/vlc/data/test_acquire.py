@@ -172,7 +172,9 @@ def test_a_drawn_corpus_is_drawn_once_and_its_knowledge_copied(tmp_path: Path, m
         for name, content in lexicon_files().items():
             (root / "lexicon" / name).write_bytes(content)
 
-    monkeypatch.setattr(acquisition, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=negclip_list.read))
+    monkeypatch.setattr(
+        acquisition, "load_adapter", lambda adapters, document: SimpleNamespace(draw=draw, read=negclip_list.read)
+    )
     section = ShapesCaptions(adapter="shapes-captions", seed=3, corpus="shapes-coco", images=4)
     recipe = Recipe("data", "shapes", section.model_dump(), track="vlc")
     for _ in range(2):
@@ -207,7 +209,7 @@ def test_captions_that_are_drawn_without_parses_are_parsed_here(
     tmp_path: Path, archives: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     adapter = SimpleNamespace(draw=draw_pictures, read=read_pictures)
-    monkeypatch.setattr(acquisition, "_adapter", lambda recipe: adapter)
+    monkeypatch.setattr(acquisition, "load_adapter", lambda *_: adapter)
     section = Pictures(images=3, model=archive(WHEEL), lexicon=archive(LEXICON))
     document = {"adapter": "shapes-captions", "images": 3, "model": {WHEEL: None}, "lexicon": {LEXICON: None}}
     recipe = Recipe("data", "mine", document, track="vlc")
@@ -221,7 +223,7 @@ def test_captions_that_are_drawn_without_parses_are_parsed_here(
 
 def test_captions_that_nobody_parses_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = SimpleNamespace(draw=draw_pictures, read=read_pictures)
-    monkeypatch.setattr(acquisition, "_adapter", lambda recipe: adapter)
+    monkeypatch.setattr(acquisition, "load_adapter", lambda *_: adapter)
     recipe = Recipe("data", "mine", {"adapter": "shapes-captions"}, track="vlc")
     draw_pictures(tmp_path, images=2)
     for absent in ("docs.spacy", "lexicon"):
@@ -307,7 +309,7 @@ def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.Mon
             suites.append(one.suite(name, {name: one.choices("i2t", [item])}))
         return suites
 
-    monkeypatch.setattr(acquisition, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=read))
+    monkeypatch.setattr(acquisition, "load_adapter", lambda *_: SimpleNamespace(draw=draw, read=read))
     section = ShapesSuites(adapter="shapes-suites", seed=5, share=1.0)
     recipe = Recipe("data", "shapes-suites", section.model_dump(), track="vlc")
     root = acquire(recipe, section, tmp_path, tmp_path / "shapes-suites-1")

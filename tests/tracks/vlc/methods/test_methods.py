@@ -10,15 +10,8 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, end_of_text
 from recompose.errors import ArgumentError
+from recompose.tracks.vlc import losses
 from recompose.tracks.vlc.building import build_method
-from recompose.tracks.vlc.losses import (
-    contrastive_loss,
-    contrastive_loss_with_negatives,
-    cross_modal_rank_loss,
-    hard_negative_loss,
-    intra_modal_loss,
-    local_hard_negative_loss,
-)
 from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, TokenRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.tracks.vlc.training import in_32_bits
@@ -164,13 +157,13 @@ def features(seed: int = 0) -> Representations:
 
 def test_losses_are_what_methods_say() -> None:
     batch, scale = features(), backbone_of().logit_scale
-    plain = contrastive_loss(batch.images, batch.texts, scale)
+    plain = losses.contrastive_loss(batch.images, batch.texts, scale)
     assert method_of(CLIP_FT).loss(batch, THERE[:, :0]) == plain
     one = THERE[:, :1]
     fewer = batch._replace(negatives=batch.negatives[: int(one.sum())])
-    assert method_of(NEGCLIP).loss(fewer, one) == contrastive_loss_with_negatives(*fewer, one, scale)
+    assert method_of(NEGCLIP).loss(fewer, one) == losses.contrastive_loss_with_negatives(*fewer, one, scale)
     method = method_of(FSC_CLIP, FULL | {"local_weight": 0.0})
-    expected = plain + 0.5 * hard_negative_loss(*batch, THERE, scale, 2.0, 0.02)
+    expected = plain + 0.5 * losses.hard_negative_loss(*batch, THERE, scale, 2.0, 0.02)
     torch.testing.assert_close(method.loss(batch, THERE), expected)
 
 
@@ -179,10 +172,10 @@ def test_fsc_clip_adds_the_local_loss_of_the_same_regularization() -> None:
     pixels, ids, valid = batch_of(method)
     with torch.no_grad():
         found, scale = method.represent(pixels, ids), method.logit_scale
-        expected = contrastive_loss(found.images, found.texts, scale)
-        expected += 0.5 * hard_negative_loss(found.images, found.texts, found.negatives, valid, scale, 2.0, 0.02)
+        expected = losses.contrastive_loss(found.images, found.texts, scale)
+        expected += 0.5 * losses.hard_negative_loss(found.images, found.texts, found.negatives, valid, scale, 2.0, 0.02)
         local = (found.patches, found.tokens, found.mask, found.negative_tokens, found.negative_mask)
-        expected += 0.2 * local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
+        expected += 0.2 * losses.local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
         torch.testing.assert_close(method.loss(found, valid), expected)
 
 
@@ -196,9 +189,9 @@ def test_thresholds_of_ce_clip_are_those_of_the_step_before_and_are_forgotten_by
     before = torch.zeros(2)
     for batch in (first, second):
         images, texts, negatives = (torch.nn.functional.normalize(each, dim=1) for each in batch)
-        expected = contrastive_loss_with_negatives(*batch, valid, scale, missing="excluded")
-        expected = expected + 0.2 * cross_modal_rank_loss(*batch, valid, scale, before)
-        expected = expected + 0.3 * intra_modal_loss(*batch, valid, scale, "first")
+        expected = losses.contrastive_loss_with_negatives(*batch, valid, scale, missing="excluded")
+        expected = expected + 0.2 * losses.cross_modal_rank_loss(*batch, valid, scale, before)
+        expected = expected + 0.3 * losses.intra_modal_loss(*batch, valid, scale, "first")
         torch.testing.assert_close(method.loss(batch, valid).detach(), expected)
         own, places = scale * (images * texts).sum(dim=1), valid.nonzero().tolist()
         leads: list[list[Tensor]] = [[], []]

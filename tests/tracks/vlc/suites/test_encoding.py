@@ -16,12 +16,12 @@ from recompose.errors import DataError
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites import encoding
 from recompose.tracks.vlc.suites.encoding import Encoded, encode, without_crop
+from tests.clips import random_clip
 from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import (
     captions,
     plain_image,
     plain_text,
-    random_clip,
     tiny_suites,
     write_images,
 )

@@ -31,12 +31,13 @@ from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites import encoding, harness
 from recompose.tracks.vlc.suites.harness import device_of, evaluate, precision_of
 from recompose.tracks.vlc.suites.scores import read_scores
+from tests.clips import random_clip
 from tests.errors import raises
 from tests.tracks.vlc.data.formats import test_colorswap, test_graded, test_winoground
 from tests.tracks.vlc.data.formats.published import write_json
 from tests.tracks.vlc.data.formats.test_eqben import group
 from tests.tracks.vlc.tiny import activations, narrowed
-from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, write_sugarcrepe
+from tests.tracks.vlc.tiny_suites import plain_image, plain_text, write_sugarcrepe
 
 SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
 

@@ -23,7 +23,8 @@ from recompose.tracks.vlc.suites.scores import (
     task_scores,
     write_scores,
 )
-from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, tiny_suites, write_images
+from tests.clips import random_clip
+from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_images
 
 
 def unit(rng: np.random.Generator, *shape: int) -> np.ndarray:

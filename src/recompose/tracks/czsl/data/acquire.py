@@ -11,7 +11,7 @@ from recompose.data.raw import draw_once, unpack
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
-from recompose.tracks.catalogue import load_adapter
+from recompose.tracks.catalogue import load_adapter, read_raw
 from recompose.tracks.czsl.catalogue import ADAPTERS
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import PairData
@@ -35,14 +35,8 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
 
 
 def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
-    """Read and check a data set's raw files, and write its index into a folder; return the files that were read.
-
-    Raises:
-        DataError: the files are not the data set.
-    """
-    document = recipe.document
-    adapter = load_adapter(ADAPTERS, document)
-    pairs: PairData = adapter.read(root, document["images"]) if "images" in document else adapter.read(root)
+    """Write a data set's index into a folder; return the raw files that were read and checked."""
+    pairs: PairData = read_raw(ADAPTERS, recipe.document, root)
     say(f"{recipe.name}: {len(pairs.samples)} images read; taking their digests", detail=True)
     pairs.write(folder)
     lists = [path.relative_to(root).as_posix() for path in (root / SPLIT_NAME).glob("*_pairs.txt")]

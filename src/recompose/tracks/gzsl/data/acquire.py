@@ -11,7 +11,7 @@ from recompose.data.raw import draw_once, unpack
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
-from recompose.tracks.catalogue import load_adapter
+from recompose.tracks.catalogue import load_adapter, read_raw
 from recompose.tracks.gzsl.catalogue import ADAPTERS, PublishedClasses
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import ClassData
@@ -40,15 +40,10 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
 
 
 def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
-    """Read and check a data set's raw files, and write its index into a folder; return the files that were read.
-
-    Raises:
-        DataError: the files are not the data set.
-    """
-    document = recipe.document
-    adapter = load_adapter(ADAPTERS, document)
-    data: ClassData = adapter.read(root, document["images"]) if "images" in document else adapter.read(root)
+    """Write a data set's index into a folder; return the raw files that were read and checked."""
+    data: ClassData = read_raw(ADAPTERS, recipe.document, root)
     say(f"{recipe.name}: {len(data.paths)} images read; taking their digests", detail=True)
     data.write(folder)
+    adapter = load_adapter(ADAPTERS, recipe.document)
     annotation_files = getattr(adapter, "annotation_files", xlsa17.annotation_files)  # a plugin may have its own form
     return [*annotation_files(root), *data.paths]

@@ -7,7 +7,6 @@ suites lie in one folder, in which they share images. Their files are added by h
 archives that params.yaml names. An existing folder is used as it is, and checked all the same.
 """
 
-import importlib
 import shutil
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from recompose.files import write_atomically, write_json
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
+from recompose.tracks.catalogue import load_adapter
 from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, ParsedCorpus, PublishedSuite
 from recompose.tracks.vlc.data import analysis, wordnet
 from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
@@ -34,17 +34,13 @@ MODEL, LEXICON = "model", "lexicon"  # folders of a corpus
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 
 
-def _adapter(recipe: Recipe) -> ModuleType:
-    return importlib.import_module(ADAPTERS[recipe.document["adapter"]].module)
-
-
 def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
     """Acquire raw files that are missing on this disk, and return their folder.
 
     Raises:
         DataError, DownloadError: the existing or downloaded files are not the data.
     """
-    adapter = _adapter(recipe)
+    adapter = load_adapter(ADAPTERS, recipe.document)
     if isinstance(section, Corpus):
         _acquire_corpus(adapter, section, data, root)
     elif isinstance(section, PublishedSuite):
@@ -109,7 +105,7 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     Raises:
         DataError: the files are not the data.
     """
-    adapter, entry = _adapter(recipe), ADAPTERS[recipe.document["adapter"]]
+    adapter, entry = load_adapter(ADAPTERS, recipe.document), ADAPTERS[recipe.document["adapter"]]
     if entry.kind == "suites":
         return (
             _write_drawn(list(adapter.read(root)), root, folder)

@@ -24,8 +24,8 @@ from recompose.tracks.vlc.figures.page import (
     Page,
     Word,
     letters_in,
-    plain_words,
     square_pixels,
+    wrap_text,
     wrap_words,
 )
 from recompose.tracks.vlc.figures.retrieval import collections, evaluations_of_one_seed
@@ -188,12 +188,11 @@ def draw_lines(rows: Sequence[str], lines: Sequence[Line]) -> Page:
     heights = [side + LINE * (1.5 + max(len(of_row) for of_row in by_row.values())) + GAP for by_row in captions]
     page = Page(sum(heights) + 3 * LINE)
     columns = [GAP + across * place for place in range(len(rows) + 1)]
-    for row, x in zip(rows, columns[1:], strict=True):
-        page.lines([plain_words(row)], x, GAP / 2, weight="bold")
+    page.headings(rows, columns[1:], GAP / 2)
     top = 2 * LINE
     for line, by_row, height in zip(lines, captions, heights, strict=True):
         page.image(line.pixels, columns[0], top, side)
-        page.lines(wrap_words(plain_words(line.dataset), letters), columns[0], top + side + 0.5 * LINE, weight="bold")
+        page.lines(wrap_text(line.dataset, letters), columns[0], top + side + 0.5 * LINE, weight="bold")
         for row, x in zip(rows, columns[1:], strict=True):
             page.image(overlay_map(line.pixels, line.by_row[row].patches), x, top, side)
             page.lines(by_row[row], x, top + side + 0.5 * LINE)

@@ -27,6 +27,7 @@ from recompose.tracks.vlc.figures.page import (
     mark_differences,
     plain_words,
     square_pixels,
+    wrap_text,
     wrap_words,
 )
 
@@ -149,8 +150,7 @@ def draw_examples(examples: list[Example]) -> Page:
     ]
     page = Page(sum(heights) + 3 * LINE)
     columns = [1.6 * SIDE + 2 * GAP + across * place for place in range(len(kinds))]
-    for kind, x in zip(kinds, columns, strict=True):
-        page.lines([plain_words(kind)], x, GAP / 2, weight="bold")
+    page.headings(kinds, columns, GAP / 2)
     top = 2 * LINE
     for example, caption, by_kind, height in zip(examples, captions, negatives, heights, strict=True):
         page.image(example.pixels(), GAP, top, SIDE)
@@ -165,7 +165,7 @@ def draw_examples(examples: list[Example]) -> Page:
 
 def _caption_lines(caption: str) -> list[list[Word]]:
     """Return a caption in lines for the space below its image."""
-    return wrap_words(plain_words(caption), letters_in(1.6 * SIDE))
+    return wrap_text(caption, letters_in(1.6 * SIDE))
 
 
 def _height(negatives: list[list[list[Word]]]) -> float:

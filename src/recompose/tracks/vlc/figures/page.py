@@ -65,6 +65,11 @@ def wrap_words(words: Sequence[Word], letters: int) -> list[list[Word]]:
     return lines
 
 
+def wrap_text(text: str, letters: int) -> list[list[Word]]:
+    """Return a text's words, none of them marked, in lines of at most this number of letters."""
+    return wrap_words(plain_words(text), letters)
+
+
 def square_pixels(picture: Picture, root: Path) -> np.ndarray:
     """Return a picture [PIXELS, PIXELS, 3], cropped to the square in its middle.
 
@@ -111,6 +116,11 @@ class Page:
                 place += LETTER * (len(word.text) + 1)
             top += LINE
         return top
+
+    def headings(self, texts: Sequence[str], lefts: Sequence[float], top: float) -> None:
+        """Write bold texts side by side, each from its own position."""
+        for text, left in zip(texts, lefts, strict=True):
+            self.lines([plain_words(text)], left, top, weight="bold")
 
 
 def plain_words(text: str) -> list[Word]:

@@ -16,16 +16,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Pool, Suite
-from recompose.tracks.vlc.figures.page import (
-    LINE,
-    WIDTH,
-    Page,
-    Word,
-    letters_in,
-    plain_words,
-    square_pixels,
-    wrap_words,
-)
+from recompose.tracks.vlc.figures.page import LINE, WIDTH, Page, Word, letters_in, square_pixels, wrap_text
 
 POOL = "coco_counterfactuals"
 EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that stores them
@@ -186,8 +177,7 @@ def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, Near
     ]
     page = Page(sum(heights) + 3 * LINE)
     columns = [SIDE + 2 * GAP + across * place for place in range(len(rows))]
-    for row, x in zip(rows, columns, strict=True):
-        page.lines([plain_words(row)], x, GAP / 2, weight="bold")
+    page.headings(rows, columns, GAP / 2)
     top = 2 * LINE
     for (gallery, image, nearest), of_rows, height in zip(lines, captions_of_lines, heights, strict=True):
         page.image(gallery.pixels(image), GAP, top, SIDE)
@@ -202,7 +192,7 @@ def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, Near
 def _caption_lines(gallery: Gallery, image: int, nearest: NearestCaptions, letters: int) -> list[list[list[Word]]]:
     """Return the nearest captions of an image, each with its tick, in lines."""
     return [
-        wrap_words(plain_words(f"{TICKS[bool(right)]} {gallery.caption(position)}"), letters)
+        wrap_text(f"{TICKS[bool(right)]} {gallery.caption(position)}", letters)
         for position, right in zip(nearest.captions[image], gallery.right(nearest)[image], strict=True)
     ]
 

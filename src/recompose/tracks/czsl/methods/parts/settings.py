@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
 from recompose.params.method import MethodSettings
-from recompose.params.sections import Count, Positive, Precision, Section, Share, Weight
+from recompose.params.sections import Count, Positive, Section, Share, TrainingPrecision, Weight
 
 Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -27,9 +27,7 @@ class PairTrainingSettings(Section):
     batch_size: Count = Field(description="Images of a batch.")
     accumulate: Count = Field(description="Batches whose gradients make one step.")
     epochs: Count = Field(description="Passes over the images of training.")
-    precision: Precision | None = Field(
-        default=None, description="Number format of its training, as Lightning calls it; null: the trainer's."
-    )
+    precision: TrainingPrecision = None
 
 
 class AugmentedTraining(PairTrainingSettings):

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from recompose.params.method import MethodSettings
-from recompose.params.sections import Count, Positive, Precision, Section, Share, Weight
+from recompose.params.sections import Count, Positive, Section, Share, TrainingPrecision, Weight
 
 CompetingClasses = Literal["all", "seen"]
 CalibrationMask = Literal["signed", "unseen"]
@@ -30,9 +30,7 @@ class ClassTrainingSettings(Section):
         description="Draw batches with equally many images of each class, with replacement, instead of shuffling all.",
     )
     epochs: Count = Field(description="Passes over the images of training; with validation, the maximum.")
-    precision: Precision | None = Field(
-        default=None, description="Number format of its training, as Lightning calls it; null: the trainer's."
-    )
+    precision: TrainingPrecision = None
 
 
 class ClassScoring(Section):

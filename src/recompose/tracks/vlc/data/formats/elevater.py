@@ -253,9 +253,7 @@ def read_coco_index(document: AnnotationItem, images: str, prompts: ClassPrompts
     """Return the images of an index in COCO's form, by their ids; labels are the positions of categories by their ids.
 
     Args:
-        document: the index.
-        images: the folder that the names of images are relative to.
-        prompts: the classes of labels.
+        document: the index; the other arguments are those of ``read_line_index``.
 
     Raises:
         DataError: the index has another form, an id is repeated or unknown, or the number of categories is not that of
