@@ -13,7 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from recompose.files import SCRATCH
-from tests.conftest import ROOT, Project, new_project
+from tests.conftest import ROOT, Project, made_once, new_project
 
 pytestmark = pytest.mark.engines
 
@@ -54,17 +54,20 @@ def with_toy(root: Path) -> Project:
     return project
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Carried out by Snakemake and taken over by DVC; tests that change it copy it."""
-    project = with_toy(tmp_path_factory.mktemp("toy") / "project")
+def carried_out(root: Path) -> None:
+    project = with_toy(root)
     planned = project.recompose("plan", "--all").stdout
     assert "descent" in planned
     assert "msci" not in planned
     project.snakemake()
     project.call("dvc", "repro")
     project.commit("Its results")
-    return project
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Carried out by Snakemake and taken over by DVC, once for all workers; tests that change it copy it."""
+    return Project(made_once(tmp_path_factory, "toy", carried_out))
 
 
 def evaluations(project: Project) -> dict[tuple[str, int], Path]:

@@ -82,7 +82,7 @@ def load_adapter(adapters: Mapping[str, DataAdapter], document: Document) -> Mod
 
 
 def read_raw(adapters: Mapping[str, DataAdapter], document: Document, root: Path) -> Any:
-    """Read and check a data set's raw files, by its recipe's document; that of a drawn one counts its images.
+    """Read and check a data set's raw files, by its recipe's document; a synthetic one has counts of images.
 
     Raises:
         DataError: the files are not the data set.
