@@ -213,6 +213,7 @@ def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path:
     empty = {"track": "czsl", "benchmarks": {}, "cells": [], "asked": [], "wanted": {}, "metric_code": {}, "files": {}}
     (work.reports / "msci").mkdir(parents=True)
     Lineage.model_validate(empty | {"records": records}).write(work.reports / "msci/table-2.lineage.json")
+    (work.reports / "msci/claims.lineage.json").write_text("[")  # which would have the same records
     write_json(work.reports / "made.json", {"results": {coop[0].key: {**MADE, "seconds": 30.0}}})
     costs = Costs.of(work, work.plan)
     assert costs.estimate(csp[2]) == CostEstimate(10, ("h, d",))

@@ -1,11 +1,14 @@
 """A project's folder: what a name in it means, and which papers fit its plan."""
 
+from pathlib import Path
+
 import pytest
 
 from recompose import workspace
 from recompose.errors import ChangedError, PlanError
 from recompose.papers.declaration import Paper, View, load_paper
 from recompose.workspace import Workspace
+from tests.configuration import write_params
 from tests.errors import raises
 
 

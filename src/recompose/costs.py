@@ -11,18 +11,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from math import log2, prod
+from pathlib import Path
 from statistics import median
 
 from recompose.digest import digest
-from recompose.errors import DamagedError
+from recompose.errors import DamagedError, LineageError
 from recompose.files import read_json
 from recompose.machine import cached_probe
-from recompose.papers.declaration import all_papers
+from recompose.papers.declaration import Paper, all_papers
 from recompose.phases import PHASES
 from recompose.plan import NamedRecipe, Plan, Recipe, closure, recipe_of
-from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, flat
-from recompose.report.lineage import MADE
-from recompose.report.published import PublishedLineage
+from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, StableRecord, flat
+from recompose.report.lineage import MADE, SUFFIX, Lineage, read_made
 from recompose.timing import Timings, backbone_of
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -263,11 +263,25 @@ def _published(work: Workspace) -> dict[str, MeasuredRecipe]:
     descriptions: dict[str, Description] = {}
     made: dict[str, BuildInfo] = {}
     for path in sorted(work.reports.parent.glob(f"*/{MADE}")):
-        reports = PublishedLineage.read(path.parent, all_papers())
-        descriptions |= reports.records
-        made |= reports.made
+        made |= read_made(path.parent)
+        for paper in all_papers():
+            descriptions |= _described(path.parent, paper)
     recipes = _recipes(descriptions)
     return {key: MeasuredRecipe(recipes[key], made[key]) for key in recipes if key in made}
+
+
+def _described(reports: Path, paper: Paper) -> dict[str, StableRecord]:
+    """Return the records behind a paper's reports: from few lineages that have all of its methods and variants, as
+    reading all of them takes seconds. The audit reports those that cannot be read.
+    """
+    records: dict[str, StableRecord] = {}
+    covered: set[str] = set()
+    for name in sorted(paper.artifacts, key=lambda name: len(paper.methods_of(name)), reverse=True):
+        if not paper.methods_of(name) <= covered:
+            with suppress(LineageError):
+                records |= Lineage.read(reports / paper.name / f"{name}{SUFFIX}").records
+                covered |= paper.methods_of(name)
+    return records
 
 
 def _stored(work: Workspace) -> dict[str, MeasuredRecipe]:

@@ -6,6 +6,7 @@ an error and not a crash.
 """
 
 import re
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import yaml
@@ -83,6 +84,11 @@ def read(text: str) -> Any:
         raise yaml.YAMLError(f"a value does not fit its tag: {error}") from None
 
 
+@lru_cache(maxsize=8)  # params.yaml is read for its plugins, and then for its parameters
+def _read_once(text: str) -> Any:
+    return read(text)
+
+
 def read_document(text: str, source: str) -> Any:
     """Return a document as dicts, lists and scalars that share no parts.
 
@@ -95,7 +101,7 @@ def read_document(text: str, source: str) -> Any:
     """
     place = source
     try:
-        return plain(read(text))
+        return plain(_read_once(text))
     except RecursionError:
         fault = "it is nested too deep, or an alias contains itself"
     except yaml.MarkedYAMLError as error:
