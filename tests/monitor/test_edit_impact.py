@@ -113,6 +113,11 @@ def test_an_edit_of_a_method_reaches_that_method_alone(root: Path) -> None:
     assert not names & {"msci/table-1", "msci/table-4", "duplex/table-2"}
 
 
+def test_papers_that_the_profile_does_not_choose_have_no_artifacts_to_make(root: Path) -> None:
+    found = estimate_impact(root, ("profiles.large.czsl.papers=[msci]", "czsl.methods.csp.training.epochs=16"))
+    assert {each.artifact.partition("/")[0] for each in found.artifacts} == {"msci"}
+
+
 def test_an_edit_of_scoring_trains_nothing(root: Path) -> None:
     found = estimate_impact(
         root, ("czsl.methods.csp.prompt=a photo of {state} {object}", "czsl.feasibility.prompt=a {name}")

@@ -136,10 +136,11 @@ def _missing_results(work: Workspace) -> PlanDifference:
 
 
 def _changed_artifacts(work: Workspace, difference: PlanDifference) -> Iterator[ChangedArtifact]:
-    """Yield the artifacts that use any of it, with the number of their cells that do where they are made already."""
-    papers = work.declared
-    published = PublishedLineage.read(work.reports, papers)
-    for paper in papers:
+    """Yield the artifacts that use any of it, with the number of their cells that do where they are made already: those
+    of the profile's papers, and those that other papers have.
+    """
+    published, chosen = PublishedLineage.read(work.reports, work.declared), {paper.name for paper in work.papers}
+    for paper in work.declared:
         for name, artifact in paper.artifacts.items():
             key = f"{paper.name}/{name}"
             kind = kind_of(paper, name)
@@ -148,7 +149,7 @@ def _changed_artifacts(work: Workspace, difference: PlanDifference) -> Iterator[
                 rows = {cell.row for cell in cells} if artifact.kind == CLAIMS else set()
                 if cells or _declares(paper, name, difference):
                     yield ChangedArtifact(key, kind, len(cells), len(rows))
-            elif _declares(paper, name, difference):
+            elif paper.name in chosen and _declares(paper, name, difference):
                 yield ChangedArtifact(key, kind, None, 0)
 
 
