@@ -5,25 +5,31 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recompose.errors import DiffError
-from recompose.monitor.impact import PlanSummary, estimate_impact, plan_difference
+from recompose.monitor import impact as impact_module
+from recompose.monitor.impact import PlanSummary, estimate_impact, plan_at, plan_difference
+from recompose.provenance.diff import commit_of
 from recompose.terminal.impact import markdown
 from recompose.workspace import Workspace
 from tests.conftest import ROOT, commit_files, environment, restore_files, with_values
 from tests.errors import raises
 
 Edit = Callable[[Path], None]
-DIGESTS = """
-import json
+# what a tree plans by its own code, and the impact that it tells; one process imports the package once for both
+DIGESTS_AND_IMPACT = """
+import json, sys
 from pathlib import Path
+from recompose import cli
 from recompose.workspace import Workspace
 print(json.dumps({recipe.key: recipe.kind for recipe in Workspace(Path.cwd()).plan.recipes}))
+sys.argv = ["recompose", "impact", "--json"]
+cli.main()
 """
 
 
@@ -44,12 +50,18 @@ def root(committed: Path) -> Path:
     return restore_files(committed, ".")
 
 
-def call(root: Path, *arguments: str) -> str:
-    """Run Python in the tree, with its own code."""
-    command = [sys.executable, *arguments]
+def digests_of(root: Path) -> dict[str, str]:
+    """Return the recipes that the code of this process plans, and their kinds."""
+    return {recipe.key: recipe.kind for recipe in Workspace(root).plan.recipes}
+
+
+def by_own_code(root: Path) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the recipes that a tree plans by its own code, and the impact that it tells."""
+    command = [sys.executable, "-c", DIGESTS_AND_IMPACT]
     done = subprocess.run(command, cwd=root, env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    digests, _, document = done.stdout.partition("\n")
+    return json.loads(digests), json.loads(document)
 
 
 def param(**values: Any) -> Edit:
@@ -74,11 +86,13 @@ def source(module: str, pattern: str, replacement: str) -> Edit:
     return edit
 
 
-EDITS: dict[str, tuple[Edit, bool]] = {  # edit, and whether it makes any recipe anew
-    "a learning rate": (param(czsl__methods__csp__training__lr=0.123), True),
-    "a setting of scoring": (param(czsl__methods__csp__prompt="a picture of {state} {object}"), True),
-    "seeds": (param(profiles__smoke__czsl__seeds=[0, 1, 7]), True),
-    "fewer methods": (param(profiles__smoke__czsl__methods=["csp", "clip"]), True),
+PARAMETERS: dict[str, Edit] = {
+    "a learning rate": param(czsl__methods__csp__training__lr=0.123),
+    "a setting of scoring": param(czsl__methods__csp__prompt="a picture of {state} {object}"),
+    "seeds": param(profiles__smoke__czsl__seeds=[0, 1, 7]),
+    "fewer methods": param(profiles__smoke__czsl__methods=["csp", "clip"]),
+}
+CODE: dict[str, tuple[Edit, bool]] = {  # edit, and whether it makes any recipe anew
     "a method's code": (
         source("tracks/czsl/methods/csp/model.py", r"self\.dropout\(self\.primitives\)", "self.primitives"),
         True,
@@ -91,21 +105,50 @@ EDITS: dict[str, tuple[Edit, bool]] = {  # edit, and whether it makes any recipe
 }
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_what_is_stale_is_what_a_complete_rerun_would_make(root: Path, name: str) -> None:
-    """Precision and recall are one: the stale recipes are those that only the edited tree's own plan has."""
-    edit, makes_anew = EDITS[name]
-    before = json.loads(call(root, "-c", DIGESTS))
-    edit(root)
-    after = json.loads(call(root, "-c", DIGESTS))
-    impact = json.loads(call(root, "-m", "recompose", "impact", "--json"))
+@pytest.fixture(scope="module")
+def before(committed: Path) -> dict[str, str]:
+    """The recipes of the tree as it was committed; its code is that of this process."""
+    return digests_of(committed)
+
+
+@pytest.fixture(scope="module")
+def summary_before(committed: Path) -> PlanSummary:
+    """The plan of the revision, made once by its own code."""
+    work = Workspace(committed)
+    return plan_at(work, "HEAD", commit_of(committed, "HEAD"))
+
+
+def check(
+    impact: Mapping[str, Any], before: Mapping[str, str], after: Mapping[str, str], *, makes_anew: bool, measures: bool
+) -> None:
+    """Check that precision and recall are one: the stale recipes are those that only the edited tree's plan has."""
     assert {*impact["stale"]["runs"], *impact["stale"]["evaluations"], *impact["steps"]} == after.keys() - before.keys()
     dropped = {key for key, kind in before.items() if kind == "runs"} - after.keys()
     assert impact["dropped_runs"] == len(dropped)
     assert bool(after.keys() - before.keys() or before.keys() - after.keys()) == makes_anew
     changed_artifacts = {artifact["artifact"] for artifact in impact["artifacts"]}
-    assert bool(changed_artifacts) == (makes_anew or name == "code of a metric")
+    assert bool(changed_artifacts) == (makes_anew or measures)
     assert len(impact["files"]) == 1
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_what_parameters_make_stale_is_what_a_complete_rerun_would_make(
+    root: Path, before: dict[str, str], summary_before: PlanSummary, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(impact_module, "plan_at", lambda *_: summary_before)
+    PARAMETERS[name](root)
+    impact = estimate_impact(Workspace(root), "HEAD").document()
+    check(impact, before, digests_of(root), makes_anew=True, measures=False)
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_what_code_makes_stale_is_what_a_complete_rerun_would_make(
+    root: Path, before: dict[str, str], name: str
+) -> None:
+    edit, makes_anew = CODE[name]
+    edit(root)
+    after, impact = by_own_code(root)
+    check(impact, before, after, makes_anew=makes_anew, measures=name == "code of a metric")
 
 
 def summary(**values: Any) -> PlanSummary:

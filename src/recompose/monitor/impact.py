@@ -5,6 +5,7 @@ compared with the plan of the working tree. What differs is what a complete reru
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -17,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel, ValidationError
 
+from recompose import fingerprint
 from recompose.engine import TRAINED, Engine
 from recompose.errors import DiffError
 from recompose.files import Document
@@ -205,6 +207,10 @@ def _export(root: Path, commit: str, revision: str, folder: Path) -> None:
         raise DiffError(f"git cannot read revision '{revision}'", code="unreadable-revision", place=revision)
     with tarfile.open(archive) as files:
         files.extractall(folder, filter="data")
+    cache = folder / "src" / "recompose" / "__pycache__"  # by digests of sources: most are those of the working tree
+    for file in (fingerprint.ROOT / "__pycache__").glob("fingerprints-*.json"):
+        cache.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, cache)
 
 
 def _changed_files(root: Path, commit: str) -> list[str]:

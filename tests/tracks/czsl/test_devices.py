@@ -21,6 +21,7 @@ from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, Training
 from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
 from recompose.tracks.czsl.training import VAL_AUC, fit_method
 from recompose.training.hardware import Hardware
+from tests.processes import in_two_processes
 from tests.tracks.czsl.methods.derivations import method_of, new_method, random_images, settings_of
 
 PAIRS = [("wet", "dog"), ("dry", "cat"), ("wet", "cat"), ("old", "dog")]
@@ -135,7 +136,7 @@ def test_two_devices_give_what_one_gives(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    torch.multiprocessing.spawn(_of_one_process, (str(tmp_path), port), nprocs=2)
+    in_two_processes(_of_one_process, str(tmp_path), port)
     for name in METHODS:
         expected = trained(name, tmp_path / f"{name}-alone", devices=1)
         for rank in range(2):

@@ -32,6 +32,7 @@ from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.tracks.vlc.training import in_32_bits, with_labels
 from recompose.training.hardware import Hardware
 from tests.errors import raises
+from tests.processes import in_two_processes
 from tests.tracks.vlc.marked import docs, lexicon, tokenizer
 from tests.tracks.vlc.tiny import (
     CE_CLIP,
@@ -365,7 +366,7 @@ def _of_one_process(rank: int, folder: str) -> None:
 
 @pytest.mark.slow
 def test_devices_together_give_what_one_gives(tmp_path: Path) -> None:
-    torch.multiprocessing.spawn(_of_one_process, (str(tmp_path),), nprocs=2)
+    in_two_processes(_of_one_process, str(tmp_path))
     found = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
     for kind in KINDS:
         method = method_of(attribution=kind, negatives=["negclip"]).double()

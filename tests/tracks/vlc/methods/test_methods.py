@@ -16,6 +16,7 @@ from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Rep
 from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.tracks.vlc.training import in_32_bits
 from tests.errors import raises
+from tests.processes import in_two_processes
 from tests.tracks.vlc.tiny import (
     CE_CLIP,
     CLIP_FT,
@@ -292,7 +293,7 @@ def _parts(name: str) -> tuple[list[Representations], list[Tensor], Any]:
 
 @pytest.mark.slow
 def test_devices_together_give_what_one_gives(tmp_path: Path) -> None:
-    torch.multiprocessing.spawn(_of_one_process, (str(tmp_path),), nprocs=2)
+    in_two_processes(_of_one_process, str(tmp_path))
     found = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
     for name in DISTRIBUTED:
         parts, valid, method = _parts(name)
