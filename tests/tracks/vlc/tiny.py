@@ -91,13 +91,11 @@ def register() -> None:
         open_clip.add_model_config(folder)
 
 
-def narrowed(architecture: str, **vision: Any) -> str:
-    """An architecture of open_clip with one narrow block in each tower, or this tower of images, and all else as it is;
-    its name.
-    """
+def narrowed(architecture: str) -> str:
+    """An architecture of open_clip with one narrow block in each tower, and all else as it is; its name."""
     config = open_clip.get_model_config(architecture)
     assert config is not None
-    config["vision_cfg"] |= {"image_size": 32, "patch_size": 16, "layers": 1, "width": 64} | vision
+    config["vision_cfg"] |= {"image_size": 32, "patch_size": 16, "layers": 1, "width": 64}
     config["text_cfg"] |= {"width": 16, "heads": 2, "layers": 1}
     with TemporaryDirectory() as folder:
         (Path(folder) / f"narrow-{architecture}.json").write_text(json.dumps(config | {"embed_dim": 16}))

@@ -349,25 +349,16 @@ def test_an_archive_of_code_is_read_where_openai_published_it(tmp_path: Path, mo
     )  # of ViT-B-32
 
 
-@pytest.mark.parametrize(
-    ("architecture", "vision"),
-    [
-        ("RN50", {"image_size": 64, "layers": [1, 2, 1, 1], "width": 16, "patch_size": None}),
-        ("ViT-B-32", {"image_size": 32, "layers": 2}),
-    ],
-)
-def test_models_of_open_clip_compute_as_open_clip_has_them(
-    tmp_path: Path, architecture: str, vision: dict[str, Any]
-) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["RN50", "ViT-B-32"])
+def test_models_of_open_clip_compute_as_open_clip_has_them(tmp_path: Path, name: str) -> None:
     torch.manual_seed(0)
-    name = narrowed(architecture, **vision)
     own = open_clip.create_model(name, force_quick_gelu=True).eval()
     save_file(own.state_dict(), tmp_path / "weights.safetensors")
     loaded = load_model(name, find_weights(name, str(tmp_path / "weights.safetensors")), "quick_gelu")
     model: Any = loaded.model.eval()
     assert isinstance(model, Backbone)
-    size = vision["image_size"]
-    pixels, ids = torch.rand(2, 3, size, size), loaded.tokenizer(["a dog on a box"])
+    pixels, ids = torch.rand(1, 3, 224, 224), loaded.tokenizer(["a dog on a box"])
     with torch.no_grad():
         torch.testing.assert_close(model.encode_image(pixels), own.encode_image(pixels), atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(model.encode_text(ids), own.encode_text(ids), atol=1e-5, rtol=1e-4)
