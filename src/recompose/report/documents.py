@@ -25,16 +25,15 @@ from recompose.params import Params
 from recompose.params.mistakes import nearest
 from recompose.params.reference import section_reference
 from recompose.plugins import Declaration
-from recompose.report.index import STUDY
 from recompose.report.kinds import kind_of
 from recompose.report.published import PublishedLineage
+from recompose.report.study import STUDY, verdicts_in
 from recompose.report.training_budgets import budgets_table
 from recompose.tracks.track import COSTS, Track
 
 BLOCK = re.compile(r"<!-- (number|generated): (.*?) -->(.*?)<!-- /\1 -->", re.DOTALL)
 FENCE = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
 WIDTH = 120
-VERDICT = " verdict"  # ends the columns of claims.csv that hold verdicts
 T = TypeVar("T")
 Pattern: TypeAlias = tuple[tuple[str, ...], ...]  # the parts of names, each with its alternatives
 BETTER = {1: "higher", -1: "lower", 0: "neither"}
@@ -202,7 +201,9 @@ def papers_table(papers: Iterable[Paper], reports: Path, place: str) -> str:
     for paper in (paper for paper in papers if paper.is_shipped):
         kinds = Counter(kind_of(paper, name) for name in paper.artifacts)
         start = paper.headline.artifact if paper.headline else next(iter(paper.artifacts))
-        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in _verdicts(judged / paper.name / "claims.csv"))
+        claims = judged / paper.name / "claims.csv"
+        counts = Counter(verdicts_in(claims) if claims.is_file() else {}).most_common()
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts)
         link = f", [{_cell(paper.venue or 'notes')}](src/recompose/papers/{paper.name}/notes.md)"
         notes = link if (paper.folder / "notes.md").exists() else ""
         links = ", ".join(
@@ -215,15 +216,6 @@ def papers_table(papers: Iterable[Paper], reports: Path, place: str) -> str:
             f"{len(paper.claims)} | {verdicts or 'not measured'} | {links} |"
         )
     return "\n".join(rows)
-
-
-def _verdicts(path: Path) -> list[tuple[str, int]]:
-    """Return how many claims have which verdict, by the file of a table of claims."""
-    if not path.is_file():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        texts = [cell["text"] for cell in csv.DictReader(file) if cell["column"].endswith(VERDICT)]
-    return Counter(text.partition(" (")[0] for text in texts).most_common()
 
 
 def flags_table(papers: Iterable[Paper]) -> str:

@@ -25,7 +25,6 @@ from recompose.tracks.track import Track, function
 from recompose.workspace import Workspace
 
 PAGE, README, METRICS = "index.html", "README.md", "metrics.json"
-STUDY = "study"  # the profile whose replicates decide claims
 PARAMETERS, SCHEMA = "parameters.md", "params.schema.json"
 
 

@@ -9,6 +9,7 @@ from recompose.papers.declaration import AGAINST, CLAIMS, DIFFERING, FOREST, Pap
 from recompose.params import json_schema
 from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Recipe
+from recompose.report.study import study_claims
 from recompose.tracks import FORMS, TRACKS
 from recompose.workspace import Workspace
 
@@ -140,5 +141,12 @@ def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
     modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
     modules += [track.samples.partition(":")[0] for track in TRACKS.values() if track.samples]
     parameters = digest(json_schema(FORMS))
-    document = {"notes": notes, "page": assets, "profile": work.params.profile, "parameters": parameters}
+    study = {name: sha256_file(file) for name, file in study_claims(work.reports, papers).items()}
+    document = {
+        "notes": notes,
+        "page": assets,
+        "profile": work.params.profile,
+        "parameters": parameters,
+        "study": study,
+    }
     return Recipe("report", "index", document, artifacts, fingerprint(modules), labels={})
