@@ -1,4 +1,4 @@
-# reproduce: environment, data, training, tables, report. test: all tests. test-fast: those that take two minutes. environment: .venv only.
+# reproduce: environment, data, training, tables, report. test: all tests. test-fast: no engines, no browser, no slow ones. environment: .venv only.
 PYTHON ?= python3
 VENV := .venv
 UV := $(VENV)/bin/uv
