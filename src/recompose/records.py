@@ -64,7 +64,7 @@ class BuildInfo(LenientModel):
 
     @property
     def processor_kind(self) -> str:
-        """The same without the number of cores or GPUs, which changes no result."""
+        """The processor in words, without the number of its cores or GPUs, which changes no result."""
         return self.processor.partition(" x ")[2] or self.processor
 
 

@@ -18,6 +18,6 @@ def test_the_study_itself_and_papers_without_claims_there_have_none(tmp_path: Pa
 
 def test_a_file_without_verdicts_has_none(tmp_path: Path) -> None:
     file = tmp_path / "claims.csv"
-    for text in ("", "row\n", "row,column\na,d verdict\n", "a,b,c\n1,2,3\n"):
-        file.write_text(text, encoding="utf-8")
+    for content in (b"", b"row\n", b"row,column\na,d verdict\n", b"a,b,c\n1,2,3\n", b"\xff\xfe\x00,column\n\x00"):
+        file.write_bytes(content)
         assert verdicts_in(file) == {}

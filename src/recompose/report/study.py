@@ -23,8 +23,11 @@ def study_claims(reports: Path, papers: Iterable[Paper]) -> dict[str, Path]:
 
 
 def verdicts_in(file: Path) -> dict[str, int]:
-    """Return the number of claims with each verdict, by a file of claims; of several data sets together."""
-    with file.open(newline="", encoding="utf-8") as lines:
+    """Return the number of claims with each verdict, by a file of claims; of several data sets together.
+
+    What is no verdict does not count: the audit of the study finds a damaged file, and other reports do without it.
+    """
+    with file.open(newline="", encoding="utf-8", errors="replace") as lines:
         cells = [cell for cell in csv.DictReader(lines) if (cell.get("column") or "").endswith(VERDICT)]
     counts = verdict_counts(cell.get("text") or "" for cell in cells)
     return {verdict: count for verdict, count in counts.items() if count}
