@@ -131,15 +131,21 @@ def test_the_plan_has_as_many_replicates_as_are_allocated_and_none_of_the_pilot(
         "profiles.study.czsl.seeds": list(range(100, 108)),
         "profiles.study.czsl.looks": [3, 8],
         "profiles.study.czsl.variant_seeds": [100],
-        "profiles.study.czsl.interpretation_seeds": [100],
+        "profiles.study.czsl.interpretation_seeds": [100, 101],
     }
     write_params(tmp_path, "study", {"profiles.study.gzsl": None, "profiles.study.vlc": None, **gone, **seeds_of})
     plan = Workspace(tmp_path).plan
     seeds = {
         name: [recipe.labels["seed"] for recipe in plan.evaluations("czsl", name, "shapes-pairs")]
-        for name in ("csp", "clip", "troika")
+        for name in ("csp", "clip", "troika", "msci-as-printed", "msci-1-layer")
     }
-    assert seeds == {"csp": [100, 101, 102, 103, 104, 105], "clip": [100, 101, 102], "troika": [100]}
+    assert seeds == {
+        "csp": [100, 101, 102, 103, 104, 105],
+        "clip": [100, 101, 102],
+        "troika": [100, 101, 102],  # a method that no claim compares: as often as the first look
+        "msci-as-printed": [100, 101],  # an interpretation
+        "msci-1-layer": [100],  # a sweep
+    }
     assert {recipe.labels.get("seed", 100) for recipe in plan.of("evaluations")} == {100, 101, 102, 103, 104, 105}
     worlds = {recipe.digest for recipe in plan.of("data")}
     assert worlds.isdisjoint({recipe.digest for recipe in Workspace(Path.cwd(), ("profile=demo",)).plan.of("data")})

@@ -189,20 +189,24 @@ class Runs(ABC):
         choice = self.choice
         if not (self.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
             return [0]
-        is_compared = isinstance(variant, ComparedVariant)
-        if self.params.allocation:
-            first = choice.looks[0] if is_compared and choice.looks else 1  # of what the study did not begin with
-            return choice.seeds[: self.params.allocation.replicates.get(self.track, {}).get(name, first)]
-        if is_compared or name in choice.methods:
-            return list(choice.seeds)
-        if variant.every_seed and (choice.repeat_variants or _is_synonym(variant)):
-            return list(choice.seeds)
+        allocated = self.params.allocation.replicates.get(self.track, {}) if self.params.allocation else {}
+        if name in allocated:
+            return choice.seeds[: allocated[name]]
+        if self._is_repeated(name, variant):
+            # an allocation names what claims compare; the rest of their tables is repeated as often as its first look
+            return choice.seeds[: choice.looks[0] if allocated and choice.looks else None]
         of_readings = (
             [seed for seed in choice.interpretation_seeds or () if seed in choice.seeds]
             if variant.interpretation
             else []
         )
         return of_readings or list(choice.variant_seeds)
+
+    def _is_repeated(self, name: str, variant: Variant) -> bool:
+        """Return whether a method or variant runs with the seeds of methods, rather than with those of ablations."""
+        if isinstance(variant, ComparedVariant) or name in self.choice.methods:
+            return True
+        return variant.every_seed and (self.choice.repeat_variants or _is_synonym(variant))
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> Document:
         """Return the settings of a method or a variant on a data set.
