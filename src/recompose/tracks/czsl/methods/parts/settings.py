@@ -1,6 +1,5 @@
 """Settings that several methods share: of training, of scoring, and of three paths."""
 
-from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
@@ -43,10 +42,6 @@ class PairSelection(Section):
     fusion: FusionForm = Field(description="The pair's part of the score: its probability, or its logit.")
     weights: TwoWeights = Field(description="Weights of the pair as a whole and of p(state) p(object).")
 
-    def weights_in(self, world: str) -> Sequence[float]:
-        """Return the weights of a score's parts; validation is in the closed world alone."""
-        return self.weights
-
 
 class ThreePathTraining(AugmentedTraining):
     """The training of a three-path method."""
@@ -64,10 +59,6 @@ class ThreePathScoring(Section):
         description="In the closed world, the weights of the pair as a whole and of p(state) p(object)."
     )
     open: TwoWeights = Field(description="The same in the open world.")
-
-    def weights_in(self, world: str) -> Sequence[float]:
-        """Return the weights of a score's parts in a world, closed or open."""
-        return {"closed": self.closed, "open": self.open}[world]
 
 
 class TrainedPairSettings(MethodSettings):

@@ -241,7 +241,7 @@ class ThreePath(PairMethod):
         With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14,
         Troika at 1f3c546) takes logits.
         """
-        *shares, apart = scoring.weights_in(parts.world)
+        *shares, apart = _weights(scoring, parts.world)
         wholes = parts.wholes
         if scoring.fusion == "probabilities":
             wholes = tuple((logits - total[:, None]).exp() for logits, total in zip(wholes, parts.totals, strict=True))
@@ -253,3 +253,10 @@ class ThreePath(PairMethod):
     def score(self, images: Views, block: TextBlock) -> Tensor:
         """Return scores [images, P] of precomputed images by the method's own scoring settings."""
         return self.fuse(self.parts(images, block), self.scoring)
+
+
+def _weights(scoring: PathScoring, world: str) -> Sequence[float]:
+    """Return the weights of a score's parts in a world; validation, in the closed world alone, has one set."""
+    if isinstance(scoring, PairSelection):
+        return scoring.weights
+    return {"closed": scoring.closed, "open": scoring.open}[world]
