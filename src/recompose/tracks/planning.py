@@ -189,12 +189,13 @@ class Runs(ABC):
         choice = self.choice
         if not (self.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
             return [0]
-        allocated = self.params.allocation.replicates.get(self.track, {}) if self.params.allocation else {}
+        allocation = self.params.allocation
+        allocated = allocation.replicates.get(self.track, {}) if allocation else {}
         if name in allocated:
             return choice.seeds[: allocated[name]]
         if self._is_repeated(name, variant):
             # an allocation names what claims compare; the rest of their tables is repeated as often as its first look
-            return choice.seeds[: choice.looks[0] if allocated and choice.looks else None]
+            return choice.seeds[: choice.looks[0] if allocation and choice.looks else None]
         of_readings = (
             [seed for seed in choice.interpretation_seeds or () if seed in choice.seeds]
             if variant.interpretation
