@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -16,9 +17,10 @@ from recompose.monitor.reproduction import PaperProgress, Reproduction, Snapshot
 from recompose.monitor.running import Progress
 from recompose.monitor.snakemake_call import SnakemakeCall
 from recompose.monitor.status import StoreItem
-from recompose.report.lineage import lineage_path
+from recompose.report.lineage import Lineage, LineageCell, lineage_path
 from recompose.terminal import live
 from recompose.terminal.live import Headlines, Lines, follow, rendered, show_opening
+from recompose.terminal.summary import headline_number
 from recompose.terminal.text import rough_duration
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace
@@ -26,7 +28,38 @@ from tests.configuration import new_workspace
 EPOCHS = Progress("epoch", 2, 5, 0.1, 30.0, "")
 TRAINS = StoreItem("runs", "0123456789ab", "csp on shapes-pairs, seed 0", "running", progress=EPOCHS)
 FAILED = StoreItem("runs", "ba9876543210", "csp on shapes-pairs, seed 1", "failed", error=("KeyError: \x1b[31m'a'",))
-NUMBER = "msci 31.2 % (test/closed/dense/auc on shapes-pairs, n = 3)"
+NUMBER = "msci 31.2 ± 1.0 % (test/closed/dense/auc on shapes-pairs, n = 3)"
+CELL = {
+    "row": "MSCI",
+    "column": "AUC",
+    "view": "exact",
+    "part": "",
+    "benchmark": "shapes-pairs",
+    "metric": "test/closed/dense/auc",
+    "names": ["msci"],
+    "text": "31.2 ± 1.0",
+    "value": 31.2,
+    "spread": 1.0,
+    "n": 3,
+    "better": 1,
+    "aggregate": "mean",
+    "made_from": [],
+    "values": [30.2, 31.2, 32.2],
+    "missing": [],
+    "beside": [],
+}
+OTHER_CELLS = [
+    CELL | {"names": ["csp"], "text": "30.0"},
+    CELL | {"metric": "test/closed/dense/h", "text": "40.0"},
+    CELL | {"text": "-", "value": None, "n": None},
+]
+
+
+def lineage_of(*cells: dict[str, Any]) -> Lineage:
+    """The lineage of a table with these cells."""
+    parts: dict[str, dict[str, Any]] = {key: {} for key in ("records", "other_recipes", "metric_code", "files")}
+    shown = [LineageCell.model_validate(cell) for cell in cells]
+    return Lineage.model_construct(track="czsl", benchmarks={}, cells=shown, planned=[], **parts)
 
 
 @pytest.fixture
@@ -35,9 +68,11 @@ def work(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def headlines(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> Headlines:
-    """Numbers that need no results."""
-    monkeypatch.setattr(live, "headline_number", lambda results, paper: NUMBER if paper.name == "msci" else "")
+def headlines(work: Workspace) -> Headlines:
+    """Numbers of headline tables, of which MSCI's is made."""
+    path = lineage_path(work.reports / "msci" / "table-2")
+    path.parent.mkdir(parents=True)
+    lineage_of(*OTHER_CELLS, CELL).write(path)
     return Headlines(work, work.papers)
 
 
@@ -82,6 +117,12 @@ def test_a_headline_table_shows_its_number_once_it_is_made(headlines: Headlines)
     assert NUMBER not in shown(snapshot(made=["table-1"], written=["table-1"]), headlines)
     text = shown(snapshot(made=["table-1", "table-2"], written=["table-2"]), headlines)
     assert NUMBER in text and re.search(r"\b2\b.*\b13\b", text)
+
+
+def test_the_headline_number_is_what_the_table_shows(work: Workspace) -> None:
+    (msci,) = (paper for paper in work.papers if paper.name == "msci")
+    assert headline_number(msci, lineage_of(*OTHER_CELLS, CELL)) == NUMBER
+    assert headline_number(msci, lineage_of(*OTHER_CELLS)) == ""
 
 
 def test_failures_are_counted_while_the_rest_goes_on(headlines: Headlines) -> None:

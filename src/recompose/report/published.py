@@ -14,6 +14,19 @@ from recompose.report.lineage import SUFFIX, Lineage, LineageCell, read_made
 from recompose.tracks import TRACKS
 
 
+def headline_cell(paper: Paper, cells: Iterable[LineageCell]) -> LineageCell | None:
+    """Return the cell of the track's headline metric and the paper's own method, or None if it is not measured.
+
+    Args:
+        paper: a paper.
+        cells: the measured cells of the artifact that the paper's headline names.
+    """
+    if paper.headline is None:
+        return None
+    names, metric = [paper.headline.method], TRACKS[paper.track].headline
+    return next((cell for cell in cells if cell.names == names and cell.metric == metric and cell.n), None)
+
+
 @dataclass(frozen=True)
 class PublishedLineage:
     """The lineage of each artifact that was made, by ``<paper>/<artifact>``."""

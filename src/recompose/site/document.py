@@ -19,7 +19,7 @@ from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure, kind_of
 from recompose.report.lineage import MADE, LineageCell
-from recompose.report.published import PublishedLineage
+from recompose.report.published import PublishedLineage, headline_cell
 from recompose.report.tables import ABOUT, reported_cells
 from recompose.report.trust import STATES, UNCHECKED
 from recompose.site.claims import claim_dialog
@@ -177,6 +177,7 @@ class _Cells:
         self._published, self._audit = published, audit
         self.all: list[Document] = []
         self.claims: list[Document] = []  # the dialogs of claims on data sets
+        self._numbers: dict[tuple[str, tuple[str, ...]], int] = {}  # of cells, by artifact and key
 
     def settings(self, measured: Iterable[Document]) -> list[Document]:
         """Return the settings in which rows of an artifact differ."""
@@ -191,6 +192,7 @@ class _Cells:
         numbered, kind = [], kind_of(paper, name)
         for cell in self._published.cells(artifact):
             number, content = len(self.all), dict(cell)
+            self._numbers[artifact, cell.key] = number
             self.all.append(
                 {
                     **{part: content[part] for part in SHOWN_PARTS},
@@ -218,14 +220,14 @@ class _Cells:
 
     def headline(self, paper: Paper) -> Document | None:
         """Return the track's headline metric of the paper's own method, in the artifact that its headline names."""
-        if paper.headline is None:
+        name = paper.first_artifact
+        artifact = f"{paper.name}/{name}"
+        lineage = self._published.lineages.get(artifact)
+        cell = headline_cell(paper, lineage.cells) if lineage else None
+        if cell is None:
             return None
-        artifact, names = paper.headline.artifact, [paper.headline.method]
-        for number, cell in enumerate(self.all):
-            is_candidate = cell["artifact"] == f"{paper.name}/{artifact}" and cell["names"] == names
-            if is_candidate and cell["metric"] == TRACKS[paper.track].headline and cell["n"]:
-                return cell | {"number": number, "id": f"{paper.name}-{artifact}", "title": title_of(artifact)}
-        return None
+        number = self._numbers[artifact, cell.key]
+        return self.all[number] | {"number": number, "id": f"{paper.name}-{name}", "title": title_of(name)}
 
 
 def _is_in_words(paper: Paper, name: str) -> bool:

@@ -23,7 +23,7 @@ from recompose.monitor.snakemake_call import SnakemakeCall
 from recompose.monitor.status import StoreItem
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
-from recompose.report.results import StoredResults
+from recompose.report.lineage import Lineage, lineage_path
 from recompose.terminal.progress import progress_table
 from recompose.terminal.status import MOST
 from recompose.terminal.summary import headline_number
@@ -92,7 +92,8 @@ class Headlines:
 
     def _number(self, paper: Paper) -> str:
         try:
-            return headline_number(StoredResults(self._work), paper)
+            table = self._work.reports / paper.name / paper.first_artifact
+            return headline_number(paper, Lineage.read(lineage_path(table)))
         except RecomposeError:  # the audit reports it
             return ""
 

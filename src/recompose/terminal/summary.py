@@ -10,8 +10,8 @@ from recompose.progress import printable
 from recompose.provenance.audit import audit_artifacts
 from recompose.report.documents import Sources
 from recompose.report.expectations import expectations
-from recompose.report.lineage import read_made
-from recompose.report.published import PublishedLineage
+from recompose.report.lineage import Lineage, read_made
+from recompose.report.published import PublishedLineage, headline_cell
 from recompose.report.results import StoredResults
 from recompose.terminal.text import exact_duration, pluralize
 from recompose.tracks import TRACKS
@@ -27,7 +27,7 @@ def show_summary(
     lines = [
         f"made: {_contents(published)}",
         f"took: {_took(work, began)}",
-        f"numbers: {_numbers(work, papers)}",
+        f"numbers: {_numbers(published, papers)}",
         f"instrument: {_instrument(work)}",
         f"audit: {audited.verdict}" + ("" if audited.report.clean else "; `recompose audit` shows it"),
         f"open: {work.reports / 'index.html'}",
@@ -52,9 +52,9 @@ def _took(work: Workspace, began: float | None) -> str:
     return f"{exact_duration(time.time() - began)} now; {total} of work in all" if began else f"{total} of work"
 
 
-def _numbers(work: Workspace, papers: list[Paper]) -> str:
-    results = StoredResults(work)
-    numbers = (headline_number(results, paper) for paper in papers)
+def _numbers(published: PublishedLineage, papers: list[Paper]) -> str:
+    lineages = ((paper, published.lineages.get(f"{paper.name}/{paper.first_artifact}")) for paper in papers)
+    numbers = (headline_number(paper, lineage) for paper, lineage in lineages if lineage)
     return ", ".join(number for number in numbers if number) or "none yet"
 
 
@@ -67,17 +67,15 @@ def _instrument(work: Workspace) -> str:
     return f"DOES NOT HOLD: {'; '.join(failures)}" if failures else "; ".join(check.sentence for check in checks)
 
 
-def headline_number(results: StoredResults, paper: Paper) -> str:
-    """Return the mean of the paper's own method in the first metric on the first benchmark, or nothing before it is
-    measured.
+def headline_number(paper: Paper, lineage: Lineage) -> str:
+    """Return the paper's own method in the track's headline metric, as its headline table shows it.
+
+    Args:
+        paper: a paper.
+        lineage: the lineage of its headline table; the result is empty if the number is not measured.
     """
-    if paper.headline is None:
+    cell = headline_cell(paper, lineage.cells)
+    if cell is None:
         return ""
-    method, track = paper.headline.method, TRACKS[paper.track]
-    metric = track.metric(track.headline)
-    for benchmark in results.benchmarks(paper.track)[:1]:
-        measured = (results.metrics(run) for run in results.complete(paper.track, method, benchmark))
-        if values := [metrics[track.headline] for metrics in measured if track.headline in metrics]:
-            mean = f"{metric.factor * sum(values) / len(values):.{metric.digits}f} {metric.unit}".rstrip()
-            return f"{method} {mean} ({track.headline} on {benchmark}, n = {len(values)})"
-    return ""
+    value = f"{cell.text} {TRACKS[paper.track].metric(cell.metric).unit}".rstrip()
+    return f"{', '.join(cell.names)} {value} ({cell.metric} on {cell.benchmark}, n = {cell.n})"
