@@ -6,9 +6,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from recompose.fingerprint import ROOT
 from recompose.papers.declaration import PAPERS
 from recompose.tracks import TRACKS
+
+pytestmark = pytest.mark.slow
 
 ELSEWHERE = ("tracks", "nn", "synthetic", "papers")  # folders that are no core, or know a track on purpose
 WORDS = ("feasib", "unseen", "closed_world", "harmonic", "state-object", "caption_", "glove")

@@ -35,6 +35,8 @@ from recompose.workspace import Workspace
 from tests.configuration import MADE, new_workspace, timing_of
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 
 def complete(work: Workspace, recipes: Iterable[Recipe], seconds: float = 10.0) -> None:
     """Records, as if these had been made in so many seconds each."""

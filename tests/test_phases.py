@@ -22,6 +22,8 @@ from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -314,6 +314,7 @@ def test_a_variant_that_does_not_fit_is_an_error(key: str, code: str) -> None:
         plan_of({"wrong": variant(**{key: "median"})})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["large", "demo", "smoke", "paper"])
 def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
     """But for those that a small profile leaves out, or whose method."""
@@ -488,6 +489,7 @@ def test_grids_are_of_a_data_set_by_a_backbone_at_a_size_and_a_layer() -> None:
     assert len({each.digest for each in (recipe, grids_of(size=224), grids_of(layer="layer3"))}) == 3
 
 
+@pytest.mark.slow
 def test_other_weights_make_other_grids_and_another_mirror_does_not() -> None:
     weights, same = "backbones.resnet-101.weights", grids_of().digest
     assert grids_of({f"{weights}.urls": ["https://example.org/resnet101-63fe2227.pth"]}).digest == same

@@ -13,6 +13,8 @@ from recompose.report.kinds import artifact_files
 from recompose.workspace import Workspace
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def engine(work: Workspace) -> Engine:

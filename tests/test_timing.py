@@ -11,6 +11,8 @@ from recompose.timing import FILE, Timings, timing_kind
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace, timing_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:

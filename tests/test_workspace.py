@@ -11,6 +11,8 @@ from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_recipe_is_found_by_what_people_call_it(work: Workspace) -> None:
     for recipe in (work.plan.of("backbones")[0], work.plan.of("runs")[3], work.plan.of("evaluations")[-1]):

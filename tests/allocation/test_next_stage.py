@@ -103,6 +103,7 @@ def chosen_plainly(comparisons: Sequence[OpenComparison], before: Replicates, le
             replicates = candidate
 
 
+@pytest.mark.slow
 @given(of_t=st.dictionaries(st.sampled_from([*COSTS["t"]]), counts), of_u=st.dictionaries(st.just("d"), st.just(4)))
 def test_what_several_share_costs_once(of_t: dict[str, int], of_u: dict[str, int]) -> None:
     replicates = {"t": of_t, "u": of_u}

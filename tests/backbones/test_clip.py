@@ -33,6 +33,8 @@ from recompose.errors import ArgumentError
 from tests.clips import random_clip
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["a photo of a red circle", "moon", "a scratched fish left of a glowing house and a frosted heart"]
 
 

@@ -15,6 +15,8 @@ from recompose.params import Bundled, load_params
 from recompose.tracks import FORMS
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 MEGA = 10**6
 LARGEST = 4 * MEGA  # bytes of a file that a clone is to hold
 BUNDLED = {

@@ -43,6 +43,7 @@ def is_convolved(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> bool:
     return convolved.called
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(st.integers(1, 40), min_size=0, max_size=3),
     into=st.integers(1, 9),
@@ -122,6 +123,7 @@ def test_a_layer_shares_the_parameters_of_the_one_that_it_replaces(has_bias: boo
         torch.testing.assert_close(layer(x), replaced(x), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_towers_give_the_same_where_all_their_maps_are_convolved() -> None:
     torch.manual_seed(0)
     backbone = build("shapes-clip", "gelu").eval()

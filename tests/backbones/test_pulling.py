@@ -20,6 +20,8 @@ from tests.errors import raises
 from tests.provenance.invented import cell_of, lineage_of
 from tests.provenance.worlds import edit_json
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:

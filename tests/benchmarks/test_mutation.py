@@ -10,6 +10,8 @@ from benchmarks.mutants import mutants
 from benchmarks.mutation import TESTS, path_of
 from tests.conftest import ROOT, environment
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("source", "changed"),
@@ -41,7 +43,6 @@ def test_mutants_of_a_module_differ_from_it_and_from_each_other(module: str) -> 
     assert all((ROOT / "tests" / name).is_file() for name in TESTS[module])
 
 
-@pytest.mark.slow
 def test_the_measurement_tells_killed_from_all() -> None:
     module = "recompose.report.claims.verdicts"  # its tests are those that take least
     command = [sys.executable, "-m", "benchmarks.mutation", module, "--sample", "1"]

@@ -117,6 +117,7 @@ def test_the_mirror_gives_files(tmp_path: Path) -> None:
         assert requests.get(f"{address}/b.zip", timeout=PATIENCE).status_code == 404
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_command_and_of_what_it_starts(tmp_path: Path) -> None:
     takes = f"b = bytearray({200 * MEGA}); b[::4096] = b'x' * len(b[::4096]); import time; time.sleep(1)"
     starts = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {takes!r}])"
@@ -180,6 +181,7 @@ def params(tmp_path_factory: pytest.TempPathFactory) -> Params:
     return load_params(folder / "params.yaml", FORMS)
 
 
+@pytest.mark.slow
 def test_the_profile_is_the_papers_with_one_seed_on_what_is_asked_for(params: Params) -> None:
     czsl, gzsl, vlc = (params.chosen.tracks[name] for name in ("czsl", "gzsl", "vlc"))
     assert params.profile == PROFILE

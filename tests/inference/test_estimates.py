@@ -122,6 +122,7 @@ def test_an_interval_turns_with_the_sides(first: list[float], second: list[float
     assert turned == pytest.approx((-high, -low), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_their_level_says() -> None:
     """Draw five replicates 2,000 times: 95 % has a standard error of half a percent."""
     rng, truth = np.random.default_rng(0), 1.0

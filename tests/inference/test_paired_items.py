@@ -68,6 +68,7 @@ def test_too_few_differing_items_detect_nothing() -> None:
     assert [detectable_by_mcnemar(count, 100) is None for count in (0, 5, 6)] == [True, True, False]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 2)), min_size=2, max_size=12), st.data())
 def test_a_bootstrap_of_means_has_the_moments_of_one_that_draws_units(

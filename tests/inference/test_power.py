@@ -82,6 +82,7 @@ def test_differences_without_spread_decide_at_once() -> None:
     assert decision_probability(Question(spread=0.0, margin=0.1), 1.0, 2) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replicates", [2, 3, 4])
 def test_a_range_has_the_needed_replicates_in_80_of_100_pilots(replicates: int) -> None:
     difference, needed = 1.0, replicates_needed(Question(1.0, 0.1, 0.01), 1.0)

@@ -46,6 +46,7 @@ def simulated(seed: int, studies: int, seeds: int, shift: float, replicates: int
     return outside / (studies * len(METHODS))
 
 
+@pytest.mark.slow
 def test_a_retraining_is_called_different_in_at_most_one_of_a_thousand_numbers() -> None:
     assert simulated(1, 1250, seeds=4, shift=0.0) <= 0.001
 

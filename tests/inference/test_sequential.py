@@ -29,6 +29,8 @@ from recompose.report.claims.verdicts import (
 )
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 LOOKS = Looks((4, 8, 12, 16, 24))
 METRIC = Metric("", 1.0, 1, 1)
 

@@ -16,6 +16,8 @@ from recompose.workspace import Workspace
 from tests.allocation.studies import FILE, SECONDS, prepare_study, run
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 HOURS = 0.3
 
 

@@ -22,6 +22,8 @@ from tests.conftest import Project
 from tests.errors import raises
 from tests.provenance.invented import cell_of
 
+pytestmark = pytest.mark.slow
+
 MADE = {
     "started": "2026-01-01T12:00:00+00:00",
     "attempts": 1,

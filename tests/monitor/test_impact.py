@@ -20,6 +20,8 @@ from recompose.workspace import Workspace
 from tests.conftest import ROOT, commit_files, environment, restore_files, with_values
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 Edit = Callable[[Path], None]
 # what a tree plans by its own code, and the impact that it tells; one process imports the package once for both
 DIGESTS_AND_IMPACT = """

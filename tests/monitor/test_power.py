@@ -17,6 +17,8 @@ from recompose.workspace import Workspace
 from tests.allocation.studies import SECONDS, prepare_study, run
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 THREE = {"profiles.study.allocation": None, "profiles.study.czsl.seeds": [0, 1, 2], "profiles.study.czsl.looks": None}
 
 

@@ -23,6 +23,8 @@ from recompose.terminal import status as terminal
 from recompose.workspace import Workspace
 from tests.conftest import Project
 
+pytestmark = pytest.mark.slow
+
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PROGRESS = {"unit": "epoch", "done": 2, "total": 5, "rate": 0.1, "seconds_left": 30.0, "metrics": "val_auc 0.2681"}
 

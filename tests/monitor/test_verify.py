@@ -52,6 +52,8 @@ from tests.configuration import write_params
 from tests.errors import raises
 from tests.provenance.worlds import edit_json
 
+pytestmark = pytest.mark.slow
+
 METRIC, FAR, LOSS = "test/closed/dense/auc", 10.0, 4.0
 SEEDS = [0, 1, 2, 3]
 FILE = {"runs": "checkpoint.safetensors", "evaluations": "scores.safetensors"}

@@ -16,6 +16,8 @@ from recompose.terminal.groups import time_left, total
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace, write_params
 
+pytestmark = pytest.mark.slow
+
 
 def needed(
     method: str,

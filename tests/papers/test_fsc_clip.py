@@ -114,6 +114,7 @@ def test_the_released_model_can_be_one_of_the_three_runs(row: str) -> None:
         assert abs(released - middle) <= 2 / 3**0.5 * (spread + 0.005) + 2 * HALF, column
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("middle", "spread", "runs"), [(6.2, 0.63, (5.5, 6.25, 6.75)), (5.4, 0.38, (5.0, 5.5, 5.75))])
 def test_spreads_are_sample_standard_deviations_for_winoground_s_400_items_allow_no_other(
     middle: float, spread: float, runs: tuple[float, ...]

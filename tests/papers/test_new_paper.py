@@ -11,6 +11,8 @@ import yaml
 from tests.configuration import text_of, write_params
 from tests.conftest import ROOT, Project
 
+pytestmark = pytest.mark.slow
+
 NAME, VARIANT = "more-dropout", "csp-wide"
 PAPER: dict[str, Any] = {
     "title": "On More Dropout",

@@ -11,6 +11,8 @@ from recompose.params import json_schema, reference
 from recompose.tracks import FORMS as TRACKS
 from tests.configuration import parameters
 
+pytestmark = pytest.mark.slow
+
 DOCUMENT = parameters()
 # where names are the user's own, and what is explained as a whole
 NAMED = ("profiles", "backbones", "czsl.datasets", "gzsl.datasets", "vlc.datasets", "vlc.suites")

@@ -33,6 +33,8 @@ from tests.conftest import ROOT
 from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import captions, plain_image, plain_text
 
+pytestmark = pytest.mark.slow
+
 FORM = """
 LAYOUT = "<suite>/items.json"
 

@@ -22,6 +22,8 @@ from tests.configuration import edit, text_of, write_params
 from tests.conftest import ROOT, environment
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = ROOT / "examples/csp-offset"
 PAGE = (ROOT / "docs/reference/plugins.md").read_text(encoding="utf-8")
 SETTINGS = "recompose.tracks.czsl.methods.csp.settings:CspSettings"

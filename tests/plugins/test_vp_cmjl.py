@@ -44,6 +44,8 @@ from tests.tracks.czsl.methods.derivations import (
 )
 from tests.tracks.czsl.tiny import CPU, evaluation_document, run_document, write_inputs
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = ROOT / "examples/vp-cmjl"
 SETTINGS: dict[str, Any] = {
     "prompt": "a photo of {state} {object}",
@@ -221,7 +223,6 @@ def test_heads_that_cannot_share_the_width_are_an_error(backbone: Backbone) -> N
         fresh(backbone, heads=7)
 
 
-@pytest.mark.slow
 def test_it_is_counted_at_the_papers_scale(backbone: Backbone) -> None:
     width, tower, layers, states, objects = 768, 1024, 24, len(STATES), len(OBJECTS)
     adapters = 2 * layers * (2 * tower * 8 + 8 + tower)

@@ -3,6 +3,7 @@
 from io import StringIO
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from recompose import phases
@@ -17,6 +18,7 @@ from tests.provenance.worlds import edit_json
 made, work = small.made, small.work  # fixtures
 
 
+@pytest.mark.slow
 def test_a_changed_setting_is_named_before_all_numbers(work: Workspace) -> None:
     small.publish(work)
     commit_files(work.root, "reports")

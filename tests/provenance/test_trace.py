@@ -23,6 +23,8 @@ from tests.errors import raises
 from tests.provenance.invented import cell_of, lineage_of
 from tests.provenance.worlds import edit_json
 
+pytestmark = pytest.mark.slow
+
 SEEDS, SIX = "profiles.large.czsl.seeds", [0, 1, 2, 3, 4, 5]
 CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
 

@@ -93,6 +93,7 @@ def drifted(losses: list[float]) -> list[float]:
     return [loss * (1 + drift) for loss, drift in zip(losses, drifts, strict=True)]
 
 
+@pytest.mark.slow
 def test_another_processor_raises_no_alarm_in_1000_methods() -> None:
     losses = {
         (f"m{number}", seed): list(RNG.uniform(0.1, 10, EPOCHS)) for number in range(1000) for seed in range(SEEDS)

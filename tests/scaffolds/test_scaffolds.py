@@ -27,6 +27,8 @@ from tests.configuration import write_params
 from tests.conftest import ROOT, environment
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 METRICS = {"czsl": "test/closed/dense/auc", "gzsl": "test/validated/harmonic_mean", "vlc": "test/my-suite"}
 ALONE: dict[str, Any] = {"czsl": None, "gzsl": None, "vlc": None}  # the tracks of a profile but one
 TINY: dict[str, dict[str, Any]] = {

@@ -32,6 +32,8 @@ from recompose.site.document import Site
 from recompose.tracks import FORMS, TRACKS
 from tests.configuration import params_text
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = [
     "<script>alert(1)</script>",
     "</script><script>alert(2)</script>",

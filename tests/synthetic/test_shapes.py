@@ -90,10 +90,12 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Drawn]:
 # the same from the same seed
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(made: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     assert make(tmp_path, 3) == made[1]
 
 
+@pytest.mark.slow
 def test_another_process_with_other_hashes_draws_and_chooses_the_same(
     made: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
@@ -217,6 +219,7 @@ def test_every_thing_drawn_has_a_label_and_no_word_means_two_things() -> None:
     assert all(label == name or label not in LABELS for name, label in LABELS.items())
 
 
+@pytest.mark.slow
 def test_captions_know_the_words_of_all_labels_but_two() -> None:
     words = {word for _, caption in scenes(3000) for phrase in described(caption)[::2] for word in phrase.split()}
     assert words == set(STATES) | set(OBJECTS)

@@ -11,6 +11,8 @@ from recompose.terminal.decide import show_outcome, stage_text
 from recompose.workspace import Workspace
 from tests.allocation.studies import prepare_study, run
 
+pytestmark = pytest.mark.slow
+
 
 def observation(verdict: str) -> Observation:
     return Observation(

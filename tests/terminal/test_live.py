@@ -25,6 +25,8 @@ from recompose.terminal.text import rough_duration
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace
 
+pytestmark = pytest.mark.slow
+
 EPOCHS = Progress("epoch", 2, 5, 0.1, 30.0, "")
 TRAINS = StoreItem("runs", "0123456789ab", "csp on shapes-pairs, seed 0", "running", progress=EPOCHS)
 FAILED = StoreItem("runs", "ba9876543210", "csp on shapes-pairs, seed 1", "failed", error=("KeyError: \x1b[31m'a'",))

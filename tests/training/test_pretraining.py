@@ -15,6 +15,8 @@ from recompose.synthetic.scenes import write_corpus
 from recompose.training.hardware import Hardware
 from recompose.training.pretraining import WEIGHTS, Pretraining, _tensors, compact_vocabulary, pretrain
 
+pytestmark = pytest.mark.slow
+
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 SETTINGS = {"seed": 1, "epochs": 2, "batch_size": 16, "lr": 1e-3, "weight_decay": 0.1}
 TEXTS = ["a photo of a red circle", "a glossy moon left of a frosted fish", "a house"]

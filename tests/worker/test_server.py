@@ -240,6 +240,7 @@ def test_a_connection_that_asks_for_nothing_is_closed(server: Process, address: 
     assert server.poll() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [False, True])
 def test_without_a_server_a_client_carries_it_out_itself(address: str, left: bool) -> None:
     import socket

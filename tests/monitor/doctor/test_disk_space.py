@@ -13,6 +13,8 @@ from recompose.plan import Recipe
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace
 
+pytestmark = pytest.mark.slow
+
 Usage = namedtuple("Usage", "total used free")
 
 

@@ -13,6 +13,8 @@ from recompose.monitor.doctor import STOPS, SystemInfo
 from tests.configuration import write_params
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 HERE = SystemInfo((3, 12, 1), {"torch": "2.13.0"}, None, (), slurm=None, plugin=False)
 
 

@@ -26,6 +26,8 @@ from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.data.mirror import Mirror
 
+pytestmark = pytest.mark.slow
+
 NOWHERE = "http://127.0.0.1:9/file.bin"  # the port that discards: nobody listens
 
 

@@ -16,6 +16,8 @@ from recompose.workspace import Workspace
 from tests.allocation.studies import FILE, STUDY, prepare_study, run
 from tests.configuration import edit, write_params
 
+pytestmark = pytest.mark.slow
+
 LOOKS = "profiles.study.czsl.looks"
 
 

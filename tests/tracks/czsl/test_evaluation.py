@@ -31,6 +31,8 @@ from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import SCORING, random_images, settings_of
 from tests.tracks.czsl.tiny import CPU, evaluation_document, run_document, write_inputs
 
+pytestmark = pytest.mark.slow
+
 PROMPT = {"prompt": "a photo of {state} {object}"}
 TRAINING = {"lr": 1e-2, "weight_decay": 1e-5, "batch_size": 4, "accumulate": 1, "epochs": 1}
 BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}

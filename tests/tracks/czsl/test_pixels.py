@@ -18,6 +18,8 @@ from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from tests.tracks.czsl.methods.derivations import new_method, settings_of
 from tests.tracks.czsl.tiny import CPU, pairs_in_turns, scorer_of
 
+pytestmark = pytest.mark.slow
+
 STATES = {"blue": (30, 60, 220), "green": (30, 200, 60), "red": (220, 40, 40)}
 OBJECTS = {"left": np.s_[:, :16], "middle": np.s_[8:24, 8:24], "top": np.s_[:16, :]}  # where the colour is
 SEEN = [("blue", "left"), ("red", "middle"), ("green", "top"), ("blue", "middle"), ("red", "left"), ("green", "left")]

@@ -121,6 +121,7 @@ def pixels(data: PairData) -> np.ndarray:
     return random_images(len(data.samples)).numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("augment", [False, True])
 def test_a_method_is_brought_to_the_checkpoint_of_another(
     backbone: Backbone, data: PairData, pixels: np.ndarray, embeddings: np.ndarray, tmp_path: Path, augment: bool

@@ -42,6 +42,8 @@ from tests.tracks.czsl.tiny import (
     write_inputs,
 )
 
+pytestmark = pytest.mark.slow
+
 STATES, OBJECTS = ["blue", "red", "striped"], ["circle", "moon", "star"]
 SEEN = [("blue", "circle"), ("red", "moon"), ("striped", "star"), ("blue", "moon"), ("red", "circle")]
 UNSEEN = [("striped", "circle"), ("blue", "star")]

@@ -27,6 +27,8 @@ from tests.errors import raises
 from tests.tracks.vlc import marked
 from tests.tracks.vlc.tiny import CAPTIONS, KINDS, MAKERS, PATHS, images, stand_ins, write
 
+pytestmark = pytest.mark.slow
+
 CONTEXT = 24
 VOCABULARY = spacy.blank("en").vocab
 

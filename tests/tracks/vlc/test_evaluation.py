@@ -27,6 +27,8 @@ from tests.clips import random_clip
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_images
 
+pytestmark = pytest.mark.slow
+
 CPU = Hardware("32-true", "cpu", 1)
 ATOL = 1e-5  # of cosines in 32 bits, in batches and alone
 

@@ -264,6 +264,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CONFIGS])
 @torch.no_grad()
 def test_siglip_and_coca_of_open_clip_score_as_by_hand(name: str, models: Path, tmp_path: Path) -> None:

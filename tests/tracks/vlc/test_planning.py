@@ -173,6 +173,7 @@ def test_settings_of_one_way_of_attribution_train_that_way_alone(edit: str, conc
         } == concerned
 
 
+@pytest.mark.slow
 def test_other_backbones_are_tuned_where_a_profile_names_them() -> None:
     variants = {name: variant("drawn", backbone=name) for name in ("other", "other-pretraining")}
     old, plan = plan_of("drawn"), plan_of("drawn", variants)

@@ -33,6 +33,8 @@ from tests.tracks.vlc.tiny import (
     write,
 )
 
+pytestmark = pytest.mark.slow
+
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
 
@@ -75,8 +77,8 @@ class KilledError(Exception):
     ("method", "settings"),
     [
         pytest.param(FSC_CLIP, FULL, id="fsc-clip"),
-        pytest.param(CE_CLIP, FULL, id="ce-clip", marks=pytest.mark.slow),
-        pytest.param(FSC_CLIP, LORA, id="fsc-clip-lora", marks=pytest.mark.slow),
+        pytest.param(CE_CLIP, FULL, id="ce-clip"),
+        pytest.param(FSC_CLIP, LORA, id="fsc-clip-lora"),
     ],
 )
 def test_a_run_that_was_killed_ends_as_if_it_had_not_been(
@@ -249,7 +251,6 @@ def test_the_factor_is_held_after_each_step(tmp_path: Path, needs: dict[str, Pat
     assert left["model.logit_scale"].item() <= log(100) + 1e-6
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_training_in_16_bits_and_in_parts(tmp_path: Path, needs: dict[str, Path], method: str) -> None:
     run = document(method, chunk=3, epochs=1)
@@ -260,7 +261,6 @@ def test_training_in_16_bits_and_in_parts(tmp_path: Path, needs: dict[str, Path]
     assert not torch.equal(left["model.visual.proj"], begun["model.visual.proj"])
 
 
-@pytest.mark.slow
 def test_training_in_parts_is_training_at_once(tmp_path: Path, needs: dict[str, Path]) -> None:
     states = []
     for chunk in (None, 3):

@@ -317,6 +317,7 @@ def test_odd_but_harmless_names_are_read(with_records: Callable[..., PairData], 
     assert (root / data.samples[-1].path).samefile(root / "images" / name)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.text(st.sampled_from("./ab\\\0"), max_size=8) | st.text())
 def test_names_taken_for_inside_are_inside(name: str) -> None:

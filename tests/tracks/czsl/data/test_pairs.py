@@ -121,6 +121,7 @@ def test_writing_again_replaces_what_was_there(data: PairData, tmp_path: Path) -
     assert PairData.read(tmp_path).samples == SAMPLES
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(splits, st.lists(names, max_size=5))
 @example({split: [("old", "dog")] for split in SPLITS}, ["carriage\rreturn"])

@@ -185,6 +185,7 @@ def predicted(images: Any, draw: st.DataObject) -> np.ndarray:
     return np.array(rows)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(pairs, min_size=2, max_size=8), st.data())
 def test_of_two_rows_those_are_shown_that_only_the_last_or_none_tells_right(
@@ -204,6 +205,7 @@ def test_of_two_rows_those_are_shown_that_only_the_last_or_none_tells_right(
     assert not better or shown_better[0] == better[0]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(some_images, st.lists(pairs, max_size=6), st.data())
 def test_of_one_row_seen_pairs_come_before_unseen_ones(

@@ -130,6 +130,7 @@ def test_gradient_of_new_adapters_is_not_zero_where_they_add(backbone: Backbone,
         assert bool(parameter.grad.any()) == (".up." in name), name
 
 
+@pytest.mark.slow
 def test_adapters_of_vit_l_14_have_6_34_million_parameters() -> None:
     vision = open_clip.get_model_config("ViT-L-14")["vision_cfg"]
     assert (vision["layers"], vision["width"]) == (24, 1024)

@@ -16,6 +16,8 @@ from recompose.training.cost import count_at_paper_scale
 from recompose.training.resources import trainable
 from tests.configuration import params_text
 
+pytestmark = pytest.mark.slow
+
 SECTION = parse_params(params_text("paper"), FORMS).tracks["czsl"]
 assert isinstance(SECTION, Czsl)
 SIZES = {"mit-states": (115, 245), "ut-zappos": (16, 12), "cgqa": (413, 674)}

@@ -380,6 +380,7 @@ def assert_same_learning(one: tuple[Tensor, dict[str, Tensor]], other: tuple[Ten
         torch.testing.assert_close(gradient, other[1][name], atol=1e-5, rtol=1e-3, msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("looks", [1, 9])
 @pytest.mark.parametrize("texts", [1, 2])
 @pytest.mark.parametrize("name", METHODS)

@@ -134,6 +134,7 @@ def test_archives_are_unpacked_checked_and_indexed(tmp_path: Path, adapter: str)
     assert sorted(path.name for path in root.iterdir()) == lists
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", ["cub", "sun", "awa2"])
 def test_labels_that_count_other_classes_are_noticed(tmp_path: Path, adapter: str) -> None:
     """Two classes of training change places, which no count tells."""

@@ -18,6 +18,8 @@ from recompose.tracks.gzsl.data.matlab import read_fields
 from tests.errors import raises
 from tests.tracks.gzsl.data.worlds import cells, write_version_7
 
+pytestmark = pytest.mark.slow
+
 FIELDS = {
     "att": np.arange(12.0).reshape(3, 4) / 7,
     "loc": np.array([[3], [1]], dtype=np.uint16),
@@ -99,7 +101,6 @@ def test_a_file_that_ends_too_early_is_named(tmp_path: Path, version: str) -> No
 _WHOLE: dict[str, bytes] = {}
 
 
-@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.sampled_from(["5", "5 packed"]), st.data())
 def test_damage_is_read_as_something_or_named(version: str, data: st.DataObject) -> None:
@@ -186,7 +187,6 @@ def test_a_reader_that_crashes_or_does_not_end_is_an_error_of_the_file(
     refuse(path, "damaged-file")
 
 
-@pytest.mark.slow
 def test_memory_without_end_is_not_given(tmp_path: Path) -> None:
     """A matrix of 2 x 2 whose numbers are followed by zeros, which take next to no place while they are packed."""
     savemat(tmp_path / "a.mat", {"att": np.eye(2)})

@@ -30,6 +30,8 @@ from recompose.tracks.gzsl.data.shapes_classes import (
 )
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 IMAGES = {"trainval": 120, "test_seen": 60, "test_unseen": 40}
 SEEDS = range(8)
 

@@ -48,6 +48,7 @@ def same(one: ClassData, other: ClassData) -> bool:
 # reading
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [5, 7])
 def test_a_data_set_is_read_from_files_of_both_versions(root: Path, version: int) -> None:
     data = xlsa17.read(World().write(root, version=version), COUNTS)
@@ -72,6 +73,7 @@ def test_training_and_validation_know_no_image_of_the_test(root: Path) -> None:
     assert {data.classes[label] for label in data.labels[data.training_rows]} == {"002.auk", "004.kea"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [5, 7])
 def test_hard_images_are_read_where_the_index_knows_them(root: Path, version: int) -> None:
     world = World()
@@ -112,6 +114,7 @@ def test_the_files_that_it_is_read_from_are_named(root: Path) -> None:
     assert {*xlsa17.annotation_files(root), *xlsa17.read(root, COUNTS).paths} == there
 
 
+@pytest.mark.slow
 def test_features_are_not_unpacked(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recompose.tracks.gzsl.data.matlab.MOST_BYTES", 10_000)
     world = World()

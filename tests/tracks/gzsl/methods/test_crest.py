@@ -131,6 +131,7 @@ def test_a_grid_that_is_no_square_is_refused_where_geometry_matters() -> None:
     assert crest(grounding={"geometry": False}).predict(INPUTS[:, :3]).scores.shape == (IMAGES, CLASSES)
 
 
+@pytest.mark.slow
 def test_training_lowers_the_loss_and_the_class_of_images_is_learnt() -> None:
     torch.manual_seed(0)
     settings = changed(CREST_SETTINGS, grounding={"hidden": 16, "dropout": 0.1, "region_scores": "zeros"})

@@ -86,6 +86,7 @@ def test_dazle_is_what_its_loops_are(changes: dict[str, Any]) -> None:
     same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grounding", "queries", "among"), [({}, "regions", "all"), ({"region_attributes": "full"}, "images", "seen")]
 )

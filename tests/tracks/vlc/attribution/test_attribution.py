@@ -187,6 +187,7 @@ def test_gradcam_is_the_rule_carried_out_slowly(backbone: Backbone, ids: Tensor,
             assert computed[convention][text, end + 1 :].count_nonzero() == 0
 
 
+@pytest.mark.slow
 def test_patches_are_the_rule_carried_out_slowly(backbone: Backbone, ids: Tensor, pixels: Tensor, slow: Slow) -> None:
     texts = backbone.encode_text(ids).detach()
 

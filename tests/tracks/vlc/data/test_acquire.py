@@ -84,6 +84,7 @@ def index_of(recipe: Recipe, root: Path, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_corpus_is_unpacked_annotated_and_indexed(tmp_path: Path, archives: Path) -> None:
     data = archives.parent
     root = acquire(COCO, publish_coco(archives), data, data / "coco")

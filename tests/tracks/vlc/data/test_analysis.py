@@ -63,6 +63,7 @@ def test_it_says_how_far_it_is(model: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert re.findall(r"\d+/3", capsys.readouterr().err) == ["1/3", "2/3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("captions", "code", "place"),
     [

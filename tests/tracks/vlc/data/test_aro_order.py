@@ -63,6 +63,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data/vlc"
 
 
+@pytest.mark.slow
 def test_the_command_writes_those_parts_whose_captions_are_there(folder: Path) -> None:
     done = CliRunner().invoke(app, ["data", "aro-order"])
     assert done.exit_code == 0, done.output

@@ -20,6 +20,8 @@ from recompose.tracks.vlc.text import negatives
 from recompose.tracks.vlc.text.lexicon import WordNet
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 IMAGES = 240
 
 
@@ -126,7 +128,6 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     assert not own & other
 
 
-@pytest.mark.slow
 def test_another_process_draws_the_same_bytes(tmp_path: Path) -> None:
     drawn = "shapes_captions.draw(pathlib.Path(sys.argv[1]), seed=4, corpus='shapes-laion', images=30)"
     script = f"import sys, pathlib; from recompose.tracks.vlc.data import shapes_captions; {drawn}"

@@ -36,6 +36,8 @@ from recompose.tracks.vlc.suites.catalogue import SUBTASKS, UNDRAWN
 from recompose.tracks.vlc.suites.metric_values import check
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 ORDERS = ("aro/coco_order", "aro/flickr30k_order")
 COUNTS = {"no": 0, "a": 1, "an": 1, "the": 1, "two": 2, "three": 3, "four": 4}
 CONVERSES = {("holding", "filling"), ("wearing", "riding"), ("dropping", "leaving")}

@@ -23,6 +23,8 @@ from recompose.tracks.vlc.suites.scores import write_scores
 from tests.tracks.vlc.attributions import made_up
 from tests.tracks.vlc.figures.stored import StoredPictures
 
+pytestmark = pytest.mark.slow
+
 RELATION, ATTRIBUTE = "aro/vg_relation", "aro/vg_attribution"
 ITEMS = 600
 CAPTIONS = ("the cup is on the box", "the box is on the cup", "a red ring", "a ring")

@@ -31,6 +31,8 @@ from recompose.tracks.vlc.figures.page import Word, mark_differences, plain_word
 from tests.report.fakes import Fake, by_seed
 from tests.tracks.vlc.figures.stored import StoredPictures
 
+pytestmark = pytest.mark.slow
+
 COMP, ZS = "test/comp", "test/zs"
 
 

@@ -261,6 +261,7 @@ def test_gradients_are_those_of_finite_differences(kind: str) -> None:
     assert (sides[0] - sides[1]) / 2e-6 == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tuning", [FULL, LORA], ids=["full", "lora"])
 def test_gradients_in_parts_are_those_of_one_large_batch(kind: str, tuning: dict[str, Any]) -> None:
@@ -394,6 +395,7 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_trains(tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(training, "count_at_paper_scale", lambda _: 7)  # takes a second

@@ -72,6 +72,7 @@ def gradients(method: Any, chunk: int | None) -> tuple[Tensor, dict[str, Tensor]
     return loss.detach(), {name: parameter.grad for name, parameter in trained.items() if parameter.grad is not None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "settings"),
     [

@@ -38,6 +38,8 @@ from recompose.tracks.vlc.suites.aggregation import (
 from recompose.tracks.vlc.suites.catalogue import ITEMS
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 SUITES = [ARO, CREPE, EQBEN, IMAGECODE, SPEC, SUGARCREPE, SVO_PROBES, VALSE, VL_CHECKLIST, WHATSUP]
 
 

@@ -26,6 +26,8 @@ from recompose.tracks.vlc.suites.metric_values import metrics
 from recompose.tracks.vlc.suites.scores import write_scores
 from tests.errors import raises
 
+pytestmark = pytest.mark.slow
+
 ITEMS, DRAWS = 30, 200
 numbers = np.arange(ITEMS)
 TEXTS = tuple(f"text {number}" for number in range(3 * ITEMS))

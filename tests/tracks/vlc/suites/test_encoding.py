@@ -26,6 +26,8 @@ from tests.tracks.vlc.tiny_suites import (
     write_images,
 )
 
+pytestmark = pytest.mark.slow
+
 CPU = torch.device("cpu")
 Calls = dict[str, list[int]]
 

@@ -39,6 +39,8 @@ from tests.tracks.vlc.data.formats.test_eqben import group
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, write_sugarcrepe
 
+pytestmark = pytest.mark.slow
+
 SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
 
 
@@ -349,7 +351,6 @@ def test_an_archive_of_code_is_read_where_openai_published_it(tmp_path: Path, mo
     )  # of ViT-B-32
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["RN50", "ViT-B-32"])
 def test_models_of_open_clip_compute_as_open_clip_has_them(tmp_path: Path, name: str) -> None:
     torch.manual_seed(0)

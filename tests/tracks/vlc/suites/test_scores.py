@@ -26,6 +26,8 @@ from recompose.tracks.vlc.suites.scores import (
 from tests.clips import random_clip
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_images
 
+pytestmark = pytest.mark.slow
+
 
 def unit(rng: np.random.Generator, *shape: int) -> np.ndarray:
     rows = rng.normal(size=shape).astype(np.float32)

@@ -104,6 +104,7 @@ def test_the_doctor_lists_all_suites(root: Path) -> None:
     assert shown.stdout.splitlines()[-1] == f"1 complete, 1 incomplete, 1 broken, {len(FORMS) - 3} absent"
 
 
+@pytest.mark.slow
 def test_wrong_names_of_suites_are_told_before_torch_is_imported(root: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from recompose.errors import DataError; "

@@ -248,6 +248,7 @@ def test_final_punctuation_without_a_partner_goes_anywhere() -> None:
     }
 
 
+@pytest.mark.slow
 def test_bigram_shuffle_as_in_figure_6() -> None:
     figure = {
         VAN: "is parked of a The small in front fence. blue van",
@@ -441,6 +442,7 @@ def test_replace_draws_words_as_often_as_the_rules_say(sentence: str, lexicon: W
     assert_drawn_as(drawn(lambda rng: replace(doc, rng, lexicon), 3000), probabilities)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sentence", "texts"),
     [

@@ -89,6 +89,7 @@ def test_the_first_items_of_a_set_are_taken(tmp_path: Path) -> None:
     assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CHECKLIST_CAP + 2)]
 
 
+@pytest.mark.slow
 def test_items_without_an_image_of_hake_are_left_out_before_the_first_are_taken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
