@@ -24,6 +24,7 @@ from recompose.terminal.summary import headline_number
 from recompose.terminal.text import rough_duration
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace
+from tests.conftest import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -309,10 +310,17 @@ def test_where_the_command_was_interrupted_that_is_said_in_one_sentence(
     assert capsys.readouterr().err.strip().count("\n") == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number, nohup", [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)])
 def test_an_interrupt_ends_the_command_and_what_it_started(
-    number: signal.Signals, work: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    number: signal.Signals,
+    nohup: bool,
+    work: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setattr("recompose.interrupts.PATIENCE", PATIENCE)  # nothing has to be killed
+    if nohup:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     script = (
         "import os, signal, subprocess, sys\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; print(1, flush=True); time.sleep(3600)'],"

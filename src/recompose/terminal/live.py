@@ -17,7 +17,7 @@ from rich.text import Text
 
 from recompose.engine import TRAINED
 from recompose.errors import RecomposeError
-from recompose.interrupts import INTERRUPTED, SENTENCE, end_children
+from recompose.interrupts import INTERRUPTED, SENTENCE, end_children, is_interruptible
 from recompose.monitor.reproduction import PaperProgress, Reproduction, Snapshot
 from recompose.monitor.snakemake_call import SnakemakeCall
 from recompose.monitor.status import StoreItem
@@ -42,6 +42,7 @@ def follow(console: Console, reproduction: Reproduction, start: Callable[[], Sna
 
     An interrupt ends the workflow and prints one sentence, from the moment on in which the workflow starts.
     """
+    request = signal.SIGINT if is_interruptible() else signal.SIGTERM  # children inherit what is ignored, as from nohup
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         call = start()
@@ -50,7 +51,7 @@ def follow(console: Console, reproduction: Reproduction, start: Callable[[], Sna
                 pass
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # everything is ending already
-        end_children()
+        end_children(request)
         code = INTERRUPTED
     if code == INTERRUPTED:
         print(f"\n{SENTENCE}", file=sys.stderr)
