@@ -58,6 +58,7 @@ def test_another_error_of_the_operating_system_keeps_its_trace(monkeypatch: pyte
     assert error.value.errno == errno.EIO
 
 
+@pytest.mark.slow
 def test_a_forked_process_takes_the_plan_of_its_parent_until_params_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

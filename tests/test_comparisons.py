@@ -67,6 +67,7 @@ def test_a_file_becomes_a_table_verdicts_a_figure_and_its_variants(root: Path) -
     assert {recipe.needs["run"].document["settings"]["dropout"] for recipe in planned} == {0.5}
 
 
+@pytest.mark.slow
 def test_without_a_folder_the_plan_is_that_of_the_papers(root: Path) -> None:
     plain = {recipe.key for recipe in Workspace(root).plan.recipes}
     declare(root, variants={}, methods=["troika"])

@@ -191,6 +191,7 @@ def record(recipe: Recipe, seconds: float, **changed: Any) -> dict[str, Any]:
     return {**recipe.description().plain(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds, **changed}}
 
 
+@pytest.mark.slow
 def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path: Path) -> None:
     write_params(tmp_path)
     work = Workspace(tmp_path, ("profile=large",))

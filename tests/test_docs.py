@@ -138,6 +138,7 @@ def test_lines_are_short(page: Path) -> None:
     assert not [line for line in lines if len(line) > MOST_COLUMNS and not line.startswith("|")]
 
 
+@pytest.mark.slow
 def test_numbers_and_generated_tables_are_current() -> None:
     params = load_params(ROOT / "params.yaml", FORMS, "demo")
     published = PublishedLineage.read(ROOT / REPORTS, all_papers())

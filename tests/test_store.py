@@ -320,6 +320,7 @@ def _make_slowly(results: Path, log: Path) -> None:
             time.sleep(0.3)
 
 
+@pytest.mark.slow
 def test_of_two_processes_that_want_the_same_thing_one_makes_it(tmp_path: Path) -> None:
     log = tmp_path / "log"
     context = multiprocessing.get_context("fork")

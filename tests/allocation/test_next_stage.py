@@ -129,6 +129,7 @@ drawn = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     comparisons=st.lists(drawn, max_size=6, unique_by=lambda of: of.name),

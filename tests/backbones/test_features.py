@@ -40,6 +40,7 @@ def pixels(paths: list[Path], tmp_path: Path) -> ShardedArray:
     return read_pixels(tmp_path)
 
 
+@pytest.mark.slow
 def test_each_row_is_its_image_s_embedding_but_for_the_rounding_to_16_bits(
     backbone: Backbone, paths: list[Path], pixels: ShardedArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

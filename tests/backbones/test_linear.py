@@ -77,6 +77,7 @@ def test_rows_that_can_be_dealt_evenly_are_convolved(rows: int) -> None:
     assert is_convolved(torch.ones(rows, into), torch.ones(64, into))
 
 
+@pytest.mark.slow
 def test_others_are_not() -> None:
     x, weight = torch.ones(PAYS[0]), torch.ones(PAYS[1])
     assert is_convolved(x, weight)

@@ -33,6 +33,7 @@ def test_a_step_that_is_made_again_takes_its_own_place(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     sleeps = [sys.executable, "-c", "import time; time.sleep(60)"]
     assert taken(sleeps, tmp_path, {}, tmp_path / "log", longest=0.5).code == TOO_LONG

@@ -109,6 +109,7 @@ def test_drawn_grids_are_read_as_those_that_somebody_has_made(tmp_path: Path) ->
     assert len({grid.tobytes() for grid in grids}) == len(grids)
 
 
+@pytest.mark.slow
 def test_the_mirror_gives_files(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"content")
     with mirrored(tmp_path) as address:
@@ -191,6 +192,7 @@ def test_the_profile_is_the_papers_with_one_seed_on_what_is_asked_for(params: Pa
     assert (params.chosen.trainer.precision, params.chosen.trainer.accelerator) == ("32-true", "cpu")
 
 
+@pytest.mark.slow
 def test_every_method_trains_for_one_epoch_with_the_papers_settings(params: Params) -> None:
     published = load_params(project.ROOT / "params.yaml", FORMS, "paper")
     for track, method, dataset in (

@@ -295,6 +295,7 @@ def test_a_mirror_that_does_not_answer_is_passed_over(second: Mirror, target: Pa
     assert is_delivered(target)
 
 
+@pytest.mark.slow
 def test_a_mirror_that_stays_silent_is_asked_again_and_passed_over(
     second: Mirror, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ def test_a_sheet_is_a_vector_a_bitmap_and_the_numbers(tmp_path: Path) -> None:
         assert list(csv.reader(file)) == [["name", "value"], ["a, b", "0.3333"], ["<c>", "2.0000"]]
 
 
+@pytest.mark.slow
 def test_the_same_drawing_has_the_same_bytes(tmp_path: Path) -> None:
     first, second = (drawn(tmp_path / name / "f", "one", "two", watermarks=["mark"]) for name in ("a", "b"))
     for ending in (".svg", ".png", ".csv"):
@@ -52,6 +53,7 @@ def test_the_same_drawing_has_the_same_bytes(tmp_path: Path) -> None:
         assert first.with_suffix(ending).read_bytes() != other.with_suffix(ending).read_bytes()
 
 
+@pytest.mark.slow
 def test_watermarks_stand_in_the_drawing(tmp_path: Path) -> None:
     said = " ".join(texts(drawn(tmp_path / "f", "name", watermarks=["incomplete: 1 run", "mixed"]).with_suffix(".svg")))
     assert "incomplete: 1 run" in said

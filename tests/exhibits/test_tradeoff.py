@@ -38,6 +38,7 @@ def test_a_staircase_falls_behind_its_points() -> None:
     assert [at[place] for place in (0, 1, 50, 51, 100)] == [90, 60, 60, 10, 10]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_curves_of_hostile_rows_and_data_sets_can_be_drawn(tmp_path: Path, name: str) -> None:
     rows = [

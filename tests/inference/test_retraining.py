@@ -56,6 +56,7 @@ def test_a_large_change_is_found_and_a_small_one_needs_replicates() -> None:
     assert simulated(3, 60, seeds=4, shift=3.0, replicates=2) < simulated(3, 60, seeds=4, shift=3.0, replicates=20)
 
 
+@pytest.mark.slow
 def test_known_spreads_give_the_two_halves_of_the_error() -> None:
     """With a known variance, the error is that of the two tests, which share a part of it."""
     draw = np.random.default_rng(4)

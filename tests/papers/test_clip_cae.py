@@ -102,6 +102,7 @@ def test_as_many_spreads_are_below_a_half_as_the_text_says() -> None:
     assert sum(spreads()) == pytest.approx(16.59)
 
 
+@pytest.mark.slow
 def test_spreads_are_of_the_population_for_winoground_s_items_allow_no_other() -> None:
     """A text score of 29.32 ± 0.24 over five runs, each rounded to a digit."""
     scores = sorted(score for score in map(float, shares(ITEMS)) if 25 < score < 34)

@@ -121,6 +121,7 @@ def test_the_allocation_of_another_profile_is_refused(values: dict[str, Any], tm
         load_params(write_params(tmp_path, "study"), FORMS)
 
 
+@pytest.mark.slow
 def test_the_plan_has_as_many_replicates_as_are_allocated_and_none_of_the_pilot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

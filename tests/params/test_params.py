@@ -299,6 +299,7 @@ def test_a_number_is_finite() -> None:
             parse(edits=(f"{key}={value}",))
 
 
+@pytest.mark.slow
 def test_an_override_of_no_key_is_an_error() -> None:
     override = "profiles.smoke.override.czsl.methods.csp.training"
     with raises(ParamsError, "unknown-key", f"{override}.epoch") as error:
@@ -365,6 +366,7 @@ def test_errors_are_of_the_project() -> None:
     assert issubclass(ParamsError, RecomposeError) and issubclass(ParamsError, ValueError)
 
 
+@pytest.mark.slow
 def test_an_anchor_is_no_repetition_and_no_link() -> None:
     params = parse(edits=(f"{CSP}.per_dataset={{mit-states: &same {{dropout: 0.3}}, cgqa: *same}}",))
     assert {czsl(params).settings("csp", name)["dropout"] for name in ("mit-states", "cgqa")} == {0.3}
@@ -510,6 +512,7 @@ def test_a_file_of_another_shape_is_an_error(text: str) -> None:
     assert "params.yaml" in str(error.value)
 
 
+@pytest.mark.slow
 def test_reading_parameters_imports_no_torch() -> None:
     code = (
         "import sys, recompose.params, recompose.tracks.czsl.params; "

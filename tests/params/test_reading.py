@@ -51,6 +51,7 @@ def test_scalars_mean_what_yaml_1_2_says(text: str, value: Any) -> None:
     assert type(read(text)) is type(value)
 
 
+@pytest.mark.slow
 def test_the_parameters_are_what_another_reader_reads() -> None:
     assert read(TEXT) == by_ruamel(TEXT)
 

@@ -99,6 +99,7 @@ def test_an_artifact_that_is_missing_or_cannot_be_read_has_no_cells(root: Path, 
     assert compared(root).counts == {"identical": CELLS - 8, "missing now": 8}
 
 
+@pytest.mark.slow
 def test_trainings_with_other_losses_are_named(tmp_path: Path) -> None:
     """A changed rate that moves no number by more than another seed does."""
     then = [EpochLoss(track="czsl", dataset="pairs", name="csp", seed=seed, epoch=1, loss=4.0) for seed in range(3)]

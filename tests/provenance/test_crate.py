@@ -144,6 +144,7 @@ def ends(made: dict[str, Any]) -> datetime:
     return datetime.fromisoformat(made["started"]) + timedelta(seconds=int(made["seconds"] + 1e-9))
 
 
+@pytest.mark.slow
 def test_the_metadata_file_is_that_of_a_workflow_crate(graph: Graph) -> None:
     descriptor = graph.by_id["ro-crate-metadata.json"]
     assert graph.document["@context"] == [
@@ -350,6 +351,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_the_same_reports_give_the_same_bytes_elsewhere_and_over_an_older_crate(folder: Path, tmp_path: Path) -> None:
     root = project(tmp_path / "elsewhere")
     assert everything(written(root, tmp_path / "crate")) == everything(folder)
@@ -358,6 +360,7 @@ def test_the_same_reports_give_the_same_bytes_elsewhere_and_over_an_older_crate(
     assert {path.name for path in tmp_path.iterdir()} == {"elsewhere", "crate"}
 
 
+@pytest.mark.slow
 def test_hostile_names_stay_within_their_values(clone: Path, tmp_path: Path) -> None:
     root = project(tmp_path / "project")
     for path in (root / REPORTS).rglob("*.lineage.json"):

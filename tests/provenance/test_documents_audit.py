@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from recompose.provenance.audit import audit, audit_artifacts
 from recompose.report.documents import Sources
 from recompose.report.published import PublishedLineage
@@ -9,6 +11,7 @@ from recompose.workspace import Workspace
 from tests.conftest import ROOT
 
 
+@pytest.mark.slow
 def test_the_page_and_the_command_find_the_same_stale_block(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     readme = tmp_path / "README.md"

@@ -50,6 +50,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedLineage:
     return PublishedLineage({"msci/table-2": first, "msci/table-3": second})
 
 
+@pytest.mark.slow
 def test_a_run_weighs_as_often_as_a_random_number_and_then_a_random_run_pick_it(published: PublishedLineage) -> None:
     runs = ReportedRuns.of(published)
     cells = [cell.made_from for name in published.lineages for cell in published.cells(name)]

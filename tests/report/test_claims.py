@@ -577,6 +577,7 @@ def test_a_gain_keeps_its_four_sides() -> None:
 # the forest plot
 
 
+@pytest.mark.slow
 def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) -> None:
     work = on_d(a=[14, 26, 36], b=[10, 21, 30], c=[1, 40, 20], e=[2])
     work.measured["a"]["d"] = {seed: {AUC: value / 100} for seed, value in work.measured["a"]["d"].items()}

@@ -32,6 +32,7 @@ def places(svg: Path, *numbers: str) -> list[float]:
     return [float(found[number].split('x="')[1].split('"')[0]) for number in numbers]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("numbers", "steps"),
     [(("0", "0.1", "0.2", "0.4"), (1, 1, 2)), (("0.0001", "0.001", "0.01", "0.1"), (1, 1, 1))],
@@ -45,6 +46,7 @@ def test_numbers_of_several_magnitudes_stand_by_their_logarithm(
     assert [width / widths[0] for width in widths] == pytest.approx([float(step) for step in steps], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_zero_stands_below_small_numbers(tmp_path: Path) -> None:
     sweep(tmp_path / "figure", "0", "0.0001", "0.1")
     found = places(tmp_path / "figure.svg", "0", "0.0001", "0.1")

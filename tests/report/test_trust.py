@@ -141,6 +141,7 @@ def test_the_worst_of_states_counts() -> None:
     assert all(worst(pair) == worst(reversed(pair)) == pair[0] for pair in combinations(STATES, 2))
 
 
+@pytest.mark.slow
 def test_what_agrees_with_everything_is_current(world: World) -> None:
     for artifact, cells in ((TABLE, 2), (OTHER, 1), (COUNTS, 1)):
         assert world.verdicts(artifact) == [Verdict("current")] * cells

@@ -280,6 +280,7 @@ def test_two_things_have_different_names_and_colours() -> None:
             assert not {"hollow", "faded"} & {*scene.first.states, *scene.second.states}
 
 
+@pytest.mark.slow
 def test_long_tails() -> None:
     def names(flat: bool) -> Counter[str]:
         style = replace(PRETRAINING, flat=flat)

@@ -117,6 +117,7 @@ def test_another_process_with_other_hashes_draws_and_chooses_the_same(
     assert digests(tmp_path) == {path: digest for path, digest in made[1].items() if path.startswith("corpus")}
 
 
+@pytest.mark.slow
 def test_another_seed_gives_other_pictures_and_labels(made: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     other = make(tmp_path, 4)
     assert not set(other.values()) & set(made[1].values())
@@ -389,6 +390,7 @@ def test_captions_say_what_is_drawn_and_where(drawn: list[Drawn]) -> None:
     assert set(seen) == set(told) == set(RELATIONS)
 
 
+@pytest.mark.slow
 def test_captions_have_a_long_tail_and_pass_over_some_states(drawn: list[Drawn]) -> None:
     words = Counter(
         word for _, caption in scenes(3000) for phrase in described(caption)[::2] for word in phrase.split()

@@ -15,6 +15,7 @@ from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import selection_stage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", ["mit-states", "ut-zappos", "cgqa"])
 def test_pairs_are_as_many_as_the_data_set_has(tmp_path: Path, adapter: str) -> None:
     TRACKS["czsl"].synthetic_index(Recipe("data", adapter, {"adapter": adapter}), tmp_path, 600)

@@ -19,6 +19,7 @@ def augmented(images: Tensor, seed: int) -> Tensor:
     return Augmentation()(images)
 
 
+@pytest.mark.slow
 def test_the_seed_determines_what_is_drawn(images: Tensor) -> None:
     assert torch.equal(augmented(images, 1), augmented(images, 1))
     assert not torch.equal(augmented(images, 1), augmented(images, 2))

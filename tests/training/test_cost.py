@@ -197,6 +197,7 @@ def test_epochs_are_what_they_were_after_a_round_trip() -> None:
 # memory
 
 
+@pytest.mark.slow
 @needs_linux
 def test_the_peak_holds_an_allocation_of_a_known_size_after_it_is_gone() -> None:
     peak = Peak(torch.device("cpu"))
@@ -213,6 +214,7 @@ def of(peak: Peak) -> int:
     return peak.bytes
 
 
+@pytest.mark.slow
 @needs_linux
 def test_the_peak_forgets_what_was_taken_before_it_and_does_not_count_what_is_held() -> None:
     before = Peak(torch.device("cpu"))

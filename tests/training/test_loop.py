@@ -105,6 +105,7 @@ def train(scratch: Path, callbacks: list[Callback] | None = None, seed: int = 3)
     return module.trained_state(), float(trainer.callback_metrics["loss"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epoch", "batch"), [(0, 2), (1, 0), (2, 6), (3, 3)])
 def test_a_training_that_was_killed_ends_as_one_that_was_not(tmp_path: Path, epoch: int, batch: int) -> None:
     expected, loss = train(tmp_path / "whole")
@@ -116,6 +117,7 @@ def test_a_training_that_was_killed_ends_as_one_that_was_not(tmp_path: Path, epo
     assert expected["steps"] == 4 * 7
 
 
+@pytest.mark.slow
 def test_another_seed_ends_elsewhere(tmp_path: Path) -> None:
     assert not torch.equal(train(tmp_path / "a")[0]["layer.weight"], train(tmp_path / "b", seed=4)[0]["layer.weight"])
 

@@ -119,6 +119,7 @@ def test_an_error_that_nobody_foresaw_keeps_its_trace(address: str) -> None:
     assert said.startswith("Traceback") and said.endswith("ZeroDivisionError: integer division or modulo by zero\n")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("server")
 def test_what_nobody_reads_any_more_ends_the_child_and_nothing_else(address: str) -> None:
     waiting = client(address, WAITS)
@@ -151,6 +152,7 @@ def test_several_are_carried_out_at_once(address: str, tmp_path: Path) -> None:
     assert [process.wait() for process in both] == [0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("server")
 def test_a_client_that_is_killed_takes_its_child_along_and_no_other(address: str) -> None:
     killed, other = client(address, WAITS), client(address, WAITS)
@@ -165,6 +167,7 @@ def test_a_client_that_is_killed_takes_its_child_along_and_no_other(address: str
     assert client(address, "pass").wait() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stays", [False, True])
 def test_a_client_that_goes_as_its_child_ends_leaves_the_server_as_it_was(
     server: Process, address: str, stays: bool

@@ -60,6 +60,7 @@ def plan() -> TrackPlan:
     return study("[3, 1]", VARIANTS)
 
 
+@pytest.mark.slow
 def test_each_seed_draws_the_replicate_of_its_number(plan: TrackPlan) -> None:
     base = params_of("large").tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
     for (_, benchmark), evaluations in plan.evaluations.items():
@@ -154,6 +155,7 @@ def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_on
             assert evaluation.needs["data"].digest == data.digest
 
 
+@pytest.mark.slow
 def test_replicates_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path: Path) -> None:
     """Each is a job of its own while nobody knows how long it takes; none stands in two."""
     write_params(tmp_path, "large")

@@ -1,5 +1,7 @@
 """The recipes of runs: which precision they train in."""
 
+import pytest
+
 from recompose.papers.declaration import declared_variants
 from recompose.params import parse_params
 from recompose.plan import Plan, Planner
@@ -26,6 +28,7 @@ def digests(*edits: str) -> set[str]:
     return {run.digest for run in plan.of("runs")}
 
 
+@pytest.mark.slow
 def test_a_method_s_own_precision_stands_above_the_trainer_s() -> None:
     paper = precisions("profile=paper")
     assert {method for method, actual in paper.items() if actual == {"32-true"}} == {"troika", "msci"}

@@ -101,6 +101,7 @@ def test_feasibility_by_glove_is_that_of_plain_loops(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), actual)
 
 
+@pytest.mark.slow
 def test_feasibility_by_text_is_read_with_pristine_towers(backbone: Backbone, tmp_path: Path) -> None:
     needs = write_inputs(tmp_path, backbone, DATA, np.zeros((0, backbone.width), np.float32))
     expected = feasibility_by_text(DATA, load_backbone(needs["backbone"]), "a photo of {name}", CPU.device)

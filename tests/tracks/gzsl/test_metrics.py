@@ -168,6 +168,7 @@ def test_the_best_bias_is_the_middle_of_the_widest_of_the_best_intervals(problem
         assert gzsl_report(*problem.arrays, bias=bias).harmonic_mean == pytest.approx(float(best))
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([name for name in MAKERS if "64" not in name]))
 def test_narrow_scores_are_counted_exactly(seed: int, maker: str) -> None:
@@ -253,6 +254,7 @@ def test_a_bias_is_finite(bias: float) -> None:
         gzsl_report(SCORES, TARGETS, SEEN, bias)
 
 
+@pytest.mark.slow
 def test_metrics_start_without_torch() -> None:
     code = "import sys, recompose.tracks.gzsl.metrics; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

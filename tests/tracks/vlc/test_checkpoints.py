@@ -40,6 +40,7 @@ def test_a_run_has_one_activation_and_a_file_no_share_of_training() -> None:
         load_model("tiny-clip", ModelWeights("w.pt", Path("w.pt"), "", "gelu"), "gelu", alpha=0.5)
 
 
+@pytest.mark.slow
 def test_a_released_file_is_loaded_as_the_workflow_loads_it() -> None:
     path = ROOT / "assets" / "shapes-clip.safetensors"
     weights = find_weights("shapes-clip", str(path))

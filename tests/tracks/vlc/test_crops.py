@@ -54,6 +54,7 @@ def test_boxes_lie_in_the_image_and_have_the_area_and_the_shape_that_is_asked_fo
     assert ratios.abs().max() <= log(4 / 3) + 0.04
 
 
+@pytest.mark.slow
 def test_boxes_are_drawn_as_torchvision_draws_them() -> None:
     torch.manual_seed(5)
     image = torch.zeros(3, SIZE, SIZE)

@@ -158,6 +158,7 @@ def test_a_mapping_does_as_well_as_an_object(here: Path) -> None:
     assert evaluate(request(here, "as_mapping", out=here / "b")).rows == plain
 
 
+@pytest.mark.slow
 def test_stored_embeddings_are_those_of_these_weights_and_this_code(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +294,7 @@ def test_siglip_and_coca_of_open_clip_score_as_by_hand(name: str, models: Path, 
         assert results["sigmoid"] is None
 
 
+@pytest.mark.slow
 def test_a_tokenizer_that_needs_another_package_names_it(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def lacking(model: str) -> Any:
         raise ModuleNotFoundError("No module named 'transformers'", name="transformers")
@@ -304,6 +306,7 @@ def test_a_tokenizer_that_needs_another_package_names_it(models: Path, monkeypat
     assert "transformers" in str(caught.value)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_siglip_ranks_images_of_several_classes_by_its_probabilities(models: Path, tmp_path: Path) -> None:
     write_images(tmp_path)

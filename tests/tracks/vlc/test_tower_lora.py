@@ -85,6 +85,7 @@ def attached_shapes(backbone: Backbone) -> dict[str, tuple[tuple[int, ...], tupl
     return {name: (parts["A"], parts["B"]) for name, parts in found.items()}
 
 
+@pytest.mark.slow
 def test_what_is_changed_and_at_which_rank_with_a_patch_embedding(plain: Backbone) -> None:
     attach(plain, RANK, ALPHA)
     patch = {"visual.conv1.weight": ((RANK * 16, 3 * 16), (48 * 16, RANK * 16))}
@@ -102,6 +103,7 @@ def test_what_is_changed_and_at_which_rank_with_a_stem(stem: Backbone) -> None:
     assert attached_shapes(stem) == expected_shapes(stem.model) | convolutions
 
 
+@pytest.mark.slow
 def test_how_many_parameters_vit_b_32_trains() -> None:
     """Of 12 blocks, of which joint and last projections have A [4, w] and B [3 w, 4], [w, 4], and layers between them
     A [4, w], B [4 w, 4] and A [4, 4 w], B [w, 4]: 4 (4 + 2 + 5 + 5) w. The patches' change: 128 x 96, 768 * 32 x 128.

@@ -256,6 +256,7 @@ def test_maps_of_no_runs_are_empty_panels_and_a_header(tmp_path: Path) -> None:
     assert "incomplete: all of it" in texts(tmp_path / "f.svg")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_images_with_hostile_pairs_can_be_shown(tmp_path: Path, name: str) -> None:
     images = images_of([(name, "u"), ("a", "u")], root=tmp_path)

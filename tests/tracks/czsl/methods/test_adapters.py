@@ -72,6 +72,7 @@ def test_an_adapter_begins_as_zero_behind_a_random_projection() -> None:
 # in the tower
 
 
+@pytest.mark.slow
 def test_a_tower_with_new_adapters_equals_the_frozen_one(backbone: Backbone, pixels: Tensor) -> None:
     frozen, embedding = backbone.image_tokens(pixels, EVERY), backbone.encode_image(pixels)
     adapters = adapters_of(backbone, 0.1).train()

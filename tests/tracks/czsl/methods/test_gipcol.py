@@ -240,6 +240,7 @@ def test_evaluation_drops_nothing(backbone: Backbone) -> None:
     assert not any(part.training for part in backbone.modules())
 
 
+@pytest.mark.slow
 def test_a_convolutional_tower_serves_as_any_other(tmp_path: Path) -> None:
     """What is learned stands before the text tower alone."""
     convolutional = small_backbone("shapes-resnet", tmp_path)

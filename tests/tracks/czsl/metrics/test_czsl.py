@@ -296,6 +296,7 @@ def test_images_without_any_score_are_named() -> None:
 # what changes nothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES)
 @settings(deadline=None, max_examples=60)
 @given(problem=problems(), seed=seeds)
@@ -348,6 +349,7 @@ def test_neighbours_of_low_precision_are_told_apart_exactly(kind: str) -> None:
     assert numbers_of(report) == dict.fromkeys(NUMBERS, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_probabilities_lose_nothing_to_rounding(library: str) -> None:
     rng = np.random.default_rng(11)

@@ -184,6 +184,7 @@ def test_vectors_of_low_precision_are_taken_as_they_are() -> None:
 # ladders
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None, max_examples=60)
 @given(given_=calibrated(), seed=seeds)
@@ -237,6 +238,7 @@ def test_few_entries_are_looked_at_again_however_many_pairs_there_are(monkeypatc
     assert_best(builder.ladder().at(0.25), given.at(0.25))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(calibrated(), seeds)
 def test_without_a_threshold_nothing_is_excluded(given: Calibrated, seed: int) -> None:
@@ -430,6 +432,7 @@ def literal_search(given: Calibrated) -> float:
     return actual
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(calibrated(both_kinds=True), seeds)
 def test_the_released_search_takes_the_first_best_of_fifty_thresholds(given: Calibrated, seed: int) -> None:

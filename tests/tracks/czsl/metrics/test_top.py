@@ -60,6 +60,7 @@ def problems(draw: st.DrawFn) -> tuple[np.ndarray, list[bool], list[tuple[np.nda
     return np.array(scores, dtype=np.float64), candidates, draw(st.permutations(blocks))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(problems(), st.integers(1, 6), st.sampled_from(sorted(MAKERS)))
 def test_blocks_in_any_order_give_what_sorting_gives(

@@ -300,6 +300,7 @@ def test_progress_has_the_title(data: PairData, monkeypatch: pytest.MonkeyPatch,
 # numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("high", "low"), [(4, -2), (2, 0), (1, -9)])
 def test_numbers_of_all_worlds_are_those_of_plain_loops(
     larger: PairData, feasibility: np.ndarray, high: int, low: int
@@ -430,6 +431,7 @@ def test_numbers_need_nothing_but_the_written_file(larger: PairData, feasibility
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
+@pytest.mark.slow
 def test_measures_are_read_from_two_folders_without_torch(
     larger: PairData, feasibility: np.ndarray, tmp_path: Path
 ) -> None:

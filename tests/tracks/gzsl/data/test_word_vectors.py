@@ -131,6 +131,7 @@ def test_pickles_of_something_else_are_refused(tmp_path: Path, content: Any) -> 
     assert_refused(pickled(tmp_path / "words.pkl", content), "no-array")
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4))
 def test_a_damaged_pickle_is_read_as_something_or_named(changes: list[tuple[int, int]]) -> None:

@@ -99,6 +99,7 @@ def test_labels_and_places_may_be_floats_and_rows(root: Path) -> None:
     assert same(xlsa17.read(world.write(root), COUNTS), before)
 
 
+@pytest.mark.slow
 def test_names_of_attributes_may_stand_in_a_matlab_file(root: Path) -> None:
     world = World()
     before = xlsa17.read(world.write(root), COUNTS)
@@ -163,6 +164,7 @@ def worlds(draw: Any) -> tuple[World, dict[str, Any]]:
     return world, {"classes": tuple(names), "labels": labels, "splits": splits, "kinds": kinds}
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(worlds())
 def test_any_data_set_is_read_as_it_is(pair: tuple[World, dict[str, Any]]) -> None:

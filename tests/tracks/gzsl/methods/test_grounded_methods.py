@@ -55,6 +55,7 @@ def test_relations_are_those_of_all_pairs_of_regions() -> None:
     torch.testing.assert_close(relations(3), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grounding", "among"),
     [({}, "all"), ({"self_attention": False, "normalise_words": True}, "seen"), ({"geometry": False}, "all")],

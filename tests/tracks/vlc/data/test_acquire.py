@@ -104,6 +104,7 @@ def test_a_corpus_is_unpacked_annotated_and_indexed(tmp_path: Path, archives: Pa
     assert changed_files(root, index) == ["lexicon/noun.exc"]
 
 
+@pytest.mark.slow
 def test_shards_are_unpacked_and_indexed(tmp_path: Path, archives: Path) -> None:
     pack(archives / "00000.tar", {"7.jpg": b"#", "7.txt": b"buy now", "7.json": b"{}"})
     pack(archives / "coca_captions.tar.gz", {"coca_captions/7.txt": b"a dog runs"})
@@ -113,6 +114,7 @@ def test_shards_are_unpacked_and_indexed(tmp_path: Path, archives: Path) -> None
     assert "captions/7.txt" in raw_files(index)
 
 
+@pytest.mark.slow
 def test_a_folder_put_there_by_hand_is_taken(tmp_path: Path, archives: Path) -> None:
     root = archives.parent / "coco"
     for place in ("images/train2014/a.jpg", "images/val2014/b.jpg"):
@@ -206,6 +208,7 @@ class Pictures(ParsedCorpus):
     images: int
 
 
+@pytest.mark.slow
 def test_captions_that_are_drawn_without_parses_are_parsed_here(
     tmp_path: Path, archives: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,11 +29,13 @@ def model(saved: tuple[Path, Language], tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
+@pytest.mark.slow
 def test_the_data_of_a_wheel_is_unpacked_and_nothing_else(saved: tuple[Path, Language], model: Path) -> None:
     assert contents(model) == contents(saved[0])
     assert sorted(path.name for path in model.parent.iterdir()) == ["en_core_web_sm-3.8.0-py3-none-any.whl", "model"]
 
 
+@pytest.mark.slow
 def test_captions_are_seen_as_the_pipeline_sees_them_one_by_one(saved: tuple[Path, Language], model: Path) -> None:
     docs = list(annotate(CAPTIONS, model))
     assert [doc.text for doc in docs] == CAPTIONS
@@ -47,6 +49,7 @@ def test_captions_are_seen_as_the_pipeline_sees_them_one_by_one(saved: tuple[Pat
     assert (word.text, word.tag_, word.pos_, word.lemma_) == ("dogs", "NNS", "NOUN", "dog")  # as ruled
 
 
+@pytest.mark.slow
 def test_they_are_kept_in_an_index(model: Path, tmp_path: Path) -> None:
     docs = list(annotate(CAPTIONS, model))
     write_docs(docs, tmp_path)
@@ -57,6 +60,7 @@ def test_they_are_kept_in_an_index(model: Path, tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_it_says_how_far_it_is(model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setattr(analysis, "SAY_EVERY", -1.0)
     list(annotate(["a dog"] * 3, model))
@@ -198,6 +202,7 @@ def test_what_the_published_model_names_is_known(tmp_path: Path) -> None:
     check_config(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_damaged_model_is_refused(model: Path) -> None:
     (model / "tagger" / "model").write_bytes(b"nonsense")
     with raises(DataError, "no-model", model) as caught:

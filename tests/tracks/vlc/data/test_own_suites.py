@@ -69,6 +69,7 @@ def renamed(suite: Suite, name: str) -> Suite:
     return Suite(name, suite.images, suite.texts, tasks, form=suite.name)
 
 
+@pytest.mark.slow
 def test_two_entries_of_one_adapter_are_planned_indexed_and_measured_under_their_names(tmp_path: Path) -> None:
     params = parse_params(text_of(ENTRY, PROFILE), FORMS, profile="mine")
     plan = Plan({"vlc": TRACK.plan(params, Planner(params), {})})

@@ -413,6 +413,7 @@ def test_it_trains(tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.M
     assert [value for name, value in told if name == "unmarked"] == [1.0]  # two stars
 
 
+@pytest.mark.slow
 def test_methods_that_ask_for_nothing_have_no_marks(needs: dict[str, Path]) -> None:
     rows = batches.read_rows(needs, [], tokenizer, 0)
     assert rows[[0, 1]].labels is None

@@ -238,6 +238,7 @@ def test_only_low_rank_changes_train_with_lora() -> None:
     assert not method.backbone.model.logit_scale.requires_grad
 
 
+@pytest.mark.slow
 def test_a_convolutional_tower_has_no_local_loss_and_no_lora() -> None:
     torch.manual_seed(0)
     convolutional = build("shapes-resnet", "gelu")

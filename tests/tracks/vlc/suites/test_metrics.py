@@ -371,6 +371,7 @@ def test_measures_have_the_names_of_elevater() -> None:
     assert CLASSIFICATION["11point_mAP"](scores, targets[:, None] == np.arange(2)) == 1
 
 
+@pytest.mark.slow
 def test_metrics_start_without_torch() -> None:
     modules = ", ".join(f"recompose.tracks.vlc.suites.{name}" for name in ("metrics", "aggregation", "catalogue"))
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"

@@ -187,6 +187,7 @@ def chained(words: list[tuple[str, str, str]]) -> Doc:
     return parsed(" ".join("/".join(map(str, word)) for word in marked))
 
 
+@pytest.mark.slow
 @given(WORDS, st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
 def test_negclip_keeps_the_tokens_and_is_what_is_legal(words: list[tuple[str, str, str]], seed: int) -> None:
@@ -280,6 +281,7 @@ def test_no_words() -> None:
     assert negclip(empty, Random(0)) is None
 
 
+@pytest.mark.slow
 @given(WORDS, st.booleans(), st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
 def test_bigram_shuffle_keeps_the_words_and_the_pairs(
@@ -434,6 +436,7 @@ def replace_probabilities(caption: str, elements: list[Element], lexicon: WordNe
     return probabilities
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sentence", ELEMENTS, ids=lambda sentence: str(parsed(sentence)))
 def test_replace_draws_words_as_often_as_the_rules_say(sentence: str, lexicon: WordNet) -> None:
     doc = parsed(sentence)
