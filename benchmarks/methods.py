@@ -153,9 +153,8 @@ def step_ratio(name: str, scale: Scale) -> tuple[float, float, float]:
     bytes_ = torch.randint(0, 256, (scale.images, 3, *backbone.image_size), dtype=torch.uint8)
     vision, text = scale.clip["vision_cfg"], scale.clip["text_cfg"]
     sizes = released.Sizes(scale.names[0], vision["width"] // vision["head_width"], text["heads"])
-    forward, layers = {"troika": (released.troika, "interactions"), "msci": (released.msci, "aggregated")}[name]
-    count = getattr(method, layers)
-    count = count if isinstance(count, int) else len(count)
+    forward = {"troika": released.troika, "msci": released.msci}[name]
+    count = len(method.interactions) if name == "troika" else method.settings.aggregated
     tensors = released.tensors_of(method)
     optimizer = torch.optim.Adam([p for p in method.parameters() if p.requires_grad], lr=0.0)
 

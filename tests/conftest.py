@@ -1,6 +1,7 @@
 """What tests of several folders share."""
 
 import atexit
+import gc
 import io
 import os
 import re
@@ -42,6 +43,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "thorough"))
 write_json(probe_path(), {"probe": {"step_seconds": 0.1}})
 atexit.register(shutil.rmtree, os.environ["RECOMPOSE_CACHE"], ignore_errors=True)
 
+gc.disable()  # until all is collected, which stays: looking for garbage in it takes a tenth of the tests' time
+
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 # seconds after which something hangs; no machine is that slow, and nothing is measured by it
@@ -55,6 +58,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if made & set(getattr(item, "fixturenames", ())):
             item.add_marker("engines")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected alone, and look for garbage from here on."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
