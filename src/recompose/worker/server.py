@@ -204,7 +204,7 @@ def _run() -> int:
 
 def import_all() -> None:
     """Import everything that jobs need, load tokenizers, and plan once: children inherit all of it."""
-    gc.disable()  # what is imported stays; looking for garbage in it takes a quarter of the time
+    gc.disable()  # what is imported stays; looking for garbage in it takes a fifth of the time
     for name in LIBRARIES:
         import_module(name)
     import recompose
