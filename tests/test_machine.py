@@ -1,6 +1,7 @@
 """The processor, its probe, and what is chosen by it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +10,22 @@ import pytest
 
 from recompose import machine
 from recompose.environment import environment
-from recompose.machine import LARGE, LinearMap, Probe, Processor, cached_probe, onednn_from, onednn_threshold, probe
+from recompose.machine import (
+    AGE,
+    LARGE,
+    LinearMap,
+    Probe,
+    Processor,
+    cached_probe,
+    current_probe,
+    onednn_from,
+    onednn_threshold,
+    probe,
+    probe_path,
+)
 from recompose.records import BuildInfo
 
+RUN = subprocess.run
 FLAGS512 = "avx2 fma avx512f avx512bw avx512dq avx512vl"
 MEASURED = {"step_seconds": 0.5, "maps": [{"rows": 99, "into": 9, "out": 9, "torch_seconds": 2, "onednn_seconds": 1}]}
 
@@ -31,9 +45,8 @@ def on(monkeypatch: pytest.MonkeyPatch, flags: str) -> None:
 
 def child(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """Run this code in place of the probe; it finds the probe's arguments."""
-    run = subprocess.run
     monkeypatch.setattr(
-        machine.subprocess, "run", lambda command, **given: run([sys.executable, "-c", code, *command[3:]], **given)
+        machine.subprocess, "run", lambda command, **given: RUN([sys.executable, "-c", code, *command[3:]], **given)
     )
 
 
@@ -67,6 +80,38 @@ def test_a_machine_is_measured_once(cache: Path, monkeypatch: pytest.MonkeyPatch
     child(monkeypatch, "raise SystemExit(1)")
     assert probe() == cached_probe() == measured
     assert environment()["step_seconds"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("hours", "load", "expected"), [(0.9, 0.0, 0.5), (1.1, 0.0, 0.7), (1.1, 0.4, 0.7), (1.1, 0.6, 0.5)]
+)
+def test_the_speed_is_measured_again_after_an_hour_unless_the_machine_is_busy(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, hours: float, load: float, expected: float
+) -> None:
+    child(monkeypatch, f"print({json.dumps(json.dumps(MEASURED))})")
+    first = probe()
+    assert first and current_probe() == first
+    of = json.loads(probe_path().read_text())["of"]
+    then = probe_path().stat().st_mtime - hours * AGE
+    os.utime(probe_path(), (then, then))
+    monkeypatch.setattr(machine.os, "getloadavg", lambda: (load * (os.cpu_count() or 1), 9.0, 0.0))
+    child(monkeypatch, "import sys; print('{\"step_seconds\": 0.7}' if '--speed-alone' in sys.argv else 'all')")
+    assert current_probe() == cached_probe() == first.model_copy(update={"step_seconds": expected})
+    assert json.loads(probe_path().read_text())["of"] == of
+    child(monkeypatch, "raise SystemExit('measured twice')")
+    assert (current_probe() or first).step_seconds == expected
+
+
+def test_the_last_speed_stays_where_it_cannot_be_measured_again(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    child(monkeypatch, f"print({json.dumps(json.dumps(MEASURED))})")
+    first = probe()
+    os.utime(probe_path(), (0, 0))
+    monkeypatch.setattr(machine.os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    child(monkeypatch, "raise SystemExit('no torch')")
+    assert current_probe() == first == cached_probe()
+    assert "this machine's speed cannot be measured: no torch" in capsys.readouterr().err
 
 
 def test_another_processor_is_measured_anew(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,11 +185,16 @@ def test_all_maps_as_large_gain(measured: list[LinearMap], expected: int | None)
 
 
 @pytest.mark.slow
-def test_the_probe_measures_what_is_asked(cache: Path) -> None:
+def test_the_probe_measures_what_is_asked(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured = probe()
     assert isinstance(measured, Probe) and not measured.crash
     assert 0.001 < measured.step_seconds < 10
     assert all(each.onednn_seconds for each in measured.maps) and len(measured.maps) == 5
+    os.utime(probe_path(), (0, 0))
+    monkeypatch.setattr(machine.os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    again = current_probe()
+    assert again and again.maps == measured.maps and again.step_seconds != measured.step_seconds
+    assert probe_path().stat().st_mtime > 0
 
 
 def test_records_of_before_stay_valid() -> None:

@@ -538,11 +538,11 @@ def plan(
     """Show what the parameters ask for, for which papers, which part is complete, and the time and memory that is left;
     with edits, the work that these would cause. Nothing is made or edited.
     """
-    from recompose.machine import probe
+    from recompose.machine import current_probe
     from recompose.monitor.edit_impact import estimate_impact
     from recompose.terminal.plan import show_plan
 
-    probe()
+    current_probe()
     impact = estimate_impact(Path.cwd(), tuple(edits or ()))
     if as_json:
         print(json.dumps(impact.document(), indent=2))
@@ -561,13 +561,13 @@ def impact(
     """Show what the changes since a git revision do to numbers: the runs, evaluations and cells that they make stale,
     the time to make these again, and, once they are made, what moved by more than retraining moves it. Nothing is made.
     """
-    from recompose.machine import probe
+    from recompose.machine import current_probe
     from recompose.monitor.impact import estimate_impact
     from recompose.terminal.impact import markdown, show_impact
 
     if as_markdown and as_json:
         raise typer.BadParameter("--markdown and --json exclude each other")
-    probe()
+    current_probe()
     estimated = estimate_impact(_workspace(), revision)
     if as_json:
         print(json.dumps(estimated.document(), indent=2))
@@ -592,11 +592,11 @@ def power(
 ) -> None:
     """Show the price of undecided claims: the replicates and core-hours that would decide them."""
     from recompose.engine import Engine
-    from recompose.machine import probe
+    from recompose.machine import current_probe
     from recompose.monitor.power import price_claims
     from recompose.terminal.power import show_power
 
-    probe()
+    current_probe()
     work = _workspace()
     papers = work.papers
     if paper:
@@ -631,7 +631,7 @@ def _run_workflow(targets: Sequence[str]) -> int:
     """Make targets, or everything, with Snakemake; show the progress, and return the exit code."""
     from recompose.engine import Engine
     from recompose.job_server import JobServer
-    from recompose.machine import probe
+    from recompose.machine import current_probe
     from recompose.monitor.reproduction import Reproduction
     from recompose.monitor.snakemake_call import LOG, SnakemakeCall, check_known_targets
     from recompose.monitor.work_plan import plan_work
@@ -643,7 +643,7 @@ def _run_workflow(targets: Sequence[str]) -> int:
     check_known_targets(targets, work)
     if work.params.chosen.trainer.accelerator == "cpu" and needs_gpu(work.missing(work.plan.recipes)):
         server.start()  # its imports take as long as the probe and estimates, which another core does meanwhile
-    probe()  # estimates and records are in terms of this machine's speed
+    current_probe()  # estimates and records are in terms of this machine's speed
     engine, console = Engine(work), Console()
     reproduction = Reproduction(engine, targets, plan_work(engine).wall_share)
     show_opening(console, reproduction, Path("results") / LOG)
@@ -665,7 +665,7 @@ def decide(
 
     What is chosen is written into the profile's allocation file before it is run; an interrupted study continues.
     """
-    from recompose.machine import probe
+    from recompose.machine import current_probe
     from recompose.monitor.decide import decide as stages
     from recompose.terminal.decide import show_outcome, stage_text
 
@@ -674,7 +674,7 @@ def decide(
             raise typer.Exit(code)
 
     try:
-        probe()  # the costs that the choice rests on are in terms of this machine's speed
+        current_probe()  # the costs that the choice rests on are in terms of this machine's speed
         for stage in stages(Path.cwd(), hours, run):
             say(stage_text(stage))
         show_outcome(Console(), _workspace())
@@ -789,11 +789,11 @@ def status(
     as_json: JSON = False,
 ) -> None:
     """Show the state of all runs and their progress; fail where one failed or is damaged."""
-    from recompose.machine import probe
+    from recompose.machine import current_probe
     from recompose.monitor.status import Observer
     from recompose.terminal import status as terminal
 
-    probe()
+    current_probe()
     if watch and as_json:
         raise typer.BadParameter("--json prints one document: use it without --watch")
     work = _workspace()
@@ -959,10 +959,10 @@ def retraining(
     """Measure what retraining moves: train replicates again, on the same data with other seeds of training, and write
     the spread of each number into the reports. `audit --against` and `impact` judge differences by it.
     """
-    from recompose.machine import probe
+    from recompose.machine import current_probe
     from recompose.monitor.retraining import plan_retrainings, retrain
 
-    probe()
+    current_probe()
     work = _workspace()
     planned = plan_retrainings(work, methods or (), replicates, seeds)
     missing = work.missing({again.digest: again for plan in planned for again in plan.again}.values())
@@ -989,7 +989,7 @@ def verify(
     Return 0 if all are equal to the byte, 3 if another kind of machine made other bytes and no number is different,
     otherwise 1.
     """
-    from recompose.machine import probe
+    from recompose.machine import current_probe
     from recompose.monitor.verify import commit_seed, processes, sample_cell, sample_runs
     from recompose.monitor.verify import verify as make_again
     from recompose.provenance.cell_place import CellPlace
@@ -1004,7 +1004,7 @@ def verify(
     work = _workspace()
     published, spreads = PublishedLineage.read(work.reports, work.papers), RetrainingSpreads.read(work.reports)
     place = CellPlace.parse(cell, work) if cell else None
-    probe()  # estimates are in terms of this machine's speed
+    current_probe()  # estimates are in terms of this machine's speed
     if place:
         runs = sample_cell(work, published, place)
     else:

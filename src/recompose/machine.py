@@ -1,7 +1,8 @@
 """This machine: its processor, and a probe of the processor's speed.
 
 The probe runs once, in a process of its own. Its result is stored in the user's cache directory, so that choices which
-depend on it never change. Torch-free.
+depend on it never change. The speed alone is measured again: hosts of virtual machines change it within hours.
+Torch-free.
 """
 
 import json
@@ -10,6 +11,7 @@ import platform
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -26,6 +28,8 @@ from recompose.progress import say
 CACHE = "RECOMPOSE_CACHE"  # the variable that names a folder in place of the user's cache directory
 VERSION = 1  # of the probe; its training step never changes, since records are compared by the step's time
 PATIENCE = 300  # seconds for a probe, most of it for importing torch
+AGE = 3600  # seconds after which the speed is measured again
+WITHOUT_ONEDNN, SPEED_ALONE = "--without-onednn", "--speed-alone"  # arguments of the probe's process
 
 AVX512, AVX2, DEFAULT = INSTRUCTION_SETS = ("avx512", "avx2", "default")  # as torch names them, the largest first
 FLAGS = {AVX512: {"avx512f", "avx512bw", "avx512dq", "avx512vl", "fma"}, AVX2: {"avx2", "fma"}}
@@ -138,18 +142,56 @@ def probe() -> Probe | None:
                 return cached
             say("measuring this machine (once)")
             if measurement := _run_probe():
-                write_json(path, {"of": _identity(), "probe": measurement.model_dump(mode="json")})
+                _write_probe(measurement)
             return measurement
     except OSError as error:
         say(f"this machine cannot be measured: {error}")
         return None
 
 
+def current_probe() -> Probe | None:
+    """Return the probe of this machine with a speed of the last hour, or None if the probe cannot run.
+
+    A busy machine keeps the speed that it has, since processes that share a core slow each other.
+    """
+    measurement = probe()
+    if measurement is None or not _is_old(probe_path()) or _is_busy():
+        return measurement
+    with FileLock(probe_path().with_suffix(".lock")):
+        measurement = cached_probe() or measurement
+        if not _is_old(probe_path()):  # another process has measured it meanwhile
+            return measurement
+        say("measuring this machine's speed")
+        speed, fault = _run_child(SPEED_ALONE)
+        if speed is None:
+            say(f"this machine's speed cannot be measured: {fault}")
+            return measurement
+        measurement = measurement.model_copy(update={"step_seconds": speed.step_seconds})
+        _write_probe(measurement)
+        return measurement
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime > AGE
+    except OSError:
+        return False
+
+
+def _is_busy() -> bool:
+    """Return True if other processes used more than half of the cores in the last minute."""
+    return os.getloadavg()[0] > (os.cpu_count() or 1) / 2
+
+
+def _write_probe(measurement: Probe) -> None:
+    write_json(probe_path(), {"of": _identity(), "probe": measurement.model_dump(mode="json")})
+
+
 def _run_probe() -> Probe | None:
     """Run the probe, without oneDNN if that crashes; returns None if it cannot run at all."""
     measurement, fault = _run_child()
     if measurement is None:
-        measurement, worse = _run_child("--without-onednn")
+        measurement, worse = _run_child(WITHOUT_ONEDNN)
         if measurement is None:
             say(f"this machine cannot be measured: {worse}")
             return None

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from recompose.engine import Engine
-from recompose.machine import Processor, probe
+from recompose.machine import Processor, current_probe
 from recompose.monitor.doctor import disk_space, inputs, machine
 from recompose.monitor.doctor.check import FINE, STATES, STOPS, WARNING, Check
 from recompose.monitor.doctor.machine import SystemInfo
@@ -20,7 +20,7 @@ __all__ = ["FINE", "STATES", "STOPS", "WARNING", "Check", "SystemInfo", "examine
 def examine(work: Workspace, system: SystemInfo) -> list[Check]:
     """Return all checks, in the order in which a workflow needs their subjects."""
     trainer, plan = work.params.chosen.trainer, work.plan
-    measured = probe()
+    measured = current_probe()
     engine = Engine(work)
     items = planned_items(engine, set())
     sources = inputs.input_sources(work)
