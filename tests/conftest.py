@@ -1,6 +1,8 @@
 """What tests of several folders share."""
 
 import atexit
+import filecmp
+import functools
 import gc
 import io
 import os
@@ -21,6 +23,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 
 from recompose.files import write_json
+from recompose.job_server import ADDRESS, JobServer
 from recompose.machine import probe_path
 from recompose.workspace import Workspace
 from tests.configuration import edit, new_workspace
@@ -76,6 +79,15 @@ def _signal_handlers() -> Iterator[None]:
         signal.signal(number, handler)
 
 
+@functools.cache
+def job_server() -> str:
+    """The address of a server of jobs that this process starts once: each job of each call would import for itself."""
+    server = JobServer()
+    server.start()
+    atexit.register(server.stop)
+    return os.environ.pop(ADDRESS)  # what is started without it has a server of its own, as users do
+
+
 class Project:
     """A copy of the project in a git repository of its own, driven as users drive it."""
 
@@ -84,12 +96,16 @@ class Project:
 
     def call(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command in the project, with the environment's programs and nobody's git settings."""
-        done = subprocess.run(
-            command, cwd=self.root, env=environment(), capture_output=True, text=True, timeout=PATIENCE
-        )
+        variables = environment() | ({ADDRESS: job_server()} if self.has_code_of_tests() else {})
+        done = subprocess.run(command, cwd=self.root, env=variables, capture_output=True, text=True, timeout=PATIENCE)
         if check and done.returncode:
             raise AssertionError(f"{' '.join(command)} failed:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}")
         return done
+
+    def has_code_of_tests(self) -> bool:
+        """Whether its jobs run the code that the tests have imported."""
+        sources = ((path, self.root / path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.py"))
+        return all(copy.is_file() and filecmp.cmp(source, copy) for source, copy in sources)
 
     def jobs(self, *arguments: str) -> dict[str, int]:
         """How many jobs of which rules Snakemake would start."""

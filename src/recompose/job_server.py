@@ -11,6 +11,11 @@ ADDRESS = "RECOMPOSE_WORKER"  # the variable with the path of the server's socke
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
+def ready_path(address: str) -> Path:
+    """Return the path of the file that exists once the server with this socket has made its imports."""
+    return Path(f"{address}-ready")
+
+
 class JobServer:
     """A server as a child of this process, with which it ends, also if this process is killed."""
 

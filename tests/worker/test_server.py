@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from recompose.interrupts import INTERRUPTED
-from recompose.job_server import ADDRESS, JobServer
-from recompose.worker.client import FAILED
+from recompose.job_server import ADDRESS, JobServer, ready_path
+from recompose.worker.client import FAILED, IF_READY
 from tests.conftest import PATIENCE
 
 # a server whose command line runs its first argument as Python: it imports nothing that takes a while
@@ -139,6 +140,23 @@ def test_what_nobody_reads_any_more_ends_the_child_and_nothing_else(address: str
 def test_a_child_has_nothing_to_read_and_waits_for_nothing(address: str) -> None:
     asking = client(address, "print(repr(open(0).read()))")
     assert asking.communicate() == ("''\n", "")
+
+
+def test_a_job_that_does_not_wait_is_carried_out_by_a_server_that_is_ready(server: Process, address: str) -> None:
+    until(ready_path(address).exists)
+    asking = client(address, IF_READY, SAYS_ITS_NUMBER + "import sys; print(os.getppid(), sys.argv[2:])", "more")
+    said = asking.communicate()[0]
+    assert said.splitlines()[1] == f"{server.pid} ['more']"
+
+
+def test_a_job_that_does_not_wait_makes_its_own_imports_while_the_server_makes_its(tmp_path: Path) -> None:
+    address = str(tmp_path / "socket")
+    with socket.socket(socket.AF_UNIX) as importing:
+        importing.bind(address)
+        importing.listen(1)
+        asking = client(address, IF_READY, "--help")
+        assert "Usage: " in asking.communicate()[0]
+        assert asking.returncode == 0
 
 
 @pytest.mark.usefixtures("server")

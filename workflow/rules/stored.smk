@@ -24,8 +24,8 @@ rule make_data:
         nodes=1,
         **AFTER_QUEUED,
     retries: 1
-    shell: # without the server, which is still importing
-        MAKE.replace("recompose.worker", "recompose")
+    shell: # the server is still importing in most cases, and these jobs need few imports
+        MAKE.replace("recompose.worker", "recompose.worker --if-ready")
 
 
 for _place, _queue in enumerate(engine.queues):

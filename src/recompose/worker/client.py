@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recompose.interrupts import end_at_once
-from recompose.job_server import ADDRESS
+from recompose.job_server import ADDRESS, ready_path
 
 FAILED = 1
+IF_READY = "--if-ready"  # the first argument of a job that would rather make its own imports than wait for the server's
 
 
 def ask(address: str, arguments: Sequence[str]) -> int | None:
@@ -36,8 +37,10 @@ def main() -> None:
     """Run ``recompose`` with this process's arguments, in the server if there is one."""
     handler = signal.getsignal(signal.SIGINT)
     end_at_once()  # waiting and importing need no traceback
-    address = os.environ.get(ADDRESS)
-    status = ask(address, sys.argv[1:]) if address else None
+    address, waits = os.environ.get(ADDRESS), sys.argv[1:2] != [IF_READY]
+    if not waits:
+        del sys.argv[1]
+    status = ask(address, sys.argv[1:]) if address and (waits or ready_path(address).exists()) else None
     if status is not None:
         sys.exit(status)
     from recompose.cli import main as run

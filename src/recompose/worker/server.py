@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from recompose.interrupts import INTERRUPTED, is_interruptible
-from recompose.job_server import ADDRESS
+from recompose.job_server import ADDRESS, ready_path
 from recompose.worker.client import FAILED
 
 LIBRARIES = (
@@ -87,12 +87,14 @@ def serve(address: str, preload: Callable[[], None] | None = None) -> None:
     listener.listen(BACKLOG)
     try:
         (preload or import_all)()
+        ready_path(address).touch()
         signal.set_wakeup_fd(wakeup.fileno())
         signal.signal(signal.SIGCHLD, lambda *_: None)
         _loop(listener, ended)
     finally:
         signal.set_wakeup_fd(-1)  # ends of children are not reported from now on
-        Path(address).unlink(missing_ok=True)
+        for path in (ready_path(address), Path(address)):
+            path.unlink(missing_ok=True)
         with suppress(OSError):
             Path(address).parent.rmdir()
 
