@@ -81,7 +81,10 @@ def _signal_handlers() -> Iterator[None]:
 
 @functools.cache
 def job_server() -> str:
-    """The address of a server of jobs that this process starts once: each job of each call would import for itself."""
+    """The address of a server of jobs that this process starts once, for projects of few methods.
+
+    Without it, jobs that need no backbone import for themselves. Each job plans for itself, as the server knows no plan.
+    """
     server = JobServer()
     server.start()
     atexit.register(server.stop)
@@ -320,7 +323,10 @@ def chance_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def _smoke(root: Path) -> None:
     project = new_project(root)
     project.commit("The project")
-    project.snakemake("--cores", "4")
+    # with a server of its own, which plans once for all jobs: the plan of all papers takes seconds
+    process = project.start("snakemake", "--cores", "4")
+    said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, said[-6000:]
 
 
 @pytest.fixture(scope="session")
