@@ -23,7 +23,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 
 from recompose.files import write_json
-from recompose.job_server import ADDRESS, JobServer
+from recompose.job_server import ADDRESS, SINGLE
 from recompose.machine import probe_path
 from recompose.workspace import Workspace
 from tests.configuration import edit, new_workspace
@@ -80,34 +80,38 @@ def _signal_handlers() -> Iterator[None]:
 
 
 @functools.cache
-def job_server() -> str:
-    """The address of a server of jobs that this process starts once, for projects of few methods.
+def job_server(root: Path) -> str:
+    """The address of a server of jobs with the code of a project, which this process starts once.
 
-    Without it, jobs that need no backbone import for themselves. Each job plans for itself, as the server knows no plan.
+    Without it, each call of Snakemake would start one, and jobs that need no backbone would import for themselves.
     """
-    server = JobServer()
-    server.start()
-    atexit.register(server.stop)
-    return os.environ.pop(ADDRESS)  # what is started without it has a server of its own, as users do
+    address = str(Path(tempfile.mkdtemp(prefix="recompose-")) / "socket")
+    command = [sys.executable, "-m", "recompose.worker.server", address]
+    server = subprocess.Popen(command, cwd=root, env=environment() | SINGLE, stdin=subprocess.PIPE)
+    assert server.stdin
+    atexit.register(server.wait)
+    atexit.register(server.stdin.close)  # first, as this is registered last
+    return address
 
 
 class Project:
     """A copy of the project in a git repository of its own, driven as users drive it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, origin: Path = ROOT) -> None:
         self.root = root
+        self.origin = origin  # where a server of jobs is started, for all copies that have its code
 
     def call(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command in the project, with the environment's programs and nobody's git settings."""
-        variables = environment() | ({ADDRESS: job_server()} if self.has_code_of_tests() else {})
+        variables = environment() | ({ADDRESS: job_server(self.origin)} if self.has_code_of_origin() else {})
         done = subprocess.run(command, cwd=self.root, env=variables, capture_output=True, text=True, timeout=PATIENCE)
         if check and done.returncode:
             raise AssertionError(f"{' '.join(command)} failed:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}")
         return done
 
-    def has_code_of_tests(self) -> bool:
-        """Whether its jobs run the code that the tests have imported."""
-        sources = ((path, self.root / path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.py"))
+    def has_code_of_origin(self) -> bool:
+        """Whether no code was edited here."""
+        sources = ((path, self.root / path.relative_to(self.origin)) for path in self.origin.glob("src/**/*.py"))
         return all(copy.is_file() and filecmp.cmp(source, copy) for source, copy in sources)
 
     def jobs(self, *arguments: str) -> dict[str, int]:
@@ -115,8 +119,8 @@ class Project:
         return announced(self.snakemake("--dry-run", *arguments).stdout)
 
     def recompose(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run the command line."""
-        return self.call(sys.executable, "-m", "recompose", *arguments, check=check)
+        """Run the command line, in the server of jobs, which has made the imports."""
+        return self.call(sys.executable, "-m", "recompose.worker", *arguments, check=check)
 
     def start(self, *command: str, **variables: str) -> "subprocess.Popen[str]":
         """Start a command in the project, in a process group of its own."""
@@ -147,14 +151,14 @@ class Project:
     def clone(self, target: Path) -> "Project":
         """A fresh clone with the DVC cache that it would pull from."""
         self.call("git", "clone", "--quiet", str(self.root), str(target))
-        clone = Project(target)
+        clone = Project(target, self.origin)
         clone.call("dvc", "cache", "dir", "--local", str(self.root / ".dvc" / "cache"))
         return clone
 
     def copy(self, target: Path) -> "Project":
         """The same project, with its data and results, elsewhere."""
         shutil.copytree(self.root, target, symlinks=True)
-        return Project(target)
+        return Project(target, self.origin)
 
     def runs(self) -> dict[str, bytes]:
         """The record of every complete run and evaluation, by key."""

@@ -67,7 +67,8 @@ def carried_out(root: Path) -> None:
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Carried out by Snakemake and taken over by DVC, once for all workers; tests that change it copy it."""
-    return Project(made_once(tmp_path_factory, "toy", carried_out))
+    root = made_once(tmp_path_factory, "toy", carried_out)
+    return Project(root, root)
 
 
 def evaluations(project: Project) -> dict[tuple[str, int], Path]:

@@ -95,6 +95,14 @@ def test_a_request_is_carried_out_in_the_clients_folder_with_its_output(address:
 
 
 @pytest.mark.usefixtures("server")
+def test_a_child_has_the_clients_variables_of_this_project(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOMPOSE_PROFILE", "smoke")
+    monkeypatch.delenv("RECOMPOSE_CACHE")
+    code = "import os; print(*sorted(name for name in os.environ if name.startswith('RECOMPOSE_')), os.environ['PATH'])"
+    assert client(address, code).communicate()[0] == f"RECOMPOSE_PROFILE {os.environ['PATH']}\n"
+
+
+@pytest.mark.usefixtures("server")
 @pytest.mark.parametrize(
     ("code", "status"),
     [
@@ -198,7 +206,7 @@ def test_a_client_that_goes_as_its_child_ends_leaves_the_server_as_it_was(
     os.kill(child, signal.SIGKILL)
     if not stays:
         asking.kill()
-        asking.communicate()
+        asking.wait()  # its output may stay open: the server is perhaps held before it closes its own end
     os.kill(server.pid, signal.SIGCONT)
     asking.communicate()
     assert client(address, "pass").wait() == 0

@@ -12,6 +12,7 @@ from recompose.interrupts import end_at_once
 from recompose.job_server import ADDRESS, ready_path
 
 FAILED = 1
+OUR_VARIABLES = "RECOMPOSE_"  # how the variables begin that this project reads; the server gets those of its client
 IF_READY = "--if-ready"  # the first argument of a job that would rather make its own imports than wait for the server's
 
 
@@ -26,7 +27,8 @@ def ask(address: str, arguments: Sequence[str]) -> int | None:
     except OSError:
         return None
     with server:
-        request = json.dumps({"arguments": list(arguments), "folder": str(Path.cwd())}).encode()
+        variables = {name: value for name, value in os.environ.items() if name.startswith(OUR_VARIABLES)}
+        request = json.dumps({"arguments": list(arguments), "folder": str(Path.cwd()), "variables": variables}).encode()
         socket.send_fds(server, [len(request).to_bytes(4, "big")], [1, 2])
         server.sendall(request)
         answer = server.recv(1)

@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from recompose.interrupts import INTERRUPTED, is_interruptible
 from recompose.job_server import ADDRESS, ready_path
-from recompose.worker.client import FAILED
+from recompose.worker.client import FAILED, OUR_VARIABLES
 
 LIBRARIES = (
     "torch",
@@ -179,7 +179,7 @@ def _carry_out(request: dict[str, object], descriptors: list[int]) -> None:
         for stream, descriptor in enumerate((null, *descriptors)):
             os.dup2(descriptor, stream)
         os.chdir(str(request["folder"]))
-        os.environ.pop(ADDRESS, None)
+        _set_variables(request["variables"])  # type: ignore[arg-type]
         sys.argv = ["recompose", *request["arguments"]]  # type: ignore[misc]
         status = _run()
     except KeyboardInterrupt:
@@ -192,6 +192,14 @@ def _carry_out(request: dict[str, object], descriptors: list[int]) -> None:
             sys.stderr.flush()
         finally:  # also with closed streams; the parent's exit handlers must not run here
             os._exit(status)
+
+
+def _set_variables(variables: dict[str, str]) -> None:
+    """Set the variables that this project reads to those of the client, without the server's address."""
+    for name in [name for name in os.environ if name.startswith(OUR_VARIABLES)]:
+        del os.environ[name]
+    os.environ.update(variables)
+    os.environ.pop(ADDRESS, None)
 
 
 def _run() -> int:
