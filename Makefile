@@ -24,8 +24,9 @@ study: environment
 	@began=$$(date +%s); RECOMPOSE_PROFILE=study-long recompose reproduce && \
 		export RECOMPOSE_PROFILE=study && recompose reproduce && recompose summary --began $$began
 
+# one process more than cores, as tests of engines wait at times
 test: environment
-	pytest -n 2 --dist worksteal
+	pytest -n 3 --dist worksteal
 
 test-fast: environment
 	HYPOTHESIS_PROFILE=fast pytest -n 2 --dist worksteal -m "not engines and not browser and not slow"

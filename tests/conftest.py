@@ -57,11 +57,12 @@ PATIENCE = 4 * 3600
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs a project that the engines made is theirs."""
+    """What needs a project that the engines made is theirs; what needs the whole smoke, which takes minutes, begins."""
     made = {"chance_project", "trained_project", "smoke_project"}
     for item in items:
         if made & set(getattr(item, "fixturenames", ())):
             item.add_marker("engines")
+    items.sort(key=lambda item: "smoke_project" not in getattr(item, "fixturenames", ()))
 
 
 def pytest_collection_finish() -> None:
@@ -110,9 +111,11 @@ class Project:
         return done
 
     def has_code_of_origin(self) -> bool:
-        """Whether no code was edited here."""
-        sources = ((path, self.root / path.relative_to(self.origin)) for path in self.origin.glob("src/**/*.py"))
-        return all(copy.is_file() and filecmp.cmp(source, copy) for source, copy in sources)
+        """Whether no file of the code was edited or added here."""
+        names = _source_files(self.root)
+        return names == _source_files(self.origin) and all(
+            filecmp.cmp(self.origin / name, self.root / name) for name in names
+        )
 
     def jobs(self, *arguments: str) -> dict[str, int]:
         """How many jobs of which rules Snakemake would start."""
@@ -180,6 +183,12 @@ class Project:
     def table(self, name: str = "msci/table-2.csv") -> str:
         """A table as it stands."""
         return (self.published / name).read_text()
+
+
+def _source_files(root: Path) -> set[Path]:
+    """The files of the code in a folder of the project, without what Python compiled."""
+    paths = (path for path in (root / "src/recompose").rglob("*") if "__pycache__" not in path.parts)
+    return {path.relative_to(root) for path in paths if path.is_file()}
 
 
 def _yaml() -> YAML:
