@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from recompose.interrupts import INTERRUPTED, is_interruptible
 from recompose.job_server import ADDRESS, ready_path
@@ -166,7 +166,7 @@ def _receive(client: socket.socket, length: int) -> bytes:
     return parts
 
 
-def _carry_out(request: dict[str, object], descriptors: list[int]) -> None:
+def _carry_out(request: dict[str, Any], descriptors: list[int]) -> None:
     """Run the command line in the child, and end."""
     status = FAILED
     try:
@@ -179,8 +179,8 @@ def _carry_out(request: dict[str, object], descriptors: list[int]) -> None:
         for stream, descriptor in enumerate((null, *descriptors)):
             os.dup2(descriptor, stream)
         os.chdir(str(request["folder"]))
-        _set_variables(request["variables"])  # type: ignore[arg-type]
-        sys.argv = ["recompose", *request["arguments"]]  # type: ignore[misc]
+        _set_variables(request["variables"])
+        sys.argv = ["recompose", *request["arguments"]]
         status = _run()
     except KeyboardInterrupt:
         status = INTERRUPTED
