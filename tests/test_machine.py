@@ -114,6 +114,22 @@ def test_the_last_speed_stays_where_it_cannot_be_measured_again(
     assert "this machine's speed cannot be measured: no torch" in capsys.readouterr().err
 
 
+def test_a_speed_that_cannot_be_stored_leaves_the_last_one(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    child(monkeypatch, f"print({json.dumps(json.dumps(MEASURED))})")
+    first = probe()
+    os.utime(probe_path(), (0, 0))
+    monkeypatch.setattr(machine.os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+
+    def refuse(*_: object) -> None:
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(machine, "write_json", refuse)
+    assert current_probe() == first == cached_probe()
+    assert "this machine's speed cannot be stored: read-only" in capsys.readouterr().err
+
+
 def test_another_processor_is_measured_anew(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child(monkeypatch, f"print({json.dumps(json.dumps(MEASURED))})")
     assert probe()

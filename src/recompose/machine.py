@@ -157,18 +157,26 @@ def current_probe() -> Probe | None:
     measurement = probe()
     if measurement is None or not _is_old(probe_path()) or _is_busy():
         return measurement
-    with FileLock(probe_path().with_suffix(".lock")):
-        measurement = cached_probe() or measurement
-        if not _is_old(probe_path()):  # another process has measured it meanwhile
-            return measurement
-        say("measuring this machine's speed")
-        speed, fault = _run_child(SPEED_ALONE)
-        if speed is None:
-            say(f"this machine's speed cannot be measured: {fault}")
-            return measurement
-        measurement = measurement.model_copy(update={"step_seconds": speed.step_seconds})
-        _write_probe(measurement)
+    try:
+        with FileLock(probe_path().with_suffix(".lock")):
+            if not _is_old(probe_path()):  # another process has measured it meanwhile
+                return cached_probe() or measurement
+            return _with_speed_of_now(measurement)
+    except OSError as error:  # of a folder that may not be written
+        say(f"this machine's speed cannot be stored: {error}")
         return measurement
+
+
+def _with_speed_of_now(measurement: Probe) -> Probe:
+    """Measure the speed alone and store the probe with it; returns the probe as it was if that cannot run."""
+    say("measuring this machine's speed")
+    speed, fault = _run_child(SPEED_ALONE)
+    if speed is None:
+        say(f"this machine's speed cannot be measured: {fault}")
+        return measurement
+    measurement = measurement.model_copy(update={"step_seconds": speed.step_seconds})
+    _write_probe(measurement)
+    return measurement
 
 
 def _is_old(path: Path) -> bool:
