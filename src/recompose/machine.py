@@ -187,7 +187,7 @@ def _is_old(path: Path) -> bool:
 
 
 def _is_busy() -> bool:
-    """Return True if other processes used more than half of the cores in the last minute."""
+    """Return True if more than half of the cores were in use in the last minute."""
     return os.getloadavg()[0] > (os.cpu_count() or 1) / 2
 
 
