@@ -41,7 +41,6 @@ lint: environment
 benchmarks: environment
 	python -m benchmarks.evaluation
 	python -m benchmarks.methods
-	python -m benchmarks.linear_maps
 	python -m benchmarks.memory
 	python -m benchmarks.attributes
 	python -m benchmarks.suites

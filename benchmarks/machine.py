@@ -1,11 +1,14 @@
 """The machine on which a benchmark ran."""
 
+import os
 import sys
 
-from recompose.machine import Processor
+import torch
+
+from recompose.environment import processor_name
 
 
 def machine() -> str:
     """Return the machine in words: cores, processor, instruction set, version of Python."""
-    here = Processor.here()
-    return f"{here.cores} cores, {here.model} ({here.instruction_set}), Python {sys.version.split()[0]}"
+    instructions = torch.backends.cpu.get_cpu_capability().lower()
+    return f"{os.cpu_count()} cores, {processor_name()} ({instructions}), Python {sys.version.split()[0]}"

@@ -9,7 +9,6 @@ from typing import Any
 from recompose.files import Document
 from recompose.params.merging import plain
 from recompose.params.reading import read
-from recompose.timing import Timing
 from recompose.workspace import Workspace
 
 SHIPPED = Path(__file__).parent.parent / "params.yaml"
@@ -86,10 +85,3 @@ def new_workspace(folder: Path, profile: str = "demo", *edits: str) -> Workspace
     """Return a workspace with such a document, in which nothing is made."""
     write_params(folder, profile)
     return Workspace(folder, edits)
-
-
-def timing_of(dataset: str = "mit-states", backbone: str = "clip-vit-l-14", **changed: object) -> Timing:
-    """Return a timing of a method on a data set of the profile paper, or a changed one."""
-    fields = {"method": "csp", "dataset": dataset, "backbone": backbone, "host": "h", "device": "d", "steps": 4}
-    times = {"setup_seconds": 10.0, "image_seconds": 0.001, "memory_bytes": 2**30}
-    return Timing.model_validate({**fields, **times, **changed})

@@ -22,9 +22,7 @@ from hypothesis import settings
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 
-from recompose.files import write_json
 from recompose.job_server import ADDRESS, SINGLE
-from recompose.machine import probe_path
 from recompose.workspace import Workspace
 from tests.configuration import edit, new_workspace
 
@@ -33,8 +31,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # tests run side by side: threads that wait for each other's cores cost more than they give
 os.environ["OMP_NUM_THREADS"] = "1"
-# a folder of one's own: no test depends on what was measured here, and none measures it but those that are about that
-os.environ["RECOMPOSE_CACHE"] = tempfile.mkdtemp(prefix="recompose-tests-")
 
 # HYPOTHESIS_PROFILE=fast is for test-fast, and repeatable for what a change has to pass: the same examples each time,
 # where tests by hand draw new ones; no deadlines, as tests share the machine with each other
@@ -42,10 +38,6 @@ settings.register_profile("thorough", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("fast", deadline=None, max_examples=10)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "thorough"))
-
-write_json(probe_path(), {"probe": {"step_seconds": 0.1}})
-os.utime(probe_path(), (2**32, 2**32))  # it is never too old
-atexit.register(shutil.rmtree, os.environ["RECOMPOSE_CACHE"], ignore_errors=True)
 
 gc.disable()  # until all is collected, which stays: looking for garbage in it takes a tenth of the tests' time
 

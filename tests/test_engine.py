@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from math import ceil
 from pathlib import Path
 
 import pytest
@@ -29,10 +28,9 @@ from recompose.papers.declaration import load_paper
 from recompose.params import GivenGrids
 from recompose.phases import PHASES
 from recompose.plan import Planner, Recipe, closure
-from recompose.timing import Timings
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
-from tests.configuration import MADE, new_workspace, timing_of
+from tests.configuration import MADE, new_workspace
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
@@ -344,18 +342,6 @@ def test_runs_like_none_that_was_measured_have_jobs_of_their_own_at_a_scheduler(
     groups = {(stage, group_of(each)) for stage in stages for each in stages[stage] if each.kind in TRAINED}
     assert len(jobs) == len(groups)
     assert {job.minutes for job in jobs if any(key.startswith("runs/") for key in job.keys)} == {1440}
-
-
-def test_a_scheduler_is_asked_for_as_much_time_as_was_calibrated(tmp_path: Path) -> None:
-    work = new_workspace(tmp_path, "paper", "czsl.methods.msci.training.epochs=20")
-    run = next(each for each in work.plan.of("runs") if each.name == "msci on mit-states, seed 0")
-    steps = timing_of(method="msci", setup_seconds=100.0, image_seconds=0.01, memory_bytes=2**34)
-    Timings.read(work.results).write(work.results, [steps])
-    (job,) = (job for job in Engine(work, Scheduler()).jobs("msci.table-2") if run.key in job.keys)
-    scored = [key for key in job.keys if key != run.key]
-    # MIT-States has 30,338 images to train on; evaluations are calibrated by nothing
-    assert job.minutes == 10 + ceil(2 * (100 + 0.01 * 20 * 30_338) / 60) + 60 * len(scored)
-    assert (job.gpus, job.threads, job.memory) == (1, 8, 16_384)
 
 
 def test_where_a_job_is_carried_out_nothing_is_dealt_out_or_tidied_up(work: Workspace) -> None:

@@ -8,7 +8,7 @@ from recompose.plan import Recipe
 
 
 def took(seconds: float, memory: int | None = None) -> CostEstimate:
-    return CostEstimate(seconds, ("h, d",), (), memory)
+    return CostEstimate(seconds, ("h, d",), memory)
 
 
 RUN, EVALUATION = (Recipe(kind, kind, {}) for kind in ("runs", "evaluations"))

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from recompose import cli, kernels, phases
+from recompose import cli, phases
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, DownloadError, FailedError
 from recompose.files import read_json
-from recompose.machine import INSTRUCTION_SETS
 from recompose.params import GivenGrids
 from recompose.phases import PHASES, Phase, make
 from recompose.plan import Plan, Planner, Recipe, closure
@@ -53,25 +52,6 @@ def test_what_is_complete_is_kept(work: Workspace, made: list[str]) -> None:
     assert made == [recipe.key for recipe in recipes]
     make(work, recipes)
     assert made == [recipe.key for recipe in recipes]
-
-
-def test_kernels_are_chosen_before_anything_is_made_and_stand_in_records(
-    work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernels, "onednn_from", None)
-    asked: list[str] = []
-    monkeypatch.setattr(phases, "onednn_from", lambda setting: asked.append(setting) or 5)
-    data, run = one_of(work.plan, "data"), one_of(work.plan, "runs")
-    make(work, [data])
-    assert (asked, work.store.record(data).made.linear) == ([], "torch")  # data needs no kernel
-    make(work, list(closure([run])))
-    record = work.store.record(run)
-    assert (asked, record.made.linear) == (["auto"], "onednn from 5 multiplications")
-    assert record.made.step_seconds == 0.1
-    assert record.made.instruction_set in INSTRUCTION_SETS
-    onednn = Workspace(work.root, ("profiles.demo.trainer.linear=onednn",))
-    assert onednn.params.chosen.trainer.linear == "onednn"
-    assert onednn.plan.by_key.keys() == work.plan.by_key.keys()  # no part of any identity
 
 
 def test_the_raw_files_of_complete_data_are_brought_back(

@@ -538,11 +538,9 @@ def plan(
     """Show what the parameters ask for, for which papers, which part is complete, and the time and memory that is left;
     with edits, the work that these would cause. Nothing is made or edited.
     """
-    from recompose.machine import current_probe
     from recompose.monitor.edit_impact import estimate_impact
     from recompose.terminal.plan import show_plan
 
-    current_probe()
     impact = estimate_impact(Path.cwd(), tuple(edits or ()))
     if as_json:
         print(json.dumps(impact.document(), indent=2))
@@ -561,13 +559,11 @@ def impact(
     """Show what the changes since a git revision do to numbers: the runs, evaluations and cells that they make stale,
     the time to make these again, and, once they are made, what moved by more than retraining moves it. Nothing is made.
     """
-    from recompose.machine import current_probe
     from recompose.monitor.impact import estimate_impact
     from recompose.terminal.impact import markdown, show_impact
 
     if as_markdown and as_json:
         raise typer.BadParameter("--markdown and --json exclude each other")
-    current_probe()
     estimated = estimate_impact(_workspace(), revision)
     if as_json:
         print(json.dumps(estimated.document(), indent=2))
@@ -591,17 +587,14 @@ def power(
     as_json: JSON = False,
 ) -> None:
     """Show the price of undecided claims: the replicates and core-hours that would decide them."""
-    from recompose.engine import Engine
-    from recompose.machine import current_probe
     from recompose.monitor.power import price_claims
     from recompose.terminal.power import show_power
 
-    current_probe()
     work = _workspace()
     papers = work.papers
     if paper:
         papers = [_one_of("paper", paper, {candidate.name: candidate for candidate in papers})]
-    prices = price_claims(Engine(work), papers, claim, spread)
+    prices = price_claims(work, papers, claim, spread)
     if as_json:
         print(json.dumps(to_jsonable_python(prices), indent=2))
     else:
@@ -631,10 +624,8 @@ def _run_workflow(targets: Sequence[str]) -> int:
     """Make targets, or everything, with Snakemake; show the progress, and return the exit code."""
     from recompose.engine import Engine
     from recompose.job_server import JobServer
-    from recompose.machine import current_probe
     from recompose.monitor.reproduction import Reproduction
     from recompose.monitor.snakemake_call import LOG, SnakemakeCall, check_known_targets
-    from recompose.monitor.work_plan import plan_work
     from recompose.phases import needs_gpu
     from recompose.terminal.live import follow, show_opening
 
@@ -642,10 +633,9 @@ def _run_workflow(targets: Sequence[str]) -> int:
     work, server = _workspace(), JobServer()
     check_known_targets(targets, work)
     if work.params.chosen.trainer.accelerator == "cpu" and needs_gpu(work.missing(work.plan.recipes)):
-        server.start()  # its imports take as long as the probe and estimates, which another core does meanwhile
-    current_probe()  # estimates and records are in terms of this machine's speed
+        server.start()  # its imports take as long as the estimates, which another core does meanwhile
     engine, console = Engine(work), Console()
-    reproduction = Reproduction(engine, targets, plan_work(engine).wall_share)
+    reproduction = Reproduction(engine, targets)
     show_opening(console, reproduction, Path("results") / LOG)
 
     def start() -> SnakemakeCall:
@@ -665,7 +655,6 @@ def decide(
 
     What is chosen is written into the profile's allocation file before it is run; an interrupted study continues.
     """
-    from recompose.machine import current_probe
     from recompose.monitor.decide import decide as stages
     from recompose.terminal.decide import show_outcome, stage_text
 
@@ -674,37 +663,12 @@ def decide(
             raise typer.Exit(code)
 
     try:
-        current_probe()  # the costs that the choice rests on are in terms of this machine's speed
         for stage in stages(Path.cwd(), hours, run):
             say(stage_text(stage))
         show_outcome(Console(), _workspace())
     except KeyboardInterrupt:
         print(f"\n{SENTENCE}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
-
-
-@app.command()
-def timing(
-    methods: Annotated[
-        list[str] | None, typer.Argument(help="Methods, such as msci. Default: all not timed on this machine.")
-    ] = None,
-) -> None:
-    """Train each method for a few steps on each data set with each backbone, on noise, and store its time and memory.
-    `plan` and `doctor` then estimate what was never run. No data and no weights are needed.
-    """
-    from recompose.monitor.timing_runs import representatives, time_runs
-    from recompose.terminal.timing import line, verdict
-
-    work = _workspace()
-    be_quiet()
-    for method in methods or ():
-        _one_of("method", method, {str(run.labels["method"]): run for run in work.plan.of("runs")})
-    outcomes = []
-    for outcome in time_runs(work, representatives(work, methods or ())):
-        outcomes.append(outcome)
-        say(line(outcome))
-    print(verdict(outcomes))
-    raise typer.Exit(1 if any(outcome.timing is None for outcome in outcomes) else 0)
 
 
 @app.command()
@@ -789,11 +753,9 @@ def status(
     as_json: JSON = False,
 ) -> None:
     """Show the state of all runs and their progress; fail where one failed or is damaged."""
-    from recompose.machine import current_probe
     from recompose.monitor.status import Observer
     from recompose.terminal import status as terminal
 
-    current_probe()
     if watch and as_json:
         raise typer.BadParameter("--json prints one document: use it without --watch")
     work = _workspace()
@@ -959,10 +921,8 @@ def retraining(
     """Measure what retraining moves: train replicates again, on the same data with other seeds of training, and write
     the spread of each number into the reports. `audit --against` and `impact` judge differences by it.
     """
-    from recompose.machine import current_probe
     from recompose.monitor.retraining import plan_retrainings, retrain
 
-    current_probe()
     work = _workspace()
     planned = plan_retrainings(work, methods or (), replicates, seeds)
     missing = work.missing({again.digest: again for plan in planned for again in plan.again}.values())
@@ -989,7 +949,6 @@ def verify(
     Return 0 if all are equal to the byte, 3 if another kind of machine made other bytes and no number is different,
     otherwise 1.
     """
-    from recompose.machine import current_probe
     from recompose.monitor.verify import commit_seed, processes, sample_cell, sample_runs
     from recompose.monitor.verify import verify as make_again
     from recompose.provenance.cell_place import CellPlace
@@ -1004,7 +963,6 @@ def verify(
     work = _workspace()
     published, spreads = PublishedLineage.read(work.reports, work.papers), RetrainingSpreads.read(work.reports)
     place = CellPlace.parse(cell, work) if cell else None
-    current_probe()  # estimates are in terms of this machine's speed
     if place:
         runs = sample_cell(work, published, place)
     else:

@@ -26,14 +26,13 @@ from recompose.files import read_json, write_json
 from recompose.papers.comparison import FOLDER as COMPARISONS
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
-from recompose.phases import PHASES, gpus_of, needs_gpu
+from recompose.phases import PHASES, TRAINED, gpus_of, needs_gpu
 from recompose.plan import Recipe, closure
 from recompose.receipts import ALL, Receipts
 from recompose.report.kinds import artifact_files
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
-TRAINED = ("runs", "evaluations")  # phases that share processes: evaluations follow their run
 PREPARED = tuple(phase for phase in PHASES if phase not in TRAINED)  # the phases before them
 REST = "rest"  # the stage of the recipes that no artifact needs
 DATA = "data"  # the queue of jobs that may download: they are retried

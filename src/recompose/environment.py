@@ -1,35 +1,28 @@
 """The environment in which content is made: host, device, packages, git."""
 
+import os
 import platform
 import re
 import socket
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from recompose.git import git
-from recompose.kernels import linear_kernel
-from recompose.machine import Processor, cached_probe
 
 PACKAGES = ("torch", "open_clip_torch", "pytorch-lightning", "numpy", "pillow")
 LOCK = "requirements.lock"
 SOURCES = ("src", LOCK)  # parameters are in the recipe; nothing else can change a number
 
 
-class SpeedFacts(TypedDict):
-    """The processor's kernels, and its speed where it was measured."""
-
-    instruction_set: str
-    linear: str
-    libraries: NotRequired[str]
-    step_seconds: NotRequired[float]
-
-
-class Environment(SpeedFacts):
+class Environment(TypedDict):
     """The host, device, Python version and packages of a process."""
 
     host: str
     device: str
+    instruction_set: NotRequired[str]  # this and the libraries only where the process uses torch
+    libraries: NotRequired[str]
     system: str
     python: str
     packages: dict[str, str]
@@ -43,15 +36,19 @@ class SourceState(TypedDict):
 
 
 def environment() -> Environment:
-    """Return the host, device, kernels, Python version and packages of this process."""
-    return {
+    """Return the host, device, Python version and packages of this process."""
+    facts: Environment = {
         "host": socket.gethostname(),
         "device": _device(),
-        **_speed(),
         "system": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
     }
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "backends"):
+        facts["instruction_set"] = torch.backends.cpu.get_cpu_capability().lower()
+        facts["libraries"] = library_names(torch.__config__.show())
+    return facts
 
 
 def state_of_sources() -> SourceState:
@@ -64,23 +61,16 @@ def _device() -> str:
     """Return the GPUs if this process used any, otherwise the processor."""
     if cuda := _cuda_in_use():
         return f"{cuda.device_count()} x {cuda.get_device_name()}"
-    processor = Processor.here()
-    return f"{processor.cores} x {processor.model}"
+    return f"{os.cpu_count() or 1} x {processor_name()}"
 
 
-def _speed() -> SpeedFacts:
-    """Return the processor's kernels, and its speed if it was measured and no GPU was used."""
-    probe = None if _cuda_in_use() else cached_probe()
-    facts: SpeedFacts = {"instruction_set": Processor.here().instruction_set, "linear": linear_kernel()}
-    if libraries := _libraries():
-        facts["libraries"] = libraries
-    return {**facts, "step_seconds": probe.step_seconds} if probe else facts
-
-
-def _libraries() -> str:
-    """Return the libraries that torch was built with for matrix products and convolutions; empty without torch."""
-    torch = sys.modules.get("torch")
-    return library_names(torch.__config__.show()) if torch is not None and hasattr(torch, "__config__") else ""
+def processor_name() -> str:
+    """Return the name of the processor's model, or of its architecture on systems without /proc/cpuinfo."""
+    try:
+        model = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        model = None
+    return model[1] if model else platform.machine()
 
 
 def library_names(build: str) -> str:

@@ -21,8 +21,6 @@ from recompose.data.content import changed_files, write_content
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError
 from recompose.files import fresh_folder, write_json
-from recompose.kernels import choose_linear
-from recompose.machine import onednn_from
 from recompose.params import Backbone, Bundled, Classifier, Pretrained, Released
 from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
@@ -34,8 +32,8 @@ from recompose.training.hardware import Hardware
 from recompose.workspace import Workspace
 
 BACKBONE = "backbone.json"  # of a backbone: its architecture and weights
+TRAINED = ("runs", "evaluations")  # the kinds that methods have; all others are steps before them
 DEVICES = ".locks"  # below results/: the locks of GPUs
-WITHOUT_MAPS = ("data", "pixels")  # kinds that are made without linear maps
 
 
 @dataclass(frozen=True)
@@ -284,8 +282,6 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
     recipes = list({recipe.digest: recipe for recipe in recipes}.values())
     pull_backbones(work.store, recipes, work.root)
     recipes = without_pulled_corpora(work.store, recipes)
-    if any(recipe.kind not in WITHOUT_MAPS for recipe in recipes):
-        choose_linear(onednn_from(work.params.chosen.trainer.linear))
     with _own_devices(work, recipes):
         _make_all(work, recipes)
 
@@ -302,6 +298,13 @@ def needs_gpu(recipes: Sequence[Recipe]) -> bool:
     """Return true if a process that makes these recipes uses a GPU; published backbones are only downloaded."""
     only_downloads = all(recipe.kind == "backbones" and not recipe.needs for recipe in recipes)
     return not only_downloads and any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes))
+
+
+def threads_of(work: Workspace, recipe: Recipe) -> int:
+    """Return the number of threads of a process that makes a recipe."""
+    if recipe.kind in ("data", "backbones"):
+        return int(recipe.document.get("trainer", {}).get("threads", 1))
+    return work.params.chosen.trainer.threads
 
 
 def gpus_of(work: Workspace, recipes: Sequence[Recipe]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from recompose.digest import digest, short
 from recompose.errors import DamagedError
@@ -46,10 +46,8 @@ class BuildInfo(LenientModel):
     dirty: bool | None
     host: str
     device: str
-    instruction_set: str | None = None
-    linear: str | None = None
+    instruction_set: str | None = None  # the largest one that torch used
     libraries: str | None = None  # of matrix products and convolutions on a processor, as torch was built with
-    step_seconds: float | None = Field(default=None, gt=0)  # of the machine's probe, if it ran
     system: str = ""
     python: str = ""
     packages: dict[str, str]
@@ -58,9 +56,8 @@ class BuildInfo(LenientModel):
 
     @property
     def processor(self) -> str:
-        """What computed it, in words: the device, its instruction set, the kernel of linear maps, and libraries."""
-        kernel = f"linear maps by {self.linear}" if self.linear else ""
-        return ", ".join(filter(None, (self.device, self.instruction_set, kernel, self.libraries)))
+        """What computed it, in words: the device, its instruction set and libraries."""
+        return ", ".join(filter(None, (self.device, self.instruction_set, self.libraries)))
 
     @property
     def processor_kind(self) -> str:

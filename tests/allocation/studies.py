@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from recompose.costs import CostEstimate
-from recompose.engine import Engine
+from recompose.costs import CostEstimate, Costs
 from recompose.records import BuildInfo
 from recompose.report.results import StoredResults
 from recompose.store import Store
@@ -47,7 +46,7 @@ def prepare_study(root: Path, patch: pytest.MonkeyPatch, edits: dict[str, object
     """Write the parameters; what ``run`` measures is complete from then on, in this process and in others."""
     write_params(root, "study", STUDY | (edits or {}))
     patch.delenv(PROFILE, raising=False)
-    patch.setattr(Engine, "estimate", lambda engine, recipe: CostEstimate(SECONDS[recipe.kind], ()))
+    patch.setattr(Costs, "estimate", lambda costs, recipe: CostEstimate(SECONDS[recipe.kind]))
     patch.setattr(Store, "is_complete", lambda store, recipe: (root / "measured" / recipe.digest).exists())
     patch.setattr(
         StoredResults,

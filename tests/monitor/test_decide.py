@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.costs import CostEstimate
-from recompose.engine import Engine
+from recompose.costs import CostEstimate, Costs
 from recompose.errors import PlanError
 from recompose.monitor import decide as loop
 from recompose.monitor.decide import decide, replicate_costs
@@ -131,7 +130,7 @@ def test_cores_and_later_measurements_do_not_change_the_choice(tmp_path: Path, m
         prepare_study(folder, monkeypatch)
         stages = decide(folder, HOURS, lambda folder=folder: measured(folder))
         next(stages)
-        monkeypatch.setattr(Engine, "estimate", lambda engine, recipe: CostEstimate(1000.0, ()))
+        monkeypatch.setattr(Costs, "estimate", lambda costs, recipe: CostEstimate(1000.0))
         list(stages)
         texts.append((folder / FILE).read_text())
     assert texts[0] == texts[1]
@@ -140,7 +139,7 @@ def test_cores_and_later_measurements_do_not_change_the_choice(tmp_path: Path, m
 def test_parts_of_the_same_content_have_one_name(root: Path) -> None:
     """Independently: every recipe of the first replicate of all methods, by digest."""
     work = Workspace(root)
-    costs = replicate_costs(Engine(work))["czsl"]
+    costs = replicate_costs(work)["czsl"]
     first = [evaluations[0] for evaluations in work.plan.tracks["czsl"].evaluations.values()]
     needed, waiting = {}, list(first)
     while waiting:
@@ -188,7 +187,7 @@ def test_a_study_that_cannot_begin_says_why_and_writes_nothing(
 
 
 def test_times_that_nobody_measured_are_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Engine, "estimate", lambda engine, recipe: None)
+    monkeypatch.setattr(Costs, "estimate", lambda costs, recipe: None)
     with raises(PlanError, "unknown-time"):
         study(root)
 

@@ -109,9 +109,7 @@ def test_an_edit_of_a_method_reaches_that_method_alone(root: Path) -> None:
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
     assert methods(found) == methods(found, "evaluations") == {"csp": seeds}
     assert len(found.to_make) == 2 * seeds
-    assert sum(each.jobs for each in found.processes) == 2 * seeds
     assert found.core_seconds == pytest.approx(seeds * 20 + seeds * 10)
-    assert "Scaled in proportion: epochs 8 to 16." in list(sentences(found))
     names = {each.artifact for each in found.artifacts}
     assert {"msci/table-2", "duplex/table-3"} <= names
     assert not names & {"msci/table-1", "msci/table-4", "duplex/table-2"}

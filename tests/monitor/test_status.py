@@ -7,15 +7,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from recompose.digest import sha256_file
-from recompose.engine import Engine
-from recompose.monitor.remaining import remaining_now
+from recompose.monitor.remaining import TimeLeft
 from recompose.monitor.status import Observer, Status, needed_by
 from recompose.papers.declaration import Artifact, Claim, Margin, Paper
 from recompose.plan import Recipe, closure
@@ -172,59 +171,26 @@ def test_a_killed_process_is_interrupted_and_the_command_to_go_on_is_named(work:
     assert work.recipe(run.key) is run
 
 
-def test_time_left_is_of_what_is_left_on_all_cores(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_left_is_of_what_is_left_and_known_from_what_was_made_since(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     work = only(work, "chance", "demo")
     chance = evaluations_of(work, "chance")
     make_before(work, chance)
+    observer = Observer(work, [])
+    assert observer.look().left == TimeLeft(0, len(chance))
     make(work, chance[0])
     path = work.store.record_path(chance[0])
     record = json.loads(path.read_text())
-    record["made"] |= {"seconds": 1000, "started": (NOON - timedelta(minutes=18)).isoformat()}
+    record["made"] |= {"seconds": 1000}
     path.write_text(json.dumps(record))
-    observer = Observer(work, [])
-    assert observer.look(NOON).pace.seconds_left == pytest.approx(1000 * (len(chance) - 1), abs=5)
+    assert observer.look().left == TimeLeft(1000 * (len(chance) - 1), 0)
     with work.store.build(chance[1]) as folder:
-        assert folder
-        (folder / "scratch/attempts.txt").write_text((NOON - timedelta(seconds=400)).isoformat())
-        pace = observer.look(NOON).pace
-    assert pace.processes == 1
-    assert pace.seconds_left == pytest.approx(600 + 1000 * (len(chance) - 2), abs=5)
-    assert pace.unmeasured == 0
-
-
-def test_what_was_trained_in_this_session_is_counted(work: Workspace) -> None:
-    one, other = work.plan.of("runs")[:2]
-    make_before(work, [one, other])
-    for run, minutes_ago in ((one, 18), (other, 300)):
-        make(work, run)
-        path = work.store.record_path(run)
-        record = json.loads(path.read_text())
-        record["made"] |= {"seconds": 1000, "started": (NOON - timedelta(minutes=minutes_ago)).isoformat()}
-        path.write_text(json.dumps(record))
-    pace = Observer(work, []).look(NOON).pace
-    assert (pace.processes, pace.finished, pace.seconds) == (0, 1, 18 * 60)
-    assert "0:18" in shown(Observer(work, []).look(NOON))
-
-
-def test_plan_and_status_say_the_same(study: Workspace) -> None:
-    """Also of what is left of a half-made project, in a session that goes slower than expected."""
-    study = only(study, "csp", "large")
-    csp = evaluations_of(study, "csp")
-    make_before(study, csp)
-    now = datetime.now(UTC)
-    for evaluation, hours, seconds in zip(csp, (5, 0.1, 0.05), (100, 200, 150), strict=False):
-        make(study, evaluation)
-        path = study.store.record_path(evaluation)
-        record = json.loads(path.read_text())
-        record["made"] |= {"seconds": seconds, "started": (now - timedelta(hours=hours)).isoformat()}
-        path.write_text(json.dumps(record))
-    pace = Observer(study, []).look(now).pace
-    planned = remaining_now(Engine(study), now)
-    assert pace.seconds_left == pytest.approx(planned.seconds)
-    assert pace.unmeasured == planned.unknown
-    cores = planned.cores
-    assert planned.seconds == pytest.approx(max((len(csp) - 3) * 175 / cores, 175), abs=5)  # 1.75 times 100 each
+        begin(folder)
+        status = observer.look()
+    assert status.left.seconds == pytest.approx(1000 * (len(chance) - 2) + 1000 * 3 / 5)
+    assert "1 process running" in shown(status)
 
 
 def shown(status: Status, width: int = 80) -> str:

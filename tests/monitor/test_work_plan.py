@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app, main
-from recompose.costs import MEASURED, SIMILAR, TIMED, CostEstimate
-from recompose.monitor.remaining import Remaining, RemainingJob
-from recompose.monitor.work_plan import PlannedItem, Process, Workload, WorkPlan
+from recompose.costs import MEASURED, SIMILAR, CostEstimate
+from recompose.monitor.remaining import TimeLeft
+from recompose.monitor.work_plan import PlannedItem, Workload, WorkPlan
 from recompose.terminal.groups import time_left, total
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace, write_params
@@ -27,13 +27,18 @@ def needed(
     kind: str = "runs",
     there: bool = False,
     estimate: CostEstimate | None = None,
+    threads: int = 1,
+    gpus: int = 0,
 ) -> PlannedItem:
-    return PlannedItem(kind, "f", "f" * 64, "t", method, dataset, name or method, papers, False, there, estimate)
+    labels = method, dataset, name or method
+    return PlannedItem(kind, "f", "f" * 64, "t", *labels, papers, False, there, estimate, threads, gpus)
 
 
-def work_plan(*members: PlannedItem, processes: tuple[Process, ...] = ()) -> WorkPlan:
-    left = tuple(RemainingJob(each.phase, each.name, each.seconds, each.threads, each.gpus) for each in processes)
-    return WorkPlan("p", list(members), list(processes), Remaining(left, 0, cores=2))
+def work_plan(*members: PlannedItem) -> WorkPlan:
+    """A plan of members on one core."""
+    missing = [member for member in members if not member.there]
+    seconds = sum(member.estimate.seconds for member in missing if member.estimate)
+    return WorkPlan("p", list(members), TimeLeft(seconds, sum(member.estimate is None for member in missing)))
 
 
 def test_what_papers_share_stands_once() -> None:
@@ -62,40 +67,39 @@ def test_methods_and_data_sets_are_told_apart() -> None:
 
 
 def test_what_it_takes_is_what_is_known_of_it() -> None:
-    measured, calibrated = CostEstimate(10, ("h",), ()), CostEstimate(20, ("h",), (), 7, "timed")
-    takes = Workload.of([needed("a", estimate=measured), needed("b", estimate=calibrated), needed("c")])
-    assert takes == Workload(30, 7, {"measured": 1, "timed": 1, "unknown": 1})
+    measured, similar = CostEstimate(10, ("h",), 7), CostEstimate(20, ("h",), basis=SIMILAR)
+    takes = Workload.of([needed("a", estimate=measured), needed("b", estimate=similar), needed("c")])
+    assert takes == Workload(30, 7, {"measured": 1, "similar": 1, "unknown": 1})
     assert Workload.of([]) == Workload(0, None, {})
 
 
-def test_gpu_hours_are_those_of_processes_that_take_one() -> None:
+def test_gpu_hours_are_those_of_what_takes_one() -> None:
     planned = work_plan(
-        needed("a", estimate=CostEstimate(7200, ("h",), (), 3 * 2**30)),
+        needed("a", estimate=CostEstimate(7200, ("h",), 3 * 2**30), threads=8, gpus=1),
         needed("b"),
-        processes=(Process("runs", "x", 2, 8, 1, 7200, 1), Process("data", "y", 1, 1, 0, 3600, 0)),
+        needed("c", estimate=CostEstimate(3600, ("h",)), kind="data"),
     )
-    assert (planned.core_seconds, planned.gpu_seconds, planned.wall_seconds) == (7200 * 8 + 3600, 7200, 3 * 3600)
+    assert (planned.core_seconds, planned.gpu_seconds) == (7200 * 8 + 3600, 7200)
     text = " ".join(total(planned))
-    assert all(part in text for part in ("3:00", "2.0 GPU-hours", "3.0 GiB", "1 of 2", "recompose timing"))
+    assert all(part in text for part in ("3:00", "2.0 GPU-hours", "3.0 GiB", "1 of 3"))
 
 
-def test_timing_is_recommended_for_runs_alone() -> None:
+def test_what_has_no_estimate_is_counted_by_kind() -> None:
     (sentence,) = total(work_plan(needed("b", kind="evaluations")))
     assert "1 of 1" in sentence and "1 evaluation" in sentence
-    assert "timing" not in sentence
 
 
 def test_a_plan_says_which_part_of_the_time_rests_on_what() -> None:
-    estimates = [(30.0, MEASURED), (10.0, SIMILAR), (20.0, SIMILAR), (60.0, TIMED)]
+    estimates = [(30.0, MEASURED), (10.0, SIMILAR), (20.0, SIMILAR)]
     items = [needed("a", estimate=CostEstimate(seconds, ("h",), basis=basis)) for seconds, basis in estimates]
     plan = work_plan(*items)
-    assert plan.workload.bases == {MEASURED: 1, TIMED: 1, SIMILAR: 2}
-    assert re.findall(r"[0-9]+%", " ".join(total(plan))) == ["25%", "50%", "25%"]  # of two minutes
+    assert plan.workload.bases == {MEASURED: 1, SIMILAR: 2}
+    assert re.findall(r"[0-9]+%", " ".join(total(plan))) == ["50%", "50%"]  # of a minute
     assert "%" not in " ".join(total(work_plan(items[0])))
 
 
 def test_a_time_says_where_it_is_not_of_everything() -> None:
-    known, unknown = needed("a", estimate=CostEstimate(7200, ("h",), ())), needed("b")
+    known, unknown = needed("a", estimate=CostEstimate(7200, ("h",))), needed("b")
     assert [time_left(Workload.of(of)) for of in ((known,), (known, unknown), (unknown,), ())] == [
         "2.0 h",
         "> 2.0 h",
@@ -155,6 +159,13 @@ def test_the_plan_of_an_edit_shows_what_it_would_make(tmp_path: Path, monkeypatc
     lines = CliRunner().invoke(app, ["plan", *edit]).output.splitlines()
     assert len(lines) <= 25
     assert "new" in lines[1].split()
+
+
+@pytest.mark.parametrize("query", [["plan"], ["plan", "--edit", "czsl.methods.csp.dropout=0.4"], ["status"], ["power"]])
+def test_a_query_writes_nothing(paper: Workspace, query: list[str]) -> None:
+    done = CliRunner().invoke(app, query)
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in paper.root.rglob("*")] == ["params.yaml"]
 
 
 def test_an_unknown_option_is_one_line(

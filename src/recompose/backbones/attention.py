@@ -1,9 +1,7 @@
 """Self-attention of CLIP's towers."""
 
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
-
-from recompose.backbones.linear import Linear, linear
+from torch.nn.functional import linear, scaled_dot_product_attention
 
 
 class SelfAttention(nn.Module):
@@ -17,7 +15,7 @@ class SelfAttention(nn.Module):
         super().__init__()
         self.num_heads = replaced.num_heads
         self.in_proj_weight, self.in_proj_bias = replaced.in_proj_weight, replaced.in_proj_bias
-        self.out_proj = Linear.from_linear(replaced.out_proj)
+        self.out_proj = replaced.out_proj
 
     def forward(self, x: Tensor, *_: Tensor, attn_mask: Tensor | None = None, **__: bool) -> tuple[Tensor, None]:
         """Return tokens [n, length, width] after self-attention, with the signature of open_clip's blocks."""

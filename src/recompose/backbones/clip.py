@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from recompose.backbones.attention import SelfAttention
 from recompose.backbones.compact import read_weights
-from recompose.backbones.linear import Linear
 from recompose.backbones.stem import convolutional_stem
 from recompose.errors import ArgumentError
 from recompose.files import read_json
@@ -83,10 +82,6 @@ class Backbone(nn.Module):
         self.tokenizer = tokenizer
         for block in (*model.transformer.resblocks, *self.image_blocks):
             block.attn = SelfAttention(block.attn)
-            block.mlp.c_fc, block.mlp.c_proj = (
-                Linear.from_linear(block.mlp.c_fc),
-                Linear.from_linear(block.mlp.c_proj),
-            )
         visual = model.visual
         self.preprocess: Callable[[Image.Image], Tensor] = open_clip.image_transform(
             visual.image_size, is_train=False, mean=visual.image_mean, std=visual.image_std

@@ -5,7 +5,7 @@ from math import ceil
 from pathlib import Path
 
 from recompose.allocation.stages import stage_after, stage_one, studied
-from recompose.engine import Engine
+from recompose.costs import Costs
 from recompose.errors import PlanError
 from recompose.files import write_text
 from recompose.inference.sequential import Looks
@@ -108,7 +108,7 @@ def _check_hours(study: Allocation, hours: float) -> None:
 
 def _begin(work: Workspace, hours: float) -> Stage:
     """Write the first stage, and return it."""
-    looks, costs = looks_of(work), replicate_costs(Engine(work))
+    looks, costs = looks_of(work), replicate_costs(work)
     stage = stage_one(work.plan, work.papers, looks, costs, hours)
     if stage.core_seconds > 3600 * hours:
         needed = f"{ceil(stage.core_seconds / 360) / 10:g}"
@@ -129,7 +129,7 @@ def _continue(work: Workspace, hours: float) -> Stage | None:
     return stage
 
 
-def replicate_costs(engine: Engine) -> PartCosts:
+def replicate_costs(work: Workspace) -> PartCosts:
     """Return the expected core-seconds of a replicate: track -> method or variant -> part -> seconds.
 
     Raises:
@@ -137,13 +137,14 @@ def replicate_costs(engine: Engine) -> PartCosts:
     """
     costs: dict[str, dict[str, dict[str, float]]] = {}
     parts: dict[str, str] = {}  # digest of what the first replicate makes -> the name of that part
-    for track, plan in engine.work.plan.tracks.items():
+    known = Costs.of(work, work.plan)
+    for track, plan in work.plan.tracks.items():
         for (name, _), evaluations in plan.evaluations.items():
             of_method = costs.setdefault(track, {}).setdefault(name, {})
             for recipe in replicate_recipes(evaluations[0]):
-                estimate = engine.estimate(recipe)
+                estimate = known.estimate(recipe)
                 if estimate is None:
-                    message = f"no time is known for {recipe.name}: run the profile demo first, or `recompose timing`"
+                    message = f"no time is known for {recipe.name}: run the profile demo first"
                     raise PlanError(message, code="unknown-time", place=recipe.key)
                 # variants that are the same by their content share what they make, under the name of the first
                 part = parts.setdefault(recipe.digest, f"{recipe.kind} {recipe.name.partition(', seed ')[0]}")

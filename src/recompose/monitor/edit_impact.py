@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from recompose.costs import Costs
 from recompose.engine import Engine
-from recompose.monitor.remaining import remaining_now
-from recompose.monitor.work_plan import WorkPlan, planned_items, planned_processes
+from recompose.monitor.remaining import time_left
+from recompose.monitor.work_plan import WorkPlan, planned_items
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.plan import Plan, Recipe
 from recompose.report.kinds import kind_of
@@ -62,14 +63,13 @@ def estimate_impact(root: Path, edits: tuple[str, ...] = ()) -> EditImpact:
     """
     after = Workspace(root, edits)
     before = Workspace(root) if edits else after
-    engine = Engine(after)
-    items = planned_items(engine, {recipe.digest for recipe in before.plan.recipes})
+    engine, costs = Engine(after), Costs.of(after, after.plan)
+    items = planned_items(after, costs, {recipe.digest for recipe in before.plan.recipes})
     runs = {run.digest for run in after.plan.of("runs")}
     return EditImpact(
         after.params.profile,
         items,
-        planned_processes(engine, items),
-        remaining_now(engine),
+        time_left(after, costs, after.missing(after.plan.recipes)),
         edits,
         list(_overridden_edits(after)),
         sum(run.digest not in runs for run in before.plan.of("runs")),

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from pydantic import BaseModel, ValidationError
 
 from recompose import fingerprint
-from recompose.engine import TRAINED, Engine
+from recompose.costs import Costs
 from recompose.errors import DiffError
 from recompose.files import Document
 from recompose.git import git
@@ -27,6 +27,7 @@ from recompose.monitor import plan_summary
 from recompose.monitor.edit_impact import PlanDifference, changed_cells
 from recompose.monitor.work_plan import PlannedItem, planned_items
 from recompose.papers.declaration import CLAIMS
+from recompose.phases import TRAINED
 from recompose.provenance.compare_revisions import RevisionComparison, compare
 from recompose.provenance.diff import commit_of
 from recompose.report.lineage import LineageCell
@@ -146,8 +147,7 @@ def estimate_impact(work: Workspace, revision: str) -> Impact:
     """
     commit = commit_of(work.root, revision)
     after, before = PlanSummary.of(work), plan_at(work, revision, commit)
-    engine = Engine(work)
-    items = [item for item in planned_items(engine, {*before.recipes}) if item.new]
+    items = [item for item in planned_items(work, Costs.of(work, work.plan), {*before.recipes}) if item.new]
     published = PublishedLineage.read(work.reports, work.papers)
     comparison = compare(work.reports, work.papers, revision) if work.reports.is_dir() else None
     runs = [digest for digest, kind in before.recipes.items() if kind == "runs"]
@@ -157,7 +157,7 @@ def estimate_impact(work: Workspace, revision: str) -> Impact:
         commit,
         _changed_files(work.root, commit),
         items,
-        _core_seconds(engine, items),
+        sum(item.estimate.seconds * item.threads for item in items if item.estimate),
         sum(digest not in after.recipes for digest in runs),
         list(_stale_artifacts(work, published, before, after)),
         sum(len(published.cells(name)) for name in published.lineages),
@@ -218,13 +218,6 @@ def _changed_files(root: Path, commit: str) -> list[str]:
     changed = git("diff", "--name-only", "--no-renames", commit, "--", ".", ":!reports", folder=root) or ""
     new = git("ls-files", "--others", "--exclude-standard", "--", ".", ":!reports", folder=root) or ""
     return sorted({*changed.splitlines(), *new.splitlines()})
-
-
-def _core_seconds(engine: Engine, items: list[PlannedItem]) -> float:
-    recipes = engine.work.plan.by_key
-    return sum(
-        item.estimate.seconds * engine.threads(recipes[item.key]) for item in items if item.estimate and not item.there
-    )
 
 
 def plan_difference(before: PlanSummary, after: PlanSummary) -> PlanDifference:

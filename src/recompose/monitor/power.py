@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from recompose.engine import Engine
+from recompose.costs import Costs
 from recompose.errors import PlanError
 from recompose.inference.power import SampleSize, sample_size, sample_size_range
 from recompose.papers.declaration import Paper
@@ -16,6 +16,7 @@ from recompose.report.claims.price import OpenTests, question_of
 from recompose.report.claims.verdicts import UNDECIDED, TestedComparison, comparisons_of, deciding_comparison
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
+from recompose.workspace import Workspace
 
 MEASURED, SIMILAR, PILOT, GIVEN, UNKNOWN = "measured", "similar", "pilot", "given", "unknown"  # sources of a spread
 SHARED = ("corpora", "backbones")  # what a replicate does not make anew
@@ -73,12 +74,12 @@ class ClaimPrice:
 
 
 def price_claims(
-    engine: Engine, papers: Iterable[Paper], claim: str | None = None, spread: float | None = None
+    work: Workspace, papers: Iterable[Paper], claim: str | None = None, spread: float | None = None
 ) -> list[ClaimPrice]:
     """Return the price of each claim of some papers on each benchmark of the profile.
 
     Args:
-        engine: of the workspace.
+        work: the workspace.
         papers: the papers.
         claim: the only claim to price.
         spread: the standard deviation of all differences; None: as measured here, or in other profiles' reports.
@@ -90,10 +91,10 @@ def price_claims(
     names = [name for paper in papers for name in paper.claims]
     if claim is not None and claim not in names:
         raise PlanError(f"no claim is called {claim!r}{nearest(claim, names)}", code="unknown-claim", place=claim)
-    prices: list[ClaimPrice] = []
+    prices, costs = list[ClaimPrice](), Costs.of(work, work.plan)
     for paper in papers:
-        pricing = _Pricing(engine, StoredResults(engine.work), paper, spread)
-        for benchmark in paper.benchmarks_among(engine.work.plan.benchmarks(paper.track)):
+        pricing = _Pricing(work, costs, StoredResults(work), paper, spread)
+        for benchmark in paper.benchmarks_among(work.plan.benchmarks(paper.track)):
             prices += pricing.claims(benchmark, claim)
     return prices
 
@@ -102,7 +103,8 @@ def price_claims(
 class _Pricing:
     """The pricing of the claims of a paper."""
 
-    engine: Engine
+    work: Workspace
+    costs: Costs
     results: StoredResults
     paper: Paper
     given: float | None
@@ -191,7 +193,7 @@ class _Pricing:
     @cached_property
     def _pilot(self) -> Mapping[str, float]:
         """The spread of each claim's deciding comparison in reports: the profile's own, or those of another one."""
-        reports, spreads = self.engine.work.reports, dict[str, float]()
+        reports, spreads = self.work.reports, dict[str, float]()
         for folder in sorted(reports.parent.glob("*/"), key=lambda folder: (folder == reports, folder)):
             published = PublishedLineage.read(folder, [self.paper])
             for name in self.paper.claims_tables:
@@ -225,7 +227,7 @@ class _Pricing:
         for method, more in missing.items():
             planned = self.results.planned(self.paper.track, method, benchmark)
             for recipe in replicate_recipes(planned[0]):
-                estimate = self.engine.estimate(recipe)
+                estimate = self.costs.estimate(recipe)
                 if estimate is None:
                     return None
                 seconds[recipe.digest] = max(seconds.get(recipe.digest, 0.0), more * estimate.seconds)

@@ -3,23 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from recompose.costs import Costs
-from recompose.engine import TRAINED, Engine
+from recompose.engine import Engine
 from recompose.errors import DamagedError
-from recompose.monitor.remaining import (
-    Forecast,
-    Span,
-    UnfinishedItem,
-    attempt_start,
-    remaining,
-    session_start,
-)
+from recompose.monitor.remaining import TimeLeft, time_left
 from recompose.monitor.running import Progress, read_progress
 from recompose.papers.declaration import Paper
+from recompose.phases import TRAINED
 from recompose.plan import Plan, Recipe, closure
 from recompose.store import ERROR
 from recompose.workspace import Workspace
@@ -39,24 +32,12 @@ class StoreItem:
     state: str
     damage: str = ""
     progress: Progress | None = None  # of a running or interrupted one
-    started: datetime | None = None  # the running attempt
     error: tuple[str, ...] = ()  # the last lines of a failure
 
     @property
     def key(self) -> str:
         """Its place below results/."""
         return f"{self.kind}/{self.folder}"
-
-
-@dataclass(frozen=True)
-class SessionPace:
-    """The progress of the current session of work, and its expected end."""
-
-    finished: int = 0  # runs in this session
-    seconds: float = 0.0  # since the session began
-    processes: int = 0  # that run now
-    seconds_left: float | None = None  # None: nothing is left, or no remaining job has an estimate
-    unmeasured: int = 0  # remaining jobs without an estimate
 
 
 @dataclass(frozen=True)
@@ -68,7 +49,7 @@ class Status:
     artifacts: dict[str, tuple[str, int]]  # the state of a paper's artifacts, and their number
     steps: list[StoreItem]  # that have to be complete before runs
     runs: list[StoreItem]
-    pace: SessionPace
+    left: TimeLeft
 
     def items_in(self, *states: str) -> list[StoreItem]:
         """Return the steps and runs in one of these states."""
@@ -96,18 +77,14 @@ class Status:
         """Return the status as plain values."""
         return {
             "profile": self.profile,
-            "pace": asdict(self.pace),
+            "left": asdict(self.left),
             "papers": {
                 name: {"runs": counts, "artifacts": dict(zip(("state", "count"), self.artifacts[name], strict=True))}
                 for name, counts in self.papers.items()
             },
-            "steps": [_plain(item) for item in self.steps],
-            "runs": [_plain(item) for item in self.runs],
+            "steps": [asdict(item) for item in self.steps],
+            "runs": [asdict(item) for item in self.runs],
         }
-
-
-def _plain(item: StoreItem) -> dict[str, object]:
-    return asdict(item) | {"started": item.started and item.started.isoformat()}
 
 
 def needed_by(plan: Plan, paper: Paper) -> set[str]:
@@ -117,19 +94,15 @@ def needed_by(plan: Plan, paper: Paper) -> set[str]:
 
 
 class Observer:
-    """An observer of a workspace that is asked again and again.
-
-    It reads a complete folder again only where its record changed.
-    """
+    """An observer of a workspace that is asked again and again."""
 
     def __init__(self, work: Workspace, papers: list[Paper]) -> None:
         self._work, self._papers = work, papers
         self._needed = {paper.name: needed_by(work.plan, paper) for paper in papers}
-        self._whole: dict[str, Span] = {}  # by key
-        self._cached: tuple[datetime | None, int, Forecast] | None = None  # with its session and number of records
+        self._cached: tuple[int, Costs] | None = None  # with the number of complete recipes
         self._engine = Engine(work)
 
-    def look(self, now: datetime | None = None) -> Status:
+    def look(self) -> Status:
         """Return the current status."""
         recipes, items = self._work.plan.recipes, self.items()
         states = {recipe.digest: item.state for recipe, item in zip(recipes, items, strict=True)}
@@ -139,7 +112,7 @@ class Observer:
             {paper.name: (self._artifacts(paper), len(paper.artifacts)) for paper in self._papers},
             [item for item in items if item.kind not in TRAINED],
             [item for item in items if item.kind in TRAINED],
-            self._pace(items, now or datetime.now(UTC)),
+            self._time_left(items),
         )
 
     def items(self) -> list[StoreItem]:
@@ -156,7 +129,6 @@ class Observer:
             state,
             damage,
             read_progress(folder) if state in ("running", "interrupted") else None,
-            attempt_start(folder) if state == "running" else None,
             _last_lines(folder / ERROR) if state == "failed" else (),
         )
 
@@ -170,20 +142,12 @@ class Observer:
                 folder = store.folder(recipe)
                 return ("failed" if (folder / ERROR).exists() else "interrupted" if folder.exists() else "waiting"), ""
         try:
-            self._check(recipe)
+            store.verify(recipe)  # untouched files are not read again
         except DamagedError as error:
             return "tampered", str(error)
         except FileNotFoundError:  # it is being discarded
             return "waiting", ""
         return "done", ""
-
-    def _check(self, recipe: Recipe) -> None:
-        """Verify a complete folder's files and remember its span; untouched files are not read again.
-
-        Raises:
-            DamagedError: a file is missing or was changed.
-        """
-        self._whole[recipe.key] = Span.of(recipe, self._work.store.verify(recipe).made)
 
     def _artifacts(self, paper: Paper) -> str:
         """Return "done" where no artifact of the paper is due."""
@@ -191,35 +155,17 @@ class Observer:
         due = any(self._engine.receipts.is_due(paper.name, name, recipe) for name, recipe in recipes)
         return "waiting" if due else "done"
 
-    def _pace(self, items: list[StoreItem], now: datetime) -> SessionPace:
-        recipes = self._work.plan.by_key
-        unfinished = [_unfinished(recipes[item.key], item) for item in items if item.state in UNFINISHED]
-        running = [item.started for item in unfinished if item.started]
-        work_left = remaining(self._engine, self._forecast(running, unfinished, now), self._spans, unfinished, now)
-        processes = sum(item.running for item in unfinished)
-        seconds = work_left.seconds if work_left.jobs else None
-        return SessionPace(work_left.finished, work_left.session_seconds, processes, seconds, work_left.unknown)
-
-    @property
-    def _spans(self) -> list[Span]:
-        return list(self._whole.values())
-
-    def _forecast(self, running: list[datetime], unfinished: list[UnfinishedItem], now: datetime) -> Forecast:
-        """Return the forecast of this session; a new one where the session, or the set of known times, changed."""
-        start = session_start(self._spans, running, now)
-        session = start if start < now else None
+    def _time_left(self, items: list[StoreItem]) -> TimeLeft:
+        """Return the time that is left; costs are read again where recipes without an estimate may have one by now."""
+        done = sum(item.state == "done" for item in items)
+        recipes = [self._work.plan.by_key[item.key] for item in items if item.state in UNFINISHED]
         if self._cached:
-            same, records, forecast = self._cached
-            unknown = any(forecast.seconds(item.recipe, 1) is None for item in unfinished)
-            if same == session and (records == len(self._whole) or not unknown):
-                return forecast
-        forecast = Forecast(Costs.of(self._work, self._work.plan), start)
-        self._cached = session, len(self._whole), forecast
-        return forecast
-
-
-def _unfinished(recipe: Recipe, item: StoreItem) -> UnfinishedItem:
-    return UnfinishedItem(recipe, item.state == "running", item.state == "failed", item.started, item.progress)
+            number, costs = self._cached
+            left = time_left(self._work, costs, recipes)
+            if number == done or not left.unknown:
+                return left
+        self._cached = done, Costs.of(self._work, self._work.plan)
+        return time_left(self._work, self._cached[1], recipes)
 
 
 def _counts(states: Iterable[str]) -> dict[str, int]:

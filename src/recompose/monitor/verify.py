@@ -3,7 +3,6 @@
 The runs are drawn at random. They are made by processes that are forked from this one, one for each core.
 """
 
-import os
 import shutil
 import signal
 import tempfile
@@ -20,12 +19,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from recompose import phases
+from recompose.costs import Costs
 from recompose.data.lock import LOCK
-from recompose.engine import Engine, LocalMachine
 from recompose.errors import PlanError, RecomposeError, TraceError
 from recompose.git import git
 from recompose.interrupts import end_children
-from recompose.phases import needs_gpu
+from recompose.monitor.remaining import processes
 from recompose.plan import Recipe, closure
 from recompose.progress import be_quiet, say
 from recompose.provenance.cell_place import CellPlace
@@ -45,6 +44,7 @@ from recompose.report.retraining import RetrainingSpreads
 from recompose.workspace import SeparateWorkspace, Workspace
 
 START = 15.0  # seconds until a process has imported torch
+UNKNOWN = 60.0  # seconds assumed for a recipe without an estimate
 EQUAL, UNEQUAL, ELSEWHERE = 0, 1, 3  # exit codes; 3: other bytes on another machine
 NO_REPORTS = "{} has no numbers that rest on runs; make the reports first: snakemake --cores all"
 
@@ -216,7 +216,7 @@ class _Clock:
     """The estimated time of runs that are made from nothing by several processes."""
 
     def __init__(self, work: Workspace) -> None:
-        self._engine, self._processes = Engine(work), processes(work)
+        self._costs, self._processes = Costs.of(work, work.plan), processes(work)
         self._seconds: dict[str, float] = {}  # by key
 
     @property
@@ -234,16 +234,8 @@ class _Clock:
         return self.seconds + sum(more.values()) / self._processes
 
     def _of(self, recipe: Recipe) -> float:
-        estimate = self._engine.estimate(recipe)
-        return estimate.seconds if estimate else LocalMachine.unknown
-
-
-def processes(work: Workspace) -> int:
-    """Return the number of processes that make runs side by side: one for each core; a single one with GPUs."""
-    trainer = work.params.chosen.trainer
-    if trainer.accelerator != "cpu" and needs_gpu(work.plan.recipes):
-        return 1
-    return max((os.cpu_count() or 1) // trainer.threads, 1)
+        estimate = self._costs.estimate(recipe)
+        return estimate.seconds if estimate else UNKNOWN
 
 
 @contextmanager

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass
 
-from recompose.costs import BASES, UNKNOWN, CostEstimate
-from recompose.engine import ALL, TRAINED, Engine, Job
-from recompose.monitor.remaining import Remaining, remaining_now
+from recompose.costs import BASES, UNKNOWN, CostEstimate, Costs
+from recompose.monitor.remaining import TimeLeft
 from recompose.monitor.status import needed_by
+from recompose.phases import TRAINED, gpus_of, threads_of
 from recompose.plan import Recipe
+from recompose.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class PlannedItem:
     new: bool  # true where only the edited parameters ask for it
     there: bool  # complete in its store
     estimate: CostEstimate | None
+    threads: int = 1
+    gpus: int = 0
 
     @property
     def key(self) -> str:
@@ -34,25 +37,12 @@ class PlannedItem:
 
 
 @dataclass(frozen=True)
-class Process:
-    """A process that a workflow would start."""
-
-    phase: str
-    name: str
-    jobs: int  # that it carries out
-    threads: int
-    gpus: int
-    seconds: float  # of the jobs with an estimate
-    unmeasured: int  # jobs without an estimate
-
-
-@dataclass(frozen=True)
 class Workload:
     """The expected time and memory of several items."""
 
     seconds: float
     memory: int | None  # bytes, the largest of all
-    bases: dict[str, int]  # the number of estimates by basis: measured, calibrated, unknown
+    bases: dict[str, int]  # the number of estimates by basis: measured, similar, unknown
 
     @classmethod
     def of(cls, items: Iterable[PlannedItem]) -> "Workload":
@@ -124,8 +114,7 @@ class WorkPlan:
 
     profile: str
     items: list[PlannedItem]
-    processes: list[Process]
-    remaining: Remaining
+    left: TimeLeft
 
     @property
     def runs(self) -> list[PlannedItem]:
@@ -148,35 +137,14 @@ class WorkPlan:
         return Workload.of(self.to_make)
 
     @property
-    def unmeasured(self) -> int:
-        """The number of jobs without an estimate."""
-        return self.workload.bases.get(UNKNOWN, 0)
-
-    @property
     def core_seconds(self) -> float:
         """The time of all cores together."""
-        return sum(process.seconds * process.threads for process in self.processes)
+        return sum(item.estimate.seconds * item.threads for item in self.to_make if item.estimate)
 
     @property
     def gpu_seconds(self) -> float:
         """The time of all GPUs together."""
-        return sum(process.seconds * process.gpus for process in self.processes)
-
-    @property
-    def cores(self) -> int:
-        """The cores of this machine."""
-        return self.remaining.cores
-
-    @property
-    def wall_seconds(self) -> float:
-        """The time from now to the end."""
-        return self.remaining.seconds
-
-    @property
-    def wall_share(self) -> float | None:
-        """The time from start to end for each second of remaining work; None without estimates."""
-        seconds = sum(process.seconds for process in self.processes)
-        return self.wall_seconds / seconds if seconds else None
+        return sum(item.estimate.seconds * item.gpus for item in self.to_make if item.estimate)
 
     @property
     def by_papers(self) -> list[Group]:
@@ -202,65 +170,41 @@ class WorkPlan:
             "groups": [group.document() for group in self.by_method],
             "runs": [asdict(run) for run in self.runs if run.new or not run.there],
             "steps": [asdict(item) for item in self.to_make if item.kind != "runs"],
-            "processes": [asdict(process) for process in self.processes],
             "core_seconds": self.core_seconds,
             "gpu_seconds": self.gpu_seconds,
-            "wall_seconds": self.wall_seconds,
+            "wall_seconds": self.left.seconds,
             "memory": self.workload.memory,
-            "unmeasured": self.unmeasured,
+            "unmeasured": self.left.unknown,
         }
 
 
-def plan_work(engine: Engine) -> WorkPlan:
-    """Return everything that a workspace asks for, and the work that is left."""
-    planned = {recipe.digest for recipe in engine.work.plan.recipes}
-    items = planned_items(engine, planned)
-    return WorkPlan(engine.work.params.profile, items, planned_processes(engine, items), remaining_now(engine))
-
-
-def planned_items(engine: Engine, planned: set[str]) -> list[PlannedItem]:
+def planned_items(work: Workspace, costs: Costs, planned: set[str]) -> list[PlannedItem]:
     """Return everything that a workspace asks for.
 
     Args:
-        engine: of the workspace.
+        work: the workspace.
+        costs: of everything that was made.
         planned: the digests of the recipes before an edit; all others are new.
     """
-    work = engine.work
     by_paper = {paper.name: needed_by(work.plan, paper) for paper in work.papers}
 
     def item(recipe: Recipe) -> PlannedItem:
-        papers = tuple(name for name, digests in by_paper.items() if recipe.digest in digests)
-        return _planned_item(engine, recipe, papers, new=recipe.digest not in planned)
+        there = work.store.is_complete(recipe)
+        method = str(recipe.labels.get("method", recipe.name))
+        return PlannedItem(
+            recipe.kind,
+            recipe.folder,
+            recipe.digest,
+            recipe.name,
+            method,
+            str(recipe.labels.get("dataset", "")) if "method" in recipe.labels else "",
+            str(recipe.labels.get("name", method)),
+            tuple(name for name, digests in by_paper.items() if recipe.digest in digests),
+            recipe.digest not in planned,
+            there,
+            None if there else costs.estimate(recipe),
+            threads_of(work, recipe),
+            gpus_of(work, [recipe]),
+        )
 
     return [item(recipe) for recipe in work.plan.recipes]
-
-
-def _planned_item(engine: Engine, recipe: Recipe, papers: tuple[str, ...], *, new: bool) -> PlannedItem:
-    there = engine.work.store.is_complete(recipe)
-    method = str(recipe.labels.get("method", recipe.name))
-    return PlannedItem(
-        recipe.kind,
-        recipe.folder,
-        recipe.digest,
-        recipe.name,
-        method,
-        str(recipe.labels.get("dataset", "")) if "method" in recipe.labels else "",
-        str(recipe.labels.get("name", method)),
-        papers,
-        new,
-        there,
-        None if there else engine.estimate(recipe),
-    )
-
-
-def planned_processes(engine: Engine, items: Iterable[PlannedItem]) -> list[Process]:
-    """Return the processes that would make the missing items."""
-    by_key = {item.key: item for item in items}
-    return [_process(job, by_key) for job in engine.jobs(ALL)]
-
-
-def _process(job: Job, items: dict[str, PlannedItem]) -> Process:
-    seconds = [item.estimate.seconds for item in (items[key] for key in job.keys) if item.estimate]
-    return Process(
-        job.phase, job.name, len(job.keys), job.threads, job.gpus, sum(seconds), len(job.keys) - len(seconds)
-    )

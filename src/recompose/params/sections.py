@@ -69,12 +69,6 @@ class Trainer(Section):
         description="Hardware for training; `auto` uses a GPU if there is one."
     )
     devices: Literal["auto"] | Count = Field(description="GPUs or processes of one run, which share the batch size.")
-    linear: Literal["auto", "torch", "onednn"] = Field(
-        default="auto",
-        description="Kernel of linear maps on CPU: `torch` torch's own, `onednn` a 1 x 1 convolution for large maps, "
-        "`auto` oneDNN for maps that are clearly faster with it on this processor, as a probe measured once. "
-        "Results differ by rounding; the kernel is recorded and is no part of any identity.",
-    )
 
 
 class Archive(Section):

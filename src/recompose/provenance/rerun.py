@@ -8,7 +8,6 @@ from statistics import mean
 from recompose.errors import DamagedError
 from recompose.inference.retraining import DIFFERENT, RetrainingSpread, classify
 from recompose.metric_cache import COST, MetricCache
-from recompose.phases import WITHOUT_MAPS
 from recompose.plan import Recipe, closure
 from recompose.provenance.cell_place import within
 from recompose.records import VOLATILE, BuildInfo, Record, StableRecord
@@ -26,6 +25,7 @@ BYTES, OTHER_MACHINE, DIFFERS, UNPLANNED, FAILED = OUTCOMES = (
     "not planned any more",
     "failed",
 )
+EXACT = ("data", "pixels")  # kinds that have the same bytes on all machines
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class RerunComparer:
 
     def _machines(self, recipe: Recipe, made: BuildInfo | None, new: Record) -> tuple[str, ...]:
         """Return the differences between machines that explain other bytes; some kinds have the same bytes on all."""
-        is_exact = recipe.kind in WITHOUT_MAPS or (recipe.kind == "backbones" and not recipe.needs)
+        is_exact = recipe.kind in EXACT or (recipe.kind == "backbones" and not recipe.needs)
         return () if made is None or is_exact else tuple(machine_differences(made, new.made))
 
     def _numbers(self, evaluations: Iterable[Recipe], moved: Set[str]) -> Iterator[NumberComparison]:
@@ -212,7 +212,6 @@ def machine_differences(then: BuildInfo, now: BuildInfo) -> Iterator[str]:
     """
     facts = {
         "instruction set": (then.instruction_set, now.instruction_set),
-        "kernel of linear maps": (then.linear, now.linear),
         "device": (_model(then), _model(now)),
         **{name: (then.packages.get(name), now.packages.get(name)) for name in ("torch", "numpy")},
     }

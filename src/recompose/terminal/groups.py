@@ -1,24 +1,20 @@
 """Tables and sentences about runs and evaluations, by papers, or by method and data set."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from rich.table import Table
 from rich.text import Text
 
-from recompose.costs import BASES, MEASURED, SIMILAR, TIMED, UNKNOWN, CostEstimate
-from recompose.engine import TRAINED
+from recompose.costs import BASES, MEASURED, SIMILAR, UNKNOWN, CostEstimate
 from recompose.monitor.edit_impact import EditImpact
 from recompose.monitor.work_plan import Group, PlannedItem, Workload, WorkPlan
-from recompose.phases import PHASES
+from recompose.phases import PHASES, TRAINED
 from recompose.progress import printable
 from recompose.terminal.text import clock_duration, gibibytes, pluralize, rough_duration
 
-WORDS = {
-    MEASURED: "measured",
-    TIMED: "timed in a few steps",
-    SIMILAR: "similar jobs",
-}  # about the basis of estimates
+WORDS = {MEASURED: "measured", SIMILAR: "similar jobs"}  # about the basis of estimates
 MOST = 6  # names that a sentence lists
 AT_LEAST = ">"  # before a time that lacks some estimates
 
@@ -109,11 +105,11 @@ def steps_table(plan: EditImpact) -> Table:
 
 
 def total(plan: WorkPlan) -> Iterator[str]:
-    """Yield sentences about the total time that is left, the sources of the estimates, and how to get missing ones."""
-    workload, unknown = plan.workload, plan.unmeasured
+    """Yield sentences about the total time that is left, the sources of the estimates, and what has none."""
+    workload, unknown = plan.workload, plan.left.unknown
     if unknown < len(plan.to_make):
-        cores = pluralize(plan.cores, "core")
-        text = f"{'At least' if unknown else 'About'} {clock_duration(plan.wall_seconds)} (h:mm) left on {cores}"
+        cores = pluralize(os.cpu_count() or 1, "core")
+        text = f"{'At least' if unknown else 'About'} {clock_duration(plan.left.seconds)} (h:mm) left on {cores}"
         if plan.gpu_seconds:
             hours = plan.gpu_seconds / 3600
             text += f" and one GPU ({hours:,.{0 if hours >= 100 else 1}f} GPU-hours)"
@@ -126,7 +122,7 @@ def total(plan: WorkPlan) -> Iterator[str]:
 
 
 def estimate_sources(estimates: Iterable[CostEstimate]) -> Iterator[str]:
-    """Yield sentences that name the basis of estimates, its share of the time, the machines and the scaling."""
+    """Yield sentences that name the basis of estimates, its share of the time, and the machines."""
     estimates = list(estimates)
     whole = sum(estimate.seconds for estimate in estimates)
     by_basis = {basis: [estimate for estimate in estimates if estimate.basis == basis] for basis in BASES}
@@ -136,8 +132,6 @@ def estimate_sources(estimates: Iterable[CostEstimate]) -> Iterator[str]:
             machines = dict.fromkeys(name for estimate in members for name in estimate.where)
             part = "" if len(members) == len(estimates) else f" {share:.0%} of the time,"
             yield f"Basis:{part} {WORDS[basis]} on {join_first(machines, '; ')}."
-    if scaled := dict.fromkeys(line for estimate in estimates for line in estimate.scaled):
-        yield f"Scaled in proportion: {join_first(scaled, '; ')}."
 
 
 def join_first(names: Iterable[str], separator: str) -> str:
@@ -150,5 +144,4 @@ def join_first(names: Iterable[str], separator: str) -> str:
 def _missing_estimates(plan: WorkPlan, unknown: int) -> str:
     kinds = Counter(item.kind for item in plan.to_make if item.estimate is None)
     counts = ", ".join(pluralize(kinds[kind], kind.removesuffix("s"), kind) for kind in PHASES if kinds[kind])
-    text = f"No estimate for {unknown} of {len(plan.to_make)} jobs ({counts}): no similar job was measured."
-    return f"{text} `recompose timing` times runs." if kinds["runs"] else text
+    return f"No estimate for {unknown} of {len(plan.to_make)} jobs ({counts}): nothing like them was made."

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.engine import TRAINED
 from recompose.monitor.impact import Impact
+from recompose.phases import TRAINED
 from recompose.progress import printable
 from recompose.provenance.compare_cells import ComparedCell
 from recompose.report.formats import escape_markdown

@@ -15,13 +15,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recompose.engine import TRAINED
 from recompose.errors import RecomposeError
 from recompose.interrupts import INTERRUPTED, SENTENCE, end_children, is_interruptible
 from recompose.monitor.reproduction import PaperProgress, Reproduction, Snapshot
 from recompose.monitor.snakemake_call import SnakemakeCall
 from recompose.monitor.status import StoreItem
 from recompose.papers.declaration import Paper
+from recompose.phases import TRAINED
 from recompose.progress import printable
 from recompose.report.lineage import Lineage, lineage_path
 from recompose.terminal.progress import progress_table

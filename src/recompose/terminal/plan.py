@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from recompose.engine import TRAINED
 from recompose.monitor.edit_impact import ChangedArtifact, EditImpact
+from recompose.phases import TRAINED
 from recompose.progress import printable
 from recompose.terminal.groups import groups_table, join_first, steps, steps_table, total
 from recompose.terminal.text import pluralize
@@ -64,11 +64,7 @@ def _due(plan: EditImpact) -> str:
 
 def _jobs(plan: EditImpact) -> str:
     runs, evaluations = (sum(item.kind == kind for item in plan.to_make) for kind in TRAINED)
-    batches = sum(process.phase == TRAINED[0] for process in plan.processes)
-    return (
-        f"{pluralize(runs, 'run')} to train and {pluralize(evaluations, 'evaluation')} to score in "
-        f"{pluralize(batches, 'process', 'processes')}."
-    )
+    return f"{pluralize(runs, 'run')} to train and {pluralize(evaluations, 'evaluation')} to score."
 
 
 def _artifacts(plan: EditImpact) -> Iterator[str]:

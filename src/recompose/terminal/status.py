@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recompose.monitor.status import STATES, Observer, SessionPace, Status, StoreItem
+from recompose.monitor.status import STATES, Observer, Status, StoreItem
 from recompose.progress import printable
 from recompose.records import LOG
 from recompose.store import ERROR
@@ -77,21 +77,20 @@ def rendered(status: Status) -> RenderableType:
 
 
 def _headline(status: Status) -> Text:
-    pace, done = status.pace, sum(item.state == "done" for item in status.runs)
-    parts = [f"profile {status.profile}: {done} of {len(status.runs)} runs and evaluations done", *_pace_parts(pace)]
+    done = sum(item.state == "done" for item in status.runs)
+    parts = [f"profile {status.profile}: {done} of {len(status.runs)} runs and evaluations done", *_time_left(status)]
     return Text(" · ".join(parts))
 
 
-def _pace_parts(pace: SessionPace) -> Iterator[str]:
-    if pace.processes:
-        yield f"{pluralize(pace.processes, 'process', 'processes')} running"
-    if pace.finished and pace.seconds:
-        yield f"{pluralize(pace.finished, 'run')} in {clock_duration(pace.seconds)}"
-    if pace.seconds_left is not None:
-        yield f"about {clock_duration(pace.seconds_left)} left"
-    if pace.unmeasured:
-        without = "; the time excludes them" if pace.seconds_left else ""
-        yield f"no estimate for {pluralize(pace.unmeasured, 'job')}{without}"
+def _time_left(status: Status) -> Iterator[str]:
+    left = status.left
+    if running := len(status.items_in("running")):
+        yield f"{pluralize(running, 'process', 'processes')} running"
+    if left.seconds:
+        yield f"about {clock_duration(left.seconds)} left"
+    if left.unknown:
+        without = "; the time excludes them" if left.seconds else ""
+        yield f"no estimate for {pluralize(left.unknown, 'job')}{without}"
 
 
 def _papers(status: Status) -> Table:

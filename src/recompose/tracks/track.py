@@ -109,15 +109,6 @@ class Track(ABC):
         goes_on: bool = function(f"{self.training}:train")(document, needs, folder, hardware, title)
         return goes_on
 
-    def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        """Write an index with a data set's counts and so many invented training images into a folder, to time trainings
-        on.
-
-        Raises:
-            PlanError: the track has none.
-        """
-        raise PlanError(f"{self.name} has no synthetic index to time trainings on")
-
     def evaluate(
         self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> None:

@@ -27,24 +27,18 @@ def cached(work: Workspace, kind: str, name: str) -> Recipe:
     return next(recipe for recipe in work.plan.of(kind) if recipe.name == name)
 
 
-def data_of(cache: Recipe) -> Recipe:
-    return (cache.needs["pixels"] if cache.kind == "features" else cache).needs["data"]
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "an_image"),
     [
-        ("features", "mit-states by clip-vit-l-14", 2 * 768),
-        ("features", "cgqa by clip-rn50", 2 * 1024),
         ("grids", "cub by resnet-101", 2 * 14 * 14 * 2048),
         ("pixels", "coco-100k at 224 pixels", 3 * 224 * 224),
         ("pixels", "mit-states at 224 pixels", 3 * 224 * 224),
     ],
 )
 def test_caches_take_so_much_an_image(work: Workspace, kind: str, name: str, an_image: int) -> None:
-    data = data_of(cached(work, kind, name))
-    alike = [each for recipes in ("features", "grids", "pixels") for each in work.plan.of(recipes)]
-    others = [each for each in alike if data_of(each).digest == data.digest and each.name != name]
+    data = cached(work, kind, name).needs["data"]
+    alike = [each for recipes in ("grids", "pixels") for each in work.plan.of(recipes)]
+    others = [each for each in alike if each.needs["data"].digest == data.digest and each.name != name]
     for other in others:
         work.store.record_path(other).parent.mkdir(parents=True)
         work.store.record_path(other).write_text("{}")

@@ -34,7 +34,7 @@ def run(precision: str = "32-true") -> Recipe:
 
 
 def needed(memory: int | None, method: str = "csp", there: bool = False) -> PlannedItem:
-    estimate = CostEstimate(1, ("h",), (), memory) if memory is not None else None
+    estimate = CostEstimate(1, ("h",), memory) if memory is not None else None
     return PlannedItem("runs", "f", "f" * 64, f"{method} on d", method, "d", method, (), False, there, estimate)
 
 
@@ -89,7 +89,7 @@ def test_the_largest_run_has_to_fit() -> None:
     partly = check_gpu_memory(HERE, TRAINER, [needed(20 * 10**9), needed(None)])
     assert partly and (partly.state, "unknown for 1 of 2 runs" in partly.finding) == (WARNING, True)
     unknown = check_gpu_memory(HERE, TRAINER, [needed(None)])
-    assert unknown and (unknown.state, "recompose timing" in unknown.remedy) == (WARNING, True)
+    assert unknown and (unknown.state, "first run" in unknown.remedy) == (WARNING, True)
     assert check_gpu_memory(HERE, TRAINER.model_copy(update={"accelerator": "cpu"}), [needed(1)]) is None
     assert check_gpu_memory(replace(HERE, gpus=()), TRAINER, [needed(1)]) is None
     assert check_gpu_memory(HERE, TRAINER, []) is None

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from recompose.engine import Engine
-from recompose.machine import Processor, current_probe
+from recompose.costs import Costs
+from recompose.environment import processor_name
 from recompose.monitor.doctor import disk_space, inputs, machine
 from recompose.monitor.doctor.check import FINE, STATES, STOPS, WARNING, Check
 from recompose.monitor.doctor.machine import SystemInfo
@@ -20,15 +20,14 @@ __all__ = ["FINE", "STATES", "STOPS", "WARNING", "Check", "SystemInfo", "examine
 def examine(work: Workspace, system: SystemInfo) -> list[Check]:
     """Return all checks, in the order in which a workflow needs their subjects."""
     trainer, plan = work.params.chosen.trainer, work.plan
-    measured = current_probe()
-    engine = Engine(work)
-    items = planned_items(engine, set())
+    costs = Costs.of(work, plan)
+    items = planned_items(work, costs, set())
     sources = inputs.input_sources(work)
-    images = {name: sum(counts.values()) for name, counts in engine.costs.sizes.items()}
+    images = {data.digest: sum(counts.values()) for data in plan.of("data") if (counts := costs.size(data))}
     candidates = [
         machine.check_python(system),
         machine.check_packages(system, machine.locked_versions(work.root)),
-        machine.check_processor(Processor.here(), measured, trainer),
+        Check("processor", FINE, f"{os.cpu_count()} x {processor_name()}"),
         machine.check_gpus(system, trainer, work.missing(plan.of("runs"))),
         machine.check_gpu_memory(system, trainer, items),
         *(Check("plugin", FINE, _plugin_text(plugin, work.root)) for plugin in work.plugins),

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recompose.monitor.arrays import layout
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
 from recompose.monitor.doctor.inputs import ABSENT, OFFERED, InputSource
 from recompose.plan import Recipe
 from recompose.workspace import Workspace
 
-CACHES = ("features", "grids", "pixels")
+CACHES = ("grids", "pixels")  # features are small in comparison: two bytes for each component of an embedding
+STRIDES = {"layer1": 4, "layer2": 8, "layer3": 16, "layer4": 32}  # of a ResNet: the side of a region in pixels
+CHANNELS = 64  # of a ResNet's layer, for each pixel of its stride
 
 
 @dataclass(frozen=True)
@@ -30,19 +31,22 @@ def cache_needs(work: Workspace, images: Mapping[str, int]) -> SpaceNeed:
         images: the number of images of each data set, by its recipe's digest.
     """
     missing = [recipe for kind in CACHES for recipe in work.missing(work.plan.of(kind))]
-    sizes = [_cache_bytes(recipe, images.get(_data_recipe(recipe).digest)) for recipe in missing]
+    sizes = [_cache_bytes(recipe, images.get(recipe.needs["data"].digest)) for recipe in missing]
     return SpaceNeed(sum(count for count in sizes if count is not None), sizes.count(None))
-
-
-def _data_recipe(cache: Recipe) -> Recipe:
-    """Return the data set whose images a cache holds; features are computed from its pixels."""
-    return cache.needs["data"] if "data" in cache.needs else _data_recipe(cache.needs["pixels"])
 
 
 def _cache_bytes(recipe: Recipe, images: int | None) -> int | None:
     """Return the size of a cache of so many images, or None where it is unknown."""
-    array = layout(recipe)
-    return None if images is None or array is None else images * array.image_bytes
+    image_bytes = _image_bytes(recipe)
+    return None if images is None or image_bytes is None else images * image_bytes
+
+
+def _image_bytes(cache: Recipe) -> int | None:
+    """Return the bytes of an image: three colours a pixel, or a ResNet's regions in 16 bits; None for given grids."""
+    if cache.kind == "pixels":
+        return 3 * int(cache.document["size"]) ** 2
+    stride = STRIDES.get(cache.document.get("layer", ""))
+    return stride and 2 * (int(cache.document["size"]) // stride) ** 2 * CHANNELS * stride
 
 
 def check_disks(work: Workspace, sources: Iterable[InputSource], caches: SpaceNeed) -> Iterator[Check]:

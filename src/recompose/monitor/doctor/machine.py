@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from recompose.environment import LOCK, PACKAGES
-from recompose.kernels import describe_linear
-from recompose.machine import Probe, Processor, onednn_from
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
 from recompose.monitor.work_plan import PlannedItem
 from recompose.params import Trainer
@@ -23,6 +21,7 @@ OLDEST = (3, 11)
 PLUGIN = "snakemake_executor_plugin_slurm"
 PATIENCE = 10  # seconds, with Slurm
 MOST_PARTITIONS = 3  # that a message names
+FIRST_RUN = "the first run of each method records it"
 
 
 @dataclass(frozen=True)
@@ -144,19 +143,6 @@ def check_packages(system: SystemInfo, pins: Mapping[str, list[str]]) -> Check:
     return Check("packages", FINE, finding)
 
 
-def check_processor(processor: Processor, probe: Probe | None, trainer: Trainer) -> Check:
-    """Describe the processor: instruction set, speed, and the kernels of linear maps."""
-    finding = f"{processor.cores} x {processor.model}, {processor.instruction_set}"
-    if probe is None:
-        return Check("processor", WARNING, f"{finding}, not measured", "estimates ignore the speed of this machine")
-    maps = describe_linear(onednn_from(trainer.linear))
-    finding += f"; a training step takes {1000 * probe.step_seconds:.0f} ms; linear maps by {maps}"
-    if probe.crash:
-        remedy = f"oneDNN crashes here ({probe.crash}) and is not used for linear maps; results stay valid"
-        return Check("processor", WARNING, finding, remedy)
-    return Check("processor", FINE, finding)
-
-
 def check_gpus(system: SystemInfo, trainer: Trainer, runs: Iterable[Recipe]) -> Check:
     """Check that this machine has the GPUs that training asks for."""
     precisions = {str(run.document["trainer"]["precision"]) for run in runs if "trainer" in run.document}
@@ -203,8 +189,7 @@ def check_gpu_memory(system: SystemInfo, trainer: Trainer, items: Iterable[Plann
         return None
     estimated = [run for run in runs if run.estimate and run.estimate.memory is not None]
     if not estimated:
-        remedy = "`recompose timing` measures it in a few steps of each method"
-        return Check("GPU memory", WARNING, "the memory of runs is unknown", remedy)
+        return Check("GPU memory", WARNING, "the memory of runs is unknown", FIRST_RUN)
     largest = max(estimated, key=_memory)
     smallest = min(gpu.memory for gpu in system.gpus)
     finding = f"{size(smallest)}; {largest.title} needs {size(_memory(largest))}"
@@ -214,7 +199,7 @@ def check_gpu_memory(system: SystemInfo, trainer: Trainer, items: Iterable[Plann
         return Check("GPU memory", STOPS, finding, remedy)
     if unknown := len(runs) - len(estimated):
         finding += f"; unknown for {unknown} of {len(runs)} runs"
-        return Check("GPU memory", WARNING, finding, "`recompose timing` measures it")
+        return Check("GPU memory", WARNING, finding, FIRST_RUN)
     return Check("GPU memory", FINE, finding)
 
 

@@ -101,11 +101,6 @@ class CZSL(Track):
 
         return write_index(recipe, root, folder)
 
-    def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.czsl.synthetic_index import write_synthetic_index
-
-        write_synthetic_index(data, folder, images)
-
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.data.pictures import Picture
         from recompose.tracks.czsl.data.pairs import PairData

@@ -78,11 +78,6 @@ class GZSL(Track):
 
         return write_index(recipe, root, folder)
 
-    def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.gzsl.synthetic_index import write_synthetic_index
-
-        write_synthetic_index(data, folder, images)
-
     def images(self, index: Path) -> list[str]:
         from recompose.tracks.gzsl.data.classes import ClassData
 

@@ -162,11 +162,6 @@ class VLC(Track):
 
         return write_index(recipe, root, folder)
 
-    def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.vlc.synthetic_index import write_synthetic_index
-
-        write_synthetic_index(folder, folder.with_name(f"{folder.name}-raw"), images)
-
     def evaluate_model(self, request: EvaluationRequest) -> EvaluationSummary:
         from recompose.tracks.vlc.suites.survey import suites_present
 

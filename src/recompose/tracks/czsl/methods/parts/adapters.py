@@ -7,8 +7,6 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from recompose.backbones.linear import Linear
-
 SCALE = 0.1
 
 
@@ -20,7 +18,7 @@ class Adapter(nn.Module):
 
     def __init__(self, width: int, bottleneck: int, dropout: float) -> None:
         super().__init__()
-        self.down, self.up = Linear(width, bottleneck), Linear(bottleneck, width)
+        self.down, self.up = nn.Linear(width, bottleneck), nn.Linear(bottleneck, width)
         self.dropout = nn.Dropout(dropout)
         nn.init.kaiming_uniform_(self.down.weight, a=sqrt(5))
         for zero in (self.down.bias, self.up.weight, self.up.bias):

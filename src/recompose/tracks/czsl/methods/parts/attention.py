@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import linear, scaled_dot_product_attention
 
-from recompose.backbones.linear import Linear, linear
 from recompose.errors import ArgumentError
 
 STEEPNESS = 1.702  # of the sigmoid in QuickGELU, CLIP's activation: x * sigmoid(1.702 x)
@@ -20,10 +19,10 @@ class FeedForward(nn.Sequential):
     def __init__(self, width: int, inner_dropout: float, dropout: float = 0.0) -> None:
         super().__init__(
             nn.LayerNorm(width),
-            Linear(width, 4 * width),
+            nn.Linear(width, 4 * width),
             nn.SiLU(),
             nn.Dropout(inner_dropout),
-            Linear(4 * width, width),
+            nn.Linear(4 * width, width),
             nn.Dropout(dropout),
         )
 
@@ -52,8 +51,8 @@ class CrossAttention(nn.Module):
         if width % heads:
             raise ArgumentError("heads", f"is {heads}, which does not divide the width of {width}")
         self.heads = heads
-        self.query, self.key, self.value = (Linear(width, width, bias=False) for _ in range(3))
-        self.out = Linear(width, width)
+        self.query, self.key, self.value = (nn.Linear(width, width, bias=False) for _ in range(3))
+        self.out = nn.Linear(width, width)
         self.dropout = nn.Dropout(dropout)
 
     def project(self, tokens: Tensor) -> Projected:
