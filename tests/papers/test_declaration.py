@@ -70,3 +70,45 @@ def test_a_mistake_in_a_declaration_is_one_error_with_its_places(
 def test_a_declaration_without_sections_is_one_error(folder: Path, text: str, code: str) -> None:
     with raises(PlanError, code, "papers/p/paper.yaml"):
         load(folder, text)
+
+
+def with_margin(folder: Path, *cells: list[str]) -> Paper:
+    """Load the paper with a printed table, and a claim whose margin names these cells of it."""
+    (folder / "reported").mkdir(exist_ok=True)
+    (folder / "reported/table-2.csv").write_text(
+        "row,mit-states AUC,cgqa AUC\nCSP,30.0,12.5\nwide,28.5 ± 0.2,-\nnone,-,-\n"
+    )
+    claim = {"sentence": "s", "artifact": "table-2", "metric": "test/closed/dense/auc", "higher": "csp"}
+    margin = {"lower": ["csp-wide"], "margin": {"half_of": list(cells)}}
+    datasets = {"mit-states": "MIT-States", "cgqa": "C-GQA"}
+    return load(folder, text_of({**PAPER, "datasets": datasets, "claims": {"wide-hurts": claim | margin}}))
+
+
+@pytest.mark.parametrize(
+    ("cells", "margin"),
+    [
+        ([["CSP", "AUC"], ["wide", "AUC"]], 0.75),  # on the one data set that has both
+        ([["CSP", "mit-states AUC"], ["wide", "mit-states AUC"]], 0.75),
+        ([["CSP"], ["wide"]], 0.75),
+        ([["CSP", "mit-states AUC"], ["CSP", "cgqa AUC"]], 8.75),
+        ([["wide", "AUC"], ["CSP", "AUC"]], 1.0),  # no improvement
+    ],
+)
+def test_a_margin_is_computed_from_the_cells_that_it_names(folder: Path, cells: list[list[str]], margin: float) -> None:
+    assert with_margin(folder, *cells).claims["wide-hurts"].margin.value == margin
+
+
+@pytest.mark.parametrize(
+    ("cells", "code", "word"),
+    [
+        ([["CPS", "AUC"], ["wide", "AUC"]], "unknown-row", "'CSP'"),
+        ([["CSP", "AUC"], ["wide", "AUD"]], "unknown-column", "AUD"),
+        ([["CSP", "AUC"], ["none", "AUC"]], "no-number", "[none, AUC]"),
+    ],
+)
+def test_a_margin_of_what_is_not_printed_is_an_error_with_its_place(
+    folder: Path, cells: list[list[str]], code: str, word: str
+) -> None:
+    with raises(PlanError, code, "papers/p/paper.yaml: claims.wide-hurts.margin") as error:
+        with_margin(folder, *cells)
+    assert "reported/table-2.csv" in str(error.value) and word in str(error.value)

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from pydantic import Field
-
 from recompose.papers.declaration import (
     AGAINST,
     CLAIMS,
@@ -27,11 +25,8 @@ TABLE = "table"  # the name of the artifact that its claims are about
 FOLDER = "comparisons"  # below the root of a project
 
 
-class NoMargin(Margin):
-    """The margin of a comparison that declares none: no difference is called negligible."""
-
-    value: float = Field(default=0.0, ge=0, le=0)
-    source: str = "no margin is declared"
+# of a comparison that declares none: no difference is called negligible
+NO_MARGIN = Margin.model_construct(source="no margin is declared")
 
 
 class ComparedVariant(Variant):
@@ -102,7 +97,7 @@ def compare(
             metric=metric,
             higher=row,
             lower=[baseline],
-            margin=Margin(value=margins[label], source="the comparison's file") if label in margins else NoMargin(),
+            margin=Margin(value=margins[label], source="the comparison's file") if label in margins else NO_MARGIN,
         )
         for row in others
         for label, metric in columns.items()

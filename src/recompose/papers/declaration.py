@@ -5,12 +5,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from recompose.errors import PlanError, PluginError
+from recompose.papers.printed import half_of
 from recompose.params.mistakes import mistakes_in
 
 FOLDER = Path(__file__).parent
@@ -23,6 +24,7 @@ AGAINST = "against"  # the kind of table that compares rows with a baseline
 DIFFERING = "differing-settings"  # the kind of table of the settings in which rows differ
 FOREST = "forest"  # the kind of figure that shows the claims
 PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; the other ones are ours
+PrintedCell = Annotated[list[str], Field(min_length=1, max_length=2)]  # a row and a column, or a row alone
 
 
 class PaperSection(BaseModel):
@@ -98,10 +100,27 @@ class Gain(PaperSection):
 
 
 class Margin(PaperSection):
-    """The smallest difference of interest of a claim, in the metric's unit."""
+    """The smallest difference of interest of a claim, in the metric's unit: half of what the paper prints, or a value
+    that follows from its words.
+    """
 
-    value: float = Field(gt=0)
-    source: str = Field(min_length=1)  # the printed numbers or the words that it follows from
+    half_of: list[PrintedCell] = []  # of the claim's artifact: two or four, see ``papers.printed.half_of``
+    value: float = Field(default=0.0, gt=0)  # that of printed cells is computed
+    source: str = Field(default="", min_length=1)  # the words that a value follows from
+
+    @model_validator(mode="before")
+    @classmethod
+    def _cells_or_value(cls, section: Any) -> Any:
+        if isinstance(section, dict) and section.keys() not in ({"half_of"}, {"value", "source"}):
+            raise ValueError("give either half_of, with its printed cells, or a value with its source")
+        return section
+
+    @field_validator("half_of")
+    @classmethod
+    def _two_or_four(cls, cells: list[PrintedCell]) -> list[PrintedCell]:
+        if len(cells) not in (2, 4):
+            raise ValueError("half_of has two cells, or four for the difference of two differences")
+        return cells
 
 
 class Claim(PaperSection):
@@ -151,10 +170,12 @@ class Artifact(PaperSection):
     note: str = ""
     x_label: str = ""  # of a sweep, whose rows are numbers
     rows: dict[str, str] = {}  # row -> method or variant; in tables of settings, row -> setting, see ``setting_of``
+    means: dict[str, list[str]] = {}  # of a table of metrics: row -> the rows above that it is the mean of
     of: str = ""  # in tables of settings: the method or variant
     columns: dict[str, str] = {}  # column -> metric or statistic, for artifacts with a single view
     views: dict[str, View] = {}  # the first one is the main view
     flags: list[Flag] = []
+    shares: bool = False  # the paper prints shares of one where metrics are percentages
 
     @model_validator(mode="after")
     def _columns_or_views(self) -> "Artifact":
@@ -166,6 +187,8 @@ class Artifact(PaperSection):
         unknown = {row for view in self.views.values() for row in view.says} - self.rows.keys()
         if unknown:
             raise ValueError(f"a view has statements on {', '.join(sorted(unknown))}, which is no row of the artifact")
+        if absent := {row for rows in self.means.values() for row in rows} - self.rows.keys():
+            raise ValueError(f"means are over {', '.join(sorted(absent))}, which is no row of the artifact")
         return self
 
     @property
@@ -341,7 +364,28 @@ def load_paper(name: str) -> Paper:
         message = "\n  ".join([f"{place} is wrong:", *lines]) if len(lines) > 1 else f"{place}: {lines[0]}"
         paths = ", ".join(problem.path for problem in problems)
         raise PlanError(message, code="wrong-declaration", place=f"{place}: {paths}")
-    return Paper.model_validate(document)
+    paper = Paper.model_validate(document)
+    claims = {claim: _with_margin(paper, claim) for claim in paper.claims}
+    return paper.model_copy(update={"claims": claims})
+
+
+def _with_margin(paper: Paper, name: str) -> Claim:
+    """Return a claim with the value of its margin.
+
+    Raises:
+        PlanError: its margin names cells that the paper does not print.
+    """
+    claim = paper.claims[name]
+    artifact, cells = paper.artifacts.get(claim.artifact), claim.margin.half_of
+    if artifact is None or not cells:
+        return claim
+    try:
+        value = half_of(paper.reported(claim.artifact), cells, paper.datasets, 100 if artifact.shares else 1)
+    except PlanError as error:
+        place = f"{paper.file}: claims.{name}.margin"
+        message = f"{place}: in reported/{claim.artifact}.csv {error}"
+        raise PlanError(message, code=error.code, place=place) from None
+    return claim.model_copy(update={"margin": claim.margin.model_copy(update={"value": value})})
 
 
 def all_papers() -> list[Paper]:

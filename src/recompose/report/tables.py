@@ -1,12 +1,12 @@
 """Tables: the values that a paper printed beside the values that were measured here."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from recompose.exhibits.cells import Cell, Table
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import AGAINST, CLAIMS, DIFFERING, Artifact, Paper
+from recompose.papers.printed import number_in
 from recompose.report.against import against
 from recompose.report.claims.cells import OTHER_BUDGET, note, summary, verdicts
 from recompose.report.comparisons import comparisons
@@ -34,9 +34,6 @@ ROW_HEADINGS = {
     **{"statistics": "data set", "settings": "setting", CLAIMS: "claim"},
 }
 ABOUT = ("category", "citation", "venue", "artifact")
-# 5, -0.4, 49.7 ± 0.3, 10^-4, 1.5×10^-5
-NUMBER = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)(?:×10\^(-?[0-9]+))?(?: ± [0-9]+(?:\.[0-9]+)?)?")
-POWER = re.compile(r"10\^(-?[0-9]+)")
 CellBuilder = Callable[[Results, Paper, str], Iterable[Cell]]
 
 
@@ -94,14 +91,6 @@ def budget_note(results: Results, artifact: Artifact) -> str:
         "and the same data, corrected for each other. A claim depends on the budget if it is decided at both and the "
         "verdicts differ."
     )
-
-
-def number_in(text: str) -> float | None:
-    """Return the number in a printed text without its spread, or None if it is no number."""
-    if power := POWER.fullmatch(text):
-        return float(f"1e{power[1]}")
-    printed = NUMBER.fullmatch(text)
-    return float(f"{printed[1]}e{printed[2] or 0}") if printed else None
 
 
 def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
