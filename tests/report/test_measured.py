@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from recompose.errors import PlanError
 from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import Variant, View, load_paper
+from recompose.papers.printed import number_in
 from recompose.report.measured import metrics, settings, statistics
-from recompose.report.tables import number_in
 from recompose.tracks.czsl import tables
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.tables import frequencies, group_counts, groups
@@ -164,6 +164,33 @@ def test_what_no_complete_evaluation_has_is_left_out() -> None:
     """Chance knows no feasibility."""
     found = cells_of(Fake({"m": {"d": {0: {"test/closed/dense/auc": 0.5}}}}), M="m")
     assert list(found) == [("M", "d AUC")]
+
+
+def test_a_row_of_means_is_over_its_rows_at_the_seeds_that_all_of_them_have() -> None:
+    auc = {"m": [0.1, 0.2], "n": [0.3, 0.8, 0.9], "o": [0.9, 0.9]}
+    done = {name: {"d": by_seed(*({"test/closed/dense/auc": value} for value in of))} for name, of in auc.items()}
+    rows = {"M": "m", "N": "n", "O": "o"}
+    paper = paper_of(kind="metrics", rows=rows, columns={"AUC": COLUMNS["AUC"]}, means={"Avg.": ["M", "N"]})
+
+    def average(missing: set[tuple[str, str, int]]) -> Cell:
+        found = by_cell(metrics(Fake(done, missing), paper, "table-1"))  # type: ignore[arg-type]
+        assert list(found)[-1] == ("Avg.", "d AUC", "")
+        return found["Avg.", "d AUC", ""]
+
+    cell = average(set())
+    assert (cell.value, cell.spread, cell.n) == (pytest.approx(35.0), pytest.approx(stdev([20, 50])), 2)
+    assert cell.names == ("m", "n")
+    assert set(cell.made_from) == set(cell.expected) == {key(name, "d", seed) for name in "mn" for seed in (0, 1)}
+    cell = average({("m", "d", 0)})
+    assert (cell.value, cell.spread, cell.n) == (pytest.approx(50.0), None, 1)
+    assert set(cell.made_from) == {key("m", "d", 1), key("n", "d", 1)}
+    cell = average({("m", "d", 0), ("n", "d", 1), ("n", "d", 2)})
+    assert (cell.text, cell.value, cell.made_from) == ("not run", None, ())
+
+
+def test_a_mean_is_over_rows_of_its_table() -> None:
+    with pytest.raises(ValueError, match="means are over O"):
+        paper_of(kind="metrics", rows={"M": "m"}, means={"Avg.": ["M", "O"]})
 
 
 def test_without_evaluations_everything_is_not_run_and_what_is_not_planned_has_no_row() -> None:

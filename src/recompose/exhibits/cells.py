@@ -31,6 +31,7 @@ class Cell:
     better: int = 0  # the better end of the metric, see Metric
     part: str = ""  # of the cell of a claim: verdict, estimate, ...
     beside: tuple[str, ...] = ()  # the methods and variants whose common seeds it is restricted to, if it is
+    aggregate: str = ""  # how the value follows from the evaluations, where spread and names do not tell
     evidence: ClaimEvidence | None = field(default=None, hash=False)  # of the verdict on a claim
 
     @property

@@ -33,7 +33,7 @@ def difference_cell(results: Results, track: str, benchmark: str, methods: tuple
     """
     planned = [results.planned(track, name, benchmark) for name in methods]
     complete = [[evaluation for evaluation in recipes if results.is_complete(evaluation)] for recipes in planned]
-    matches = _matches_by_seed(*complete)
+    matches = matches_by_seed(*complete)
     keys, expected = (
         tuple(evaluation.key for recipes in both for evaluation in recipes) for both in (complete, planned)
     )
@@ -61,7 +61,8 @@ def _mean_difference(first: list[float], second: list[float], digits: int) -> tu
     return value, text
 
 
-def _matches_by_seed(first: list[Recipe], second: list[Recipe]) -> list[tuple[Recipe, Recipe]]:
-    """Return the two evaluations of each seed that both methods have, by rising seed."""
-    by_seed = [{int(evaluation.labels["seed"]): evaluation for evaluation in side} for side in (first, second)]
-    return [(by_seed[0][seed], by_seed[1][seed]) for seed in sorted(by_seed[0].keys() & by_seed[1].keys())]
+def matches_by_seed(*sides: list[Recipe]) -> list[tuple[Recipe, ...]]:
+    """Return an evaluation of each method at each seed that all of them have, by rising seed."""
+    by_seed = [{int(evaluation.labels["seed"]): evaluation for evaluation in side} for side in sides]
+    seeds = set.intersection(*(set(side) for side in by_seed))
+    return [tuple(side[seed] for side in by_seed) for seed in sorted(seeds)]

@@ -89,6 +89,8 @@ class LineageCell(LenientModel):
 
 
 def _aggregate(cell: Cell) -> str:
+    if cell.aggregate:
+        return cell.aggregate
     if cell.part == "estimate" or (cell.spread is None and len(cell.names) > 1 and not cell.part):
         return "difference of means over seeds"
     return "single value" if cell.spread is None else "mean and sample standard deviation over seeds"

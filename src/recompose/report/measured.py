@@ -11,6 +11,7 @@ from recompose.exhibits.rows import MeasuredRow, rows_of
 from recompose.papers.declaration import Paper, View
 from recompose.plan import Recipe
 from recompose.report.comparisons import difference_cell
+from recompose.report.means import means_over_rows
 from recompose.tracks import TRACKS
 
 
@@ -53,7 +54,8 @@ def _setting(evaluation: Recipe, setting: str) -> Any:
 def metrics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Yield the metrics of each row's evaluations, in each view, without those that a method does not have."""
     artifact, track = paper.artifacts[name], TRACKS[paper.track]
-    for row in rows_of(results, paper, name):
+    rows = list(rows_of(results, paper, name))
+    for row in rows:
         measured = [results.metrics(evaluation) for evaluation in row.complete]
         for view, section in artifact.all_views.items():
             if section.baseline:
@@ -65,6 +67,7 @@ def metrics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                     label, description = f"{row.benchmark} {column}", track.description_of(metric)
                     cell = mean_cell(row.row, label, values, row.complete, row.planned, description)
                     yield row.place_cell(cell, view, metric)
+    yield from means_over_rows(results, paper, name, rows)
 
 
 def _differences_from_baseline(

@@ -6,6 +6,7 @@ from recompose.files import Document
 from recompose.plan import Recipe, recipe_of
 from recompose.report.differing import ABSENT, differing, settings_of, value_text
 from recompose.report.lineage import LineageCell
+from recompose.report.means import OVER_ROWS
 from recompose.report.published import PublishedLineage
 
 
@@ -20,7 +21,7 @@ def differing_rows(published: PublishedLineage, cells: Iterable[LineageCell]) ->
     """
     rows: dict[str, dict[str, Document]] = {}  # method -> row -> settings
     for cell in cells:
-        if cell.made_from and (evaluation := _evaluation(published, cell.made_from[0])):
+        if cell.made_from and cell.aggregate != OVER_ROWS and (evaluation := _evaluation(published, cell.made_from[0])):
             settings = settings_of(evaluation)
             rows.setdefault(settings["method"], {}).setdefault(cell.row, settings)
     return [table for documents in rows.values() for table in _table(documents)]
