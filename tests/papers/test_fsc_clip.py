@@ -305,5 +305,5 @@ def test_few_variants_are_trained_in_the_demo() -> None:
     trained = [v for v in PAPER.variants.values() if not v.reuse_runs_of and v.method != UNTRAINED]
     drawn = [variant for variant in trained if set(variant.datasets) & set(DRAWN)]
     # LoRA, Table 2, three sweeps, Tables 4 and 5, Table 7, readings
-    assert len(drawn) == 1 + 7 + 3 + 2 * 3 + 2 + 3
+    assert len(drawn) == 1 + 7 + 3 + 2 * 3 + 4 + 3
     assert not any("shapes-coco" in variant.datasets for variant in trained)

@@ -102,7 +102,7 @@ class TrackChoice(Section):
     repeat_variants: bool = Field(
         default=True,
         description="Run variants that papers mark `every_seed` with all seeds of methods; otherwise with those of "
-        "ablations.",
+        "ablations, unless they are rows of a paper's headline table.",
     )
     looks: LookSizes | None = Field(
         default=None,

@@ -207,7 +207,14 @@ class Runs(ABC):
         """Return whether a method or variant runs with the seeds of methods, rather than with those of ablations."""
         if isinstance(variant, ComparedVariant) or name in self.choice.methods:
             return True
-        return variant.every_seed and (self.choice.repeat_variants or _is_synonym(variant))
+        return variant.every_seed and (
+            self.choice.repeat_variants or _is_synonym(variant) or self._is_beside_methods(name)
+        )
+
+    def _is_beside_methods(self, name: str) -> bool:
+        """Return whether a paper's headline table has a variant: with fewer seeds it would take those of all rows."""
+        papers = papers_of(self.track, self.choice.papers)
+        return any(name in paper.methods_of(paper.first_artifact) for paper in papers)
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> Document:
         """Return the settings of a method or a variant on a data set.

@@ -226,6 +226,10 @@ def test_variants_are_repeated_with_every_seed_only_where_the_profile_says_so() 
     seeds = ("profiles.large.czsl.seeds=[3, 1]", "profiles.large.czsl.variant_seeds=[3]")
     plan = planned("large", *seeds, "profiles.large.czsl.repeat_variants=false", variants=VARIANTS)
     assert (seeds_of(plan, "often"), seeds_of(plan, "rescored"), seeds_of(plan, "csp")) == ([3], [3], [3, 1])
+    # with fewer seeds, a row of the headline's table would take those of all others
+    beside = {"dfsp-bif": Variant(method="dfsp", settings={"fusion": "BiF"}, datasets=[SHAPES], every_seed=True)}
+    plan = planned("large", *seeds, "profiles.large.czsl.repeat_variants=false", variants=beside)
+    assert seeds_of(plan, "dfsp-bif") == [3, 1]
     synonym = Variant(method="csp", datasets=[SHAPES], every_seed=True)  # what it shows is there
     plan = planned("large", *seeds, "profiles.large.czsl.repeat_variants=false", variants={"csp-too": synonym})
     own, other = plan.evaluations["csp", SHAPES], plan.evaluations["csp-too", SHAPES]
