@@ -46,7 +46,6 @@ benchmarks: environment
 	python -m benchmarks.suites
 	python -m benchmarks.attribution
 	python -m benchmarks.workflow
-	python -m benchmarks.schedule
 
 environment: $(STAMP)
 
