@@ -196,7 +196,15 @@ def test_an_edit_makes_exactly_that_new_which_it_can_change(
 
 
 def test_where_an_archive_is_downloaded_from_does_not_matter() -> None:
-    moved = {"czsl.datasets.mit-states.archives.0.urls": ["https://mirror.example.org/release_dataset.zip"]}
+    digest = "b8cca3fd41ae0c99ba7e8951adf17d267cdb84cd88be6f7c2e0eca1737a03836"
+    moved = {
+        "czsl.datasets.mit-states.archives.0.urls": ["https://mirror.example.org/release_dataset.zip"],
+        "backbones.clip-vit-l-14.weights": {
+            "file": "a.pt",
+            "urls": ["https://mirror.example.org/a.pt"],
+            "sha256": digest,
+        },
+    }
     assert digests(plan_of(profile="paper").recipes) == digests(plan_of(None, moved, "paper").recipes)
 
 

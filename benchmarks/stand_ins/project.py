@@ -117,7 +117,7 @@ def _mirrored(value: Any, mirror: str) -> Any:
         return [_mirrored(each, mirror) for each in value]
     if not isinstance(value, Mapping):
         return value
-    if "urls" in value:
+    if "urls" in value or "tag" in value:
         return {"file": value["file"], "urls": [f"{mirror}/{value['file']}"], "sha256": None}
     return {key: _mirrored(each, mirror) for key, each in value.items()}
 

@@ -20,12 +20,25 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     temporary = Path(name)
     try:
         write(temporary)
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
+        sync(temporary)
         temporary.chmod(0o644)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's content is on the disk."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def link(file: Path, place: Path) -> None:
+    """Link a file at a free place: hard, to outlive the file's own folder, or across disks symbolically."""
+    try:
+        os.link(file.resolve(), place)
+    except OSError:  # another disk, or one without hard links
+        place.symlink_to(file.resolve())
 
 
 def write_text(path: Path, text: str) -> None:

@@ -117,10 +117,11 @@ def _description(section: Backbone) -> dict[str, str]:
 
 
 def _fetch_weights(work: Workspace, section: Released | Classifier, folder: Path) -> str:
+    from recompose.backbones.published import weights_urls
     from recompose.data.upstream import verified_download
 
     archive = section.weights
-    with verified_download(work.data, f"weights/{archive.file}", archive.urls, archive.sha256) as path:
+    with verified_download(work.data, f"weights/{archive.file}", weights_urls(section), archive.sha256) as path:
         if isinstance(section, Classifier):
             _check_name(path)
     (folder / archive.file).unlink(missing_ok=True)  # from a killed attempt

@@ -1,10 +1,10 @@
 """Servers for tests of downloads, which neither wait nor ask a proxy."""
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
-from recompose.data import download
 from tests.data.mirror import Mirror
 
 
@@ -32,6 +32,9 @@ def second(start_mirror: Callable[[], Mirror]) -> Mirror:
 
 
 @pytest.fixture(autouse=True)
-def no_waiting_and_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "_RETRY_WAITS_S", (0.0, 0.0))
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that pooch would have waited between its attempts."""
+    waited: list[float] = []
+    monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=waited.append))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return waited

@@ -96,14 +96,12 @@ def test_a_recorded_file_that_is_no_good_is_told_from_a_broken_one(data: Path) -
     assert all(value in str(caught.value) for value in (" 1 ", sha256(b"#"), "params.yaml"))
 
 
-def test_an_interrupted_download_goes_on_and_is_recorded_as_a_whole(mirror: Mirror, data: Path) -> None:
-    mirror.cuts = [400_000, 0, 0]
+def test_an_interrupted_download_starts_over_and_is_recorded_as_a_whole(mirror: Mirror, data: Path) -> None:
+    mirror.cuts = [400_000] * 3
     with pytest.raises(DownloadError):
         use(data, mirror.url)
     assert lock(data) == {}
-    mirror.cuts = []
-    use(data, mirror.url)
-    assert mirror.ranges[-1] == "bytes=400000-"
+    assert use(data, mirror.url) == CONTENT
     assert lock(data) == RECORDED
 
 

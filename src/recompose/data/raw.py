@@ -33,7 +33,7 @@ def open_archive(archive: Archive, data: Path) -> AbstractContextManager[Path]:
     """Return a context with the path of a published file in ``data/archives``, downloaded unless it exists.
 
     Raises:
-        DownloadError: no mirror delivers it, or the existing file is another one.
+        DownloadError: no source delivers it, or the existing file is another one.
     """
     return verified_download(data, f"archives/{archive.file}", archive.urls, archive.sha256)
 
@@ -79,7 +79,7 @@ def unpack(
                 extract(path, unpacked / str(number))
     except DownloadError as error:
         remedy = f"Or put the whole data set, unpacked, at {root}: {layout}."
-        raise DownloadError(f"{error}\n{remedy}", code=error.code, place=error.place) from None
+        raise DownloadError(f"{error} {remedy}", code=error.code, place=error.place) from None
     partial = fresh_folder(root.with_name(root.name + ".partial"))
     arrange(unpacked, partial)
     partial.rename(root)

@@ -30,7 +30,7 @@ def verified_download(data: Path, place: str, urls: Sequence[str], sha256: str |
         sha256: its digest, if params.yaml has one.
 
     Raises:
-        DownloadError: no mirror delivers it, or the existing file is another one.
+        DownloadError: no source delivers it, or the existing file is another one.
         DataError: the block's own, with a description of the file.
     """
     path = data / place
@@ -41,7 +41,7 @@ def verified_download(data: Path, place: str, urls: Sequence[str], sha256: str |
     try:
         yield path
     except DataError as error:
-        message = f"{error}\n{_describe_unusable(path, expected)}"
+        message = f"{error}; {_describe_unusable(path, expected)}"
         raise type(error)(message, code=error.code, place=error.place or path) from None
     if before is None or before.sha256 != (sha256 or before.sha256):
         content = content_of(path)

@@ -75,7 +75,10 @@ class Archive(Section):
     """A published file."""
 
     file: FileName = Field(description="Name of the downloaded file.")
-    urls: list[str] = Field(min_length=1, description="Mirrors, in the order in which they are tried.")
+    urls: list[str] = Field(
+        min_length=1,
+        description="Addresses, in the order in which they are tried; those of huggingface.co by huggingface_hub.",
+    )
     sha256: Digest | None = Field(
         description="Digest of the file; null if upstream publishes none: archives.lock then records the digest of the "
         "first download."
@@ -85,8 +88,17 @@ class Archive(Section):
 class PublishedWeights(Archive):
     """Published weights; formats other than safetensors may hold code, so their digest is required."""
 
+    urls: list[str] = Field(default=[], description="Addresses that are tried before those of the tag.")
+    tag: str | None = Field(
+        default=None,
+        description="Tag of open_clip for this architecture, which knows the addresses. OpenAI's weights are at two, "
+        "as different files: a `.safetensors` at the hub, and a `.pt`.",
+    )
+
     @model_validator(mode="after")
-    def _require_digest(self) -> "PublishedWeights":
+    def _require_source_and_digest(self) -> "PublishedWeights":
+        if not self.urls and self.tag is None:
+            raise ValueError(f"{self.file} has no source: give urls, or the tag of open_clip")
         if self.sha256 is None and not self.file.endswith(".safetensors"):
             raise ValueError(f"{self.file} may hold code: its sha256 is required")
         return self

@@ -47,9 +47,12 @@ def test_a_mirror_is_asked_and_nothing_is_fetched(mirror: Mirror) -> None:
     other = query_mirrors("archives/x.zip", [mirror.url], Expected("0" * 64, 7, "archives.lock"))
     assert (other.state, other.why) == (ABSENT, "the server offers 10 bytes, where archives.lock expects 7")
     mirror.statuses = [404]
-    assert query_mirrors("archives/x.zip", [mirror.url], None).why == "the server answers 404"
+    assert query_mirrors("archives/x.zip", [mirror.url], None).why == "the server answers 404 Not Found"
     mirror.headers = {"Content-Type": "text/html; charset=utf-8"}
-    assert query_mirrors("archives/x.zip", [mirror.url], None).why == "the server answers with a web page"
+    assert (
+        query_mirrors("archives/x.zip", [mirror.url], None).why
+        == "the server answers with a web page in place of the file"
+    )
 
 
 @pytest.fixture

@@ -3,25 +3,23 @@
 Nothing is downloaded.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import requests
-
+from recompose.backbones.published import weights_urls
 from recompose.data.download import Expected
 from recompose.data.lock import LOCK, lock_entries
 from recompose.data.upstream import MIRROR, expectation, mirrors
 from recompose.digest import sha256_file
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
-from recompose.params import Archive, Bundled, Section
+from recompose.params import Archive, Bundled, Classifier, Released, Section
 from recompose.phases import track_of
 from recompose.plan import Recipe
 from recompose.workspace import Workspace
 
-TIMEOUT_S = 10.0  # to connect, and for the answer
 AT_ONCE = 8  # parallel requests
 THERE, OFFERED, ABSENT, WRONG = "there", "reachable", "unreachable", "wrong"  # states of a file
 NO_FOLDER = "absent"  # state of a data set without its folder
@@ -70,7 +68,8 @@ def input_sources(work: Workspace) -> list[InputSource]:
     locked = lock_entries(work.data)
 
     def look_up(place: str) -> UpstreamFile:
-        return _file_state(work.data, place, archives[place], expectation(locked.get(place), archives[place].sha256))
+        archive = archives[place]
+        return _file_state(work.data, place, archive.urls, expectation(locked.get(place), archive.sha256))
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         files = dict(zip(archives, pool.map(look_up, archives), strict=True))
@@ -97,8 +96,9 @@ def _required_data(work: Workspace) -> Iterator[_Requirement]:
 def _required_weights(work: Workspace) -> Iterator[_Requirement]:
     """Yield the weights of released backbones; they are checked even where their file exists."""
     for recipe in work.plan.of("backbones"):
-        archive = getattr(work.params.backbones[recipe.name], "weights", None)
-        if archive is not None:
+        section = work.params.backbones[recipe.name]
+        if isinstance(section, Released | Classifier):
+            archive = section.weights.model_copy(update={"urls": weights_urls(section)})
             place = f"weights/{archive.file}"
             yield _Requirement(recipe, NO_FOLDER, work.data / place, {place: archive})
 
@@ -146,51 +146,26 @@ def _words(document: Any) -> Iterator[str]:
             yield from _words(value)
 
 
-def _file_state(data: Path, place: str, archive: Archive, expected: Expected | None) -> UpstreamFile:
+def _file_state(data: Path, place: str, urls: Sequence[str], expected: Expected | None) -> UpstreamFile:
     """Compare a file on disk with its expected content, or ask the servers for it where it is missing."""
     path = data / place
     if path.exists():
-        why = _difference(path, expected)
+        why = expected.difference(path) if expected else ""
         return UpstreamFile(place, WRONG if why else THERE, path.stat().st_size, why)
-    return query_mirrors(place, mirrors(place, archive.urls), expected)
-
-
-def _difference(path: Path, expected: Expected | None) -> str:
-    """Return the difference between a file and its expected content, empty where there is none."""
-    count = path.stat().st_size
-    if expected is None:
-        return ""
-    if expected.size is not None and expected.size != count:
-        return f"{count:,} bytes, where {expected.source} expects {expected.size:,}"
-    if sha256_file(path) != expected.sha256.lower():
-        return f"a sha256 that differs from {expected.source}"
-    return ""
+    return query_mirrors(place, mirrors(place, urls), expected)
 
 
 def query_mirrors(place: str, urls: Iterable[str], expected: Expected | None) -> UpstreamFile:
-    """Ask mirrors for a file until one offers it; the reason is that of the last mirror where none does."""
+    """Ask sources for a file until one offers it; the reason is that of the last one where none does."""
+    from recompose.data import transports  # its libraries take a while to load
+
     why = "params.yaml has no address for it"
     for url in urls:
         try:
-            with requests.get(url, stream=True, timeout=TIMEOUT_S) as answer:  # not every server answers HEAD
-                length = answer.headers.get("Content-Length", "")
-                count = int(length) if length.isdecimal() else None
-                why = _rejection(answer, count, expected)
-        except requests.RequestException as error:
-            why = type(error).__name__
-        if not why:
-            return UpstreamFile(place, OFFERED, count)
+            return UpstreamFile(place, OFFERED, transports.offered_size(url, expected))
+        except transports.SourceError as error:
+            why = str(error)
     return UpstreamFile(place, ABSENT, None, why)
-
-
-def _rejection(answer: requests.Response, count: int | None, expected: Expected | None) -> str:
-    if answer.status_code != 200:
-        return f"the server answers {answer.status_code}"
-    if answer.headers.get("Content-Type", "").startswith("text/html"):
-        return "the server answers with a web page"
-    if expected and None not in (expected.size, count) and expected.size != count:
-        return f"the server offers {count:,} bytes, where {expected.source} expects {expected.size:,}"
-    return ""
 
 
 def check_sources(sources: Iterable[InputSource], work: Workspace) -> Iterator[Check]:

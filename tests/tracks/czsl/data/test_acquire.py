@@ -124,7 +124,7 @@ def test_the_index_says_what_it_was_read_from(tmp_path: Path) -> None:
 
 
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recompose.data.download._RETRY_WAITS_S", ())
+    monkeypatch.setattr("recompose.data.transports.RETRIES", 0)
     with raises(DownloadError, "no-delivery", tmp_path / "data/archives/cgqa.zip") as error:
         acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert f"{tmp_path / 'data/cgqa'}: images/, {METADATA}" in str(error.value)

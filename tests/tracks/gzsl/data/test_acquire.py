@@ -174,7 +174,7 @@ def test_another_data_set_is_not_taken_for_it(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recompose.data.download._RETRY_WAITS_S", ())
+    monkeypatch.setattr("recompose.data.transports.RETRIES", 0)
     with raises(DownloadError, "no-delivery", tmp_path / "data/archives/CUB_attribute.pkl") as error:
         get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert f"{tmp_path / 'data/cub'}: {LAYOUT}" in str(error.value)

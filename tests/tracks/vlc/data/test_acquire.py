@@ -136,7 +136,7 @@ def test_a_corpus_that_is_nowhere(tmp_path: Path, recipe: Recipe, module: Simple
 
 
 def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recompose.data.download._RETRY_WAITS_S", ())
+    monkeypatch.setattr("recompose.data.transports.RETRIES", 0)
     section = publish_coco(archives)
     (archives / "val2014.zip").unlink()
     with pytest.raises(DownloadError) as caught:

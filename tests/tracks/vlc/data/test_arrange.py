@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.data import download
+from recompose.data import transports
 from recompose.data.lock import lock_entries
 from recompose.data.upstream import MIRROR
 from recompose.errors import DataError, UnsafeArchive
@@ -107,18 +107,28 @@ def test_a_server_that_fails_is_asked_once(
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")  # nobody listens there
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
-    monkeypatch.setattr(download, "_RETRY_WAITS_S", ())
+    monkeypatch.setattr(transports, "RETRIES", 0)
     state = fetch("sugarcrepe", root, data)
     assert not state.is_complete
     assert set(server[1]) == {"/archives/sugarcrepe/replace_obj.json"}
-    assert "replace_obj.json could not be downloaded:" in state.lines
+    assert any("replace_obj.json could not be downloaded:" in line for line in state.lines)
 
 
 def test_what_cannot_be_fetched_is_one_line(root: Path, data: Path) -> None:
-    state = fetch("winoground", root, data)
+    state = fetch("clip_binding", root, data)
     assert not state.is_complete
     assert len(state.lines) == 3  # what is missing, where it is, and where to put it
-    assert "huggingface.co/datasets/facebook/winoground" in state.lines[1]
+    assert "github.com/marthaflinderslewis/clip-binding" in state.lines[1]
+
+
+def test_a_file_with_a_pattern_is_fetched_under_its_published_name(
+    root: Path, data: Path, server: tuple[Path, list[str]]
+) -> None:
+    (server[0] / "winoground").mkdir(parents=True)
+    (server[0] / "winoground/test-00000-of-00001.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DataError):
+        fetch("winoground", root, data)
+    assert server[1] == ["/archives/winoground/test-00000-of-00001.parquet"]
 
 
 # archives
@@ -327,7 +337,7 @@ def test_the_command_fails_where_something_is_lacking(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize("form", FORMS)
 def test_each_published_file_has_a_place_and_an_address_or_a_reason(form: str) -> None:
     for source in format_of(form).SOURCES:
-        assert bool(source.urls) != bool(source.terms)
+        assert source.urls or source.terms
         assert all(url.startswith(("http://", "https://")) for url in source.urls)
         assert all(folder.split("/")[0] in (form, "images") for folder in source.places.values())
         if not source.is_archive and source.urls:

@@ -19,7 +19,7 @@ from recompose.data.archives import extract
 from recompose.data.lock import file_lock
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
-from recompose.files import fresh_folder, write_atomically
+from recompose.files import fresh_folder, link, write_atomically
 from recompose.progress import say
 from recompose.tracks.model_evaluation import Arrangement
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
@@ -51,13 +51,13 @@ def fetch(form: str, root: Path, data: Path) -> Arrangement:
             server = urlsplit(source.urls[0]).netloc if source.urls else ""
             if server and server not in failures:
                 try:
-                    with verified_download(data, f"{STORED}/{source.file}", source.urls, None) as path:
-                        _place(path, source.file, source, root, data)
+                    with verified_download(data, f"{STORED}/{source.stored}", source.urls, None) as path:
+                        _place(path, source.stored, source, root, data)
                 except DownloadError as error:
                     failures[server] = str(error)
         if failures:
             break  # no images without annotations
-    return _examine(form, root, data, [line for failure in failures.values() for line in failure.splitlines()])
+    return _examine(form, root, data, [*failures.values()])
 
 
 def arrange(form: str, root: Path, data: Path, folder: Path | None = None) -> Arrangement:
@@ -216,18 +216,11 @@ def _link_unpacked(sources: Sequence[Source], form: str, root: Path, data: Path,
             staged = fresh_folder(root / WORK)
             try:
                 for target, file in links.items():
-                    _link(file, staged / target)
+                    (staged / target).parent.mkdir(parents=True, exist_ok=True)
+                    link(file, staged / target)
                 _add(staged, root)
             finally:
                 shutil.rmtree(staged)
-
-
-def _link(file: Path, link: Path) -> None:
-    link.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(file.resolve(), link)
-    except OSError:  # another disk, or one without hard links
-        link.symlink_to(file.resolve())
 
 
 def _add(staged: Path, target: Path) -> None:

@@ -23,8 +23,13 @@ class Source:
     file: str  # its path below data/archives; a pattern of shells where its name differs
     places: Mapping[str, str]  # pattern of names in it, after any folders -> the folder of what its only group matches
     urls: tuple[str, ...] = ()
-    terms: str = ""  # without an address: where it is, and why only a person can get it
+    terms: str = ""  # what only a person can do; without an address, where it is, too
     unpack: Callable[[Path, Path], None] | None = None  # from the file into a new folder; None: by its suffix
+
+    @property
+    def stored(self) -> str:
+        """The path of its download below data/archives; where ``file`` is a pattern, its name is the publisher's."""
+        return f"{self.file.rpartition('/')[0]}/{self.urls[0].rpartition('/')[2]}" if "*" in self.file else self.file
 
     @property
     def is_archive(self) -> bool:

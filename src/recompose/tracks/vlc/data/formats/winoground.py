@@ -49,11 +49,14 @@ def _unpack_example(item: AnnotationItem, folder: Path) -> dict[str, str | int]:
 
 
 PLACES = {r"(examples\.jsonl)": "winoground", r"(ex_\d+_img_[01]\.png)": "images/winoground"}
-TERMS = "gated: accept the conditions at huggingface.co/datasets/facebook/winoground; the parquet is enough"
+PAGE = "https://huggingface.co/datasets/facebook/winoground"
+FILE = f"{PAGE}/resolve/main/data/test-00000-of-00001.parquet"
+TERMS = f"gated: accept the conditions at {PAGE}, and set HF_TOKEN; then `recompose data fetch winoground`"
+EARLIER = f"of an earlier revision of {PAGE}; the parquet is enough"
 SOURCES = (
-    Source("winoground/*.parquet", PLACES, terms=TERMS, unpack=unpack),
-    Source("winoground/examples.jsonl", PLACES, terms=TERMS),
-    Source("winoground/images.zip", PLACES, terms=TERMS),
+    Source("winoground/*.parquet", PLACES, (FILE,), TERMS, unpack),
+    Source("winoground/examples.jsonl", PLACES, terms=EARLIER),
+    Source("winoground/images.zip", PLACES, terms=EARLIER),
 )
 
 
