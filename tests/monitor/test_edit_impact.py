@@ -209,7 +209,7 @@ def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project)
     edit = ("plan", "--edit", "profiles.smoke.czsl.seeds=[1, 5, 6]")
     found = json.loads(chance.recompose(*edit, "--json").stdout)
     before = chance.runs()
-    assert "2 evaluations to score in" in chance.recompose(*edit).stdout
+    assert "2 evaluations to score." in chance.recompose(*edit).stdout
     assert chance.runs() == before
     chance.set({"profiles.smoke.czsl.seeds": [1, 5, 6]})
 
