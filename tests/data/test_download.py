@@ -184,7 +184,11 @@ def test_a_file_that_a_server_lacks_comes_from_the_next(
 def test_a_server_that_does_not_answer_is_passed_over(second: Mirror, target: Path) -> None:
     with socket.socket() as unanswered:
         unanswered.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused
-        download([f"http://127.0.0.1:{unanswered.getsockname()[1]}/file.bin", second.url], target)
+        url = f"http://127.0.0.1:{unanswered.getsockname()[1]}/file.bin"
+        with raises(DownloadError, "no-delivery", target) as caught:
+            download([url], target)
+        download([url, second.url], target)
+    assert str(caught.value).partition(url)[2].split(". ")[0].endswith("Connection refused")
     assert is_delivered(target)
 
 

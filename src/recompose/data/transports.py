@@ -90,7 +90,7 @@ def _hub_file(url: str) -> Iterator[HfUri]:
     except Exception as error:  # of its own, of its HTTP client and of its transfer in Rust: they share no class
         if isinstance(error, OSError) and error.errno and not isinstance(error, HTTPError | ConnectionError):
             raise
-        raise SourceError(_reason(error.__cause__ or error)) from None
+        raise SourceError(_reason(error)) from None
 
 
 def _from_server(url: str, folder: Path, name: str, expected: Expected | None) -> None:
@@ -142,7 +142,9 @@ def _content_length(response: requests.Response) -> int | None:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first line of an error, or its kind."""
+    """Return the first line of the error that others follow from, such as "Connection refused", or its kind."""
+    while origin := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
+        error = origin
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return shorten(printable(lines[0]), LONGEST, placeholder=" ...")
 
