@@ -20,7 +20,6 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedSeq
 
 from recompose.job_server import ADDRESS, SINGLE
 from recompose.workspace import Workspace
@@ -183,34 +182,12 @@ def _source_files(root: Path) -> set[Path]:
     return {path.relative_to(root) for path in paths if path.is_file()}
 
 
-def _yaml() -> YAML:
-    """YAML that writes what it has read as it was, with comments, quotes and long lines."""
-    yaml = YAML()
-    yaml.width, yaml.preserve_quotes = 2**16, True
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    yaml.representer.add_representer(type(None), lambda writer, _: writer.represent_scalar(NULL, "null"))
-    return yaml
-
-
-NULL = "tag:yaml.org,2002:null"
-YAML_AS_IT_IS = _yaml()
-
-
 def with_values(text: str, values: Mapping[str, Any]) -> str:
-    """Return the text of parameters with other values under these dotted paths, and with its comments."""
-    document, stream = YAML_AS_IT_IS.load(text), io.StringIO()
-    edit(document, {key: _in_one_line(value) for key, value in values.items()})
-    YAML_AS_IT_IS.dump(document, stream)
+    """Return the text of parameters with other values under these dotted paths, as DVC would write it."""
+    document, stream = YAML().load(text), io.StringIO()
+    edit(document, values)
+    YAML().dump(document, stream)
     return stream.getvalue()
-
-
-def _in_one_line(value: Any) -> Any:
-    """A list as params.yaml has lists; anything else as it is."""
-    if not isinstance(value, list):
-        return value
-    items = CommentedSeq(value)
-    items.fa.set_flow_style()
-    return items
 
 
 def announced(said: str) -> dict[str, int]:
