@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
+from recompose.data import transports
 from recompose.data.download import Expected, download
 from recompose.data.transports import SourceError, offered_size
 from recompose.errors import DownloadError
@@ -69,6 +70,14 @@ def test_a_cut_transfer_is_continued(hub: Mirror, target: Path, monkeypatch: pyt
     download([URL], target)
     assert target.read_bytes() == CONTENT
     assert [request["Range"] for request in hub.requests if request["Range"]] == ["bytes=400000-"]
+
+
+def test_lines_tell_of_a_long_download(
+    hub: Mirror, target: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(transports, "LINE_EVERY_S", 0.0)
+    download([URL], target)
+    assert "data/file.bin: 100% 1.00M/1.00M" in capsys.readouterr().err
 
 
 def test_another_file_than_expected_is_not_stored(hub: Mirror, target: Path) -> None:

@@ -42,7 +42,7 @@ def fetch(url: str, folder: Path, name: str, expected: Expected | None) -> None:
         OSError: it cannot be stored.
     """
     if url.startswith(HUB):
-        link(_from_hub(url, name), folder / name)
+        link(_from_hub(url), folder / name)
     else:
         _from_server(url, folder, name, expected)
 
@@ -63,17 +63,12 @@ def offered_size(url: str, expected: Expected | None) -> int | None:
         return _content_length(answer)
 
 
-def _from_hub(url: str, name: str) -> Path:
+def _from_hub(url: str) -> Path:
     """Return the path of a file in the hub's cache, where it is downloaded to unless it is there."""
-
-    class Named(Progress):  # the library's name of a file is the end of a signed address
-        def __init__(self, **options: Any) -> None:
-            super().__init__(**options | {"desc": name, "bar_format": None})
-
     with _hub_file(url) as file:
-        return Path(
-            hf_hub_download(file.id, file.path_in_repo, repo_type=file.type, revision=file.revision, tqdm_class=Named)
-        )
+        kind, version = file.type, file.revision
+        path = hf_hub_download(file.id, file.path_in_repo, repo_type=kind, revision=version, tqdm_class=Progress)
+    return Path(path)
 
 
 @contextmanager
