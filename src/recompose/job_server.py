@@ -26,7 +26,8 @@ class JobServer:
         """Start the server for processes that this one starts from now on, unless this process was given one."""
         if ADDRESS in os.environ:
             return
-        address = str(Path(tempfile.mkdtemp(prefix="recompose-")) / "socket")
+        short = None if len(os.fsencode(tempfile.gettempdir())) < 80 else "/tmp"  # a socket's path has some 100 bytes
+        address = str(Path(tempfile.mkdtemp(prefix="recompose-", dir=short)) / "socket")
         command = [sys.executable, "-m", "recompose.worker.server", address]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | SINGLE)
         os.environ[ADDRESS] = address

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -312,3 +313,20 @@ def test_a_process_that_was_given_a_server_starts_none(monkeypatch: pytest.Monke
     server.start()
     server.stop()
     assert os.environ[ADDRESS] == "given"
+
+
+def test_the_path_of_the_socket_is_short_wherever_temporary_files_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ("x" * 120)
+    folder.mkdir()
+    monkeypatch.setenv(ADDRESS, "")
+    monkeypatch.delenv(ADDRESS)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(subprocess, "Popen", lambda *arguments, **more: None)
+    JobServer().start()
+    address = Path(os.environ[ADDRESS])
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(address))
+    address.unlink()
+    address.parent.rmdir()
