@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # says what it will do and about how long that takes, shows how far it is, and says in six lines what came of it; interrupted,
 # it goes on where it was; logs are in results/logs, Snakemake's own in results/logs/snakemake.log
 reproduce: environment
-	@began=$$(date +%s); recompose reproduce && { dvc commit --force --quiet & commit=$$!; \
+	@began=$$(date +%s); recompose reproduce && { recompose store commit & commit=$$!; \
 		recompose summary --began $$began; status=$$?; wait $$commit && exit $$status; }
 
 # the demo repeated as often as allocation.yaml says, in hours; its reports go to reports/study. Headlines with three times

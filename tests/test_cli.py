@@ -1,6 +1,7 @@
 """What the command line says of errors that are none of the project's own."""
 
 import errno
+import inspect
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,7 +40,7 @@ def test_a_module_of_ours_that_is_gone_keeps_its_trace(monkeypatch: pytest.Monke
         cli.main()
 
 
-@pytest.mark.parametrize("refused", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EISDIR])
+@pytest.mark.parametrize("refused", sorted(errno.errorcode))
 def test_what_the_file_system_refuses_is_one_line_that_names_the_place(
     refused: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,11 +52,17 @@ def test_what_the_file_system_refuses_is_one_line_that_names_the_place(
     assert said.startswith(f"recompose: results: {os.strerror(refused)}: ") and said.count("\n") == 1
 
 
-def test_another_error_of_the_operating_system_keeps_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    fails_with(monkeypatch, OSError(errno.EIO, os.strerror(errno.EIO), "results"))
-    with pytest.raises(OSError) as error:
+def test_an_error_of_a_library_without_a_file_names_the_line_of_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fails_with(monkeypatch, OSError("image file is truncated\n(3 bytes not processed)"))
+    with pytest.raises(SystemExit) as end:
         cli.main()
-    assert error.value.errno == errno.EIO
+    assert end.value.code == 1
+    line = inspect.getsourcelines(fails_with)[1] + 3
+    place = f"recompose: {__file__}:{line}: image file is truncated (3 bytes not processed): "
+    said = capsys.readouterr().err
+    assert said.startswith(place) and said.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -21,8 +21,6 @@ ELSEWHERE = {
     "errors.py": "test_doctests.py",
     "exhibits/": "exhibits/test_cells.py",
     "extras.py": "test_wheel.py",
-    "files.py": "test_store.py",
-    "git.py": "provenance/test_compare_revisions.py",
     "interrupts.py": "worker/test_server.py",
     "job_server.py": "worker/test_server.py",
     "monitor/doctor/check.py": "monitor/doctor/test_doctor.py",

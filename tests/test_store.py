@@ -3,15 +3,21 @@
 import json
 import multiprocessing
 import os
+import shutil
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from recompose import store as module
 from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError, UnknownError
+from recompose.files import write_atomically
 from recompose.plan import Recipe
 from recompose.records import Need, StableRecord, StoredFile
 from recompose.store import VERIFIED, Store
@@ -378,3 +384,48 @@ def test_discard_does_not_leave_its_store(tmp_path: Path) -> None:
             store.discard(name)
     assert (precious / "inner").exists()
     assert store.is_complete(RECIPE)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users reach, which pytest's own folders keep from them; members of its group write in it."""
+    folder = Path(tempfile.mkdtemp(prefix="recompose-store-"))
+    folder.chmod(0o775)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def another_user() -> Iterator[None]:
+    """Be another user of the same group."""
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user for a while")
+@pytest.mark.parametrize("umask", [0o022, 0o002])
+def test_a_colleague_verifies_what_was_made_and_goes_on_with_it_where_the_umask_lets_the_group_write(
+    umask: int, open_folder: Path
+) -> None:
+    store, before = Store(open_folder), os.umask(umask)
+    try:
+        with store.build(RECIPE) as folder:
+            assert folder is not None
+            write_atomically(folder / "scores.safetensors", lambda path: save_file({"x": np.zeros(3)}, path))
+        with another_user():
+            theirs = Store(open_folder)
+            theirs.verify(RECIPE, reading=True)
+            assert not theirs.is_being_made(RECIPE)
+            if umask == 0o022:
+                with pytest.raises(PermissionError):
+                    make(theirs, OTHER)
+            else:
+                make(theirs, OTHER)
+                theirs.discard(RECIPE.key)
+                make(theirs, RECIPE)
+                assert theirs.is_complete(RECIPE) and theirs.is_complete(OTHER)
+    finally:
+        os.umask(before)

@@ -1,6 +1,5 @@
 """The command line: one thin subcommand per phase, and the questions that people ask about results."""
 
-import errno
 import gc
 import json
 import os
@@ -16,7 +15,7 @@ import typer
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
-from recompose.errors import ChangedError, DamagedError, RecomposeError, TraceError
+from recompose.errors import ChangedError, DamagedError, ProgramError, RecomposeError, TraceError, os_error_text
 from recompose.extras import missing_package, require
 from recompose.files import write_json, write_text
 from recompose.interrupts import INTERRUPTED, SENTENCE, end_at_once
@@ -24,6 +23,7 @@ from recompose.papers.comparison import FOLDER as COMPARISONS
 from recompose.params.mistakes import nearest
 from recompose.phases import PHASES
 from recompose.plan import closure
+from recompose.programs import dvc
 from recompose.progress import be_quiet, say
 from recompose.terminal.text import printable
 from recompose.workspace import Workspace
@@ -53,15 +53,6 @@ DOCUMENTED = "demo"  # the profile whose numbers README.md and docs/ quote
 Receipt = Annotated[Path | None, typer.Option(help="The receipt to write.", hidden=True)]
 T = TypeVar("T")
 _started: list[Path] = []  # the sub-folder of the project in which the command was called, if it was in one
-REMEDIES = {  # of errors of the file system
-    errno.EACCES: "this user has no permission; grant it, or work in a separate clone",
-    errno.EROFS: "work in a clone on a writable file system",
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free space; the same command continues from what is complete"),
-    **dict.fromkeys(
-        (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP),
-        "a file lies in the place of a folder, or a folder or link in that of a file; move it away",
-    ),
-}
 
 
 def _from_start(context: typer.Context, parameter: typer.CallbackParam, path: Path | None) -> Path | None:
@@ -1129,6 +1120,17 @@ def release_backbone(
 
 
 @store_app.command()
+def commit() -> None:
+    """Record data and results in dvc.lock and data.dvc, as `dvc commit` does, so that DVC restores and shares them.
+    Where DVC cannot, as without a git repository, say why and leave them as they are.
+    """
+    try:
+        dvc("commit", "--force", folder=Path.cwd())
+    except ProgramError as error:
+        say(f"left out: the record of these results in dvc.lock and data.dvc ({error})")
+
+
+@store_app.command()
 def discard(
     name: Annotated[str, typer.Argument(help="KIND/FOLDER below results/, such as runs/0123456789ab.")],
 ) -> None:
@@ -1173,7 +1175,8 @@ def _enter_project() -> None:
 def main() -> None:
     """Run the command line.
 
-    Errors that a user can fix print one message, others their traceback. An interrupt prints nothing.
+    Errors that a user can fix, and those of the operating system, print one message, others their traceback. An
+    interrupt prints nothing.
     """
     gc.freeze()  # objects of imports live to the end: collecting among them takes a tenth of a short command
     _enter_project()
@@ -1194,8 +1197,5 @@ def main() -> None:
         print(f"recompose: {missing_package(error.name)}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        if error.errno not in REMEDIES:
-            raise
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"recompose: {place}{error.strerror}: {REMEDIES[error.errno]}", file=sys.stderr)
+        print(f"recompose: {os_error_text(error)}", file=sys.stderr)
         sys.exit(1)

@@ -9,7 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from recompose.git import git
+from recompose.errors import ProgramError
+from recompose.programs import git
+from recompose.progress import say
 
 PACKAGES = ("torch", "open_clip_torch", "pytorch-lightning", "numpy", "pillow")
 LOCK = "requirements.lock"
@@ -51,10 +53,14 @@ def environment() -> Environment:
     return facts
 
 
-def state_of_sources() -> SourceState:
-    """Return the git commit and whether the sources differ from it; None without git."""
-    changed = git("status", "--porcelain", "--", *SOURCES)
-    return {"commit": git("rev-parse", "HEAD"), "dirty": None if changed is None else bool(changed)}
+def state_of_sources(root: Path = Path()) -> SourceState:
+    """Return the git commit and whether the sources differ from it; None without git, whose reason is logged."""
+    try:
+        changed = git("status", "--porcelain", "--", *SOURCES, folder=root)
+        return {"commit": git("rev-parse", "--verify", "HEAD", folder=root), "dirty": bool(changed)}
+    except ProgramError as error:
+        say(f"recorded without a commit: {error}", detail=True)
+        return {"commit": None, "dirty": None}
 
 
 def _device() -> str:

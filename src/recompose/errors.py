@@ -4,7 +4,10 @@ Users read the message, which names file, place and remedy. Programs read ``code
 ``place``, the file, key or argument that has it: wording may change, these do not.
 """
 
+import errno
+import traceback
 from pathlib import Path
+from types import MappingProxyType
 
 
 class RecomposeError(Exception):
@@ -42,6 +45,12 @@ class ArgumentError(RecomposeError, ValueError):
 
     def __init__(self, name: str, fault: str, *, code: str | None = None) -> None:
         super().__init__(f"{name} {fault}", code=code, place=name)
+
+
+class ProgramError(RecomposeError, RuntimeError):
+    """A program that is missing or refuses, such as git; the message is the program's own, on one line."""
+
+    code = "program"
 
 
 class MissingExtraError(RecomposeError, ImportError):
@@ -196,3 +205,47 @@ class ReleaseError(RecomposeError, RuntimeError):
     """An archive that is no valid release, or reports that cannot be released."""
 
     code = "release"
+
+
+# the operating system
+
+_FULL = "free space; the same command continues from what is complete"
+_OUT_OF_PLACE = "a file lies in the place of a folder, or a folder or link in that of a file; move it away"
+_FAILING = "the disk or the network drive fails, see `dmesg`; work in a clone on another one"
+_REMEDIES = MappingProxyType(
+    {
+        errno.ENOENT: "check the path; `snakemake --cores all` makes results that are missing",
+        errno.EACCES: "this user has no permission; grant it, or work in a separate clone",
+        errno.EPERM: "it is protected, or another user owns it; work in a separate clone",
+        errno.EROFS: "work in a clone on a writable file system",
+        errno.ENOSPC: _FULL,
+        errno.EDQUOT: _FULL,
+        errno.EFBIG: "files of that size are not allowed here, see `ulimit -f`; work in a clone on another file system",
+        errno.EISDIR: _OUT_OF_PLACE,
+        errno.ENOTDIR: _OUT_OF_PLACE,
+        errno.EEXIST: _OUT_OF_PLACE,
+        errno.ELOOP: _OUT_OF_PLACE,
+        errno.ENAMETOOLONG: "work in a clone with a shorter path",
+        errno.EMFILE: "too many files are open at once; raise the limit with `ulimit -n`",
+        errno.ENOMEM: "free memory; the same command continues from what is complete",
+        errno.EIO: _FAILING,
+        errno.ESTALE: _FAILING,
+    }
+)
+
+
+def os_error_text(error: OSError) -> str:
+    """Return an error of the operating system, or of a library that reads files, on one line with place and remedy.
+
+    The place is the file, or else the line of code that failed.
+
+    Example:
+        >>> os_error_text(OSError(errno.EROFS, "Read-only file system", "results"))
+        'results: Read-only file system: work in a clone on a writable file system'
+    """
+    place = error.filename
+    if not place and (frames := traceback.extract_tb(error.__traceback__)):
+        place = f"{frames[-1].filename}:{frames[-1].lineno}"
+    fault = " ".join((error.strerror or str(error) or type(error).__name__).split())
+    remedy = _REMEDIES.get(error.errno or 0, "check that file; the same command continues from what is complete")
+    return ": ".join(filter(None, (place and str(place), fault, remedy)))

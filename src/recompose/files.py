@@ -1,30 +1,64 @@
 """Atomic writing of files: a reader sees the old content or the new one, never a part."""
 
+import errno
 import json
 import os
+import re
+import secrets
 import shutil
-import tempfile
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from recompose.errors import DataError
+
 Document = dict[str, Any]  # an object of JSON or YAML as plain values, not validated
+_RUST = re.compile(r"\(os error (\d+)\)")  # how libraries in Rust, such as safetensors, name an OSError
 SCRATCH = "scratch"  # the subfolder for files to resume from; removed when the content is complete
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then put it in its place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
+    """Let ``write`` fill a temporary file beside ``path``, then put it in its place.
+
+    Its mode is that of every new file there, by the umask, also where a library makes its files private, as safetensors
+    does.
+
+    Raises:
+        OSError: it cannot be written, as on a full disk; the error names ``path``, whatever the library says.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{path.suffix}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = _create(temporary)
         write(temporary)
         sync(temporary)
-        temporary.chmod(0o644)
+        temporary.chmod(mode)
         temporary.replace(path)
+    except OSError as error:
+        if error.errno and error.filename in (None, str(temporary)):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+    except Exception as error:
+        if found := _RUST.search(str(error)):
+            raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def usual_mode(folder: Path) -> int:
+    """Return the mode of every new file in a folder, by the umask: some libraries make theirs private."""
+    path = folder / f".{secrets.token_hex(4)}"
+    mode = _create(path)
+    path.unlink()
+    return mode
+
+
+def _create(path: Path) -> int:
+    """Create an empty file; returns its mode."""
+    with path.open("xb") as file:
+        return stat.S_IMODE(os.fstat(file.fileno()).st_mode)
 
 
 def sync(path: Path) -> None:
@@ -56,6 +90,20 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def read_text(path: Path) -> str:
+    """Return the text of a file that a user wrote.
+
+    Raises:
+        DataError: it is not in UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        message = f"{path}:{line} is not in UTF-8 ({error.reason}); save the file in that encoding"
+        raise DataError(message, code="no-utf-8", place=f"{path}:{line}") from None
+
+
 def check_room(folder: Path, needed: int) -> None:
     """Check that so many bytes fit: writing to a memory-mapped file on a full disk kills the process.
 
@@ -64,7 +112,8 @@ def check_room(folder: Path, needed: int) -> None:
     """
     free = shutil.disk_usage(folder).free
     if needed > free:
-        raise OSError(f"{folder} has {free / 2**30:.1f} GiB free; {needed / 2**30:.1f} GiB are needed")
+        fault = f"has {free / 2**30:.1f} GiB free; {needed / 2**30:.1f} GiB are needed"
+        raise OSError(errno.ENOSPC, fault, str(folder))
 
 
 def fresh_folder(path: Path) -> Path:

@@ -6,6 +6,7 @@ and commit of the build. So an interrupted folder is never mistaken for a comple
 missing file is identified by name.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -173,19 +174,21 @@ class Store:
     def _lock_path(self, kind: str, folder: str) -> Path:
         return self.root / kind / ".locks" / f"{folder}.lock"
 
-    def _lock(self, kind: str, folder: str, timeout: float = -1) -> FileLock:
+    def _lock(self, kind: str, folder: str) -> FileLock:
         path = self._lock_path(kind, folder)
         path.parent.mkdir(parents=True, exist_ok=True)
-        return FileLock(path, timeout=timeout)
+        return FileLock(path)
 
     def _is_locked(self, kind: str, folder: str) -> bool:
-        if not self._lock_path(kind, folder).exists():
-            return False
+        """Return true while a process holds the lock, which may be another user's: it is read, not written."""
         try:
-            with self._lock(kind, folder, timeout=0):
-                return False
-        except Timeout:
+            with self._lock_path(kind, folder).open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
             return True
+        return False
 
     @contextmanager
     def build(self, recipe: Recipe) -> Iterator[Path | None]:

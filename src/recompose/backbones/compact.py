@@ -13,6 +13,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from recompose.files import write_atomically
+
 TABLE = "token_embedding.weight"
 USED = "token_embedding.used"  # the ids [used] of the stored rows; absent where the whole table is stored
 SPREAD = 0.02  # standard deviation of rows before training, as open_clip draws them
@@ -31,7 +33,7 @@ def write_compact(state: Mapping[str, Tensor], used: Tensor, path: Path, about: 
     """
     compact = {name: _narrowed(tensor) for name, tensor in state.items() if name != TABLE}
     compact |= {TABLE: state[TABLE][used].half().contiguous(), USED: used.clone()}
-    save_file(compact, path, metadata=dict(about))
+    write_atomically(path, lambda temporary: save_file(compact, temporary, metadata=dict(about)))
 
 
 def _narrowed(tensor: Tensor) -> Tensor:

@@ -1,21 +1,20 @@
 """Backbones that are pulled from a remote by digest, instead of being pretrained here; only if the user asks for it."""
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from recompose.errors import DataError
+from recompose.errors import DataError, ProgramError
 from recompose.plan import Recipe
+from recompose.programs import dvc
 from recompose.progress import say
 from recompose.records import RECORD
 from recompose.store import Store
 
 REMOTE = "RECOMPOSE_BACKBONES"  # the variable that names the folder with backbones/<digest>/, or DVC
 DVC = "dvc"  # its value for DVC's remote of the project
-PATIENCE = 3600  # seconds after which dvc counts as hanging
 
 
 def pull_backbones(store: Store, recipes: Iterable[Recipe], root: Path) -> None:
@@ -74,9 +73,8 @@ def _source(remote: str, recipe: Recipe, root: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="recompose-pull-") as folder:
         target = Path(folder) / recipe.key
         target.parent.mkdir()
-        command = ["dvc", "get", "--quiet", str(root), f"results/{recipe.key}", "--out", str(target)]
         try:
-            subprocess.run(command, capture_output=True, timeout=PATIENCE)
-        except (OSError, subprocess.SubprocessError) as error:
-            raise DataError(f"dvc get: {error}", code="no-remote", place=REMOTE) from None
+            dvc("get", str(root), f"results/{recipe.key}", "--out", str(target), folder=root)
+        except ProgramError as error:
+            say(f"{recipe.key} is not pulled: {error}")
         yield target

@@ -17,7 +17,7 @@ from huggingface_hub.errors import GatedRepoError, HTTPError, RepositoryNotFound
 from tqdm import tqdm
 
 from recompose.data.download import Expected
-from recompose.files import link
+from recompose.files import link, usual_mode
 from recompose.progress import printable, say
 
 HUB = "https://huggingface.co/"
@@ -109,7 +109,7 @@ def _from_server(url: str, folder: Path, name: str, expected: Expected | None) -
     files = pooch.create(folder, base_url="", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES)
     with _server_reasons():
         files.fetch(name, downloader=transfer)
-    (folder / name).chmod(0o644)  # pooch leaves the mode of a temporary file
+    (folder / name).chmod(usual_mode(folder))  # pooch leaves the mode of a temporary file
 
 
 @contextmanager

@@ -22,12 +22,12 @@ from recompose import fingerprint
 from recompose.costs import Costs
 from recompose.errors import DiffError
 from recompose.files import Document
-from recompose.git import git
 from recompose.monitor import plan_summary
 from recompose.monitor.edit_impact import PlanDifference, changed_cells
 from recompose.monitor.work_plan import PlannedItem, planned_items
 from recompose.papers.declaration import CLAIMS
 from recompose.phases import TRAINED
+from recompose.programs import git
 from recompose.provenance.compare_revisions import RevisionComparison, compare
 from recompose.provenance.diff import commit_of
 from recompose.report.lineage import LineageCell
@@ -196,15 +196,15 @@ def _export(root: Path, commit: str, revision: str, folder: Path) -> None:
 
     Raises:
         DiffError: it lacks sources or parameters.
+        ProgramError: git cannot read it.
     """
-    listed = (git("ls-tree", "--name-only", commit, folder=root) or "").splitlines()
+    listed = git("ls-tree", "--name-only", commit, folder=root).splitlines()
     names = [name for name in listed if name == "src" or name.endswith(".yaml")]  # sources, parameters, allocations
     if not {"src", "params.yaml"} <= {*names}:
         message = f"revision '{revision}' has no src and params.yaml in {root}: nothing to plan"
         raise DiffError(message, code="no-sources", place=revision)
     archive = folder / "revision.tar"
-    if git("archive", "--format=tar", f"--output={archive}", commit, "--", *names, folder=root) is None:
-        raise DiffError(f"git cannot read revision '{revision}'", code="unreadable-revision", place=revision)
+    git("archive", "--format=tar", f"--output={archive}", commit, "--", *names, folder=root)
     with tarfile.open(archive) as files:
         files.extractall(folder, filter="data")
     cache = folder / "src" / "recompose" / "__pycache__"  # by digests of sources: most are those of the working tree
@@ -215,8 +215,8 @@ def _export(root: Path, commit: str, revision: str, folder: Path) -> None:
 
 def _changed_files(root: Path, commit: str) -> list[str]:
     """Return the tracked files that differ from a revision, and new ones, without the reports."""
-    changed = git("diff", "--name-only", "--no-renames", commit, "--", ".", ":!reports", folder=root) or ""
-    new = git("ls-files", "--others", "--exclude-standard", "--", ".", ":!reports", folder=root) or ""
+    changed = git("diff", "--name-only", "--no-renames", commit, "--", ".", ":!reports", folder=root)
+    new = git("ls-files", "--others", "--exclude-standard", "--", ".", ":!reports", folder=root)
     return sorted({*changed.splitlines(), *new.splitlines()})
 
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from recompose import phases
 from recompose.costs import Costs
 from recompose.data.lock import LOCK
-from recompose.errors import PlanError, RecomposeError, TraceError
-from recompose.git import git
+from recompose.errors import PlanError, ProgramError, RecomposeError, TraceError
 from recompose.interrupts import end_children
 from recompose.monitor.remaining import processes
 from recompose.plan import Recipe, closure
+from recompose.programs import git
 from recompose.progress import be_quiet, say
 from recompose.provenance.cell_place import CellPlace
 from recompose.provenance.rerun import (
@@ -129,13 +129,13 @@ def commit_seed(root: Path) -> str:
     """Return the digest of the current commit, so that nobody chooses the draw.
 
     Raises:
-        PlanError: the folder is no git repository, or has no commit.
+        PlanError: the folder is no git repository, or has no commit; the message has git's reason.
     """
-    commit = git("rev-parse", "HEAD", folder=root)
-    if not commit:
-        message = f"{root} has no commit, whose digest is the seed of the draw; give a seed with --seed"
-        raise PlanError(message, code="no-commit", place=root)
-    return commit
+    try:
+        return git("rev-parse", "--verify", "HEAD", folder=root)
+    except ProgramError as error:
+        message = f"no commit, whose digest is the seed of the draw; give a seed with --seed ({error})"
+        raise PlanError(message, code="no-commit", place=root) from None
 
 
 def sample_cell(work: Workspace, published: PublishedLineage, place: CellPlace) -> Sample:

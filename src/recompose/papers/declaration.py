@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from recompose.errors import PlanError, PluginError
+from recompose.files import read_text
 from recompose.papers.printed import half_of
 from recompose.params.mistakes import mistakes_in
 
@@ -306,8 +308,7 @@ class Paper(PaperSection):
         path = self.folder / "reported" / f"{artifact}.csv"
         if not path.exists():
             return []
-        with path.open(newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        return list(csv.DictReader(StringIO(read_text(path))))
 
 
 def use_papers(folders: Mapping[str, Path]) -> None:

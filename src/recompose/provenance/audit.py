@@ -3,8 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from recompose.errors import ProgramError
 from recompose.files import Document
 from recompose.papers.declaration import Paper
+from recompose.programs import git
 from recompose.progress import say
 from recompose.provenance.checks.allocation import check_allocation
 from recompose.provenance.checks.artifacts import ArtifactCheck
@@ -119,9 +121,20 @@ def audit(
     whole.report.add(check_allocation(work, papers, Audited(work, published, checks.stored.numbers)))
     if not work.plan.of("evaluations") or not any(map(work.store.is_complete, work.plan.of("evaluations"))):
         whole.report.add(check_lock(work.root))
+    if any("uncommitted" in states.values() for states in whole.states.values()):
+        whole.report.add(_check_git(work))
     if checks.stored.absent:
         return replace(whole, remedy=remedy(work.root))
     return whole
+
+
+def _check_git(work: Workspace) -> AuditReport:
+    """Ask whether git can tell which commit holds the code of results; its reason is what could not be checked."""
+    try:
+        git("rev-parse", "--verify", "HEAD", folder=work.root)
+    except ProgramError as error:
+        return AuditReport(unchecked=[f"whether a commit holds the code of uncommitted results: {error}"])
+    return AuditReport()
 
 
 def audit_document(audited: Audit, published: PublishedLineage) -> Document:

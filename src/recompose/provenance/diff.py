@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recompose.errors import DiffError, LineageError
-from recompose.git import git
+from recompose.errors import DiffError, LineageError, ProgramError
+from recompose.programs import git
 from recompose.provenance.trace import cell_of, find_cell
 from recompose.records import StableRecord
 from recompose.report.differences import Chain, changes
@@ -101,25 +101,29 @@ def file_at(path: Path, revision: str) -> tuple[str, str]:
     """
     folder, name = path.parent, path.name
     commit = commit_of(folder, revision)
-    text = git("show", "--no-textconv", f"{commit}:./{name}", folder=folder)
-    if text is None:
-        raise DiffError(f"{path} does not exist in revision '{revision}'", code="missing-file", place=path)
-    return commit, text
+    try:
+        return commit, git("show", "--no-textconv", f"{commit}:./{name}", folder=folder)
+    except ProgramError as error:
+        message = f"{path} cannot be read in revision '{revision}' ({error})"
+        raise DiffError(message, code="missing-file", place=path) from None
 
 
 def commit_of(folder: Path, revision: str) -> str:
     """Return the commit of a revision.
 
     Raises:
-        DiffError: no git repository, or no such revision.
+        DiffError: no git repository, or no such revision; the message has git's reason.
     """
-    if git("rev-parse", "--git-dir", folder=folder) is None:
-        message = f"{folder} is in no git repository, or git is not installed: no revision to compare with"
-        raise DiffError(message, code="no-repository", place=folder)
-    commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", folder=folder)
-    if commit is None:
-        raise DiffError(f"git knows no revision '{revision}'", code="unknown-revision", place=revision)
-    return commit
+    try:
+        git("rev-parse", "--git-dir", folder=folder)
+    except ProgramError as error:
+        message = f"{folder} has no revision to compare with ({error})"
+        raise DiffError(message, code="no-repository", place=folder) from None
+    try:
+        return git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", folder=folder)
+    except ProgramError as error:
+        message = f"git knows no revision '{revision}' ({error})"
+        raise DiffError(message, code="unknown-revision", place=revision) from None
 
 
 def _partners(then: dict[str, StableRecord], now: dict[str, StableRecord]) -> Iterator[tuple[str, str]]:

@@ -18,9 +18,9 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from recompose.data.archives import extract
 from recompose.digest import sha256_file
+from recompose.environment import state_of_sources
 from recompose.errors import ReleaseError
 from recompose.files import Document, read_json, write_atomically, write_json, write_text
-from recompose.git import git
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
 from recompose.provenance.citation import read_citation
@@ -116,7 +116,7 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
         release = Release(
             program=f"recompose {version('recompose')}",
             profile=work.params.profile,
-            commit=git("rev-parse", "HEAD", folder=work.root),
+            commit=state_of_sources(work.root)["commit"],
             evaluations=len(evaluations & stored),
             absent=len(evaluations - stored),
         )

@@ -1,22 +1,27 @@
 """DVC's remote, from which missing results may be pulled."""
 
-import subprocess
 from pathlib import Path
 
-PATIENCE = 3600  # seconds after which dvc counts as hanging
+from recompose.errors import ProgramError
+from recompose.programs import dvc
 
 
 def has_remote(root: Path) -> bool:
     """Return true where the project has a remote that `dvc pull` pulls from."""
-    try:
-        process = subprocess.run(["dvc", "remote", "default"], cwd=root, capture_output=True, timeout=PATIENCE)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return process.returncode == 0
+    return not _fault(root)
 
 
 def remedy(root: Path) -> str:
     """Return the command that restores missing results."""
-    if has_remote(root):
-        return "`dvc pull` restores missing results; numbers follow from results/data and results/evaluations"
-    return "`snakemake --cores all` makes missing results; the project has no DVC remote to pull them from"
+    if fault := _fault(root):
+        return f"`snakemake --cores all` makes missing results; there is no DVC remote to pull them from ({fault})"
+    return "`dvc pull` restores missing results; numbers follow from results/data and results/evaluations"
+
+
+def _fault(root: Path) -> str:
+    """Return why nothing can be pulled, in DVC's words; empty where it can."""
+    try:
+        dvc("remote", "default", folder=root)
+    except ProgramError as error:
+        return str(error)
+    return ""

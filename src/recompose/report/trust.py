@@ -11,12 +11,12 @@ from typing import Any
 
 from recompose.digest import digest, sha256_file
 from recompose.environment import LOCK
-from recompose.errors import DamagedError, PluginError
+from recompose.errors import DamagedError, PluginError, ProgramError
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.seeds import shared_replicates
 from recompose.fingerprint import ROOT, fingerprint, is_module, path_of
-from recompose.git import git
 from recompose.plan import Plan, Recipe, closure, recipe_of
+from recompose.programs import git
 from recompose.records import RECORD, BuildInfo, Record
 from recompose.report.differences import Chain, changed_modules, changes, closest_recipe
 from recompose.report.lineage import MADE, Lineage, LineageCell, parse_made
@@ -125,9 +125,11 @@ def _find_commit(code: tuple[tuple[str, str], ...]) -> str | None:
     if not all(file.is_relative_to(top) for file in files):
         return None  # a plugin elsewhere
     paths = [str(file.relative_to(top)) for file in files] + [LOCK]
-    if git("status", "--porcelain", "--", *paths, folder=top) != "":
+    try:
+        is_changed = git("status", "--porcelain", "--", *paths, folder=top)
+        return None if is_changed else git("log", "-1", "--format=%h", "--", *paths, folder=top) or None
+    except ProgramError:  # the audit says why
         return None
-    return git("log", "-1", "--format=%h", "--", *paths, folder=top) or None
 
 
 def watermarks(results: StoredResults, cells: list[Cell]) -> list[str]:
@@ -348,18 +350,23 @@ class StoredFaults:
     def _edited_build_info(self, key: str, in_reports: BuildInfo, on_disk: BuildInfo) -> Reason:
         """Return the fault of a record or of its entry in the reports; the last commit tells which was edited."""
         file, record = f"{self.work.reports_place}/{MADE}", f"results/{key}/{RECORD}"
-        committed = self._committed_build_info.get(key)
+        committed_by_key, unread = self._committed_build_info
+        committed = committed_by_key.get(key)
         if committed == on_disk.model_copy(update={"pulled_from": committed.pulled_from if committed else None}):
             return Reason(
                 "tampered", file, f"has another entry of {key} than its last commit", f"`git checkout -- {file}`"
             )
-        remedy = "" if committed == in_reports else f"put back the one that was edited: {record} or {file}"
+        unknown = f" (the last commit, which tells, cannot be read: {unread})" if unread else ""
+        remedy = "" if committed == in_reports else f"put back the one that was edited: {record} or {file}{unknown}"
         return Reason("tampered", record, f"differs from its entry in {file}", remedy)
 
     @cached_property
-    def _committed_build_info(self) -> dict[str, BuildInfo]:
-        """The build info of the reports in the last commit."""
-        return parse_made(git("show", f"HEAD:./{self.work.reports_place}/{MADE}", folder=self.work.root) or "")
+    def _committed_build_info(self) -> tuple[dict[str, BuildInfo], str]:
+        """The build info of the reports in the last commit, and why it cannot be read; empty where it can."""
+        try:
+            return parse_made(git("show", f"HEAD:./{self.work.reports_place}/{MADE}", folder=self.work.root)), ""
+        except ProgramError as error:
+            return {}, str(error)
 
     def _input_faults(self, key: str, record: Record) -> Iterator[Reason]:
         """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""

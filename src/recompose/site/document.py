@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recompose.digest import short
 from recompose.errors import ParamsError
 from recompose.exhibits.cells import Cell
-from recompose.files import Document
+from recompose.files import Document, read_text
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Artifact, Paper, View
 from recompose.params import Params
 from recompose.records import StableRecord, code_text, flat
@@ -133,7 +133,7 @@ def _judged(test: Document) -> JudgedClaim:
 
 def _notes(paper: Paper) -> str:
     path = paper.folder / "notes.md"
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+    return read_text(path) if path.exists() else ""
 
 
 def _counts(published: PublishedLineage) -> Document:

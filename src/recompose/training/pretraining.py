@@ -16,7 +16,7 @@ from torch.utils.data import TensorDataset
 
 from recompose.backbones.clip import Activation, Backbone, build, end_of_text, load_backbone
 from recompose.backbones.compact import write_compact
-from recompose.files import SCRATCH
+from recompose.files import SCRATCH, write_atomically
 from recompose.synthetic.scenes import read_corpus
 from recompose.training.loop import Data, Hardware, TrainingModule, fit
 
@@ -144,4 +144,5 @@ def pretrain(
         module = Pretraining(backbone, lr=lr, weight_decay=weight_decay)
         trainer = fit(module, data, folder / SCRATCH, hardware, title=title, epochs=epochs, seed=seed)
     if trainer.is_global_zero:
-        save_file(backbone.model.state_dict(), folder / WEIGHTS)
+        state = backbone.model.state_dict()
+        write_atomically(folder / WEIGHTS, lambda path: save_file(state, path))

@@ -1,25 +1,28 @@
 """A check of the reports against dvc.lock, for clones without runs to recompute them from."""
 
 import json
-import subprocess
 from pathlib import Path
 
 from yaml import YAMLError
 
+from recompose.errors import ProgramError
 from recompose.params.reading import read
+from recompose.programs import dvc
 from recompose.report.findings import AuditReport, Finding
 
 LOCK = "dvc.lock"
 STAGES = ("reports",)
-PATIENCE = 3600  # seconds after which dvc counts as hanging
 REMEDY = "`git checkout -- reports`, or `dvc commit` where you made them"
 
 
 def check_lock(root: Path) -> AuditReport:
     """Compare the reports with dvc.lock."""
-    status = _dvc_status(root)
-    if status is None:
-        return AuditReport(unchecked=["reports against dvc.lock: dvc, .dvc or dvc.lock is missing or cannot be read"])
+    if not (root / LOCK).is_file():
+        return AuditReport(unchecked=[f"reports against {LOCK}, which is missing"])
+    try:
+        status = _dvc_status(root)
+    except (ProgramError, json.JSONDecodeError) as error:
+        return AuditReport(unchecked=[f"reports against {LOCK}: {error}"])
     paths = _paths(root)
     changed = [
         (path, change)
@@ -45,15 +48,7 @@ def _paths(root: Path) -> set[str]:
         return set()
 
 
-def _dvc_status(root: Path) -> dict[str, list[object]] | None:
-    """Return the output of ``dvc status`` for the stages that write reports, or None where it fails."""
-    if not (root / LOCK).is_file():
-        return None
-    try:
-        process = subprocess.run(
-            ["dvc", "status", "--json", *STAGES], cwd=root, capture_output=True, text=True, check=True, timeout=PATIENCE
-        )
-        status: dict[str, list[object]] = json.loads(process.stdout)
-    except (OSError, subprocess.SubprocessError, json.JSONDecodeError):
-        return None
+def _dvc_status(root: Path) -> dict[str, list[object]]:
+    """Return the output of ``dvc status`` for the stages that write reports."""
+    status: dict[str, list[object]] = json.loads(dvc("status", "--json", *STAGES, folder=root))
     return status

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
 from recompose.errors import CheckpointError
+from recompose.files import write_atomically
 from recompose.tracks.building import Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
@@ -109,7 +110,8 @@ def write_embeddings(
         parts = [method.image_embeddings(torch.from_numpy(inputs[block]).to(device)) for block in blocks]
         images = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
         embeddings = images | method.pair_embeddings(pairs)
-    save_file({name: tensor.float().cpu().contiguous() for name, tensor in embeddings.items()}, path)
+    tensors = {name: tensor.float().cpu().contiguous() for name, tensor in embeddings.items()}
+    write_atomically(path, lambda temporary: save_file(tensors, temporary))
 
 
 def read_feasibility(section: Settings | None, needs: Mapping[str, Path], device: torch.device) -> np.ndarray | None:

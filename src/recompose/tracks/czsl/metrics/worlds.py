@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
+from recompose.files import write_atomically
 from recompose.progress import bar
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, SCORED_WORLDS, World
@@ -126,7 +127,8 @@ class PairScores:
             tensors |= {f"{split}/ladder/{name}": getattr(ladder, name) for name in RUNG_FIELDS}
             tensors["feasibility"] = ladder.feasibility
         tensors["test/closed/top"] = self.top
-        save_file({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, path)
+        arrays = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+        write_atomically(path, lambda temporary: save_file(arrays, temporary))
 
     @classmethod
     def read(cls, path: Path) -> "PairScores":

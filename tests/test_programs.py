@@ -1,0 +1,77 @@
+"""Programs that are missing or refuse: their reason is passed on."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from recompose import cli
+from recompose.environment import state_of_sources
+from recompose.errors import DiffError, PlanError, ProgramError
+from recompose.monitor.verify import commit_seed
+from recompose.programs import dvc, git
+from recompose.provenance.checks.lock import LOCK, check_lock
+from recompose.provenance.diff import commit_of
+from recompose.provenance.remote import has_remote, remedy
+from tests.conftest import commit_files
+from tests.errors import raises
+
+OTHER_OWNER = "GIT_TEST_ASSUME_DIFFERENT_OWNER"  # git then takes every repository for another user's
+
+
+@pytest.fixture
+def refusing_dvc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A DVC that refuses everything; its reason."""
+    program = tmp_path / "bin" / "dvc"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'ERROR: failed:' >&2\necho '  no repository' >&2\nexit 255\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    return "dvc: ERROR: failed: no repository"
+
+
+def test_a_program_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with raises(ProgramError, "program", "git") as error:
+        git("status", folder=tmp_path)
+    assert str(error.value) == "git is not installed"
+
+
+def test_the_reason_of_a_program_is_one_line(refusing_dvc: str, tmp_path: Path) -> None:
+    with raises(ProgramError, "program", "dvc") as error:
+        dvc("status", folder=tmp_path)
+    assert str(error.value) == refusing_dvc
+
+
+def test_whoever_asks_git_passes_its_reason_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    commit_files(tmp_path, "file")
+    assert state_of_sources(tmp_path) == {"commit": commit_seed(tmp_path), "dirty": False}
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv(OTHER_OWNER, "1")
+    assert state_of_sources(tmp_path) == {"commit": None, "dirty": None}
+    reasons = [capsys.readouterr().err.rstrip("\n")]
+    with raises(PlanError, "no-commit") as no_seed:
+        commit_seed(tmp_path)
+    with raises(DiffError, "no-repository") as no_commit:
+        commit_of(tmp_path, "HEAD")
+    for reason in [*reasons, str(no_seed.value), str(no_commit.value)]:
+        assert "dubious ownership" in reason and "safe.directory" in reason and "\n" not in reason
+
+
+def test_what_dvc_cannot_record_is_one_line_and_no_failure(
+    refusing_dvc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cli.app(["store", "commit"], standalone_mode=False)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and "left out" in lines[0] and refusing_dvc in lines[0]
+
+
+def test_whoever_asks_dvc_passes_its_reason_on(refusing_dvc: str, tmp_path: Path) -> None:
+    assert not has_remote(tmp_path)
+    assert refusing_dvc in remedy(tmp_path)
+    (tmp_path / LOCK).touch()
+    assert check_lock(tmp_path).unchecked == [f"reports against {LOCK}: {refusing_dvc}"]
