@@ -1,4 +1,4 @@
-"""Measured cells by kind, from evaluations and data sets that are made up, and the numbers that printed texts say."""
+"""Measured cells by kind, from evaluations and data sets that are made up."""
 
 import math
 from math import sqrt
@@ -6,62 +6,16 @@ from statistics import stdev
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as checked
-from hypothesis import strategies as st
 
 from recompose.errors import PlanError
 from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import Variant, View, load_paper
-from recompose.papers.printed import number_in
 from recompose.report.measured import metrics, settings, statistics
 from recompose.tracks.czsl import tables
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.tables import frequencies, group_counts, groups
 from tests.errors import raises
 from tests.report.fakes import Fake, by_cell, by_seed, key, paper_of
-
-# printed numbers
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("10^-4", 1e-4),
-        ("10^4", 1e4),
-        ("5×10^-4", 5e-4),
-        ("1.5×10^-5", 1.5e-5),
-        ("49.7 ± 0.3", 49.7),
-        ("+1.00", 1.0),
-        ("-0.4", -0.4),
-        ("0", 0.0),
-        ("278362", 278362.0),
-        ("100.0", 100.0),
-    ],
-)
-def test_a_printed_number_is_read_without_its_spread(text: str, number: float) -> None:
-    assert number_in(text) == number
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["-", "", " ", "±", "± 0.3", "49.7 ±", "49.7 0.3", "not run", "five", "1,262", "3 of 5", "10^", "x10^2", "4M"],
-)
-def test_a_text_that_says_no_number_gives_none(text: str) -> None:
-    assert number_in(text) is None
-
-
-@checked(deadline=None)
-@given(st.decimals(-1000, 1000, places=2), st.decimals(0, 10, places=1))
-def test_any_decimal_is_read_with_and_without_a_spread(value: Any, spread: Any) -> None:
-    assert number_in(str(value)) == number_in(f"{value} ± {spread}") == float(value)
-
-
-@checked(deadline=None)
-@given(st.text(alphabet="0123456789.+-×^± e", max_size=10))
-def test_no_text_is_an_error(text: str) -> None:
-    assert isinstance(number_in(text), float | None)
-
 
 # groups
 
@@ -191,6 +145,8 @@ def test_a_row_of_means_is_over_its_rows_at_the_seeds_that_all_of_them_have() ->
 def test_a_mean_is_over_rows_of_its_table() -> None:
     with pytest.raises(ValueError, match="means are over O"):
         paper_of(kind="metrics", rows={"M": "m"}, means={"Avg.": ["M", "O"]})
+    with pytest.raises(ValueError, match="not intervals"):
+        paper_of(kind="intervals", rows={"M": "m"}, means={"Avg.": ["M"]})
 
 
 def test_without_evaluations_everything_is_not_run_and_what_is_not_planned_has_no_row() -> None:

@@ -191,6 +191,8 @@ class Artifact(PaperSection):
             raise ValueError(f"a view has statements on {', '.join(sorted(unknown))}, which is no row of the artifact")
         if absent := {row for rows in self.means.values() for row in rows} - self.rows.keys():
             raise ValueError(f"means are over {', '.join(sorted(absent))}, which is no row of the artifact")
+        if self.means and self.kind != "metrics":
+            raise ValueError(f"means are over rows of tables of the kind metrics, not {self.kind}")
         return self
 
     @property
