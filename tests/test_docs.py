@@ -35,7 +35,7 @@ PAGES = [*documents(ROOT), Path("CONTRIBUTING.md"), Path("CHANGELOG.md")]
 MARKS = ("<!-- quick -->", "<!-- slow -->")  # whether the commands of a block are run, or only parsed
 MOST_WORDS, MOST_COLUMNS = 1500, 120
 # programs of others, whose options are not looked at
-OTHERS = {"source", "git", "docker", "apptainer", "uv", "squeue"}
+OTHERS = {"source", "umask", "chgrp", "git", "docker", "apptainer", "uv", "squeue"}
 MULTIPLE = {"--default-resources", "--resources"}  # options of snakemake that take all words up to the next option
 
 

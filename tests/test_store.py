@@ -1,5 +1,6 @@
 """The store: completeness, damage, what need not be read again, locks, and what is removed."""
 
+import errno
 import json
 import multiprocessing
 import os
@@ -71,6 +72,14 @@ def test_a_failure_leaves_scratch_and_its_trace_but_no_record(store: Store) -> N
         assert not (folder / "error.txt").exists()
     assert not (store.folder(RECIPE) / "scratch").exists()
     assert store.record(RECIPE).made.attempts == 2
+
+
+def test_what_the_disk_refuses_without_a_name_names_the_folder(store: Store) -> None:
+    with pytest.raises(OSError) as error, store.build(RECIPE) as folder:
+        assert folder is not None
+        (folder / "error.txt").mkdir()  # nothing can be written there either
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert (error.value.errno, error.value.filename) == (errno.ENOSPC, str(store.folder(RECIPE)))
 
 
 @pytest.mark.parametrize(

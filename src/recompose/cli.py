@@ -15,7 +15,7 @@ import typer
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
-from recompose.errors import ChangedError, DamagedError, ProgramError, RecomposeError, TraceError, os_error_text
+from recompose.errors import ChangedError, DamagedError, ProgramError, RecomposeError, TraceError, error_text
 from recompose.extras import missing_package, require
 from recompose.files import write_json, write_text
 from recompose.interrupts import INTERRUPTED, SENTENCE, end_at_once
@@ -1197,5 +1197,5 @@ def main() -> None:
         print(f"recompose: {missing_package(error.name)}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        print(f"recompose: {os_error_text(error)}", file=sys.stderr)
+        print(f"recompose: {error_text(error)}", file=sys.stderr)
         sys.exit(1)

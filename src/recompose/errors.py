@@ -234,15 +234,18 @@ _REMEDIES = MappingProxyType(
 )
 
 
-def os_error_text(error: OSError) -> str:
-    """Return an error of the operating system, or of a library that reads files, on one line with place and remedy.
+def error_text(error: Exception) -> str:
+    """Return the message of an error; an error of the operating system, or of a library that reads files, becomes one
+    line with place and remedy.
 
     The place is the file, or else the line of code that failed.
 
     Example:
-        >>> os_error_text(OSError(errno.EROFS, "Read-only file system", "results"))
+        >>> error_text(OSError(errno.EROFS, "Read-only file system", "results"))
         'results: Read-only file system: work in a clone on a writable file system'
     """
+    if not isinstance(error, OSError):
+        return str(error)
     place = error.filename
     if not place and (frames := traceback.extract_tb(error.__traceback__)):
         place = f"{frames[-1].filename}:{frames[-1].lineno}"

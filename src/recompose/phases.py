@@ -19,7 +19,7 @@ from filelock import FileLock
 from recompose.backbones.pulling import pull_backbones, without_pulled_corpora
 from recompose.data.content import changed_files, write_content
 from recompose.digest import sha256_file
-from recompose.errors import DataError, DownloadError, FailedError
+from recompose.errors import DataError, DownloadError, FailedError, error_text
 from recompose.files import fresh_folder, write_json
 from recompose.params import Backbone, Bundled, Classifier, Pretrained, Released
 from recompose.plan import CORPORA, Recipe, closure
@@ -335,10 +335,12 @@ def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
             _make_group(work, dict(zip(places, group, strict=True)))
         except Exception as error:
             for recipe in affected:
-                say(f"{recipe.key} ({recipe.name}) failed: {error}")
+                say(f"{recipe.key} ({recipe.name}) failed: {error_text(error)}")
                 keys.append(recipe.key)
                 trace = "" if failed_needs else f" see {work.store.folder(recipe) / ERROR};"
-                failed[recipe.digest] = f"  {recipe.name}: {error}\n   {trace} to retry: recompose make {recipe.key}"
+                failed[recipe.digest] = (
+                    f"  {recipe.name}: {error_text(error)}\n   {trace} to retry: recompose make {recipe.key}"
+                )
     if failed:
         message = "\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()])
         raise FailedError(message, place=", ".join(keys))

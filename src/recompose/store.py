@@ -219,12 +219,12 @@ class Store:
                 (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
                 (folder / ERROR).unlink(missing_ok=True)
             started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-            sources = state_of_sources()  # at the start, since sources may be edited during the build
             attempts = [_append_line(folder / SCRATCH / ATTEMPTS, started) for folder in missing]
             try:
                 with ExitStack() as logs:
                     for folder in missing:
                         logs.enter_context(logged(folder / LOG))
+                    sources = state_of_sources()  # at the start, since sources may be edited during the build
                     yield missing
                 seconds = round((time.perf_counter() - clock) / len(missing), 2)  # of the last attempt
                 shared: Document = {"shared_by": len(missing)} if len(missing) > 1 else {}
@@ -238,9 +238,12 @@ class Store:
                     )
                     for (folder, recipe), count in zip(missing.items(), attempts, strict=True)
                 ]
-            except Exception:
+            except Exception as error:
+                if isinstance(error, OSError) and error.errno and not error.filename:
+                    error.filename = str(next(iter(missing)))  # writing names no file, as on a full disk
                 for folder in missing:
-                    (folder / ERROR).write_text(traceback.format_exc())
+                    with suppress(OSError):  # of the same disk
+                        (folder / ERROR).write_text(traceback.format_exc())
                 raise
             for recipe, record in zip(missing.values(), records, strict=True):
                 record.write(self.record_path(recipe))
