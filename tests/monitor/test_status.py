@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -226,7 +227,7 @@ def test_where_nothing_is_left_to_watch_it_ends_and_elsewhere_says_what_is_new(
             raise KeyboardInterrupt
         step()
 
-    monkeypatch.setattr(terminal.time, "sleep", sleep)
+    monkeypatch.setattr(terminal, "time", SimpleNamespace(sleep=sleep))
     last = terminal.watch(Console(file=file, width=80), observer)
     assert states(last)[second.folder] == "done"
     said = [
@@ -241,7 +242,7 @@ def test_where_all_is_done_nothing_is_watched(work: Workspace, monkeypatch: pyte
         make(work, recipe)
     status = Observer(work, []).look()
     assert status.is_fine and status.is_over
-    monkeypatch.setattr(terminal.time, "sleep", lambda _: pytest.fail("it went on"))
+    monkeypatch.setattr(terminal, "time", SimpleNamespace(sleep=lambda _: pytest.fail("it went on")))
     assert terminal.watch(Console(file=io.StringIO()), Observer(work, [])).is_over
 
 
