@@ -17,6 +17,7 @@ from torchvision.models import get_model
 from recompose.backbones import grids
 from recompose.backbones.clip import build
 from recompose.errors import ArgumentError, DataError
+from tests.data.modes import write_every_mode
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
@@ -123,14 +124,21 @@ def test_a_clip_s_convolutional_tower_takes_larger_images(
         assert_regions(found[row], maps)
 
 
-def test_an_image_without_colours_is_one_of_three_equal_ones(small: Path, paths: list[Path], tmp_path: Path) -> None:
-    with Image.open(paths[0]) as image:
-        grey = image.convert("L")
-    grey.save(paths[0])
-    grey.convert("RGB").save(paths[1])
-    grids.write_grids(small, paths[:2], tmp_path, CPU, size=32, layer="layer2")
+@pytest.mark.filterwarnings("ignore:Palette images with Transparency")
+@pytest.mark.parametrize("tower", ["clip", "small"])
+def test_images_of_every_mode_give_the_grids_of_their_colours(
+    request: pytest.FixtureRequest, tmp_path: Path, tower: str
+) -> None:
+    backbone = request.getfixturevalue(tower)
+    files = list(write_every_mode(tmp_path).values())
+    for path in files:
+        with Image.open(path) as image:
+            image.convert("RGB").save(path.with_suffix(".bmp"))
+    colours = [path.with_suffix(".bmp") for path in files]
+    folder = backbone[0] if tower == "clip" else backbone
+    grids.write_grids(folder, [*files, *colours], tmp_path, CPU, size=32, layer="layer2")
     found = grids.read_grids(tmp_path)
-    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[: len(files)], found[len(files) :])
 
 
 Blocks = Callable[..., Any]
@@ -174,9 +182,9 @@ def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
 @pytest.mark.parametrize("layer", ["layer5", "transformer", ""])
 def test_a_layer_that_there_is_not_is_an_error(small: Path, clip: tuple[Path, Any], layer: str) -> None:
     with raises(ArgumentError, place="layer"):
-        grids.load_tower(clip[0], size=32, layer=layer)
+        grids.load_tower(clip[0], layer=layer)
     with pytest.raises(ValueError):
-        grids.load_tower(small, size=32, layer=layer)
+        grids.load_tower(small, layer=layer)
 
 
 def test_a_tower_of_patches_gives_no_grids(tmp_path: Path) -> None:
@@ -184,7 +192,7 @@ def test_a_tower_of_patches_gives_no_grids(tmp_path: Path) -> None:
     save_file(backbone.model.state_dict(), tmp_path / "weights.safetensors")
     describe(tmp_path, architecture="shapes-clip", activation="gelu", weights="weights.safetensors")
     with raises(ArgumentError, "no-grids"):
-        grids.load_tower(tmp_path, size=32, layer="layer3")
+        grids.load_tower(tmp_path, layer="layer3")
 
 
 class Trap:
@@ -209,7 +217,7 @@ def test_a_file_that_holds_no_such_weights_is_named_and_runs_nothing(tmp_path: P
         case _:
             torch.save({"fc.bias": torch.zeros(1000)}, weights)
     with raises(DataError, "wrong-weights", place="weights.pth") as error:
-        grids.load_tower(tmp_path, size=32, layer="layer3")
+        grids.load_tower(tmp_path, layer="layer3")
     assert "\n" not in str(error.value)
     assert not mark.exists()
 

@@ -15,22 +15,22 @@ from recompose.backbones.clip import Backbone, build
 from recompose.backbones.pixels import picture_pixels, pixels_of, read_pixels, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
+from tests.data.modes import write_every_mode
 from tests.errors import raises
 
 SIZE = 32
 KINDS = {"wide": (70, 40), "high": (33, 90), "square": (32, 32), "small": (9, 14)}
-MODES = ("RGB", "L", "P", "RGBA", "1", "CMYK")
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Images of several sizes and modes, and one as an array."""
+    """Images of several sizes, and one as an array."""
     folder = tmp_path_factory.mktemp("images")
     rng = np.random.default_rng(0)
     for kind, (width, height) in KINDS.items():
-        image = Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
-        for mode in MODES:
-            image.convert(mode).save(folder / f"{kind}-{mode}.{'tif' if mode == 'CMYK' else 'png'}")
+        for number in range(6):
+            image = Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
+            image.save(folder / f"{kind}-{number}.png")
     np.save(folder / "frame.npy", rng.integers(0, 256, (40, 60, 3), dtype=np.uint8))
     return folder
 
@@ -54,7 +54,7 @@ def test_pixels_are_those_of_open_clip_before_they_are_normalised(
 ) -> None:
     pictures = pictures_of(root)
     found = written(pictures, root, tmp_path)
-    assert (found.dtype, found.shape) == (np.uint8, (len(KINDS) * len(MODES) + 1, 3, SIZE, SIZE))
+    assert (found.dtype, found.shape) == (np.uint8, (len(KINDS) * 6 + 1, 3, SIZE, SIZE))
     for row, picture in enumerate(pictures):
         expected = backbone.preprocess(picture.open(root))
         np.testing.assert_array_equal(found[row], backbone.as_bytes(expected[None])[0], err_msg=picture.path)
@@ -62,8 +62,26 @@ def test_pixels_are_those_of_open_clip_before_they_are_normalised(
         torch.testing.assert_close(of_bytes[0], expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:Palette images with Transparency")
+def test_images_of_every_mode_become_rgb_before_they_are_resized(backbone: Backbone, tmp_path: Path) -> None:
+    for name, path in write_every_mode(tmp_path).items():
+        with Image.open(path) as image:
+            expected = backbone.as_bytes(backbone.preprocess(image.convert("RGB"))[None])[0]
+        found = picture_pixels(Picture(path.name), tmp_path, SIZE)
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+@pytest.mark.parametrize(("size", "squeezed"), [((1, 60_000), False), ((60_000, 1), False), ((1, 500_000), True)])
+def test_an_image_too_thin_for_a_resize_is_named_before_it_takes_memory(
+    tmp_path: Path, size: tuple[int, int], squeezed: bool
+) -> None:
+    Image.new("L", size).save(tmp_path / "thin.png")
+    with raises(DataError, "thin-image", place="thin.png"):
+        picture_pixels(Picture("thin.png", squeezed=squeezed), tmp_path, 224)
+
+
 def test_squeezed_ones_are_resized_alone(root: Path, tmp_path: Path) -> None:
-    pictures = [Picture(f"{kind}-RGB.png", squeezed=True) for kind in KINDS]
+    pictures = [Picture(f"{kind}-0.png", squeezed=True) for kind in KINDS]
     for row, picture in zip(written(pictures, root, tmp_path), pictures, strict=True):
         with Image.open(root / picture.path) as image:
             expected = np.asarray(image.resize((SIZE, SIZE), Image.Resampling.BICUBIC))
@@ -71,8 +89,8 @@ def test_squeezed_ones_are_resized_alone(root: Path, tmp_path: Path) -> None:
 
 
 def test_parts_of_images_are_cut_before_they_are_resized(root: Path, backbone: Backbone, tmp_path: Path) -> None:
-    (found,) = written([Picture("wide-RGB.png", (5, 3, 50, 39))], root, tmp_path)
-    with Image.open(root / "wide-RGB.png") as image:
+    (found,) = written([Picture("wide-0.png", (5, 3, 50, 39))], root, tmp_path)
+    with Image.open(root / "wide-0.png") as image:
         expected = backbone.preprocess(Image.fromarray(np.asarray(image)[3:39, 5:50]))
     np.testing.assert_array_equal(found, backbone.as_bytes(expected[None])[0])
 
@@ -127,7 +145,7 @@ def test_who_is_ended_leaves_what_was_written_to_the_next(
 
 def test_an_image_that_cannot_be_read_is_named(root: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.png").write_text("Not Found")
-    (tmp_path / "good.png").write_bytes((root / "wide-RGB.png").read_bytes())
+    (tmp_path / "good.png").write_bytes((root / "wide-0.png").read_bytes())
     with raises(DataError, "damaged-image", place="broken.png"):
         write_pixels([Picture("good.png"), Picture("broken.png")], tmp_path, tmp_path, SIZE)
 

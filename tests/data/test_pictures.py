@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from recompose.data.pictures import Box, Picture
+from recompose.data import pictures
+from recompose.data.pictures import Box, Picture, open_rgb
 from recompose.errors import DataError
+from tests.data.modes import IN_FILES, ONLY_IN_MEMORY, write_every_mode
 from tests.errors import raises
 
 HEIGHT, WIDTH = 12, 20
@@ -80,7 +82,64 @@ def test_files_that_are_no_images_are_errors(tmp_path: Path) -> None:
         assert_refused(Picture(name), tmp_path, "damaged-image")
 
 
-def test_a_file_that_says_it_is_huge_is_an_error_before_it_is_decoded(tmp_path: Path) -> None:
+# modes
+
+
+def test_the_modes_of_files_are_all_of_pillow_s() -> None:
+    assert sorted([*IN_FILES, *ONLY_IN_MEMORY]) == sorted(Image.MODES)
+
+
+def test_images_of_every_mode_are_those_that_pillow_converts(tmp_path: Path) -> None:
+    for name, path in write_every_mode(tmp_path).items():
+        image = open_rgb(path)
+        assert image.mode == "RGB", name
+        with Image.open(path) as stored:
+            stored.info.clear()  # or Pillow warns of a palette's transparency
+            np.testing.assert_array_equal(np.asarray(image), np.asarray(stored.convert("RGB")), err_msg=name)
+
+
+def test_what_of_a_box_is_beyond_a_palette_s_image_is_black(tmp_path: Path) -> None:
+    white = Image.new("P", (4, 4))
+    white.putpalette([255, 255, 255])
+    white.save(tmp_path / "white.png")
+    assert np.asarray(Picture("white.png", (-1, 0, 4, 4)).open(tmp_path))[0, :, 0].tolist() == [0, 255, 255, 255, 255]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        *(("uint16", 256), (">u2", 65535), ("int32", -1), ("int32", 300)),
+        *(("float32", value) for value in (0.5, 256, -1, np.nan, np.inf)),
+    ],
+)
+def test_values_that_8_bits_cannot_hold_are_an_error_in_place_of_white_or_black(
+    tmp_path: Path, kind: str, value: float
+) -> None:
+    values = np.arange(16, dtype=kind).reshape(4, 4)
+    Image.fromarray(values).save(tmp_path / "image.tif")
+    np.testing.assert_array_equal(np.asarray(open_rgb(tmp_path / "image.tif"))[..., 1], values)
+    values[1, 2] = value
+    Image.fromarray(values).save(tmp_path / "image.tif")
+    assert_refused(Picture("image.tif"), tmp_path, "damaged-image")
+
+
+def test_images_of_data_are_opened_in_one_place() -> None:
+    """Others are this package's own: figures, and what it has drawn."""
+    source = Path(pictures.__file__).parents[1]
+    files = [path.relative_to(source).as_posix() for path in source.rglob("*.py") if "Image.open(" in path.read_text()]
+    own = ["site/build.py", "synthetic/scenes.py", "tracks/vlc/data/synthetic_suites/standalone.py"]
+    assert sorted(files) == ["data/pictures.py", *own]
+
+
+# sizes
+
+
+@pytest.mark.parametrize("most", [Image.MAX_IMAGE_PIXELS, None], ids=["by default", "where Pillow's bound is lifted"])
+def test_a_file_that_says_it_is_huge_is_an_error_before_it_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int | None
+) -> None:
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", most)
+
     def chunk(kind: bytes, content: bytes) -> bytes:
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 

@@ -4,7 +4,7 @@ memory-mapped.
 Regions are in row-major order: in a grid of 14 x 14, region 14 is the first of the second row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from pickle import UnpicklingError
@@ -15,14 +15,14 @@ import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor, nn
-from torchvision import transforms
 from torchvision.models import get_model
 from torchvision.models.feature_extraction import create_feature_extractor
 
 from recompose.backbones.arrays import ArrayWriter, ShardedArray, grids_layout
 from recompose.backbones.clip import DESCRIPTION, load_backbone
 from recompose.backbones.images import decoded_blocks
-from recompose.backbones.pixels import as_bytes
+from recompose.backbones.pixels import square_bytes
+from recompose.data.pictures import open_rgb
 from recompose.errors import ArgumentError, DataError
 from recompose.files import read_json
 
@@ -39,7 +39,7 @@ class Tower(nn.Module):
 
     Args:
         stage: maps normalised pixels to feature maps.
-        cut: resizes the shorter side of an image to ``size`` and crops the middle of the longer one.
+        resampling: the filter that resizes images.
         mean: the mean of each colour, from 0 to 1, for the normalisation of pixels.
         std: the standard deviation of each colour.
     """
@@ -50,12 +50,12 @@ class Tower(nn.Module):
     def __init__(
         self,
         stage: nn.Module,
-        cut: Callable[[Image.Image], Image.Image],
+        resampling: Image.Resampling,
         mean: Sequence[float],
         std: Sequence[float],
     ) -> None:
         super().__init__()
-        self._stage, self.cut = stage, cut
+        self._stage, self.resampling = stage, resampling
         for name, values in (("mean", mean), ("std", std)):
             self.register_buffer(name, torch.tensor(values).view(3, 1, 1), persistent=False)
 
@@ -88,9 +88,9 @@ class _ClassifierLayer(nn.Module):
         return self._layers(pixels)["maps"]
 
 
-def load_tower(folder: Path, *, size: int, layer: str) -> Tower:
-    """Return a backbone from its folder, up to a layer, for images of ``size`` x ``size`` pixels: a CLIP whose image
-    tower is convolutional, which takes larger images than it was trained on, or a network of torchvision.
+def load_tower(folder: Path, layer: str) -> Tower:
+    """Return a backbone from its folder, up to a layer: a CLIP whose image tower is convolutional, which takes larger
+    images than it was trained on, or a network of torchvision.
 
     Raises:
         DataError: its file does not hold its weights.
@@ -98,7 +98,7 @@ def load_tower(folder: Path, *, size: int, layer: str) -> Tower:
     """
     description = read_json(folder / DESCRIPTION)
     if description.get("library") == "torchvision":
-        return _load_classifier_tower(description["architecture"], folder / description["weights"], size, layer)
+        return _load_classifier_tower(description["architecture"], folder / description["weights"], layer)
     visual = load_backbone(folder).model.visual
     if not hasattr(visual, "layer4"):
         fault = f"is {description['architecture']}, whose image tower is not convolutional and has no grids"
@@ -106,12 +106,11 @@ def load_tower(folder: Path, *, size: int, layer: str) -> Tower:
     if layer not in STAGES:
         fault = f"is {layer!r}, no stage of {description['architecture']}; the stages are {', '.join(STAGES)}"
         raise ArgumentError("layer", fault)
-    bicubic = transforms.InterpolationMode.BICUBIC
-    cut = transforms.Compose([transforms.Resize(size, bicubic), transforms.CenterCrop(size), _to_rgb])  # open_clip's
-    return Tower(_ClipStage(visual, layer), cut, visual.image_mean, visual.image_std).eval()
+    bicubic = Image.Resampling.BICUBIC  # open_clip's
+    return Tower(_ClipStage(visual, layer), bicubic, visual.image_mean, visual.image_std).eval()
 
 
-def _load_classifier_tower(architecture: str, weights: Path, size: int, layer: str) -> Tower:
+def _load_classifier_tower(architecture: str, weights: Path, layer: str) -> Tower:
     network = get_model(architecture, weights=None)
     try:
         network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
@@ -119,12 +118,8 @@ def _load_classifier_tower(architecture: str, weights: Path, size: int, layer: s
         reason = str(error).splitlines()[0]
         fault = f"{weights.resolve()} does not hold weights of {architecture}: {reason}"
         raise DataError(fault, code="wrong-weights", place=weights.resolve()) from None
-    cut = transforms.Compose([_to_rgb, transforms.Resize(size), transforms.CenterCrop(size)])
-    return Tower(_ClassifierLayer(network.eval(), layer), cut, IMAGENET_MEAN, IMAGENET_STD).eval()
-
-
-def _to_rgb(image: Image.Image) -> Image.Image:
-    return image.convert("RGB")
+    bilinear = Image.Resampling.BILINEAR  # torchvision's
+    return Tower(_ClassifierLayer(network.eval(), layer), bilinear, IMAGENET_MEAN, IMAGENET_STD).eval()
 
 
 @torch.no_grad()
@@ -149,19 +144,16 @@ def write_grids(
         DataError: a file is no readable image, the weights are not the backbone's, or a grid is not finite.
         ValueError: the backbone has no such layer.
     """
-    tower = load_tower(backbone, size=size, layer=layer).to(device)
+    tower = load_tower(backbone, layer).to(device)
     regions, channels = tower(torch.zeros(1, 3, size, size, device=device)).shape[1:]
     with ArrayWriter(folder, grids_layout(regions, channels), len(paths)) as grids:
-        for block in decoded_blocks(partial(_decode, cut=tower.cut), paths[grids.done :], BLOCK):
+        decode = partial(_decode, size=size, resampling=tower.resampling)
+        for block in decoded_blocks(decode, paths[grids.done :], BLOCK):
             grids.append(tower(torch.from_numpy(block).to(device)).half().cpu().numpy())
 
 
-def _decode(path: Path, cut: Callable[[Image.Image], Image.Image]) -> np.ndarray:
-    try:
-        with Image.open(path) as image:
-            return as_bytes(cut(image))
-    except (OSError, Image.DecompressionBombError) as error:
-        raise DataError(f"{path} is no readable image: {error}", code="damaged-image", place=path) from None
+def _decode(path: Path, size: int, resampling: Image.Resampling) -> np.ndarray:
+    return square_bytes(open_rgb(path), size, path, resampling=resampling)
 
 
 def from_hdf5(path: Path, folder: Path, *, images: int) -> None:

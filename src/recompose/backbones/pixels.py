@@ -13,7 +13,7 @@ from PIL import Image
 
 from recompose.backbones.arrays import ArrayWriter, ShardedArray, pixels_layout
 from recompose.backbones.images import decoded_blocks
-from recompose.data.pictures import Picture
+from recompose.data.pictures import Picture, check_resize
 from recompose.errors import DataError
 
 PIXELS = "pixels.npy"  # [pictures, 3, size, size], bytes
@@ -27,22 +27,35 @@ def picture_pixels(picture: Picture, root: Path, size: int) -> np.ndarray:
     Raises:
         DataError: it is no readable image, or so thin that it would not fit into memory.
     """
-    image = picture.open(root)
-    if picture.squeezed:
-        return as_bytes(image.resize((size, size), Image.Resampling.BICUBIC))
-    short, long = sorted(image.size)
-    if size**2 * long > (Image.MAX_IMAGE_PIXELS or 0) * short:
-        file, pixels = root / picture.path, f"{image.width} x {image.height} pixels"
-        raise DataError(f"{file} is too thin: {pixels}", code="thin-image", place=file)
-    width, height = (size if side == short else size * side // short for side in image.size)
-    resized = image.resize((width, height), Image.Resampling.BICUBIC)
+    return square_bytes(picture.open(root), size, root / picture.path, squeezed=picture.squeezed)
+
+
+def square_bytes(
+    image: Image.Image,
+    size: int,
+    file: Path,
+    *,
+    squeezed: bool = False,
+    resampling: Image.Resampling = Image.Resampling.BICUBIC,
+) -> np.ndarray:
+    """Return an image in RGB as bytes [3, size, size]: red, green and blue.
+
+    Args:
+        image: the image.
+        size: the pixels of its shorter side, which are all of the longer one that remain.
+        file: its file, for messages.
+        squeezed: resize both sides in place of a crop.
+        resampling: the filter.
+
+    Raises:
+        DataError: it is so thin that it would not fit into memory.
+    """
+    check_resize(image, size, file, squeezed=squeezed)
+    short = min(image.size)
+    width, height = (size if squeezed or side == short else size * side // short for side in image.size)
     x, y = round((width - size) / 2), round((height - size) / 2)
-    return as_bytes(resized.crop((x, y, x + size, y + size)))
-
-
-def as_bytes(image: Image.Image) -> np.ndarray:
-    """Return an image as bytes [3, height, width]: red, green and blue."""
-    return np.asarray(image.convert("RGB")).transpose(2, 0, 1)
+    square = image.resize((width, height), resampling).crop((x, y, x + size, y + size))
+    return np.asarray(square).transpose(2, 0, 1)
 
 
 def pixels_of(pictures: Sequence[Picture], root: Path, size: int) -> Iterator[np.ndarray]:

@@ -105,11 +105,11 @@ def _card(sheet: ItemSheet, outcome: ItemOutcome, views: Sequence[tuple[str, Ite
 def thumbnail(picture: "Picture", root: Path) -> Thumbnail:
     """Return a small copy of an image, or the reason why it is not at hand."""
     try:
-        image = picture.open(root).convert("RGB")
-        image.thumbnail(THUMBNAIL, Image.Resampling.BICUBIC)
-    except (DataError, OSError, ValueError, Image.DecompressionBombError) as error:
-        is_absent = isinstance(error, DataError) and not (root / picture.path).is_file()
+        image = picture.open(root)
+    except DataError:
+        is_absent = not (root / picture.path).is_file()
         return Thumbnail(picture.path, "", "it is absent" if is_absent else "it is no readable image")
+    image.thumbnail(THUMBNAIL, Image.Resampling.BICUBIC)
     file = io.BytesIO()
     image.save(file, "jpeg", quality=QUALITY)
     return Thumbnail(picture.path, f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}")

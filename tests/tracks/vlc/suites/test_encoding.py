@@ -17,6 +17,7 @@ from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites import encoding
 from recompose.tracks.vlc.suites.encoding import Encoded, encode, without_crop
 from tests.clips import random_clip
+from tests.data.modes import write_every_mode
 from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import (
     captions,
@@ -224,6 +225,8 @@ BROKEN: dict[str, tuple[str, Callable[[Path], object] | None, str]] = {
     "folder": ("images/bad.png", lambda path: path.mkdir(), "does not exist"),
     "pickle": ("images/bad.npy", pickled, "is no readable image"),
     "floats": ("images/bad.npy", lambda path: np.save(path, np.zeros((4, 4, 3))), "it holds float64"),
+    "thin": ("images/bad.png", lambda path: Image.new("L", (1, 100_000)).save(path), "is too thin"),
+    "16 bits": ("images/bad.png", lambda path: Image.fromarray(np.full((4, 4), 999, "u2")).save(path), "from 0 to 255"),
     "outside": ("../images/0.png", None, "is no path inside the folder"),
 }
 
@@ -247,6 +250,16 @@ def test_a_broken_image_is_named_with_its_first_item_or_left_out(clip: Backbone,
         np.testing.assert_allclose(
             made.images[features.image_rows[0]], plain_image(clip, data, suite.images[0]), atol=1e-6
         )
+
+
+@pytest.mark.filterwarnings("ignore:Palette images with Transparency")
+def test_images_of_every_mode_become_rgb_before_they_are_resized(clip: Backbone, tmp_path: Path) -> None:
+    files = write_every_mode(tmp_path)
+    pixels = encoding._Pictures([Picture(path.name) for path in files.values()], tmp_path, clip.preprocess)
+    for row, (name, path) in enumerate(files.items()):
+        with Image.open(path) as image:
+            expected = clip.preprocess(image.convert("RGB"))
+        assert torch.equal(pixels[row], expected), name
 
 
 def test_embeddings_that_are_not_finite_are_refused(clip: Backbone, root: Path, tmp_path: Path) -> None:

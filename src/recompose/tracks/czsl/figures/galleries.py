@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-from PIL import Image
 
+from recompose.data.pictures import open_rgb
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import first_evaluations
 from recompose.exhibits.style import COLUMN_WIDTH, Sheet
@@ -50,10 +50,9 @@ class TestImages:
         """Draw an image, without a frame.
 
         Raises:
-            FileNotFoundError: the raw data is not on this disk.
+            DataError: it is no readable image, or not on this disk.
         """
-        with Image.open(self.root / self.path(image)) as picture:
-            axis.imshow(picture.convert("RGB"), interpolation="nearest")
+        axis.imshow(open_rgb(self.root / self.path(image)), interpolation="nearest")
         axis.axis("off")
 
     def path(self, image: int) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-from PIL import Image, ImageOps
+from PIL import ImageOps
 
+from recompose.data.pictures import open_rgb
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import first_evaluations
 from recompose.exhibits.style import Sheet
@@ -70,9 +71,9 @@ def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
 
 def _draw(line: Any, of_image: pd.DataFrame) -> None:
     first = of_image.iloc[0]
-    with Image.open(Path(first["root"]) / first["image"]) as picture:
-        seen = min(picture.size)  # the backbone sees the central square
-        pixels = np.asarray(ImageOps.fit(picture.convert("RGB"), (seen, seen)))
+    picture = open_rgb(Path(first["root"]) / first["image"])
+    seen = min(picture.size)  # the backbone sees the central square
+    pixels = np.asarray(ImageOps.fit(picture, (seen, seen)))
     line[0].imshow(pixels, interpolation="nearest")
     hard = ", hard" if first["hard"] else ""
     line[0].set_title(f"{first['class']}{hard}\nu = {first['uncertainty']:.2f}", fontsize=5)

@@ -76,7 +76,7 @@ def square_pixels(picture: Picture, root: Path) -> np.ndarray:
     Raises:
         DataError: it is no readable image.
     """
-    return np.asarray(ImageOps.fit(picture.open(root).convert("RGB"), (PIXELS, PIXELS)))
+    return np.asarray(ImageOps.fit(picture.open(root), (PIXELS, PIXELS)))
 
 
 def letters_in(inches: float) -> int:

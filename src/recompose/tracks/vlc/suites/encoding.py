@@ -22,7 +22,7 @@ from torchvision import transforms
 
 from recompose.backbones.images import MAX_WORKERS
 from recompose.data.paths import is_inside
-from recompose.data.pictures import Picture
+from recompose.data.pictures import Picture, check_resize
 from recompose.digest import digest
 from recompose.errors import DataError
 from recompose.files import check_room, read_json, write_json
@@ -31,6 +31,7 @@ from recompose.progress import SAY_EVERY, ProgressLogger
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
 from recompose.tracks.vlc.data.suite import ABSENT, Suite, image_numbers
+from recompose.tracks.vlc.own_model import SIDE
 from recompose.tracks.vlc.suites.embeddings import BLOCK, longest_first, normalized
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 
@@ -194,6 +195,7 @@ class _Pictures(Dataset[Any]):
     def __init__(self, pictures: Sequence[Picture], root: Path, preprocess: Preprocess) -> None:
         self._pictures, self._root, self._preprocess = pictures, root, preprocess
         self._squeeze = without_crop(preprocess) if any(picture.squeezed for picture in pictures) else preprocess
+        self._size = max(preprocess(Image.new("RGB", (SIDE, SIDE))).shape[-2:])  # about that of its resize
 
     def __len__(self) -> int:
         return len(self._pictures)
@@ -204,6 +206,7 @@ class _Pictures(Dataset[Any]):
             if reason := _path_problem(self._root, picture.path):
                 raise DataError(reason)
             image = picture.open(self._root)
+            check_resize(image, self._size, self._root / picture.path, squeezed=picture.squeezed)
         except DataError as error:
             return " ".join(str(error).split())
         return (self._squeeze if picture.squeezed else self._preprocess)(image)
