@@ -469,8 +469,7 @@ def test_a_wrong_count_is_named(root: Path, name: str) -> None:
 
 
 def test_images_lie_in_folders_of_their_classes(root: Path) -> None:
-    data = xlsa17.read(World().write(root), COUNTS)
-    assert xlsa17.check_labels(data, root, "_".join) is data
+    assert same(xlsa17.read(World().write(root), COUNTS, "_".join), xlsa17.read(root, COUNTS))
 
 
 def test_numbers_in_the_names_of_classes_are_no_labels(root: Path) -> None:
@@ -482,6 +481,18 @@ def test_numbers_in_the_names_of_classes_are_no_labels(root: Path) -> None:
         "test_seen_loc": column(3, 5),
         "test_unseen_loc": column(8, 9, 10),
     }
-    data = xlsa17.read(world.write(root), replace(COUNTS, test_seen_images=2, test_unseen_images=3))
+    counts = replace(COUNTS, test_seen_images=2, test_unseen_images=3)
+    assert xlsa17.read(world.write(root), counts).labels.tolist() == [0, 0, 0, 1, 1, 2, 2, 3, 3, 3]
     with raises(DataError, "other-class", place="labels, row 1"):
-        xlsa17.check_labels(data, root, "_".join)
+        xlsa17.read(root, counts, "_".join)
+
+
+def test_labels_are_blamed_before_the_lists_of_classes_that_contradict_them(root: Path) -> None:
+    world = World()
+    world.index["labels"] = column(*[int(name[len(ELSEWHERE) + 1 :][:3]) for name in world.index["image_files"].flat])
+    with raises(DataError, "unseen-class"):
+        xlsa17.read(world.write(root), COUNTS)
+    with raises(DataError, "other-class", place=f"{root / 'res101.mat'}: labels, row 1") as caught:
+        xlsa17.read(root, COUNTS, "_".join)
+    assert "the label 1, which is 002.auk" in str(caught.value)
+    assert "not the numbers in folders' names" in str(caught.value)

@@ -24,6 +24,7 @@ import numpy as np
 
 from recompose.data.paths import find_file, find_folder, is_inside
 from recompose.errors import DataError
+from recompose.files import read_text
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
 from recompose.tracks.gzsl.data.word_vectors import read_words
@@ -38,6 +39,7 @@ LAYOUT = (
     f"{' or '.join(NAMES)}, {' or '.join(WORDS)}"
 )
 
+_LABELS = f"labels are places in allclasses_names of {ATTRIBUTES_AND_SPLITS}, not the numbers in folders' names"
 _IMAGE_FOLDERS = (IMAGES, "JPEGImages")  # names of the folder in image_files
 _MOST_BYTES = 2**24  # of a list
 _LENGTH_TOLERANCE = 1e-4
@@ -59,12 +61,18 @@ class Counts:
     validation_images: int
 
 
-def read(root: Path, expected: Counts) -> ClassData:
+def read(root: Path, expected: Counts, class_of: Callable[[tuple[str, ...]], str] | None = None) -> ClassData:
     """Read and check a data set.
 
+    Args:
+        root: its folder.
+        expected: its counts.
+        class_of: a function from the folders of an image below ``images`` to the name of its class, to detect labels
+            that count classes in another order.
+
     Raises:
-        DataError: a file or a field is missing or malformed, splits or classes contradict each other, an image is
-            missing, or the counts are not the expected ones.
+        DataError: a file or a field is missing or malformed, an image is in the folder of another class, splits or
+            classes contradict each other, an image is missing, or the counts are not the expected ones.
     """
     splits_file = root / ATTRIBUTES_AND_SPLITS
     index = _fields(root / INDEX, ("labels", "image_files"), optional=("hard",))
@@ -76,6 +84,8 @@ def read(root: Path, expected: Counts) -> ClassData:
     paths = _paths(_texts(index["image_files"], root / INDEX, "image_files"), root / INDEX)
     if len(paths) != len(labels):
         raise _fault("wrong-count", f"{root / INDEX}: labels", f"{len(labels)} of {len(paths)} image_files")
+    if class_of:
+        _check_labels(labels, paths, classes, root / INDEX, class_of)
     splits = _splits({split: fields[f"{split}_loc"] for split in SPLITS}, len(labels), splits_file)
     seen = _seen(labels, splits, classes, splits_file)
     data = ClassData(
@@ -92,26 +102,6 @@ def read(root: Path, expected: Counts) -> ClassData:
     )
     _check_counts(data, expected, root)
     _check_images(data, root)
-    return data
-
-
-def check_labels(data: ClassData, root: Path, class_of: Callable[[tuple[str, ...]], str]) -> ClassData:
-    """Check that images are in folders of their classes, to detect labels that count classes in another order.
-
-    Args:
-        data: the data set.
-        root: its folder, for messages.
-        class_of: a function from the folders of an image below ``images`` to the name of its class.
-
-    Raises:
-        DataError: an image is in the folder of another class.
-    """
-    for row, (path, label) in enumerate(zip(data.paths, data.labels, strict=True)):
-        folder, name = class_of(PurePosixPath(path).parts[1:-1]), data.classes[label]
-        if folder != name:
-            fault = f"{path} is labelled {name} and lies in the folder of {folder}"
-            remedy = "labels are places in allclasses_names: are they those of this res101.mat and this att_splits.mat?"
-            raise _fault("other-class", f"{root / INDEX}: labels, row {row + 1}", f"{fault}; {remedy}")
     return data
 
 
@@ -191,6 +181,21 @@ def _distinct(names: tuple[str, ...], path: Path, kind: str) -> tuple[str, ...]:
 
 
 # images
+
+
+def _check_labels(
+    labels: np.ndarray,
+    paths: tuple[str, ...],
+    classes: tuple[str, ...],
+    path: Path,
+    class_of: Callable[[tuple[str, ...]], str],
+) -> None:
+    """Check that images are in folders of their classes."""
+    for row, (image, label) in enumerate(zip(paths, labels, strict=True), start=1):
+        folder, name = class_of(PurePosixPath(image).parts[1:-1]), classes[label]
+        if folder != name:
+            fault = f"{image} has the label {label + 1}, which is {name}, and lies in the folder of {folder}"
+            raise _fault("other-class", f"{path}: labels, row {row}", f"{fault}; {_LABELS}")
 
 
 def _paths(names: tuple[str, ...], path: Path) -> tuple[str, ...]:
@@ -301,7 +306,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise _fault("large-file", path, f"is too large for a list of names: beyond {_MOST_BYTES} bytes")
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = read_text(path).split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise _fault("damaged-file", path, f"cannot be read: {error}") from None
     return [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
