@@ -90,14 +90,20 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file that a user wrote.
+def read_text(path: Path, newline: str | None = None) -> str:
+    """Return the text of a file that others wrote, without the byte order mark that editors on Windows put before it.
+
+    Args:
+        path: the file.
+        newline: as in ``open``; by default each end of a line becomes a line feed.
 
     Raises:
         DataError: it is not in UTF-8.
+        OSError: it cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8-sig", newline=newline) as file:
+            return file.read()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         message = f"{path}:{line} is not in UTF-8 ({error.reason}); save the file in that encoding"

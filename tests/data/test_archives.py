@@ -2,12 +2,16 @@
 
 import gzip
 import io
+import os
 import random
+import shutil
 import stat
 import struct
+import subprocess
 import tarfile
 import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -117,6 +121,85 @@ def test_very_long_names_are_read(tmp_path: Path) -> None:
     name = "/".join(["n" * 100] * 5)
     extract(make_tar(tmp_path / "a.tar", (name, b"n")), tmp_path / "target")
     assert contents(tmp_path / "target") == {name: b"n"}
+
+
+# --- how others pack it -----------------------------------------------------------------------------------------------
+
+NAMES = ["images/Levi's® Kids/1.jpg", "images/Café/2.jpg", "images/犬/3.jpg", "plain.txt"]
+FAT, UNIX = 0, 3  # systems of a zip
+
+
+def without_flag(archive: Path) -> Path:
+    """Clear the flag of names in UTF-8 in all headers of a zip."""
+    raw = bytearray(archive.read_bytes())
+    for mark, place in ((b"PK\3\4", 7), (b"PK\1\2", 9)):
+        start = -1
+        while (start := raw.find(mark, start + 1)) >= 0:
+            raw[start + place] &= ~0x08
+    archive.write_bytes(raw)
+    return archive
+
+
+def zipped_by(system: int, name: str, content: bytes = b"x", extra: bytes = b"") -> tuple[zipfile.ZipInfo, bytes]:
+    info = zipfile.ZipInfo(name)
+    info.create_system, info.extra = system, extra
+    return info, content
+
+
+def test_names_in_utf_8_are_read_without_their_flag(tmp_path: Path) -> None:
+    archive = without_flag(make_zip(tmp_path / "a.zip", *((name, name.encode()) for name in NAMES)))
+    with zipfile.ZipFile(archive) as file:
+        assert NAMES[0] not in file.namelist()
+    extract(archive, tmp_path / "target")
+    assert contents(tmp_path / "target") == {name: name.encode() for name in NAMES}
+
+
+def test_names_of_an_older_code_page_are_read_as_before(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "a.zip", zipped_by(FAT, "Cafe/1.jpg"))
+    archive.write_bytes(archive.read_bytes().replace(b"Cafe/1", "Café/1".encode("cp437")))
+    extract(archive, tmp_path / "target")
+    assert contents(tmp_path / "target") == {"Café/1.jpg": b"x"}
+
+
+@pytest.mark.parametrize(("of", "read"), [(b"Cafe/1.jpg", "Café/1.jpg"), (b"Renamed", "Cafe/1.jpg")])
+def test_a_name_in_a_field_of_its_own_is_read_if_it_is_of_this_name(tmp_path: Path, of: bytes, read: str) -> None:
+    field = struct.pack("<BI", 1, zlib.crc32(of)) + "Café/1.jpg".encode()
+    extra = struct.pack("<HH", 0x7075, len(field)) + field
+    extract(make_zip(tmp_path / "a.zip", zipped_by(FAT, "Cafe/1.jpg", extra=extra)), tmp_path / "target")
+    assert contents(tmp_path / "target") == {read: b"x"}
+
+
+def test_backslashes_of_windows_part_folders(tmp_path: Path) -> None:
+    members = [zipped_by(FAT, "b\\", b""), zipped_by(FAT, "b\\c\\d.txt"), zipped_by(FAT, "e/f.txt")]
+    extract(make_zip(tmp_path / "a.zip", *members), tmp_path / "target")
+    assert contents(tmp_path / "target") == {"b/c/d.txt": b"x", "e/f.txt": b"x"}
+
+
+@pytest.mark.parametrize("name", ["..\\evil", "b\\..\\..\\evil", "\\evil", "C:\\evil", "\\\\host\\evil", "b/c\\evil"])
+def test_backslashes_of_windows_lead_nowhere_else(tmp_path: Path, name: str) -> None:
+    assert_refused(make_zip(tmp_path / "a.zip", zipped_by(FAT, name)), "unsafe-path")
+
+
+def test_what_macos_and_windows_add_is_left_out(archive: Path, tmp_path: Path) -> None:
+    added = ["__MACOSX/b/._c.jpg", ".DS_Store", "b/.DS_Store", "b/._c.jpg", "b/Thumbs.db", "desktop.ini"]
+    extract(make(archive, ("b/c.jpg", b"c"), *((name, b"added") for name in added)), tmp_path / "target")
+    assert contents(tmp_path / "target") == {"b/c.jpg": b"c"}
+    assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["b", "c.jpg"]
+
+
+def test_what_is_left_out_is_checked_all_the_same(tmp_path: Path) -> None:
+    assert_refused(make_zip(tmp_path / "a.zip", ("../__MACOSX/evil", b"evil")), "unsafe-path")
+    assert_refused(make_tar(tmp_path / "a.tar", (".DS_Store", bytes(2000))), "too-many-bytes", max_bytes=1000)
+
+
+@pytest.mark.skipif(not shutil.which("unzip"), reason="unzip is not installed")
+def test_names_are_those_that_unzip_reads(tmp_path: Path) -> None:
+    members = [(name, b"x") for name in NAMES] + [zipped_by(FAT, "b\\c.txt"), zipped_by(UNIX, "d/e.txt")]
+    archive = without_flag(make_zip(tmp_path / "a.zip", *members))
+    command = ["unzip", "-q", str(archive), "-d", str(tmp_path / "unzip")]
+    subprocess.run(command, env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}, capture_output=True, check=False)
+    extract(archive, tmp_path / "target")
+    assert sorted(contents(tmp_path / "target")) == sorted(contents(tmp_path / "unzip"))
 
 
 # --- where it goes ----------------------------------------------------------------------------------------------------

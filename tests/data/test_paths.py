@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.data.paths import find_file
+from recompose.data.paths import find_file, find_folder
 from recompose.errors import DataError
 from tests.errors import raises
 
@@ -34,3 +34,26 @@ def test_files_that_differ_are_refused(tmp_path: Path) -> None:
     put(tmp_path / "1/words.txt", "blue\n")
     with raises(DataError, "not-one-file", place=tmp_path / "words.txt"):
         find_file(tmp_path, "words.txt")
+
+
+def test_other_case_is_read_where_the_right_one_is_absent(tmp_path: Path) -> None:
+    other = put(tmp_path / "0/XLSA17/Data/CUB/Res101.MAT", "other")
+    assert find_folder(tmp_path, "xlsa17/data/CUB") == other.parent
+    assert find_file(tmp_path, "CUB/res101.mat") == other
+    right = put(tmp_path / "1/xlsa17/data/CUB/res101.mat", "right")
+    assert find_folder(tmp_path, "xlsa17/data/CUB") == right.parent
+    assert find_file(tmp_path, "CUB/res101.mat") == right
+
+
+def test_accents_are_read_as_macos_stores_them(tmp_path: Path) -> None:
+    stored = put(tmp_path / "Cafe\u0301/1.jpg")
+    assert find_file(tmp_path, "Caf\u00e9/1.jpg") == stored
+
+
+def test_a_folder_in_a_folder_of_its_name_is_found(tmp_path: Path) -> None:
+    """Windows unpacks an archive into a folder of the archive's name."""
+    put(tmp_path / "train2014/train2014/train2014/1.jpg")
+    assert find_folder(tmp_path, "train2014") == tmp_path / "train2014/train2014/train2014"
+    put(tmp_path / "train2014/2.jpg")
+    with raises(DataError, "not-one-folder"):
+        find_folder(tmp_path, "train2014")

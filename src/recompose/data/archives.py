@@ -10,14 +10,16 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from recompose.data.paths import is_litter
 from recompose.errors import UnsafeArchive
 
 _CHUNK = 2**20
+_UTF_8, _FAT, _UNICODE_PATH = 0x800, 0, 0x7075  # of a zip: a flag, the system that wrote a member, an extra field
 
 _ERRORS = (
     ValueError,  # this module's own among them, and the readers' for malformed headers
@@ -34,8 +36,9 @@ _ERRORS = (
 def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_files: int = 2_000_000) -> None:
     """Extract a .zip, .tar, .tar.gz or .tgz into the new folder ``target``, which appears whole or not at all.
 
-    Only plain files and folders inside ``target`` are extracted, with the usual modes of new files. In a tar, tarfile's
-    filter for data (PEP 706) checks the paths, and makes absolute ones relative.
+    Only plain files and folders inside ``target`` are extracted, with the usual modes of new files, and without the
+    files that macOS and Windows add. Names in a zip are those that ``unzip`` reads. In a tar, tarfile's filter for data
+    (PEP 706) checks the paths, and makes absolute ones relative.
 
     Raises:
         UnsafeArchive: the archive holds anything else, more than ``max_bytes`` of content, or more than ``max_files``
@@ -119,10 +122,13 @@ def _name_member(archive: Path, name: str, budget: _Budget) -> Iterator[None]:
 def _extract_zip(archive: Path, folder: Path, budget: _Budget) -> None:
     with zipfile.ZipFile(archive) as file:
         for info in file.infolist():
-            with _name_member(archive, info.filename, budget):
+            name = _zip_name(info)
+            with _name_member(archive, name, budget):
                 _check_zip_member(info)
-                path = folder / _safe_path(info.filename)
-                if info.filename.endswith("/"):
+                path = folder / _safe_path(name)
+                if is_litter(name):
+                    continue
+                if name.endswith("/"):
                     path.mkdir(parents=True, exist_ok=True)
                     continue
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,6 +136,30 @@ def _extract_zip(archive: Path, folder: Path, budget: _Budget) -> None:
                     while chunk := source.read(_CHUNK):
                         budget.spend_bytes(len(chunk))
                         target.write(chunk)
+
+
+def _zip_name(info: zipfile.ZipInfo) -> str:
+    """Return the name of a member as ``unzip`` reads it.
+
+    Archives of macOS and Windows have names in UTF-8 without the flag that says so, or in a field of their own, and
+    those of some programs on Windows have backslashes.
+    """
+    name = info.filename
+    if not info.flag_bits & _UTF_8:
+        stored = info.orig_filename.encode("cp437")  # the bytes, all of which have a character there
+        with suppress(UnicodeDecodeError):
+            name = (_unicode_path(info.extra, stored) or stored.partition(b"\0")[0]).decode("utf-8")
+    return name.replace("\\", "/") if info.create_system == _FAT and "/" not in name else name
+
+
+def _unicode_path(extra: bytes, stored: bytes) -> bytes:
+    """Return the name in UTF-8 of a member's extra fields, unless it belongs to another name than the stored one."""
+    while len(extra) >= 4:
+        kind, size = struct.unpack("<HH", extra[:4])
+        field, extra = extra[4 : 4 + size], extra[4 + size :]
+        if kind == _UNICODE_PATH and field[:5] == struct.pack("<BI", 1, zlib.crc32(stored)):
+            return field[5:]
+    return b""
 
 
 def _check_zip_member(info: zipfile.ZipInfo) -> None:
@@ -165,9 +195,11 @@ def _extract_tar(archive: Path, folder: Path, budget: _Budget) -> None:
             with _name_member(archive, info.name, budget):
                 if not (info.isreg() or info.isdir()) or info.issparse():  # a sparse file may hide how much it writes
                     raise UnsafeArchive("is neither a plain file nor a folder", code="special-file")
+                budget.spend_bytes(info.size)  # no more than this is read
+                if is_litter(info.name):
+                    continue
                 if info.isreg() and (folder / info.name.lstrip("/")).exists():
                     raise FileExistsError
-                budget.spend_bytes(info.size)  # no more than this is read
                 file.extract(info, folder, set_attrs=False, filter="data")
         if stream.last_read != bytes(tarfile.BLOCKSIZE):
             # tarfile takes a broken header for the end; the real end is a block of zeros.

@@ -310,7 +310,7 @@ class Paper(PaperSection):
         path = self.folder / "reported" / f"{artifact}.csv"
         if not path.exists():
             return []
-        return list(csv.DictReader(StringIO(read_text(path))))
+        return list(csv.DictReader(StringIO(read_text(path, newline=""), newline="")))
 
 
 def use_papers(folders: Mapping[str, Path]) -> None:

@@ -178,6 +178,15 @@ def test_ut_zappos_images_go_from_upstream_places_to_their_labels(unpacked: Path
     assert len(files(root / "images")) == len(LABELS)
 
 
+@pytest.mark.parametrize(("old", "new"), [("Levi's", "LEVI's"), ("Boots", "boots"), ("1.jpg", "1.JPG")])
+def test_ut_zappos_images_are_found_in_other_case(unpacked: Path, splits: Path, root: Path, old: str, new: str) -> None:
+    pack_split(splits / "ut-zap50k", records())
+    for number, path in enumerate(UPSTREAM):
+        put(unpacked / "ut-zap50k-images" / path.replace(old, new), f"#{number}")
+    ut_zappos.arrange(unpacked, root)
+    assert_arranged(ut_zappos, root)
+
+
 def test_two_records_of_one_upstream_image_both_get_it(unpacked: Path, splits: Path, root: Path) -> None:
     pack_ut_zappos(unpacked, splits, _image=UPSTREAM[0])
     ut_zappos.arrange(unpacked, root)

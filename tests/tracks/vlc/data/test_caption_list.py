@@ -78,5 +78,5 @@ def test_two_corpora_are_not_mixed(tmp_path: Path) -> None:
     folder = unpacked(
         tmp_path / "more", ("1.tgz", {"coca_captions/0.txt": b""}), ("2.tgz", {"coca_captions/0.txt": b""})
     )
-    with raises(DataError, "several-folders", "coca_captions"):
+    with raises(DataError, "not-one-folder", "coca_captions"):
         arrange(folder, tmp_path)

@@ -1,5 +1,6 @@
 """WordNet's files, written by hand: what is unpacked, and what is refused."""
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,12 @@ def test_archives_of_nltk_and_of_princeton_are_unpacked(tmp_path: Path, archive:
     unpack(path, tmp_path / "corpus/lexicon")
     assert contents(tmp_path / "corpus") == {f"lexicon/{name}": content for name, content in files.items()}
     check(tmp_path / "corpus/lexicon")
+
+
+def test_a_byte_order_mark_before_an_index_is_passed_over(tmp_path: Path) -> None:
+    files = {name: BOM_UTF8 + file if name.startswith("index.") else file for name, file in lexicon_files().items()}
+    unpack(pack(tmp_path / "wordnet.zip", files), tmp_path / "lexicon")
+    assert WordNet(tmp_path / "lexicon").synsets("dogs", "n")[0].lemmas == ("dog",)
 
 
 def check_refused(tmp_path: Path, files: dict[str, bytes], code: str, place: str) -> None:

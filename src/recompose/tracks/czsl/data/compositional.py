@@ -17,6 +17,7 @@ import torch
 
 from recompose.data.paths import is_inside
 from recompose.errors import DataError
+from recompose.files import read_text
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
 
@@ -40,8 +41,8 @@ def read_pairs(path: Path) -> list[Pair]:
         DataError: no such file, a line that is not two words, or a pair that occurs twice.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_text(path).splitlines()
+    except OSError as error:
         raise DataError(f"{path} cannot be read: {error}", code="unreadable-file", place=path) from None
     pairs: dict[Pair, str] = {}
     for number, line in enumerate(lines, start=1):

@@ -3,6 +3,7 @@
 import re
 import zipfile
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,7 +51,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
                 place = f"{path}:{number}"
                 message = f"{place} is longer than any line of GloVe's: this is another file."
                 raise WordVectorsError(message, code="long-line", place=place)
-            word, _, numbers = line.partition(b" ")
+            word, _, numbers = (line.removeprefix(BOM_UTF8) if number == 1 else line).partition(b" ")
             yield number, word.decode("utf-8", "replace"), numbers
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from recompose.data.paths import find_folder, is_inside
+from recompose.data.paths import find_folder, is_inside, spelling
 from recompose.errors import DataError
 from recompose.tracks.czsl.data import compositional
 from recompose.tracks.czsl.data.layout import METADATA
@@ -17,6 +17,7 @@ def arrange(unpacked: Path, root: Path) -> None:
     """Move the unpacked archives into the common layout; the metadata's ``_image`` is an image's path upstream."""
     move_split(unpacked, "ut-zap50k", root)
     upstream = find_folder(unpacked, "ut-zap50k-images")
+    files = {spelling(path.relative_to(upstream).as_posix()): path for path in upstream.rglob("*") if path.is_file()}
     metadata = root / METADATA
     for number, record in enumerate(compositional.read_metadata(metadata)):
         if not isinstance(record.get("_image"), str):
@@ -27,12 +28,13 @@ def arrange(unpacked: Path, root: Path) -> None:
         if not (is_inside(source) and is_inside(target)):
             fault = f"{source!r} or {target!r} leads out of its folder"
             raise compositional.record_error("outside-path", metadata, number, fault)
-        if not (upstream / source).is_file():
+        file = upstream / source if (upstream / source).is_file() else files.get(spelling(source))
+        if file is None:
             message = f"{upstream} lacks {source}, which {metadata} names in record {number}"
             raise DataError(message, code="missing-image", place=upstream / source)
         place = root / "images" / target
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.hardlink_to(upstream / source)  # two records may have the same upstream image
+        place.hardlink_to(file)  # two records may have the same upstream image
 
 
 def read(root: Path) -> compositional.PairData:

@@ -16,7 +16,7 @@ Validation without a leak: ``trainval_loc`` divided by the classes of ``traincla
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
@@ -84,6 +84,7 @@ def read(root: Path, expected: Counts, class_of: Callable[[tuple[str, ...]], str
     paths = _paths(_texts(index["image_files"], root / INDEX, "image_files"), root / INDEX)
     if len(paths) != len(labels):
         raise _fault("wrong-count", f"{root / INDEX}: labels", f"{len(labels)} of {len(paths)} image_files")
+    _check_counts({"images": len(paths), "attributes": len(attributes)}, expected, root)
     if class_of:
         _check_labels(labels, paths, classes, root / INDEX, class_of)
     splits = _splits({split: fields[f"{split}_loc"] for split in SPLITS}, len(labels), splits_file)
@@ -100,7 +101,7 @@ def read(root: Path, expected: Counts, class_of: Callable[[tuple[str, ...]], str
         splits,
         _hard(index.get("hard"), len(labels), root / INDEX),
     )
-    _check_counts(data, expected, root)
+    _check_counts(data.statistics, expected, root)
     _check_images(data, root)
     return data
 
@@ -307,7 +308,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
         if path.stat().st_size > _MOST_BYTES:
             raise _fault("large-file", path, f"is too large for a list of names: beyond {_MOST_BYTES} bytes")
         lines = read_text(path).split("\n")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise _fault("damaged-file", path, f"cannot be read: {error}") from None
     return [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
 
@@ -367,12 +368,12 @@ def _words(path: Path, attributes: int, names: Path) -> np.ndarray:
     return words
 
 
-def _check_counts(data: ClassData, expected: Counts, root: Path) -> None:
-    counts = data.statistics
+def _check_counts(counts: Mapping[str, int], expected: Counts, root: Path) -> None:
+    """Check those of the expected counts that are known."""
     wrong = [
         f"{name.replace('_', ' ')}: {counts[name]} instead of {right}"
         for name, right in asdict(expected).items()
-        if counts[name] != right
+        if counts.get(name, right) != right
     ]
     if wrong:
         fault = f"is not the data set it should be ({'; '.join(wrong)}); is this another version of its split?"

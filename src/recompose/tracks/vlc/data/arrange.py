@@ -134,7 +134,7 @@ def _is_used(source: Source, name: str, absent: list[str] | None) -> bool:
 
 def _stem(name: str) -> str:
     """Return the name of the folder for an archive's content; that of another file."""
-    return next((name.removesuffix(end) for end in (*ARCHIVES, ".parquet") if name.endswith(end)), name)
+    return next((name[: -len(end)] for end in (*ARCHIVES, ".parquet") if name.lower().endswith(end)), name)
 
 
 def _stored(source: Source, form: str, root: Path, data: Path, folder: Path | None) -> Iterator[tuple[Path, str]]:
@@ -163,7 +163,7 @@ def _place(path: Path, name: str, source: Source, root: Path, data: Path) -> Non
         unpacked, staged = work / "unpacked", work / "staged"
         try:
             _unpack(path, unpacked / _stem(name), source)
-            for inner in [file for file in _files(unpacked) if file.name.endswith(ARCHIVES)]:
+            for inner in [file for file in _files(unpacked) if file.name.lower().endswith(ARCHIVES)]:
                 if not (there := inner.with_name(_stem(inner.name))).exists():
                     extract(inner, there)
             for file, target in _targets(unpacked, source):
@@ -184,7 +184,7 @@ def _unpack(path: Path, folder: Path, source: Source) -> None:
     folder.parent.mkdir(parents=True)
     if source.unpack:
         source.unpack(path, folder)
-    elif path.name.endswith(ARCHIVES):
+    elif path.name.lower().endswith(ARCHIVES):
         extract(path, folder)
     else:
         shutil.copyfile(path, folder)

@@ -13,7 +13,9 @@ caption, which that loader skips, is an error here.
 
 from pathlib import Path
 
+from recompose.data.paths import find_folder, is_litter
 from recompose.errors import DataError
+from recompose.files import read_text
 from recompose.tracks.vlc.data.captions import Captions
 
 CAPTIONS = "captions"
@@ -34,19 +36,16 @@ def arrange(unpacked: Path, folder: Path) -> None:
     Raises:
         DataError: two captions have one name, or a file is missing.
     """
-    coca = sorted(path for path in unpacked.rglob(COCA) if path.is_dir())
-    if len(coca) > 1:
-        message = f"{unpacked}: expected one folder {COCA} in the unpacked archives, found {len(coca)}"
-        raise DataError(message, code="several-folders", place=unpacked / COCA)
-    for path in coca:
-        path.rename(folder / CAPTIONS)
+    coca = any(path.is_dir() for path in unpacked.rglob(COCA))
+    if coca:
+        find_folder(unpacked, COCA).rename(folder / CAPTIONS)
     (folder / CAPTIONS).mkdir(exist_ok=True)
     for file in sorted(path for path in unpacked.rglob("*") if path.is_file()):
-        if file.suffix.lower() in SUFFIXES:
+        if _is_image(file):
             shard = folder / "images" / file.relative_to(unpacked).parts[0].zfill(5)
             shard.mkdir(parents=True, exist_ok=True)
             _move(file, shard / file.name)
-        elif file.suffix == ".txt" and not coca:
+        elif file.suffix.lower() == ".txt" and not coca:
             _move(file, folder / CAPTIONS / file.name)
 
 
@@ -66,23 +65,24 @@ def read(root: Path) -> Captions:
     """
     if not (root / CAPTIONS).is_dir():
         raise _error(root / CAPTIONS, "missing-file", f"is missing. Required files: {LAYOUT}")
-    images = sorted(path for path in (root / "images").rglob("*") if path.suffix.lower() in SUFFIXES)
+    images = sorted(filter(_is_image, (root / "images").rglob("*")))
     if not images:
         raise _error(root / "images", "missing-image", f"holds no images. Required files: {LAYOUT}")
     captions = tuple(_caption(root / CAPTIONS / f"{path.stem}.txt", path) for path in images)
     return Captions(tuple(path.relative_to(root).as_posix() for path in images), captions)
 
 
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES and not is_litter(path.name)
+
+
 def _caption(path: Path, image: Path) -> str:
     """Return the first line, with its end, as the released loader reads it."""
     try:
-        with path.open(encoding="utf-8") as file:
-            caption = file.readline()
+        caption = "".join(read_text(path).partition("\n")[:2])
     except FileNotFoundError:
         message = f"is missing, the caption of {image}; put it there or remove the image"
         raise _error(path, "missing-file", message) from None
-    except UnicodeDecodeError:
-        raise _error(path, "no-text", f"is not UTF-8; correct it, or remove it and {image}") from None
     if not caption.strip():
         raise _error(path, "empty-text", f"holds no caption; correct it, or remove it and {image}")
     return caption

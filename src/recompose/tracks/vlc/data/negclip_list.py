@@ -15,6 +15,7 @@ from pathlib import Path
 
 from recompose.data.paths import find_file, find_folder, is_inside
 from recompose.errors import DataError
+from recompose.files import read_text
 from recompose.tracks.vlc.data.captions import Captions
 
 LIST = "train_neg_clip.tsv"
@@ -113,13 +114,10 @@ def _rows(path: Path) -> list[tuple[int, str, str, str | None]]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_text(path, newline="")
     except FileNotFoundError:
         message = f"{path} is missing. Required files: {LAYOUT}"
         raise DataError(message, code="missing-file", place=path) from None
-    except UnicodeDecodeError as error:
-        message = "not UTF-8; replace it with the published file"
-        raise _error(path, f"byte {error.start + 1}", "no-text", message) from None
 
 
 def _error(path: Path, part: str, code: str, fault: str) -> DataError:

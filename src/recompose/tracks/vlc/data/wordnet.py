@@ -8,6 +8,7 @@ folder ``dict``. NLTK's reader also opens ``lexnames`` and ``index.sense``, whic
 import re
 import shutil
 import tempfile
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from recompose.data.archives import extract
@@ -72,7 +73,7 @@ def check(folder: Path, origin: Path | None = None) -> None:
             actual = "names no release" if release is None else f"is of release {release[1].decode()}"
             message = f"{actual}, not {VERSION}. Required files: {LAYOUT}"
             raise _error(origin, f"data.{part}", "other-release", message)
-        _check_places(origin, part, data, (folder / f"index.{part}").read_bytes())
+        _check_places(origin, part, data, (folder / f"index.{part}").read_bytes().removeprefix(BOM_UTF8))
 
 
 def _check_places(origin: Path, part: str, data: bytes, index: bytes) -> None:

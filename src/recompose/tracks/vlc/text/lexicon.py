@@ -361,7 +361,7 @@ def _prepositions(path: Path) -> Mapping[str, int]:
 
 
 def _lines(path: Path) -> Iterable[str]:
-    return _bytes(path).decode("utf-8", "replace").splitlines()
+    return _bytes(path).decode("utf-8-sig", "replace").splitlines()
 
 
 def _bytes(path: Path) -> bytes:

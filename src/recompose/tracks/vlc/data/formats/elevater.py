@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from recompose.data.paths import is_inside
+from recompose.files import read_text
 from recompose.tracks.vlc.data.formats.reading import (
     AnnotationItem,
     Key,
@@ -296,6 +297,6 @@ def unpacked_path(name: str) -> str:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise fault(path, "no-text", f"cannot be read as text in UTF-8 ({type(error).__name__})") from None
+        return read_text(path)
+    except OSError as error:
+        raise fault(path, "no-text", f"cannot be read ({error.strerror})") from None

@@ -17,6 +17,7 @@ import numpy as np
 
 from recompose.data.paths import is_inside
 from recompose.errors import DataError, MissingFilesError
+from recompose.files import read_text
 from recompose.tracks.vlc.data.suite import Box, Collector, Similarity
 
 T = TypeVar("T")
@@ -330,11 +331,9 @@ def _wrong_length(path: Path, place: str, cells: Sequence[str], header: Sequence
 
 def _content(path: Path, layout: str) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_text(path, newline="")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise missing_error(path, "is absent", layout) from None
-    except UnicodeDecodeError as error:
-        raise fault(path, "no-text", "not UTF-8", f"byte {error.start + 1}") from None
     except OSError as error:
         message = f"{path} is not readable: {error.strerror}; check its permissions"
         raise DataError(message, code="unreadable-file", place=path) from None

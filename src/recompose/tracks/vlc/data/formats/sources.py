@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from recompose.data.paths import is_inside
+from recompose.data.paths import is_inside, is_litter
 from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -38,8 +38,8 @@ class Source:
 
     def target(self, name: str) -> str | None:
         """Return the place, below the root of raw files, of a file in it; None if no suite reads that file."""
-        parts = PurePosixPath(name).parts
-        if not is_inside(name) or not name.isprintable() or any(part.startswith((".", "__MACOSX")) for part in parts):
+        hidden = any(part.startswith(".") for part in PurePosixPath(name).parts)
+        if not is_inside(name) or not name.isprintable() or hidden or is_litter(name):
             return None
         for pattern, folder in self.places.items():
             if match := re.fullmatch(f"(?:.*/)?{pattern}", name):
