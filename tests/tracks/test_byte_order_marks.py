@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import recompose.tracks
+from recompose.errors import DataError
 from recompose.papers.declaration import Paper
 from recompose.params.reading import read_document
 from recompose.tracks.czsl.data.compositional import read_pairs
@@ -18,6 +19,7 @@ from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.vlc.data import caption_list, negclip_list
 from recompose.tracks.vlc.data.formats import elevater, reading
 from recompose.tracks.vlc.text import lexicon
+from tests.errors import raises
 
 ROOT = Path(recompose.tracks.__file__).parent
 
@@ -79,9 +81,12 @@ READERS: dict[str, tuple[str, str, Callable[[Path], Any]]] = {
     ),
     "a caption": (f"{caption_list.CAPTIONS}/1.txt", "A yak.\nmore", with_image(caption_list.read, "images/0/1.jpg")),
     "words": ("index.noun", "yak n 1 0 1 0 00000000\n", lexicon._index),
-    "parameters": ("a.yaml", "a: 1\n", lambda path: read_document(path.read_text("utf-8"), "a")),
     "printed values": ("reported/table-1.csv", "row,a\nCSP,1.0\n", reported),
 }
+
+
+def test_a_byte_order_mark_before_parameters_is_passed_over() -> None:
+    assert read_document("\ufeffa: 1\n", "params.yaml") == {"a": 1}
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -94,6 +99,16 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path, name: str) -> None:
     assert without
     path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
     assert read(path) == without
+
+
+@pytest.mark.parametrize("name", [name for name in READERS if not {"vectors", "words"} & {*name.split()}])
+def test_a_text_that_is_not_utf_8_is_named_with_its_line(tmp_path: Path, name: str) -> None:
+    file, text, read = READERS[name]
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() + b"\n\xff\n")
+    with raises(DataError, "no-utf-8", f"{path}:{text.count(chr(10)) + 2}"):
+        read(path)
 
 
 def test_texts_of_data_sets_are_read_in_one_way() -> None:

@@ -151,13 +151,6 @@ def test_a_missing_list_is_named(root: Path, split: str) -> None:
         compositional.read(root, EXPECTED)
 
 
-def test_a_list_that_is_no_text_is_named(root: Path) -> None:
-    path = root / SPLIT_NAME / "train_pairs.txt"
-    path.write_bytes(b"wet d\xff\xfeg\n")
-    with raises(DataError, code="unreadable-file", place=path):
-        compositional.read(root, EXPECTED)
-
-
 def test_a_folder_in_the_place_of_a_list_is_named(root: Path) -> None:
     with raises(DataError, code="unreadable-file", place=root / SPLIT_NAME):
         read_pairs(root / SPLIT_NAME)

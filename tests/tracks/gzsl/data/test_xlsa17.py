@@ -398,7 +398,7 @@ def test_lists_are_text_of_some_size(root: Path, name: str, monkeypatch: pytest.
     World().write(root)
     whole = (root / name).read_bytes()
     (root / name).write_bytes(whole + b"\xff\xfe")
-    refuse(root, "damaged-file", name)
+    refuse(root, "no-utf-8", name)
     (root / name).write_bytes(whole.replace(b"\n", b"\r\n"))
     assert xlsa17.read(root, COUNTS)
     monkeypatch.setattr(xlsa17, "_MOST_BYTES", 3)

@@ -54,7 +54,7 @@ def test_a_caption_of_the_web_does_not_stand_in_for_one_of_coca(tmp_path: Path) 
     assert str(root / "images/00000/1.jpg") in str(caught.value)
 
 
-@pytest.mark.parametrize(("content", "code"), [(b"\xff", "no-text"), (b" \n", "empty-text")])
+@pytest.mark.parametrize(("content", "code"), [(b"\xff", "no-utf-8"), (b" \n", "empty-text")])
 def test_captions_that_are_none(tmp_path: Path, content: bytes, code: str) -> None:
     root = arranged(tmp_path, ("0.tar", shard("0")))
     (root / "captions/0.txt").write_bytes(content)

@@ -86,13 +86,10 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, table: str, code: str
     assert str(tmp_path) in str(caught.value)
 
 
-def test_no_list_and_no_text(tmp_path: Path) -> None:
+def test_no_list(tmp_path: Path) -> None:
     with raises(DataError, "missing-file", tmp_path / LIST) as caught:
         read(tmp_path)
     assert LAYOUT in str(caught.value)
-    (tmp_path / LIST).write_bytes(HEADER.encode() + b"\xff")
-    with raises(DataError, "no-text", f"{LIST}, byte {len(HEADER) + 1}"):
-        read(tmp_path)
 
 
 def test_archives_are_arranged(tmp_path: Path) -> None:

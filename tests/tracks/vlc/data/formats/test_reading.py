@@ -58,7 +58,6 @@ def test_an_absent_file_says_in_one_line_what_goes_where(tmp_path: Path) -> None
     [
         (b"", "no-json", ", line 1"),
         (b'[\n{"x": 1},\n]', "no-json", ", line 3"),
-        (b"\xff\xfe", "no-text", ", byte 1"),
         (b"[]", "no-items", ""),
         (b"{}", "no-items", ""),
         (b"3", "wrong-kind", ""),
