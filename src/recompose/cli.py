@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
@@ -455,7 +456,8 @@ def clip_benchmark(
     documents = MODEL_TRACK.clip_benchmark_documents(result)
     for name, document in documents.items():
         write_json(folder / name, document)
-    say(f"{len(documents)} files are written to {folder}; `clip_benchmark build {folder}` makes a table of them")
+    command = f"clip_benchmark build {quote(str(folder))}"
+    say(f"{len(documents)} files are written to {folder}; `{command}` makes a table of them")
 
 
 @app.command()

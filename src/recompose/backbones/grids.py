@@ -170,7 +170,8 @@ def from_hdf5(path: Path, folder: Path, *, images: int) -> None:
         fault = f"{path} is missing: put it there, or compute the grids with a backbone"
         raise DataError(fault, code="missing-file", place=path) from None
     except OSError as error:
-        raise DataError(f"{path} is no whole HDF5 file: {error}", code="damaged-file", place=path) from None
+        reason = " ".join(str(error).split())
+        raise DataError(f"{path} is no whole HDF5 file: {reason}", code="damaged-file", place=path) from None
     with file:
         maps = _feature_maps(file, path, images)
         channels, height, width = maps.shape[1:]

@@ -109,7 +109,7 @@ def read_document(text: str, source: str) -> Any:
         if mark:
             place, fault = f"{source}:{mark.line + 1}", f"line {mark.line + 1}, column {mark.column + 1}: {fault}"
     except yaml.YAMLError as error:
-        fault = str(error)
+        fault = " ".join(str(error).split())
     raise ParamsError(f"{source} is not valid YAML: {fault}", code="no-yaml", place=place)
 
 

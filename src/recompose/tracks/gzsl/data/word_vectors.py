@@ -31,6 +31,8 @@ def read_words(path: Path) -> np.ndarray:
         raise WordVectorsError(message, code="large-file", place=path)
     try:
         array = _unpickle(path) if path.suffix == ".pkl" else np.load(path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise ValueError("it is an archive of several")
     except Exception as error:  # a damaged or hostile file can raise any exception
         reason = (str(error) or repr(error)).splitlines()[0]
         code = error.code if isinstance(error, WordVectorsError) else "no-array"

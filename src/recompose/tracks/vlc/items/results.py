@@ -1,6 +1,7 @@
 """The file ``results.json`` that ``recompose evaluate`` writes, read again."""
 
 from pathlib import Path
+from shlex import quote
 
 from pydantic import BaseModel, ValidationError
 
@@ -37,7 +38,7 @@ class EvaluationResult(BaseModel):
         try:
             return cls.model_validate_json(path.read_text(encoding="utf-8"))
         except OSError as error:
-            message = f"{path}: {error.strerror}; `recompose evaluate ... --out {folder}` writes it"
+            message = f"{path}: {error.strerror}; `recompose evaluate ... --out {quote(str(folder))}` writes it"
             raise DataError(message, code="no-result", place=path) from None
         except (UnicodeDecodeError, ValidationError):
             message = f"{path} is not as `recompose evaluate` writes it: evaluate again"

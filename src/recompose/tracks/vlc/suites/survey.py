@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 
@@ -137,7 +138,8 @@ def suites_present(
         return [*named.values()], []
     on_disk = present_suites(root)
     if not on_disk:
-        message = f"no suite is below {root}; `recompose doctor --suites --data {root}` lists the files of all suites"
+        command = f"recompose doctor --suites --data {quote(str(root))}"
+        message = f"no suite is below {root}; `{command}` lists the files of all suites"
         raise DataError(message, code="missing-suite", place=root)
     others = [suite for suite in named.values() if suite.name not in FORMS]
     return [*map(find_suite, on_disk), *others], [name for name in FORMS if name not in on_disk]
