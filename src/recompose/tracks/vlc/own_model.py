@@ -4,7 +4,7 @@ The function returns an object or a mapping with four parts:
 
 - ``encode_image``: embeddings [images, E] of preprocessed pixels [images, ...], normalised or not
 - ``encode_text``: embeddings [texts, E] of token ids [texts, context]
-- ``preprocess``: the pixels of an image of PIL, a tensor
+- ``preprocess``: the pixels of an image of PIL in RGB, a tensor
 - ``tokenize``: the token ids [texts, context] of a list of texts, a tensor of integers
 
 Two more are for models that were trained with a sigmoid, as SigLIP: ``logit_scale``, the factor on cosines itself, and

@@ -27,12 +27,18 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def zipped(text: Path) -> Path:
+def zipped(text: Path, folder: str = "") -> Path:
     path = text.with_name("glove.6B.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("glove.6B.50d.txt", "cat 1 2 3\n")
-        archive.write(text, MEMBER)
+        archive.writestr(f"__MACOSX/._{MEMBER}", "macOS")
+        archive.write(text, folder + MEMBER)
     return path
+
+
+@pytest.mark.parametrize("folder", ["glove.6B/", "glove.6B\\"])
+def test_an_archive_that_somebody_packed_again_is_read(text: Path, folder: str) -> None:
+    np.testing.assert_array_equal(read_glove(zipped(text, folder), ["cat"]), [VECTORS["cat"]])
 
 
 @pytest.mark.parametrize(

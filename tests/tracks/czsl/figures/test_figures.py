@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from PIL import Image
 
+from recompose.errors import DataError
 from recompose.exhibits.style import Sheet, styled
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.figures import galleries, maps
+from tests.errors import raises
 from tests.exhibits.drawings import HOSTILE, texts
 
 pytestmark = pytest.mark.usefixtures("closed")
@@ -274,6 +276,6 @@ def test_images_with_hostile_pairs_can_be_shown(tmp_path: Path, name: str) -> No
 
 def test_an_image_that_is_not_on_this_disk_is_an_error(tmp_path: Path) -> None:
     figure, axes = plt.subplots(1, 1)
-    with pytest.raises(FileNotFoundError):
+    with raises(DataError, "damaged-image", tmp_path):
         images_of([("a", "u")], root=tmp_path).show(axes, 0)
     plt.close(figure)

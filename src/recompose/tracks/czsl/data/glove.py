@@ -31,8 +31,10 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
             yield file
         return
     try:
-        with zipfile.ZipFile(path) as archive, archive.open(MEMBER) as member:
-            yield member
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if re.split(r"[/\\]", name)[-1] == MEMBER]  # in any folder
+            with archive.open(next(iter(names), MEMBER)) as member:
+                yield member
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
         raise WordVectorsError(
             f"{path} is not a zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there.",
