@@ -1,4 +1,4 @@
-"""The programs that the project asks, git and DVC: where one is missing or refuses, its reason is passed on."""
+"""The programs that the project asks, such as git and DVC: where one is missing or refuses, it says why."""
 
 import subprocess
 from pathlib import Path
@@ -14,7 +14,7 @@ def git(*arguments: str, folder: Path = Path()) -> str:
     Raises:
         ProgramError: git is not installed, or refuses, as without a repository.
     """
-    return _output(["git", "--no-optional-locks", *arguments], folder)
+    return ask("git", "--no-optional-locks", *arguments, folder=folder)
 
 
 def dvc(*arguments: str, folder: Path) -> str:
@@ -23,20 +23,24 @@ def dvc(*arguments: str, folder: Path) -> str:
     Raises:
         ProgramError: DVC is not installed, or refuses, as without a git repository.
     """
-    return _output(["dvc", *arguments], folder)
+    return ask("dvc", *arguments, folder=folder)
 
 
-def _output(command: list[str], folder: Path) -> str:
-    name = command[0]
+def ask(name: str, *arguments: str, folder: Path = Path(), patience: float = PATIENCE) -> str:
+    """Return the output of a program in a folder.
+
+    Raises:
+        ProgramError: it is not installed, refuses, or does not answer for so many seconds.
+    """
     try:
         process = subprocess.run(
-            command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", timeout=PATIENCE
+            [name, *arguments], cwd=folder, capture_output=True, encoding="utf-8", errors="replace", timeout=patience
         )
     except OSError as error:
         fault = "is not installed" if error.filename == name else f"cannot be started ({error})"
         raise ProgramError(f"{name} {fault}", place=name) from None
     except subprocess.TimeoutExpired:
-        raise ProgramError(f"{name} has not answered for {PATIENCE} seconds", place=name) from None
+        raise ProgramError(f"{name} has not answered for {patience:g} seconds", place=name) from None
     if process.returncode:
         reason = " ".join((process.stderr.strip() or process.stdout).split()) or f"exit status {process.returncode}"
         raise ProgramError(f"{name}: {reason}", place=name)

@@ -101,7 +101,8 @@ def test_where_slurm_has_gpus_is_said_and_what_it_lacks() -> None:
     assert (check_scheduler(there).state, "[slurm]" in check_scheduler(there).remedy) == (WARNING, True)
     fine = check_scheduler(replace(there, plugin=True))
     assert (fine.state, "main (1 x gpu:2)" in fine.finding) == (FINE, True)
-    assert check_scheduler(replace(HERE, slurm="", plugin=True)).state == WARNING
+    silent = check_scheduler(replace(HERE, slurm="", plugin=True, slurm_fault="no route"))
+    assert (silent.state, "no route" in silent.finding) == (WARNING, True)
 
 
 def test_partitions_with_gpus_are_named_and_of_many_the_first() -> None:
@@ -112,11 +113,11 @@ def test_partitions_with_gpus_are_named_and_of_many_the_first() -> None:
 
 def test_a_slurm_that_does_not_answer_is_none_to_count_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert slurm_gpus() is None
+    assert slurm_gpus() == (None, "")
     for name, does in (("sbatch", "exit 0"), ("sinfo", "echo unable to contact >&2; exit 1")):
         (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
         (tmp_path / name).chmod(0o755)
-    assert slurm_gpus() == ""
+    assert slurm_gpus() == ("", "sinfo: unable to contact")
 
 
 def test_torch_that_cannot_be_imported_stops_the_workflow(monkeypatch: pytest.MonkeyPatch) -> None:

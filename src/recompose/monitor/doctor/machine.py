@@ -2,7 +2,6 @@
 
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from recompose.environment import LOCK, PACKAGES
+from recompose.errors import ProgramError
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
 from recompose.monitor.work_plan import PlannedItem
 from recompose.params import Trainer
 from recompose.plan import Recipe
+from recompose.programs import ask
 
 OLDEST = (3, 11)
 PLUGIN = "snakemake_executor_plugin_slurm"
@@ -43,6 +44,7 @@ class SystemInfo:
     gpus: tuple[Gpu, ...]
     slurm: str | None  # partitions with GPUs; None: no Slurm; empty: Slurm does not answer
     plugin: bool  # true where Snakemake's plugin for Slurm is installed
+    slurm_fault: str = ""  # why Slurm does not answer
 
     @classmethod
     def here(cls) -> "SystemInfo":
@@ -52,14 +54,8 @@ class SystemInfo:
             cuda, gpus = _torch_gpus()
         except (ImportError, OSError):  # torch, or a library that it loads, is missing
             cuda, gpus, packages["torch"] = None, (), None
-        return cls(
-            sys.version_info[:3],
-            packages,
-            cuda,
-            gpus,
-            slurm_gpus(),
-            find_spec(PLUGIN) is not None,
-        )
+        slurm, fault = slurm_gpus()
+        return cls(sys.version_info[:3], packages, cuda, gpus, slurm, find_spec(PLUGIN) is not None, fault)
 
 
 def _version(package: str) -> str | None:
@@ -82,16 +78,15 @@ def _gpus(cuda: Any) -> Iterator[Gpu]:
         yield Gpu(properties.name, properties.total_memory, properties.major >= 8)
 
 
-def slurm_gpus() -> str | None:
-    """Describe Slurm's partitions with GPUs; None without Slurm, empty where Slurm does not answer."""
+def slurm_gpus() -> tuple[str | None, str]:
+    """Describe Slurm's partitions with GPUs; None without Slurm, empty with the reason where it does not answer."""
     if shutil.which("sbatch") is None:
-        return None
-    command = ("sinfo", "--noheader", "--format=%R|%D|%G")  # partition, nodes, resources of each node
+        return None, ""
+    options = ("--noheader", "--format=%R|%D|%G")  # partition, nodes, resources of each node
     try:
-        listing = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return gpu_partitions(listing)
+        return gpu_partitions(ask("sinfo", *options, patience=PATIENCE)), ""
+    except ProgramError as error:
+        return "", str(error)
 
 
 def gpu_partitions(listing: str) -> str:
@@ -213,7 +208,8 @@ def check_scheduler(system: SystemInfo) -> Check:
     if system.slurm is None:
         return Check("scheduler", FINE, "none: jobs run on this machine")
     if not system.slurm:
-        return Check("scheduler", WARNING, "Slurm, which does not answer", "`sinfo` shows why; jobs can run here, too")
+        finding = f"Slurm, which does not answer ({system.slurm_fault})"
+        return Check("scheduler", WARNING, finding, "jobs can run here, too")
     finding = f"Slurm, {system.slurm}"
     if not system.plugin:
         return Check("scheduler", WARNING, f"{finding}; Snakemake's plugin is missing", "uv pip install -e '.[slurm]'")
