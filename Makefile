@@ -10,6 +10,10 @@ STAMP := $(VENV)/.environment
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export DVC_NO_ANALYTICS := 1
+# Snakemake and DVC keep files in the home, which a batch system or a container may not give
+ifneq ($(shell test -w "$$HOME" && echo writable),writable)
+export HOME := $(CURDIR)/.snakemake/home
+endif
 # what is imported is compiled then, once: compiling all that is installed takes four times as long as installing it
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -24,7 +24,9 @@ def refusing_dvc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A DVC that refuses everything; its reason."""
     program = tmp_path / "bin" / "dvc"
     program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho 'ERROR: failed:' >&2\necho '  no repository' >&2\nexit 255\n")
+    program.write_text(
+        "#!/bin/sh\necho 'ERROR: failed:' >&2\necho '  no repository' >&2\necho 'Traceback: x' >&2\nexit 255\n"
+    )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     return "dvc: ERROR: failed: no repository"

@@ -1,11 +1,13 @@
 """The programs that the project asks, such as git and DVC: where one is missing or refuses, it says why."""
 
+import re
 import subprocess
 from pathlib import Path
 
 from recompose.errors import ProgramError
 
 PATIENCE = 3600  # seconds after which a program counts as hanging
+_ASIDE = re.compile("Traceback|Having any troubles")  # what DVC adds to its reason
 
 
 def git(*arguments: str, folder: Path = Path()) -> str:
@@ -42,6 +44,7 @@ def ask(name: str, *arguments: str, folder: Path = Path(), patience: float = PAT
     except subprocess.TimeoutExpired:
         raise ProgramError(f"{name} has not answered for {patience:g} seconds", place=name) from None
     if process.returncode:
-        reason = " ".join((process.stderr.strip() or process.stdout).split()) or f"exit status {process.returncode}"
+        reason = " ".join(_ASIDE.split(process.stderr.strip() or process.stdout)[0].split())
+        reason = reason or f"exit status {process.returncode}"
         raise ProgramError(f"{name}: {reason}", place=name)
     return process.stdout.strip()

@@ -16,20 +16,37 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True, text=True).stdout
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_make_installs_into_the_environment_of_a_folder_with_an_odd_name(name: str, tmp_path: Path) -> None:
-    """The programs that install are stand-ins, which write down what they are told."""
-    root, told = tmp_path / name, tmp_path / "told"
+def project_with_stand_ins(root: Path) -> Path:
+    """Write what make needs into a folder, with programs that write down what they are told; return their folder."""
     programs = root / ".venv" / "bin"
     programs.mkdir(parents=True)
     for file in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copyfile(ROOT / file, root / file)
+    told = '"$VIRTUAL_ENV" "${PATH%%:*}" "$HOME" "$1"'
     for program in ("python", "uv"):
-        (programs / program).write_text('#!/bin/sh\nprintf "%s\\n" "$VIRTUAL_ENV" "${PATH%%:*}" "$1" >> "$TOLD"\n')
+        (programs / program).write_text(f'#!/bin/sh\nprintf "%s\\n" {told} >> "$TOLD"\n')
         (programs / program).chmod(0o755)
-    subprocess.run(["make", "--silent", "environment"], cwd=root, env=environment() | {"TOLD": str(told)}, check=True)
-    assert told.read_text().splitlines() == 2 * [str(root / ".venv"), str(programs), "pip"]
+    return programs
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_make_installs_into_the_environment_of_a_folder_with_an_odd_name(name: str, tmp_path: Path) -> None:
+    """The programs that install are stand-ins, which write down what they are told."""
+    root, told = tmp_path / name, tmp_path / "told"
+    programs = project_with_stand_ins(root)
+    home = {"HOME": str(tmp_path)}
+    subprocess.run(["make", "-s", "environment"], cwd=root, env=environment() | home | {"TOLD": str(told)}, check=True)
+    assert told.read_text().splitlines() == 2 * [str(root / ".venv"), str(programs), str(tmp_path), "pip"]
     assert (root / ".venv" / ".environment").exists()
+
+
+@pytest.mark.parametrize("home", [{}, {"HOME": "/nowhere/at/all"}])
+def test_programs_have_a_home_where_the_machine_gives_none(home: dict[str, str], tmp_path: Path) -> None:
+    root, told = tmp_path / "project", tmp_path / "told"
+    project_with_stand_ins(root)
+    variables = {name: value for name, value in environment().items() if name != "HOME"} | home
+    subprocess.run(["make", "-s", "environment"], cwd=root, env=variables | {"TOLD": str(told)}, check=True)
+    assert told.read_text().splitlines()[2] == str(root / ".snakemake" / "home")
 
 
 def test_a_clone_with_the_line_ends_of_windows_has_the_same_bytes(tmp_path: Path) -> None:
