@@ -28,6 +28,12 @@ def is_litter(name: str) -> bool:
     return "__MACOSX" in path.parts or path.name.startswith("._") or path.name in _LITTER
 
 
+def files_below(folder: Path) -> list[Path]:
+    """Return the files of a folder and of those in it, sorted, without what macOS and Windows added."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in files if not is_litter(path.relative_to(folder).as_posix()))
+
+
 def spelling(name: str) -> str:
     """Return a name in the form that is equal for all of its spellings: other case, and accents as macOS stores them.
 

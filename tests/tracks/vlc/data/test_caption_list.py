@@ -63,6 +63,14 @@ def test_captions_that_are_none(tmp_path: Path, content: bytes, code: str) -> No
     assert "\n" not in str(caught.value)
 
 
+def test_what_macos_adds_is_neither_image_nor_caption(tmp_path: Path) -> None:
+    root = arranged(tmp_path, ("0.tar", shard("0")))
+    (root / "images/00000/._0.jpg").touch()
+    (root / "captions/._0.txt").touch()
+    assert read(root).paths == ("images/00000/0.jpg",)
+    assert annotation_files(root) == ["captions/0.txt"]
+
+
 def test_nothing_there(tmp_path: Path) -> None:
     with raises(DataError, "missing-file", tmp_path / "captions") as caught:
         read(tmp_path)

@@ -14,7 +14,7 @@ from recompose.progress import say
 from recompose.tracks.catalogue import load_adapter, read_raw
 from recompose.tracks.czsl.catalogue import ADAPTERS
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
-from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.data.pairs import SPLITS, PairData
 
 LAYOUT = f"images/, {METADATA}, {SPLIT_NAME}/"
 
@@ -39,5 +39,5 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     pairs: PairData = read_raw(ADAPTERS, recipe.document, root)
     say(f"{recipe.name}: {len(pairs.samples)} images read; taking their digests", detail=True)
     pairs.write(folder)
-    lists = [path.relative_to(root).as_posix() for path in (root / SPLIT_NAME).glob("*_pairs.txt")]
+    lists = [f"{SPLIT_NAME}/{split}_pairs.txt" for split in SPLITS]
     return [METADATA, *lists, *(sample.path for sample in pairs.samples)]

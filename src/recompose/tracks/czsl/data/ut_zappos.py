@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from recompose.data.paths import find_folder, is_inside, spelling
+from recompose.data.paths import files_below, find_folder, is_inside, spelling
 from recompose.errors import DataError
 from recompose.tracks.czsl.data import compositional
 from recompose.tracks.czsl.data.layout import METADATA
@@ -17,7 +17,7 @@ def arrange(unpacked: Path, root: Path) -> None:
     """Move the unpacked archives into the common layout; the metadata's ``_image`` is an image's path upstream."""
     move_split(unpacked, "ut-zap50k", root)
     upstream = find_folder(unpacked, "ut-zap50k-images")
-    files = {spelling(path.relative_to(upstream).as_posix()): path for path in upstream.rglob("*") if path.is_file()}
+    files = {spelling(path.relative_to(upstream).as_posix()): path for path in files_below(upstream)}
     metadata = root / METADATA
     for number, record in enumerate(compositional.read_metadata(metadata)):
         if not isinstance(record.get("_image"), str):

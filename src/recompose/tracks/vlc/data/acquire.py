@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from recompose.data.archives import extract
+from recompose.data.paths import files_below
 from recompose.data.raw import draw_once, open_archive, unpack
 from recompose.errors import DataError
 from recompose.files import write_atomically, write_json
@@ -186,7 +187,7 @@ def _check_images(suite: str, images: list[str], root: Path, layout: str) -> Non
 
 def _files_below(folder: Path, root: Path) -> list[str]:
     """Return the files below a folder, by their paths below the root."""
-    return sorted(path.relative_to(root).as_posix() for path in folder.rglob("*") if path.is_file())
+    return [path.relative_to(root).as_posix() for path in files_below(folder)]
 
 
 def _other_files(root: Path, images: tuple[str, ...] | list[str]) -> list[str]:

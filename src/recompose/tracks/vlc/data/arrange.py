@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from recompose.data.archives import extract
 from recompose.data.lock import file_lock
+from recompose.data.paths import files_below
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, link, write_atomically
@@ -163,7 +164,7 @@ def _place(path: Path, name: str, source: Source, root: Path, data: Path) -> Non
         unpacked, staged = work / "unpacked", work / "staged"
         try:
             _unpack(path, unpacked / _stem(name), source)
-            for inner in [file for file in _files(unpacked) if file.name.lower().endswith(ARCHIVES)]:
+            for inner in [file for file in files_below(unpacked) if file.name.lower().endswith(ARCHIVES)]:
                 if not (there := inner.with_name(_stem(inner.name))).exists():
                     extract(inner, there)
             for file, target in _targets(unpacked, source):
@@ -192,18 +193,14 @@ def _unpack(path: Path, folder: Path, source: Source) -> None:
 
 def _targets(folder: Path, source: Source) -> Iterator[tuple[Path, str]]:
     """Yield the files below a folder that a source has places for, with these."""
-    for file in _files(folder):
+    for file in files_below(folder):
         if target := source.target(file.relative_to(folder).as_posix()):
             yield file, target
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
 def _link_unpacked(sources: Sequence[Source], form: str, root: Path, data: Path, folder: Path | None) -> None:
     """Link the files that somebody has unpacked, in the suite's folders or in another one."""
-    files_in, links = cache(_files), dict[str, Path]()
+    files_in, links = cache(files_below), dict[str, Path]()
     for source in sources:
         heaps = [*filter(None, [folder]), root / form, *(root / place for place in source.places.values())]
         for heap in dict.fromkeys(heaps):

@@ -13,7 +13,7 @@ caption, which that loader skips, is an error here.
 
 from pathlib import Path
 
-from recompose.data.paths import find_folder, is_litter
+from recompose.data.paths import files_below, find_folder
 from recompose.errors import DataError
 from recompose.files import read_text
 from recompose.tracks.vlc.data.captions import Captions
@@ -40,8 +40,8 @@ def arrange(unpacked: Path, folder: Path) -> None:
     if coca:
         find_folder(unpacked, COCA).rename(folder / CAPTIONS)
     (folder / CAPTIONS).mkdir(exist_ok=True)
-    for file in sorted(path for path in unpacked.rglob("*") if path.is_file()):
-        if _is_image(file):
+    for file in files_below(unpacked):
+        if file.suffix.lower() in SUFFIXES:
             shard = folder / "images" / file.relative_to(unpacked).parts[0].zfill(5)
             shard.mkdir(parents=True, exist_ok=True)
             _move(file, shard / file.name)
@@ -51,7 +51,7 @@ def arrange(unpacked: Path, folder: Path) -> None:
 
 def annotation_files(root: Path) -> list[str]:
     """Return the files, beside images, that the corpus is read from."""
-    return [f"{CAPTIONS}/{path.name}" for path in sorted((root / CAPTIONS).glob("*.txt"))]
+    return [path.relative_to(root).as_posix() for path in files_below(root / CAPTIONS) if path.suffix == ".txt"]
 
 
 def read(root: Path) -> Captions:
@@ -65,15 +65,11 @@ def read(root: Path) -> Captions:
     """
     if not (root / CAPTIONS).is_dir():
         raise _error(root / CAPTIONS, "missing-file", f"is missing. Required files: {LAYOUT}")
-    images = sorted(filter(_is_image, (root / "images").rglob("*")))
+    images = [path for path in files_below(root / "images") if path.suffix.lower() in SUFFIXES]
     if not images:
         raise _error(root / "images", "missing-image", f"holds no images. Required files: {LAYOUT}")
     captions = tuple(_caption(root / CAPTIONS / f"{path.stem}.txt", path) for path in images)
     return Captions(tuple(path.relative_to(root).as_posix() for path in images), captions)
-
-
-def _is_image(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES and not is_litter(path.name)
 
 
 def _caption(path: Path, image: Path) -> str:

@@ -47,7 +47,7 @@ def test_numbers_are_places_among_files_in_the_order_of_frames(root: Path) -> No
 
 
 def test_other_files_are_no_images(root: Path) -> None:
-    touch(root / f"images/imagecode/{VIDEO}/.DS_Store", root / f"images/imagecode/{VIDEO}/list.txt")
+    touch(*(root / f"images/imagecode/{VIDEO}" / name for name in (".DS_Store", "._img3.jpg", "list.txt")))
     assert questions(read_suite("imagecode", root), "imagecode/video")[0][1] == paths(VIDEO, FRAMES)
 
 

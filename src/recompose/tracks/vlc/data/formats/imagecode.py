@@ -8,7 +8,7 @@ are removed. Photographs are those of Open Images; all others are video.
 
 import re
 
-from recompose.data.paths import is_inside
+from recompose.data.paths import files_below, is_inside
 from recompose.tracks.vlc.data.formats.reading import (
     AnnotationItem,
     Key,
@@ -76,7 +76,7 @@ def _sets(files: SuiteFiles) -> list[tuple[str, AnnotationItem]]:
 
 def _image_files(files: SuiteFiles, folder: str, item: AnnotationItem) -> list[str]:
     path = files.root / folder
-    names = [file.name for file in path.iterdir() if file.suffix == ".jpg"] if path.is_dir() else []
+    names = [file.name for file in files_below(path) if file.suffix == ".jpg" and file.parent == path]
     unnumbered = [file_name for file_name in names if not _FILE_NAME.fullmatch(file_name)]
     if unnumbered or len(names) != CANDIDATES:
         wrong = f"a file {sorted(unnumbered)[0]}" if unnumbered else f"{len(names)} images instead of {CANDIDATES}"
