@@ -3,6 +3,7 @@
 import shutil
 import tarfile
 import zipfile
+from codecs import BOM_UTF8
 from hashlib import sha256
 from pathlib import Path
 
@@ -69,17 +70,26 @@ def test_an_archive_that_is_there_is_unpacked_checked_and_indexed(tmp_path: Path
     assert not list(archives.glob("*.unpacked"))
 
 
-def test_ut_zappos_is_arranged_from_its_two_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The image archive's own top folder is called like the archive."""
+@pytest.mark.parametrize("system", ["its authors", "macOS"])
+def test_ut_zappos_is_arranged_from_its_two_archives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    """The image archive's own top folder is called like the archive; macOS does not say that names are in UTF-8."""
     monkeypatch.setattr(ut_zappos, "STATISTICS", SMALL)
     put_data_set(tmp_path / "made/ut-zap50k")
+    if system == "macOS":
+        monkeypatch.setattr(zipfile.ZipInfo, "_encodeFilenameFlags", lambda info: (info.filename.encode(), 0))
+        pairs = tmp_path / "made/ut-zap50k/compositional-split-natural/train_pairs.txt"
+        pairs.write_bytes(BOM_UTF8 + pairs.read_bytes())
     records = torch.load(tmp_path / "made/ut-zap50k" / METADATA)
     archives = tmp_path / "data/archives"
     archives.mkdir(parents=True)
     with zipfile.ZipFile(archives / "ut-zap50k-images.zip", "w") as archive:
         for record in records:
-            record["_image"] = f"Shoes/Brand/{record['image']}"
+            record["_image"] = f"Shoes/Levi's® Kids/{record['image']}"
             archive.writestr(f"ut-zap50k-images/{record['_image']}", record["image"])
+            if system == "macOS":
+                archive.writestr(f"__MACOSX/ut-zap50k-images/Shoes/Levi's® Kids/._{record['image']}", "macOS")
     torch.save(records, tmp_path / "made/ut-zap50k" / METADATA)
     shutil.rmtree(tmp_path / "made/ut-zap50k/images")
     with tarfile.open(archives / "compositional_split_natural.tar.gz", "w:gz") as splits:
