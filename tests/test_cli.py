@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from recompose import cli
+from recompose.errors import DataError
 from recompose.interrupts import INTERRUPTED, SENTENCE
 from recompose.monitor import decide as loop
 from recompose.params.allocation import Stage
+from recompose.progress import say
 from tests.configuration import write_params
 
 
@@ -63,6 +65,20 @@ def test_an_error_of_a_library_without_a_file_names_the_line_of_code(
     place = f"recompose: {__file__}:{line}: image file is truncated (3 bytes not processed): "
     said = capsys.readouterr().err
     assert said.startswith(place) and said.count("\n") == 1
+
+
+def test_an_error_keeps_its_lines_and_sends_no_codes_to_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fails_with(monkeypatch, DataError("names in a file: \x1b[2Ja\x9b31m\n  the second line"))
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    written = capsys.readouterr().err.splitlines()
+    assert end.value.code == 1
+    sign = "\N{REPLACEMENT CHARACTER}"
+    assert written == [f"recompose: names in a file: {sign}[2Ja{sign}31m", "  the second line"]
+    say("a note: \x1b]0;title\x07")
+    assert capsys.readouterr().err.strip().isprintable()
 
 
 @pytest.mark.slow

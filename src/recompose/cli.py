@@ -25,7 +25,7 @@ from recompose.params.mistakes import nearest
 from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.programs import dvc
-from recompose.progress import be_quiet, say
+from recompose.progress import be_quiet, printable_lines, say
 from recompose.terminal.text import printable
 from recompose.workspace import Workspace
 
@@ -319,8 +319,8 @@ def evaluate(
     model: Annotated[
         str,
         typer.Option(
-            help="An architecture of open_clip or of this project, such as ViT-B-32; or a function of your own that "
-            "loads a model, such as my_module:load."
+            help="An architecture of open_clip or of this project, such as ViT-B-32; a model of open_clip in a folder "
+            "or on a hub, local-dir:... or hf-hub:...; or a function of your own that loads one, my_module:load."
         ),
     ],
     suites: Annotated[
@@ -349,8 +349,24 @@ def evaluate(
     ] = "fp32",
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU if there is one.")] = "auto",
     activation: Annotated[
-        str, typer.Option(help="gelu, quick_gelu; auto: the one that the weights were trained with.")
+        str,
+        typer.Option(
+            help="gelu, quick_gelu; auto: the one that the weights were trained with; a note says if it is a guess."
+        ),
     ] = "auto",
+    like: Annotated[
+        str,
+        typer.Option(
+            help="For a file: the tag of open_clip that its weights were tuned from, such as openai, whose activation "
+            "and preprocessing are theirs. Of another architecture: ViT-L-14:openai."
+        ),
+    ] = "",
+    part: Annotated[
+        str,
+        typer.Option(
+            help="For a file that holds weights several times: the key or prefix of those to read, such as ema."
+        ),
+    ] = "",
     alpha: Annotated[
         float, typer.Option(min=0, max=1, help="The share of the trained weights of a run (WiSE-FT).")
     ] = 1.0,
@@ -386,6 +402,8 @@ def evaluate(
         precision=precision,
         device=device,
         activation=activation,
+        like=like,
+        part=part,
         alpha=alpha,
         skip_broken=skip_broken,
         items=items,
@@ -1188,10 +1206,10 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except typer.TyperException as error:  # of the arguments
         if message := error.format_message():  # none where the help is shown instead
-            print(f"recompose: {message}", file=sys.stderr)
+            print(f"recompose: {printable_lines(message)}", file=sys.stderr)
         sys.exit(error.exit_code)
     except RecomposeError as error:
-        print(f"recompose: {error}", file=sys.stderr)
+        print(f"recompose: {printable_lines(str(error))}", file=sys.stderr)
         sys.exit(1)
     except ModuleNotFoundError as error:
         if not error.name or error.name.partition(".")[0] == "recompose":
@@ -1199,5 +1217,5 @@ def main() -> None:
         print(f"recompose: {missing_package(error.name)}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        print(f"recompose: {error_text(error)}", file=sys.stderr)
+        print(f"recompose: {printable_lines(error_text(error))}", file=sys.stderr)
         sys.exit(1)

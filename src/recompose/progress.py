@@ -27,7 +27,7 @@ def say(message: str, *, detail: bool = False) -> None:
 
     A detail goes to the logs alone after ``be_quiet``.
     """
-    line = f"{datetime.now(UTC).astimezone():%H:%M:%S}  {message}"
+    line = f"{datetime.now(UTC).astimezone():%H:%M:%S}  {printable_lines(message)}"
     if _terminal["details"] or not detail:
         print(line, file=sys.stderr, flush=True)
     for log in _logs:
@@ -38,6 +38,11 @@ def say(message: str, *, detail: bool = False) -> None:
 def printable(text: str) -> str:
     """Return text on one line, with a replacement sign for every character that cannot be printed."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def printable_lines(text: str) -> str:
+    """Return text on as many lines as it has, each as ``printable`` returns it."""
+    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def be_quiet() -> None:

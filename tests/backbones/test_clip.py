@@ -29,7 +29,7 @@ from recompose.backbones.clip import (
     outline,
 )
 from recompose.backbones.stem import convolutional_stem
-from recompose.errors import ArgumentError
+from recompose.errors import ArgumentError, DataError
 from tests.clips import random_clip
 from tests.errors import raises
 
@@ -253,7 +253,7 @@ def test_weights_of_another_architecture_are_refused(backbone: Backbone, tmp_pat
         name: tensor[:1].clone() if tensor.ndim > 1 else tensor for name, tensor in backbone.model.state_dict().items()
     }
     save_file(state, tmp_path / "weights.safetensors")
-    with pytest.raises(RuntimeError, match="size mismatch"):
+    with raises(DataError, "other-architecture", tmp_path / "weights.safetensors"):
         load("shapes-clip", "gelu", tmp_path / "weights.safetensors")
 
 

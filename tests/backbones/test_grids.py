@@ -205,8 +205,11 @@ class Trap:
         return Path.touch, (self._mark,)
 
 
-@pytest.mark.parametrize("content", ["code", "text", "another network"])
-def test_a_file_that_holds_no_such_weights_is_named_and_runs_nothing(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [("code", "unreadable-weights"), ("text", "unreadable-weights"), ("another network", "other-architecture")],
+)
+def test_a_file_that_holds_no_such_weights_is_named_and_runs_nothing(tmp_path: Path, content: str, code: str) -> None:
     mark, weights = tmp_path / "mark", tmp_path / "weights.pth"
     describe(tmp_path, library="torchvision", architecture="resnet18", weights=weights.name)
     match content:
@@ -216,7 +219,7 @@ def test_a_file_that_holds_no_such_weights_is_named_and_runs_nothing(tmp_path: P
             weights.write_text("none")
         case _:
             torch.save({"fc.bias": torch.zeros(1000)}, weights)
-    with raises(DataError, "wrong-weights", place="weights.pth") as error:
+    with raises(DataError, code, place="weights.pth") as error:
         grids.load_tower(tmp_path, layer="layer3")
     assert "\n" not in str(error.value)
     assert not mark.exists()

@@ -14,8 +14,8 @@ from PIL import Image
 from torch import Tensor, nn
 
 from recompose.backbones.attention import SelfAttention
-from recompose.backbones.compact import read_weights
 from recompose.backbones.stem import convolutional_stem
+from recompose.backbones.weight_files import load_weights
 from recompose.errors import ArgumentError
 from recompose.files import read_json
 
@@ -310,22 +310,15 @@ def outline(architecture: str, activation: Activation) -> Backbone:
 
 
 def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
-    """Return a backbone with weights from a file: ``.safetensors``, also a compact one of ours, or ``.pt``, a
-    TorchScript archive as OpenAI publishes.
+    """Return a backbone with weights from a file, in any form of ``weight_files``.
 
-    A TorchScript archive is code: verify its digest first.
+    A TorchScript archive, as OpenAI publishes, is code: verify its digest first.
 
     Raises:
-        RuntimeError: the weights do not fit the architecture.
+        DataError: the file cannot be read, or its weights do not fit the architecture.
     """
     backbone = build(architecture, activation)
-    if weights.suffix == ".safetensors":
-        state = read_weights(weights)
-    else:
-        state = torch.jit.load(weights, map_location="cpu").state_dict()
-        for constant in ("input_resolution", "context_length", "vocab_size"):
-            state.pop(constant, None)
-    backbone.model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+    load_weights(backbone.model, weights, architecture, trusted=True)
     return backbone.eval()
 
 
@@ -334,7 +327,7 @@ def load_backbone(folder: Path) -> Backbone:
     the weights' file name.
 
     Raises:
-        RuntimeError: the weights do not fit the architecture.
+        DataError: the file cannot be read, or its weights do not fit the architecture.
     """
     description = read_json(folder / DESCRIPTION)
     return load(description["architecture"], description["activation"], folder / description["weights"])

@@ -7,7 +7,6 @@ Regions are in row-major order: in a grid of 14 x 14, region 14 is the first of 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import h5py
@@ -22,6 +21,7 @@ from recompose.backbones.arrays import ArrayWriter, ShardedArray, grids_layout
 from recompose.backbones.clip import DESCRIPTION, load_backbone
 from recompose.backbones.images import decoded_blocks
 from recompose.backbones.pixels import square_bytes
+from recompose.backbones.weight_files import load_weights
 from recompose.data.pictures import open_rgb
 from recompose.errors import ArgumentError, DataError
 from recompose.files import read_json
@@ -112,12 +112,7 @@ def load_tower(folder: Path, layer: str) -> Tower:
 
 def _load_classifier_tower(architecture: str, weights: Path, layer: str) -> Tower:
     network = get_model(architecture, weights=None)
-    try:
-        network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
-    except (RuntimeError, TypeError, UnpicklingError, EOFError) as error:
-        reason = str(error).splitlines()[0]
-        fault = f"{weights.resolve()} does not hold weights of {architecture}: {reason}"
-        raise DataError(fault, code="wrong-weights", place=weights.resolve()) from None
+    load_weights(network, weights.resolve(), architecture)
     bilinear = Image.Resampling.BILINEAR  # torchvision's
     return Tower(_ClassifierLayer(network.eval(), layer), bilinear, IMAGENET_MEAN, IMAGENET_STD).eval()
 

@@ -76,11 +76,12 @@ def params_error(heading: str, problems: Sequence[Problem]) -> ParamsError:
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """Return the end of a sentence with the nearest right name, or an empty string.
 
-    >>> nearest("cps", ["clip", "csp"])
-    "; the nearest is 'csp'"
+    >>> nearest("cps", ["clip", "csp"]) + nearest("vit-b-32", ["ViT-S-32", "ViT-B-32"])
+    "; the nearest is 'csp'; the nearest is 'ViT-B-32'"
     """
-    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.4)
-    return f"; the nearest is '{close[0]}'" if close else ""
+    names = {right.casefold(): right for right in allowed}
+    close = difflib.get_close_matches(name.casefold(), list(names), n=1, cutoff=0.4)
+    return f"; the nearest is '{names[close[0]]}'" if close else ""
 
 
 def unknown_name(place: Place, name: str, allowed: Collection[str]) -> list[Problem]:

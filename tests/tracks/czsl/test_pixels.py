@@ -13,8 +13,8 @@ from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings
 from recompose.tracks.czsl.metrics.czsl import report_of
 from recompose.tracks.czsl.metrics.worlds import score_worlds
-from recompose.tracks.czsl.scoring import restore
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
+from recompose.training.checkpoint import restore
 from tests.tracks.czsl.methods.derivations import new_method, settings_of
 from tests.tracks.czsl.tiny import CPU, pairs_in_turns, scorer_of
 

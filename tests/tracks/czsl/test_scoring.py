@@ -33,10 +33,10 @@ from recompose.tracks.czsl.scoring import (
     fusions,
     parts_of,
     read_feasibility,
-    restore,
     write_embeddings,
 )
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
+from recompose.training.checkpoint import restore
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import SCORING, method_of, new_method, random_images, settings_of, unsettle
 from tests.tracks.czsl.tiny import CPU, scorer_of, write_inputs

@@ -27,9 +27,10 @@ from recompose.tracks.czsl.methods.parts.settings import (
 )
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
-from recompose.tracks.czsl.scoring import feasibility_by_text, restore
+from recompose.tracks.czsl.scoring import feasibility_by_text
 from recompose.tracks.czsl.training import CHECKPOINT, COSTS, PairTraining, fit_method, train
 from recompose.training.best import BestEpoch
+from recompose.training.checkpoint import restore
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import method_of, random_images, settings_of
 from tests.tracks.czsl.tiny import (

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from recompose.backbones.clip import Backbone, load_backbone
-from recompose.errors import ArgumentError, DataError
+from recompose.errors import ArgumentError, CheckpointError
 from recompose.files import SCRATCH
 from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.vlc import batches, training
@@ -173,7 +173,7 @@ def test_an_untrained_method_is_its_backbone_and_other_weights_are_refused(
     assert all(torch.equal(tensor, begun[name]) for name, tensor in state_of(backbone_of()).items())
     run = document(CLIP_FT)
     save_file({"model.logit_scale": torch.tensor(1.0)}, tmp_path / CHECKPOINT)
-    with raises(DataError, "wrong-weights", tmp_path / CHECKPOINT):
+    with raises(CheckpointError, "other-parameters", "model.text_projection"):
         restore_clip(run, with_run(needs, tmp_path))
     with raises(ArgumentError, place="alpha"):
         restore_clip(run, with_run(needs, tmp_path), 1.5)

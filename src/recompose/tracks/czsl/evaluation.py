@@ -57,7 +57,8 @@ def evaluate_together(
     """
     import torch
 
-    from recompose.tracks.czsl.scoring import fusions, parts_of, read_feasibility, restore, write_embeddings
+    from recompose.tracks.czsl.scoring import fusions, parts_of, read_feasibility, write_embeddings
+    from recompose.training.checkpoint import restore
 
     document = next(iter(documents.values()))
     torch.set_num_threads(document["threads"])

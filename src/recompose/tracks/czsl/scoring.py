@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
-from recompose.errors import CheckpointError
 from recompose.files import write_atomically
 from recompose.tracks.building import Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
@@ -22,31 +21,6 @@ from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 from recompose.tracks.czsl.methods.parts.words import text_vectors
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Fusion, Scorer
-
-
-def restore(method: PairMethod, checkpoint: Path) -> None:
-    """Load a checkpoint into a method.
-
-    Raises:
-        CheckpointError: the checkpoint is of another method, or of other settings.
-    """
-    prefix = "method."  # beside the method are other modules of the training, such as augmentation
-    tensors = load_file(checkpoint).items()
-    state = {name.removeprefix(prefix): tensor for name, tensor in tensors if name.startswith(prefix)}
-    current = method.state_dict()
-    resized = {name for name, tensor in state.items() if name in current and current[name].shape != tensor.shape}
-    if resized:
-        places = ", ".join(sorted(resized))
-        message = f"{checkpoint} does not fit the settings: {places} differ in size"
-        raise CheckpointError(message, code="other-sizes", place=places)
-    loaded = method.load_state_dict(state, strict=False)
-    frozen = {name for name, parameter in method.named_parameters() if not parameter.requires_grad}
-    wrong = sorted({*loaded.unexpected_keys, *(set(loaded.missing_keys) - frozen), *(frozen & state.keys())})
-    if wrong:
-        places = ", ".join(wrong)
-        raise CheckpointError(
-            f"{checkpoint} does not fit the settings: {places}", code="other-parameters", place=places
-        )
 
 
 def parts_of(

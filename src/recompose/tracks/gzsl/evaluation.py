@@ -25,6 +25,7 @@ from recompose.tracks.gzsl.data.stages import final_stage
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod, Prediction
 from recompose.tracks.gzsl.methods.parts.settings import ClassScoring
 from recompose.tracks.gzsl.scores import EMBEDDINGS, UNCERTAINTY, ClassScores
+from recompose.training.checkpoint import restore
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
 
@@ -71,20 +72,6 @@ def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardwa
         _validation_uncertainty(run),
     ).write(folder)
     costs.write(folder / COSTS)
-
-
-def restore(method: GridMethod, checkpoint: Path) -> None:
-    """Load a checkpoint into a method.
-
-    Raises:
-        RuntimeError: the checkpoint is of another method.
-    """
-    prefix = "method."
-    state = {name.removeprefix(prefix): tensor for name, tensor in load_file(checkpoint).items()}
-    missing, unexpected = method.load_state_dict(state, strict=False)
-    untrained = {name for name, value in method.named_parameters() if value.requires_grad} & set(missing)
-    if unexpected or untrained:
-        raise RuntimeError(f"{checkpoint} is of another method: {sorted([*unexpected, *untrained])[0]} does not fit")
 
 
 @torch.no_grad()

@@ -6,15 +6,15 @@ from typing import Literal, TypeAlias
 
 import pytorch_lightning as pl
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recompose.backbones.clip import DESCRIPTION, Activation, Backbone, load
-from recompose.errors import ArgumentError, DataError
+from recompose.errors import ArgumentError
 from recompose.files import read_json
 from recompose.tracks.building import CHECKPOINT, Document, build_settings, method_class
 from recompose.tracks.vlc.methods.parts import tower_lora
 from recompose.tracks.vlc.methods.parts.settings import TunedSettings
+from recompose.training.checkpoint import read_checkpoint
 
 Tokenizer: TypeAlias = Callable[[list[str]], Tensor]
 Gelu = Literal["own", "other"]  # the activation that a CLIP was pretrained with, or the other one
@@ -52,24 +52,21 @@ def restore_clip(
 
     Raises:
         ArgumentError: alpha is not between 0 and 1.
-        DataError: the checkpoint does not fit the backbone.
+        CheckpointError: the checkpoint does not fit the backbone.
     """
     if not 0 <= alpha <= 1:
         raise ArgumentError("alpha", f"is {alpha}, not a share from 0 to 1")
     backbone = _pretrained(needs["backbone"], activation)
     if "run" not in needs:
         return backbone
-    settings, trained = build_settings(document), load_file(needs["run"] / CHECKPOINT)
+    settings = build_settings(document)
     assert isinstance(settings, TunedSettings)
-    if settings.tuning == "lora" and settings.lora:
-        tower_lora.attach(backbone, settings.lora.rank, settings.lora.alpha)
+    initial, lora = backbone.state_dict(), settings.lora if settings.tuning == "lora" else None
+    if lora:
+        tower_lora.attach(backbone, lora.rank, lora.alpha)
+    trained = read_checkpoint(backbone, needs["run"] / CHECKPOINT, with_buffers=False)
+    if lora:
         initial = {name: torch.zeros_like(tensor) for name, tensor in trained.items()}
-    else:
-        initial = backbone.state_dict()
-    if trained_names(backbone) != set(trained):
-        counts = f"{len(trained)} weights; {len(trained_names(backbone))} of the backbone are trainable"
-        file = needs["run"] / CHECKPOINT
-        raise DataError(f"{file} has {counts}: run the training again", code="wrong-weights", place=file)
     mixed = {name: (1 - alpha) * initial[name] + alpha * tensor for name, tensor in trained.items()}
     backbone.load_state_dict(mixed, strict=False)
     tower_lora.merge(backbone)

@@ -1,28 +1,27 @@
 """Weights of CLIPs from files, tags of open_clip and runs of Recompose, and models loaded with them.
 
-Checkpoints do not record the model's activation: weights trained with QuickGELU load with GELU without an error, and
-score several points lower. So weights are described together with the activation they were trained with.
+A file of weights states neither the activation nor the preprocessing of its model. With others, it loads without an
+error, and scores several points lower. Both are then assumed, which is an ``Assumption`` in the results, unless the
+user names the tag of open_clip that they are those of.
 """
 
 import re
-import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from pickle import UnpicklingError
-from textwrap import shorten
 from typing import Any, cast, get_args
 
 import open_clip
-import torch
-from open_clip.convert import convert_state_dict
+from open_clip.factory import parse_model_name
+from open_clip.pretrained import HF_WEIGHTS_NAME, download_pretrained_from_hf
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from pydantic import ValidationError
-from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, build, tokenizer_of
-from recompose.backbones.compact import read_weights
+from recompose.backbones.weight_files import abridged, load_weights
+from recompose.data.foreign_files import reason_of
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError
 from recompose.files import read_json
@@ -35,28 +34,39 @@ from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.sigmoid import Sigmoid, sigmoid_of
 from recompose.tracks.vlc.suites.encoding import Preprocess
 
-TORCHSCRIPT_CONSTANTS = ("input_resolution", "context_length", "vocab_size")  # OpenAI's archives hold these as weights
-LONGEST = 200  # characters of torch's names of all the weights that do not fit
 ACTIVATIONS = ("auto", "gelu", "quick_gelu")
-PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")  # a tag may override these
-TRAINED_WITH: Mapping[str, Activation] = {  # by a pattern of the file's name: their releases do not state it
-    r"^shapes-(clip|resnet)": "gelu",  # Recompose's own
-    r"negclip": "quick_gelu",
-    r"(?<![a-z])ce[-_]?clip": "quick_gelu",
-    r"(?<![a-z])gnm": "quick_gelu",
-    r"(?<![a-z])openai(?![a-z])": "quick_gelu",
-}
+PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")  # beside the size, which is the image tower's
+QUICK = "-quickgelu"  # at the end of the name of an architecture of open_clip that has another one's tags
+CONFIGURATION = "open_clip_config.json"  # of a model in a folder
+NAMED_QUICK = (r"negclip", r"(?<![a-z])ce[-_]?clip", r"(?<![a-z])gnm", r"(?<![a-z])openai(?![a-z])")  # OpenAI's heirs
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A property of a model that its weights do not state."""
+
+    name: str
+    value: str
+    reason: str  # what it is concluded from
+    option: str  # states it
+
+    @property
+    def note(self) -> str:
+        """A line for the reader."""
+        return f"{self.name} is assumed to be {self.value}, {self.reason}: {self.option} states it"
 
 
 @dataclass(frozen=True)
 class ModelWeights:
-    """The weights of a model: their file, activation and origin."""
+    """The weights of a model: their file, what it states of the model, and their origin."""
 
     name: str
     file: Path
     sha256: str
     trained_with: Activation | None  # None: unknown
-    tag: Mapping[str, Any] = field(default_factory=dict)  # open_clip's settings of a tag; empty for a file
+    preprocessing: Mapping[str, Any] | None = None  # what differs from the model's own; None: unknown
+    in_own_form: bool = False  # a file of open_clip's, in a form that it reads itself
+    part: str = ""  # of the file, see ``weight_files.load_weights``
     run: "Run | None" = None
 
 
@@ -75,37 +85,103 @@ class Loaded:
     model: nn.Module
     preprocess: Preprocess
     tokenizer: Tokenizer
-    activation: Activation
-    weights: ModelWeights
+    preprocessing: Mapping[str, Any]  # what ``preprocess`` does: ``PREPROCESSING``
     sigmoid: Sigmoid | None = None  # of a model that was trained with one
+    notes: tuple[str, ...] = ()
 
 
-def find_weights(model: str, name: str) -> ModelWeights:
+def find_weights(model: str, name: str | None, *, like: str = "", part: str = "") -> ModelWeights:
     """Return the weights of this name: a file, the folder of a run, or a tag, which open_clip downloads.
 
+    Args:
+        model: the architecture; or a folder or a repository of open_clip, ``local-dir:...`` or ``hf-hub:...``.
+        name: None: those that lie in the model's folder or repository.
+        like: of a file, the tag of open_clip whose activation and preprocessing its weights have.
+        part: of a file, see ``weight_files.load_weights``.
+
     Raises:
-        DataError: the name is none of these, or the download fails.
+        DataError: the model is unknown, the name is none of these, the download fails, or an option is for files alone.
         DamagedError: the run's files were changed.
     """
-    path = Path(name)
-    if path.is_file():
-        sha256 = sha256_file(path)
-        return ModelWeights(name, path, sha256, _trained_with(path, sha256))
-    if path.is_dir():
-        return _run_weights(model, path)
-    config = open_clip.get_pretrained_cfg(model, name)
+    config_of(model)
+    if name is not None and (path := Path(name)).is_file():
+        return _file_weights(model, path, like, part)
+    if like or part:
+        option = "--like" if like else "--part"
+        raise DataError(f"{option} is for files of weights: {name} is none", code="unused-option", place=option)
+    if name is None:
+        return _own_weights(model)
+    return _run_weights(model, path) if path.is_dir() else _tag_weights(model, name)
+
+
+def _file_weights(model: str, path: Path, like: str, part: str) -> ModelWeights:
+    """Return the weights of a file, as stated by ``like``, its digest or a backbone's description."""
+    sha256 = sha256_file(path)
+    architecture, _, tag_name = like.rpartition(":")
+    tag = _tag(architecture or model, tag_name) if like else _openai_tags().get(sha256)
+    if tag is None:
+        trained, preprocessing = _description(path)
+    else:
+        trained, preprocessing = _activation_of(tag), _preprocessing_of(tag)
+    return ModelWeights(str(path), path, sha256, trained, preprocessing, part=part)
+
+
+def _own_weights(model: str) -> ModelWeights:
+    """Return the weights in the folder or the repository that a model's name says."""
+    source, place = parse_model_name(model)
+    if source is None:
+        message = f"{model} needs --weights: a file, a tag of open_clip, or the folder of a run"
+        raise DataError(message, code="no-weights", place="--weights")
+    names = ("open_clip_model.safetensors", HF_WEIGHTS_NAME)
+    if source == "local-dir":
+        files = [path for name in names if (path := Path(place, name)).is_file()]
+        if not files:
+            message = f"{place} has no {' and no '.join(names)}: name the file of its weights as --weights"
+            raise DataError(message, code="no-weights", place=place)
+        file = files[0]
+    else:
+        file = _downloaded(model, lambda: download_pretrained_from_hf(place))
+    trained: Activation = "quick_gelu" if config_of(model).get("quick_gelu") else "gelu"
+    return ModelWeights(file.name, file, sha256_file(file), trained, {}, in_own_form=True)
+
+
+def _tag_weights(model: str, name: str) -> ModelWeights:
+    tag = _tag(model, name)
+    file = _downloaded(f"'{name}' of {model}", lambda: open_clip.download_pretrained(dict(tag)))
+    sha256 = sha256_file(file)
+    in_own_form = sha256 not in _openai_tags()
+    return ModelWeights(name, file, sha256, _activation_of(tag), _preprocessing_of(tag), in_own_form)
+
+
+def _tag(model: str, name: str) -> Mapping[str, Any]:
+    """Return open_clip's settings of a tag.
+
+    Raises:
+        DataError: the architecture has no such tag.
+    """
+    config: Mapping[str, Any] = open_clip.get_pretrained_cfg(model, name)
     if not config:
         tags = open_clip.list_pretrained_tags_by_model(model)
         choices = f"tags of {model}: {', '.join(tags)}" if tags else f"{model} has no tags"
-        message = f"weights '{name}' are no file and no tag of open_clip{nearest(name, tags)} ({choices})"
+        message = f"'{name}' is no file and no tag of open_clip{nearest(name, tags)} ({choices})"
         raise DataError(message, code="unknown-weights", place=name)
+    return config
+
+
+def _downloaded(title: str, download: Callable[[], str]) -> Path:
     try:
-        file = Path(open_clip.download_pretrained(config))
-    except (OSError, RuntimeError, ValueError) as error:
-        message = f"open_clip cannot download '{name}' of {model}: {str(error).splitlines()[0]}"
-        raise DataError(message, code="no-download", place=name) from None
-    trained = "quick_gelu" if config.get("quick_gelu") else "gelu"
-    return ModelWeights(name, file, sha256_file(file), cast(Activation, trained), config)
+        return Path(download())
+    except Exception as error:  # of urllib, of huggingface_hub, and of what these use
+        message = f"open_clip cannot download {title}: {(str(error) or repr(error)).splitlines()[0]}"
+        raise DataError(message, code="no-download", place=title) from None
+
+
+def _activation_of(tag: Mapping[str, Any]) -> Activation:
+    return "quick_gelu" if tag.get("quick_gelu") else "gelu"
+
+
+def _preprocessing_of(tag: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tag[name] for name in PREPROCESSING if name in tag}
 
 
 def _run_weights(model: str, folder: Path) -> ModelWeights:
@@ -124,50 +200,86 @@ def _run_weights(model: str, folder: Path) -> ModelWeights:
         raise DataError(f"{folder} is a run of {description['architecture']}, not of {model}")
     run = Run(recipe.document, {"run": checkpoint.parent, "backbone": store.folder(backbone)})
     name = f"the run {recipe.name}"
-    return ModelWeights(name, checkpoint, sha256_file(checkpoint), description["activation"], run=run)
+    return ModelWeights(name, checkpoint, sha256_file(checkpoint), description["activation"], {}, run=run)
 
 
-def choose_activation(model: str, weights: ModelWeights, requested: str) -> tuple[Activation, tuple[str, ...]]:
-    """Return the activation that a model runs with, and notes for the reader.
+def choose_activation(
+    model: str, weights: ModelWeights, requested: str
+) -> tuple[Activation, Assumption | None, tuple[str, ...]]:
+    """Return the activation that a model runs with, the assumption that it is the right one, and notes for the reader.
 
     Raises:
         DataError: an unknown activation.
 
     Example:
-        >>> negclip = ModelWeights("negclip.pth", Path("negclip.pth"), "", "quick_gelu")
-        >>> choose_activation("shapes-clip", negclip, "auto")
-        ('quick_gelu', ())
-        >>> choose_activation("shapes-clip", negclip, "gelu")[1]
-        ('negclip.pth was trained with quick_gelu and runs with gelu: its scores are not those of the model',)
+        >>> known = ModelWeights("mine.pt", Path("mine.pt"), "", "quick_gelu")
+        >>> choose_activation("shapes-clip", known, "auto")
+        ('quick_gelu', None, ())
+        >>> choose_activation("shapes-clip", known, "gelu")[2]
+        ('mine.pt was trained with quick_gelu and runs with gelu: its scores are not those of the model',)
+        >>> unknown = ModelWeights("negclip.pt", Path("negclip.pt"), "", None)
+        >>> choose_activation("ViT-B-32", unknown, "auto")[1].note
+        'the activation is assumed to be quick_gelu, from the name negclip.pt alone: --activation or --like states it'
     """
     if requested not in ACTIVATIONS:
         message = f"unknown activation '{requested}': choose among {', '.join(ACTIVATIONS)}"
         raise DataError(message, code="unknown-activation", place=requested)
-    default = cast(Activation, "quick_gelu" if config_of(model).get("quick_gelu") else "gelu")
     trained = weights.trained_with
-    chosen = cast(Activation, requested) if requested != "auto" else trained or default
-    if trained is None and requested == "auto":
-        return chosen, (
-            f"the activation that {weights.name} was trained with is unknown: it runs with {chosen}, the default of "
-            f"{model}; weights that descend from OpenAI's need --activation quick_gelu",
-        )
-    if trained is not None and trained != chosen:
-        return chosen, (
-            f"{weights.name} was trained with {trained} and runs with {chosen}: its scores are not those of the model",
-        )
-    return chosen, ()
+    if requested != "auto":
+        chosen = cast(Activation, requested)
+        differ = f"was trained with {trained} and runs with {chosen}: its scores are not those of the model"
+        return chosen, None, (f"{weights.name} {differ}",) if trained not in (None, chosen) else ()
+    if trained:
+        return trained, None, ()
+    if any(re.search(pattern, weights.file.name.lower()) for pattern in NAMED_QUICK):
+        assumed: Activation = "quick_gelu"
+        reason = f"from the name {weights.file.name} alone"
+    else:
+        assumed = "quick_gelu" if config_of(model).get("quick_gelu") else "gelu"
+        beside = "" if _is_ours(model) else "; weights that descend from OpenAI's need quick_gelu"
+        reason = f"as {model} has it{beside}"
+    return assumed, Assumption("the activation", assumed, reason, "--activation or --like"), ()
+
+
+def choose_preprocessing(model: str, weights: ModelWeights) -> tuple[Mapping[str, Any], Assumption | None]:
+    """Return what differs from a model's own preprocessing, and the assumption that this is right.
+
+    Without a statement, it is that of most of open_clip's tags of the architecture. Architectures of Recompose have one
+    preprocessing, and models in folders and repositories state theirs.
+    """
+    if weights.preprocessing is not None:
+        return weights.preprocessing, None
+    if _is_ours(model) or parse_model_name(model)[0]:
+        return {}, None
+    name = model.removesuffix(QUICK)
+    tags = {tag: _preprocessing_of(_tag(name, tag)) for tag in open_clip.list_pretrained_tags_by_model(name)}
+    if not tags:
+        return {}, Assumption("the preprocessing", "open_clip's default", f"as {model} has no tags", "--like MODEL:TAG")
+    (most, count), *_ = Counter(map(str, tags.values())).most_common(1)
+    first = next(tag for tag, preprocessing in tags.items() if str(preprocessing) == most)
+    reason = f"as that of {count} of the {len(tags)} tags of {name}"
+    return tags[first], Assumption("the preprocessing", f"that of {first}", reason, "--like")
+
+
+def _is_ours(model: str) -> bool:
+    """Return whether an architecture is one of Recompose's own, whose images are all preprocessed in the same way."""
+    return (ARCHITECTURES / f"{model}.json").is_file()
 
 
 def config_of(model: str) -> dict[str, Any]:
-    """Return open_clip's settings of an architecture.
+    """Return open_clip's settings of an architecture, or of a model in a folder or a repository.
 
     Raises:
-        DataError: an unknown name.
+        DataError: an unknown name, or a folder or a repository without a model.
     """
     open_clip.add_model_config(ARCHITECTURES)
-    config = open_clip.get_model_config(model)
-    if config is None:
-        message = f"unknown architecture '{model}'{nearest(model, open_clip.list_models())}"
+    try:
+        config = open_clip.get_model_config(model)
+    except Exception as error:  # of a file that is absent or damaged, or of the network
+        message = f"the model {model} has no {CONFIGURATION} that can be read: {_one_line(error)}"
+        raise DataError(message, code="unknown-architecture", place=model) from None
+    if not isinstance(config, dict):
+        message = f"unknown model '{model}'{nearest(model, open_clip.list_models())}"
         raise DataError(message, code="unknown-architecture", place=model)
     return dict(config)
 
@@ -185,43 +297,67 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
 
     Raises:
         DataError: the file does not hold weights of this architecture, an option applies to runs alone, or open_clip
-            needs another package for this architecture.
+            cannot build the architecture, as without another package.
     """
     if weights.run is not None:
-        if activation != weights.trained_with:
-            message = f"{weights.name} runs only with {weights.trained_with}, as it was trained"
-            raise DataError(message, code="other-activation", place=weights.name)
-        try:
-            build_settings(weights.run.document)
-        except (ImportError, AttributeError, ValidationError) as error:
-            message = f"{weights.name} was trained by other code, whose settings this one does not read: train it again"
-            raise DataError(message, code="outdated-run", place=weights.file) from error
-        tuned = restore_clip(weights.run.document, weights.run.needs, alpha)
-        return Loaded(tuned, tuned.preprocess, tokenizer_of(model), activation, weights)
+        return _load_run(model, weights, weights.run, activation, alpha)
     if alpha != 1:
         message = "--alpha interpolates between the weights before and after a run: name its folder as --weights"
         raise DataError(message, code="no-run", place="--alpha")
+    tokenizer, towers = _built(model, activation)
+    built: Any = towers.model if isinstance(towers, Backbone) else towers
+    beside: Sequence[str] = ()
+    if weights.in_own_form:
+        try:
+            open_clip.load_checkpoint(built, str(weights.file), weights_only=True)  # reads all its tags' formats
+        except Exception as error:  # a damaged file can raise any exception
+            message = f"{weights.file} does not hold weights of {model}: {reason_of(weights.file, error)}"
+            raise DataError(message, code="other-architecture", place=weights.file) from None
+    else:
+        trusted = weights.sha256 in _openai_tags()
+        beside = load_weights(built, weights.file, model, trusted=trusted, part=weights.part)
+    preprocessing, _ = choose_preprocessing(model, weights)
+    config = PreprocessCfg(**{**built.visual.preprocess_cfg, "size": built.visual.image_size, **preprocessing})
+    notes = (f"beside the weights, {weights.file.name} has {abridged(beside)}, which are left out",) if beside else ()
+    preprocess = image_transform_v2(config, is_train=False)
+    return Loaded(towers, preprocess, tokenizer, _of_config(config), sigmoid_of(built), notes)
+
+
+def _load_run(model: str, weights: ModelWeights, run: Run, activation: Activation, alpha: float) -> Loaded:
+    if activation != weights.trained_with:
+        message = f"{weights.name} runs only with {weights.trained_with}, as it was trained"
+        raise DataError(message, code="other-activation", place=weights.name)
     try:
-        towers, tokenizer = _random(model, activation), tokenizer_of(model)
+        build_settings(run.document)
+    except (ImportError, AttributeError, ValidationError) as error:
+        message = f"{weights.name} was trained by other code, whose settings this one does not read: train it again"
+        raise DataError(message, code="outdated-run", place=weights.file) from error
+    tuned = restore_clip(run.document, run.needs, alpha)
+    return Loaded(tuned, tuned.preprocess, tokenizer_of(model), _of_config(PreprocessCfg()))
+
+
+def _of_config(config: PreprocessCfg) -> dict[str, Any]:
+    return {name: value for name, value in asdict(config).items() if name in PREPROCESSING}
+
+
+def _built(model: str, activation: Activation) -> tuple[Tokenizer, nn.Module]:
+    """Build a model's tokenizer, and the model with random weights.
+
+    Raises:
+        DataError: open_clip cannot, as without another package or, for some tokenizers, without a network.
+    """
+    try:
+        return tokenizer_of(model), _random(model, activation)
     except ModuleNotFoundError as error:
         message = f"open_clip needs {error.name} for {model}: `pip install {error.name}`"
         raise DataError(message, code="missing-package", place=model) from error
-    built: Any = towers.model if isinstance(towers, Backbone) else towers
-    try:
-        if weights.tag and not _is_torchscript(weights.file):
-            open_clip.load_checkpoint(built, str(weights.file), weights_only=True)  # reads all its tags' formats
-        else:
-            built.load_state_dict(convert_state_dict(built, read_state(weights)))
-    except RuntimeError as error:
-        if isinstance(error, DataError):
-            raise
-        reason = shorten(" ".join(str(error).splitlines()[1:2]), LONGEST, placeholder=" ...")
-        message = f"{weights.file} does not hold weights of {model}: {reason}"
-        raise DataError(message, code="other-architecture", place=weights.file) from None
-    overrides = {name: weights.tag[name] for name in PREPROCESSING if name in weights.tag}
-    preprocessing = PreprocessCfg(**{**built.visual.preprocess_cfg, "size": built.visual.image_size, **overrides})
-    preprocess = image_transform_v2(preprocessing, is_train=False)
-    return Loaded(towers, preprocess, tokenizer, activation, weights, sigmoid_of(built))
+    except Exception as error:  # of an architecture's settings, of timm, of transformers, of the network
+        message = f"open_clip cannot build {model}: {_one_line(error)}"
+        raise DataError(message, code="unknown-architecture", place=model) from error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join((str(error) or repr(error)).split())
 
 
 def _random(model: str, activation: Activation) -> nn.Module:
@@ -243,76 +379,20 @@ def _is_plain(model: Any) -> bool:
     return plain and isinstance(model.text_projection, Tensor)
 
 
-def read_state(weights: ModelWeights) -> dict[str, Tensor]:
-    """Read weights by name from safetensors, compact ones too, or from a pickle that holds only tensors.
-
-    A TorchScript archive is code: only OpenAI's are read, identified by their digests.
-
-    Raises:
-        DataError: the file is none of these, or cannot be read.
-    """
-    path = weights.file
-    try:
-        if path.suffix == ".safetensors":
-            state: Any = read_weights(path)
-        elif _is_torchscript(path):
-            if weights.sha256 not in _openai_digests():
-                message = (
-                    f"{path} is a TorchScript archive, which is code, and not one that OpenAI published: if you trust "
-                    f"it, save its state_dict() as .safetensors"
-                )
-                raise DataError(message, code="weights-with-code", place=path)
-            state = torch.jit.load(path, map_location="cpu").state_dict()
-            state = {name: tensor for name, tensor in state.items() if name not in TORCHSCRIPT_CONSTANTS}
-        else:
-            state = torch.load(path, map_location="cpu", weights_only=True)
-    except (SafetensorError, UnpicklingError, RuntimeError, EOFError, OSError, ValueError, LookupError) as error:
-        if isinstance(error, DataError):
-            raise
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        message = (
-            f"{path} cannot be read as weights alone: {reason}. If you trust a checkpoint that holds more, save it as "
-            f".safetensors"
-        )
-        raise DataError(message, code="unreadable-weights", place=path) from None
-    for wrapper in ("state_dict", "model"):
-        if isinstance(state, Mapping) and isinstance(state.get(wrapper), Mapping):
-            state = state[wrapper]
-    if not isinstance(state, Mapping) or not all(isinstance(value, Tensor) for value in state.values()) or not state:
-        raise DataError(f"{path} holds no weights by name", code="no-weights", place=path)
-    return {str(name).removeprefix("module."): _in_full(tensor) for name, tensor in state.items()}
+def _openai_tags() -> dict[str, Mapping[str, Any]]:
+    """Return open_clip's settings of OpenAI's tags by the digests of their archives, parts of their addresses."""
+    tags = (open_clip.get_pretrained_cfg(*model_and_tag) for model_and_tag in open_clip.list_pretrained())
+    return {tag["url"].split("/")[-2]: tag for tag in tags if "openaipublic" in tag.get("url", "")}
 
 
-def _in_full(tensor: Tensor) -> Tensor:
-    return tensor.float() if tensor.is_floating_point() else tensor
-
-
-def _is_torchscript(path: Path) -> bool:
-    """Return True if a file is an archive that holds code."""
-    if not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        return any(re.match(r"[^/]+/code/", name) for name in archive.namelist())
-
-
-def _openai_digests() -> set[str]:
-    """Return the digests of OpenAI's archives, which are parts of their addresses."""
-    urls = (open_clip.get_pretrained_url(*model_and_tag) for model_and_tag in open_clip.list_pretrained())
-    return {url.split("/")[-2] for url in urls if "openaipublic" in url}
-
-
-def _trained_with(path: Path, sha256: str) -> Activation | None:
-    """Return the activation that a file's weights were trained with, or None where it is unknown.
-
-    It is that of a backbone's description in the same folder, or follows from the digest or the file's name.
+def _description(path: Path) -> tuple[Activation | None, dict[str, Any] | None]:
+    """Return the activation that the description of a backbone in the same folder states of a file, and its
+    preprocessing, which is the usual one.
     """
     try:
         description = read_json(path.parent / DESCRIPTION)
         if description["weights"] == path.name and description["activation"] in get_args(Activation):
-            return cast(Activation, description["activation"])
+            return cast(Activation, description["activation"]), {}
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    if sha256 in _openai_digests():
-        return "quick_gelu"
-    matches = (activation for pattern, activation in TRAINED_WITH.items() if re.search(pattern, path.name.lower()))
-    return next(matches, None)
+    return None, None

@@ -24,8 +24,8 @@ from recompose.tracks.czsl.methods.parts.lora import BlockLoRA
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
-from recompose.tracks.czsl.scoring import restore
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
+from recompose.training.checkpoint import restore
 from recompose.training.hardware import Hardware
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (

@@ -25,7 +25,13 @@ from recompose.errors import DataError
 from recompose.terminal.evaluate import show_evaluation
 from recompose.tracks.model_evaluation import EvaluationRequest
 from recompose.tracks.vlc import checkpoints
-from recompose.tracks.vlc.checkpoints import ModelWeights, choose_activation, find_weights, load_model
+from recompose.tracks.vlc.checkpoints import (
+    ModelWeights,
+    choose_activation,
+    choose_preprocessing,
+    find_weights,
+    load_model,
+)
 from recompose.tracks.vlc.data.formats import eqben
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites import encoding, harness
@@ -198,35 +204,82 @@ def weights(name: str, trained: Any) -> ModelWeights:
 
 
 def test_the_activation_is_that_of_training_unless_another_is_asked_for() -> None:
-    assert choose_activation("ViT-B-32", weights("x", "quick_gelu"), "auto") == ("quick_gelu", ())
-    assert choose_activation("ViT-B-32", weights("x", "gelu"), "gelu") == ("gelu", ())
-    assert choose_activation("ViT-B-32", weights("x", None), "gelu") == ("gelu", ())
+    assert choose_activation("ViT-B-32", weights("x", "quick_gelu"), "auto") == ("quick_gelu", None, ())
+    assert choose_activation("ViT-B-32", weights("x", "gelu"), "gelu") == ("gelu", None, ())
+    assert choose_activation("ViT-B-32", weights("negclip", None), "gelu") == ("gelu", None, ())
     assert choose_activation("ViT-B-32-quickgelu", weights("x", None), "auto")[0] == "quick_gelu"
-    chosen, notes = choose_activation("ViT-B-32", weights("x", None), "auto")
-    assert chosen == "gelu" and "unknown" in notes[0] and "--activation quick_gelu" in notes[0]
-    chosen, notes = choose_activation("ViT-B-32", weights("x", "quick_gelu"), "gelu")
-    assert chosen == "gelu" and "trained with quick_gelu and runs with gelu" in notes[0]
+    chosen, assumption, _ = choose_activation("ViT-B-32", weights("x", None), "auto")
+    assert chosen == "gelu" and assumption and "--activation" in assumption.note
+    chosen, assumption, notes = choose_activation("ViT-B-32", weights("x", "quick_gelu"), "gelu")
+    assert (chosen, assumption) == ("gelu", None) and "trained with quick_gelu and runs with gelu" in notes[0]
     with raises(DataError, "unknown-activation", "relu"):
         choose_activation("ViT-B-32", weights("x", None), "relu")
 
 
 @pytest.mark.parametrize(
-    ("name", "trained"),
+    ("name", "assumed"),
     [
-        ("negclip.pth", "quick_gelu"),
+        ("negclip-from-laion2b.pt", "quick_gelu"),
         ("NegCLIP_epoch5.pt", "quick_gelu"),
         ("ce_clip.pt", "quick_gelu"),
         ("CE-CLIP.bin", "quick_gelu"),
         ("gnm_clip.pt", "quick_gelu"),
         ("vit-b-32-openai.safetensors", "quick_gelu"),
-        ("spaceclip.pt", None),
-        ("my.pt", None),
-        ("my-shapes-clip.pt", None),
+        ("spaceclip.pt", "gelu"),
+        ("my.pt", "gelu"),
     ],
 )
-def test_what_is_known_by_the_name_of_a_file(tmp_path: Path, name: str, trained: str | None) -> None:
+def test_what_the_name_of_a_file_alone_says_is_assumed_and_an_option_states_it(
+    tmp_path: Path, name: str, assumed: str
+) -> None:
     (tmp_path / name).write_bytes(b"weights")
-    assert find_weights("ViT-B-32", str(tmp_path / name)).trained_with == trained
+    found = find_weights("ViT-B-32", str(tmp_path / name))
+    assert found.trained_with is None
+    chosen, assumption, _ = choose_activation("ViT-B-32", found, "auto")
+    assert assumption and (chosen, assumption.value) == (assumed, assumed)
+    assert (name in assumption.note) == (assumed == "quick_gelu")
+    for tag, activation in (("laion2b_s34b_b79k", "gelu"), ("openai", "quick_gelu")):
+        stated = find_weights("ViT-B-32", str(tmp_path / name), like=tag)
+        assert choose_activation("ViT-B-32", stated, "auto") == (activation, None, ())
+
+
+def test_the_preprocessing_is_that_of_most_tags_unless_one_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "my.pt"
+    path.write_bytes(b"weights")
+    half = {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5), "interpolation": "bicubic"}
+    sigmoid, assumption = choose_preprocessing("ViT-B-16-SigLIP", find_weights("ViT-B-16-SigLIP", str(path)))
+    assert sigmoid == half | {"resize_mode": "squash"} and assumption and "webli" in assumption.note
+    usual, assumption = choose_preprocessing("ViT-L-14", find_weights("ViT-L-14", str(path)))
+    assert usual["mean"] == open_clip.OPENAI_DATASET_MEAN and assumption and "--like" in assumption.note
+    named = find_weights("ViT-L-14", str(path), like="laion2b_s32b_b82k")
+    assert choose_preprocessing("ViT-L-14", named) == (half | {"resize_mode": "shortest"}, None)
+    elsewhere = find_weights("ViT-S-32", str(path), like="ViT-L-14:laion2b_s32b_b82k")
+    assert choose_preprocessing("ViT-S-32", elsewhere) == (half | {"resize_mode": "shortest"}, None)
+    _, assumption = choose_preprocessing("ViT-S-32", find_weights("ViT-S-32", str(path)))
+    assert assumption and "no tags" in assumption.note
+    for option in ({"like": "openai"}, {"part": "ema"}):
+        with raises(DataError, "unused-option", f"--{next(iter(option))}"):
+            find_weights("ViT-B-32", "openai", **option)
+    with raises(DataError, "unknown-weights", "opnai"):
+        find_weights("ViT-B-32", str(path), like="opnai")
+
+
+def test_what_is_assumed_is_a_note_and_a_field_of_the_results_unless_options_state_it(
+    world: World, tmp_path: Path
+) -> None:
+    renamed = tmp_path / "negclip-from-laion2b.safetensors"
+    renamed.symlink_to(world[1])
+    asked = request(world, tmp_path / "guessed", weights=str(renamed))
+    done = evaluate(asked)
+    results = json.loads((tmp_path / "guessed" / "results.json").read_text())
+    assert results["activation"] == "quick_gelu" and results["trained_with"] is None
+    (assumed,) = results["assumed"]
+    assert assumed["value"] == "quick_gelu" and renamed.name in assumed["reason"]
+    assert any(renamed.name in note and "--activation" in note for note in done.notes)
+    done = evaluate(replace(asked, out=tmp_path / "stated", activation="gelu"))
+    results = json.loads((tmp_path / "stated" / "results.json").read_text())
+    assert (results["activation"], results["assumed"], done.notes) == ("gelu", [], ())
+    assert results["preprocessing"]["mean"] == pytest.approx(open_clip.OPENAI_DATASET_MEAN)
 
 
 def test_what_a_backbone_s_own_description_says_goes_before(tmp_path: Path) -> None:
@@ -328,27 +381,25 @@ def test_files_that_are_no_weights_are_refused(world: World, tmp_path: Path, mon
     assert zipfile.is_zipfile(tmp_path / "code.pt")
 
 
-def test_an_archive_of_code_is_read_where_openai_published_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Archive(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("input_resolution", torch.tensor(224))
-            self.weight = torch.nn.Parameter(torch.ones(2, dtype=torch.float16))
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return x * self.weight
-
-    torch.jit.script(Archive()).save(str(tmp_path / "ViT-B-32.pt"))
-    digest = find_weights("ViT-B-32", str(tmp_path / "ViT-B-32.pt")).sha256
-    monkeypatch.setattr(checkpoints, "_openai_digests", lambda: {digest})
-    found = find_weights("ViT-B-32", str(tmp_path / "ViT-B-32.pt"))
-    assert found.trained_with == "quick_gelu"
-    state = checkpoints.read_state(found)
-    assert [*state] == ["weight"] and state["weight"].dtype == torch.float32
+def test_an_archive_that_openai_published_is_known_by_its_digest(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "any name.pt"
+    clip = build("shapes-clip", "gelu").eval()
+    clip.load_state_dict(world[2].state_dict())
+    torch.jit.trace(clip.model.visual, torch.zeros(1, 3, 32, 32), check_trace=False).save(str(path))
+    found = find_weights("shapes-clip", str(path))
+    assert found.trained_with is None
+    with raises(DataError, "weights-with-code", path):
+        load_model("shapes-clip", found, "gelu")
+    tag = open_clip.get_pretrained_cfg("ViT-B-32", "openai")
+    monkeypatch.setattr(checkpoints, "_openai_tags", lambda: {found.sha256: tag})
+    assert find_weights("shapes-clip", str(path)).trained_with == "quick_gelu"
+    with raises(DataError, "other-architecture", path):  # it is read, and has the image tower alone
+        load_model("shapes-clip", found, "gelu")
     monkeypatch.undo()
-    assert (
-        "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af" in checkpoints._openai_digests()
-    )  # of ViT-B-32
+    digests = checkpoints._openai_tags()
+    assert "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af" in digests  # of ViT-B-32
 
 
 @pytest.mark.parametrize("name", ["RN50", "ViT-B-32"])
@@ -385,7 +436,7 @@ def test_a_text_tower_that_is_not_causal_is_computed_as_open_clip_has_it() -> No
     assert not checkpoints._is_plain(open_clip.CLIP(**config))
 
 
-def test_devices_precisions_and_architectures() -> None:
+def test_devices_and_precisions() -> None:
     cpu = torch.device("cpu")
     assert precision_of("bf16") == "bf16" and device_of("cpu") == cpu
     with raises(DataError, "unknown-precision", "fp64"):
@@ -393,8 +444,66 @@ def test_devices_precisions_and_architectures() -> None:
     for name in ("gpu", "cuda:99"):
         with raises(DataError, "missing-device", name):
             device_of(name)
-    with raises(DataError, "unknown-architecture", "ViT-B-23"):
-        checkpoints.config_of("ViT-B-23")
+
+
+@pytest.mark.parametrize("weights", ["openai", None, "my.pt"])
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("ViT-B/32", "'ViT-B-32'"),
+        ("ViT-L/14@336px", "'ViT-L-14-336'"),
+        ("vit-b-32", "'ViT-B-32'"),
+        ("RN50x62", "'RN50x64'"),
+        ("local-dir:", "local-dir:"),
+        ("local-dir:nowhere", "nowhere/open_clip_config.json"),
+        ("local-dir:broken", "local-dir:broken"),
+        ("hf-hub:", "hf-hub:"),
+        ("hf-hub:org/model", "hf-hub:org/model"),
+    ],
+)
+def test_an_unknown_model_is_named_before_its_weights(
+    name: str, named: str, weights: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: Any, **__: Any) -> Any:
+        raise OSError("no network")
+
+    monkeypatch.setattr("open_clip.pretrained.hf_hub_download", unreachable)
+    monkeypatch.chdir(tmp_path)
+    Path("my.pt").write_bytes(b"weights")
+    Path("broken").mkdir()
+    Path("broken/open_clip_config.json").write_text("{")
+    with raises(DataError, "unknown-architecture", name) as caught:
+        find_weights(name, weights)
+    assert named in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_model_in_a_folder_has_its_weights_and_preprocessing_there(world: World, tmp_path: Path) -> None:
+    config = checkpoints.config_of("shapes-resnet")
+    folder, mean = tmp_path / "my model", [0.1, 0.2, 0.3]
+    folder.mkdir()
+    write_json(folder / "open_clip_config.json", {"model_cfg": config, "preprocess_cfg": {"mean": mean}})
+    model = f"local-dir:{folder}"
+    with raises(DataError, "no-weights", folder):
+        find_weights(model, None)
+    save_file(open_clip.create_model(model).state_dict(), folder / "open_clip_model.safetensors")
+    found = find_weights(model, None)
+    assert choose_activation(model, found, "auto") == ("gelu", None, ())
+    assert choose_preprocessing(model, found)[1] is None
+    assert load_model(model, found, "gelu").preprocessing["mean"] == mean
+    named = find_weights(model, str(folder / "open_clip_model.safetensors"))
+    assert load_model(model, named, "gelu").preprocessing["mean"] == mean
+    (folder / "open_clip_config.json").write_text('{"model_cfg": {"embed_dim": 8, "vision_cfg": {}, "text_cfg": 7}}')
+    checkpoints.tokenizer_of.cache_clear()
+    with raises(DataError, "unknown-architecture", model):
+        load_model(model, named, "gelu")
+
+
+def test_a_tower_of_another_package_names_it(tmp_path: Path) -> None:
+    torch.save({"a": torch.zeros(1)}, tmp_path / "my.pt")
+    found = find_weights("xlm-roberta-base-ViT-B-32", str(tmp_path / "my.pt"))
+    with raises(DataError, "missing-package", "xlm-roberta-base-ViT-B-32") as caught:
+        load_model("xlm-roberta-base-ViT-B-32", found, "gelu")
+    assert "transformers" in str(caught.value)
 
 
 def write_image(path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import NotRequired, TypedDict
 
 import torch
 
+from recompose.data.foreign_files import reason_of
 from recompose.data.paths import is_inside
 from recompose.errors import DataError
 from recompose.files import read_text
@@ -75,8 +76,7 @@ def read_metadata(path: Path) -> list[PairRecord]:
     except FileNotFoundError:
         raise DataError(f"{path} is missing", code="missing-file", place=path) from None
     except Exception as error:  # a damaged or hostile pickle can raise any exception
-        reason = (str(error) or repr(error)).splitlines()[0]
-        message = f"{path} is not a plain list of records: {reason}"
+        message = f"{path} is not a plain list of records: {reason_of(path, error)}"
         raise DataError(message, code="wrong-format", place=path) from None
     if not isinstance(records, list):
         message = f"{path} holds a {type(records).__name__} instead of a list of records"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from recompose.data import mat_version_5
+from recompose.data.foreign_files import reason_of
 from recompose.data.mat_version_5 import FIELD_FAULT, MOST_CHARACTERS, NEITHER, no_text
 from recompose.errors import DataError
 
@@ -45,7 +46,7 @@ def read_fields(path: Path, fields: Collection[str]) -> dict[str, np.ndarray]:
     except DataError:
         raise
     except Exception as error:  # a damaged or hostile file can raise any exception
-        raise _damaged(path, (str(error) or repr(error)).splitlines()[0]) from None
+        raise _damaged(path, reason_of(path, error)) from None
 
 
 def _damaged(path: Path, reason: str) -> DataError:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from recompose.data.foreign_files import reason_of
 from recompose.errors import WordVectorsError
 
 MOST_BYTES = 2**26  # a thousand attributes take a few megabytes
@@ -34,9 +35,9 @@ def read_words(path: Path) -> np.ndarray:
         if not isinstance(array, np.ndarray):
             raise ValueError("it is an archive of several")
     except Exception as error:  # a damaged or hostile file can raise any exception
-        reason = (str(error) or repr(error)).splitlines()[0]
         code = error.code if isinstance(error, WordVectorsError) else "no-array"
-        raise WordVectorsError(f"{path} is not a plain array: {reason}", code=code, place=path) from None
+        message = f"{path} is not a plain array: {reason_of(path, error)}"
+        raise WordVectorsError(message, code=code, place=path) from None
     if array.ndim != 2 or array.dtype.kind != "f" or 0 in array.shape:
         sides = " x ".join(map(str, array.shape))
         message = f"{path} holds {sides or 'no'} numbers of type {array.dtype}, expected floats [attributes, width]"

@@ -21,7 +21,13 @@ from recompose.files import read_json, write_json, write_text
 from recompose.progress import say
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.tracks.vlc.building import Tokenizer
-from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
+from recompose.tracks.vlc.checkpoints import (
+    Assumption,
+    choose_activation,
+    choose_preprocessing,
+    find_weights,
+    load_model,
+)
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Classes, Suite
 from recompose.tracks.vlc.own_model import is_own, load_own_model
@@ -64,12 +70,15 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     chosen = (_OwnModel if is_own(request.model) else _ClipModel)(request, device)
     _check_folder(request, chosen.document)
     title = f"{chosen.title} in {precision} on {device}"
-    notes = chosen.notes
+    notes = (*(assumption.note for assumption in chosen.assumed), *chosen.notes)
     for note in (title, *notes):
         say(note)
     selection = _Selection(request)
     suites = selection.read(requested)
     model = chosen.load()
+    for note in model.notes:
+        say(note)
+    notes += model.notes
     encoded = encode(
         model.towers,
         model.preprocess,
@@ -97,6 +106,8 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     document = {
         "model": request.model,
         **chosen.document,
+        "preprocessing": model.preprocessing,
+        "assumed": [asdict(assumption) for assumption in chosen.assumed],
         "sigmoid": model.sigmoid and asdict(model.sigmoid),
         "precision": precision,
         "suites": [suite.name for suite in suites],
@@ -148,43 +159,55 @@ class _Towers:
     preprocess: Preprocess
     tokenizer: Tokenizer
     sigmoid: Sigmoid | None
+    preprocessing: Mapping[str, Any] | None = None  # None: the user's own
+    notes: tuple[str, ...] = ()
 
 
 class _ClipModel:
     """A model of open_clip or of this project, with its weights."""
 
     def __init__(self, request: EvaluationRequest, device: torch.device) -> None:
-        if request.weights is None:
-            message = f"{request.model} needs --weights: a file, a tag of open_clip, or the folder of a run"
-            raise DataError(message, code="no-weights", place="--weights")
         self._request = request
-        self._weights = weights = find_weights(request.model, request.weights)
-        self._activation, self.notes = choose_activation(request.model, weights, request.activation)
+        self._weights = weights = find_weights(request.model, request.weights, like=request.like, part=request.part)
+        self._activation, activation, self.notes = choose_activation(request.model, weights, request.activation)
+        _, preprocessing = choose_preprocessing(request.model, weights)
+        self.assumed = [assumption for assumption in (activation, preprocessing) if assumption]
         self.title = f"{request.model} with {weights.name}, run with {self._activation}"
         self.document = {
             "weights": {"name": weights.name, "file": weights.file.name, "sha256": weights.sha256},
             "alpha": request.alpha,
             "activation": self._activation,
             "trained_with": weights.trained_with,
+            "like": request.like or None,
+            "part": request.part or None,
         }
 
     def load(self) -> _Towers:
         """Load the model, after the suites were found complete."""
         loaded = load_model(self._request.model, self._weights, self._activation, self._request.alpha)
-        return _Towers(loaded.model, loaded.preprocess, loaded.tokenizer, loaded.sigmoid)
+        return _Towers(
+            loaded.model, loaded.preprocess, loaded.tokenizer, loaded.sigmoid, loaded.preprocessing, loaded.notes
+        )
 
 
 class _OwnModel:
     """A model that a function of the user's own loads; it is tried before any suite is read."""
 
     def __init__(self, request: EvaluationRequest, device: torch.device) -> None:
-        for option, given in (("--alpha", request.alpha != 1), ("--activation", request.activation != "auto")):
+        options = {
+            "--alpha": request.alpha != 1,
+            "--activation": request.activation != "auto",
+            "--like": request.like,
+            "--part": request.part,
+        }
+        for option, given in options.items():
             if given:
                 message = f"{option} is for models of open_clip and of this project: {request.model} decides itself"
                 raise DataError(message, code="unused-option", place=option)
         self._model = load_own_model(request.model, request.weights)
         self._model.check(device)
         self.title = f"{request.model}{f' with {request.weights}' if request.weights else ''}"
+        self.assumed: list[Assumption] = []
         self.notes = () if self._model.is_identified else (NOT_IDENTIFIED.format(request.model),)
         self.document = {"weights": {"name": request.weights, "file": None, "sha256": self._model.source}}
 

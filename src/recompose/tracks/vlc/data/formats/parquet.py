@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from recompose.data.foreign_files import reason_of
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, fault
 
@@ -27,7 +28,7 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[AnnotationItem]
             for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), start=1):
                 yield AnnotationItem(path, f"row {number}", row)
     except (pyarrow.ArrowException, OSError) as error:
-        raise fault(path, "no-parquet", f"not parquet, or damaged ({str(error).splitlines()[0]})") from None
+        raise fault(path, "no-parquet", f"not parquet, or damaged ({reason_of(path, error)})") from None
 
 
 def image_bytes(row: AnnotationItem, column: str) -> bytes:

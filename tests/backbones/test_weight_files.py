@@ -1,0 +1,275 @@
+"""Weights in files as people have them: all wrappings of one checkpoint, and what stands in the place of one."""
+
+import argparse
+import io
+import os
+import re
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from recompose.backbones.weight_files import TOP, load_weights
+from recompose.errors import DataError
+from tests.errors import raises
+
+State = dict[str, Tensor]
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 4, 2)
+        self.bn1 = nn.BatchNorm2d(4)
+        self.register_buffer("attn_mask", torch.ones(2), persistent=False)
+
+
+class Network(nn.Module):
+    """A network with the kinds of names that a CLIP has."""
+
+    def __init__(self, seed: int = 0, width: int = 4) -> None:
+        torch.manual_seed(seed)
+        super().__init__()
+        self.visual = Block()
+        self.transformer = nn.Sequential(nn.Linear(2, width), nn.Linear(width, 2))
+        self.logit_scale = nn.Parameter(torch.tensor(float(seed)))
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        return self.visual.bn1(self.visual.conv1(pixels))
+
+
+@pytest.fixture
+def state() -> State:
+    return Network(seed=3).state_dict()
+
+
+def behind(prefix: str, state: State) -> State:
+    return {f"{prefix}{name}": tensor for name, tensor in state.items()}
+
+
+def within(words: str, state: State, part: str = "visual.") -> State:
+    """Words after a part of names, where that part alone was wrapped."""
+    return {name.replace(part, f"{part}{words}"): tensor for name, tensor in state.items()}
+
+
+CONSTANTS = {name: torch.tensor(7) for name in ("input_resolution", "context_length", "vocab_size")}
+OPTIMIZER = {"state": {0: {"exp_avg": torch.zeros(2)}}, "param_groups": [{"lr": 0.1}]}
+WRAPPED: dict[str, Callable[[State], Any]] = {
+    "plain": lambda state: state,
+    "DDP": lambda state: behind("module.", state),
+    "torch.compile": lambda state: behind("_orig_mod.", state),
+    "DDP of compile": lambda state: behind("module._orig_mod.", state),
+    "compile of DDP": lambda state: behind("_orig_mod.module.", state),
+    "Lightning": lambda state: {"state_dict": behind("model.", state), "epoch": 3, "optimizer_states": [OPTIMIZER]},
+    "Lightning, all three": lambda state: {"state_dict": behind("model._orig_mod.module.", state)},
+    "a method of a CLIP": lambda state: behind("method.backbone.model.", state),
+    "FSDP": lambda state: behind("_fsdp_wrapped_module.", within("_fsdp_wrapped_module.", state)),
+    "a compiled tower": lambda state: within("_orig_mod.", state),
+    "DDP of a tower": lambda state: within("module.", state),
+    "state_dict": lambda state: {"state_dict": state},
+    "open_clip": lambda state: {
+        "epoch": 1,
+        "name": "x",
+        "state_dict": behind("module.", state),
+        "optimizer": OPTIMIZER,
+    },
+    "model": lambda state: {"model": state, "optimizer": OPTIMIZER, "scaler": {"scale": torch.tensor(2.0)}},
+    "ema": lambda state: {"ema": {"decay": 0.9, "shadow": state}},
+    "DeepSpeed": lambda state: {"module": state, "dp_world_size": 8},
+    "nested": lambda state: {"checkpoint": {"model_state_dict": behind("module.", state)}},
+    "a mapping for each tower": lambda state: {
+        "visual": {name.removeprefix("visual."): state[name] for name in state if name.startswith("visual.")},
+        **{name: state[name] for name in state if not name.startswith("visual.")},
+    },
+    "constants": lambda state: state | CONSTANTS,
+    "one number as a list": lambda state: state | {"logit_scale": state["logit_scale"].reshape(1)},
+    "parameters": lambda state: OrderedDict(
+        (name, nn.Parameter(t, t.is_floating_point())) for name, t in state.items()
+    ),
+    "without counters": lambda state: {name: tensor for name, tensor in state.items() if "num_batches" not in name},
+    "arguments": lambda state: {"state_dict": state, "args": argparse.Namespace(lr=0.1, path=Path("x"))},
+    "numbers of NumPy": lambda state: {"model": state, "best": np.float64(0.5), "losses": np.ones(3)},
+    "a whole network": lambda state: network_of(state),
+    "a whole network below a key": lambda state: {"model": nn.DataParallel(network_of(state)), "epoch": 2},
+}
+
+
+def network_of(state: State) -> Network:
+    network = Network(seed=4)
+    network.load_state_dict({**Network(seed=4).state_dict(), **state})
+    return network
+
+
+def expected_of(name: str, state: State) -> State:
+    """A counter that a file lacks begins at zero."""
+    return state | ({key: torch.tensor(0) for key in state if "num_batches" in key} if "counters" in name else {})
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+@pytest.mark.parametrize("suffix", [".pt", ".safetensors"])
+def test_every_wrapping_of_a_checkpoint_is_read(name: str, suffix: str, state: State, tmp_path: Path) -> None:
+    path, network = tmp_path / f"weights{suffix}", Network()
+    torch.save(WRAPPED[name](state), path)
+    assert load_weights(network, path, "a network") == ()
+    for key, tensor in expected_of(name, state).items():
+        assert torch.equal(network.state_dict()[key], tensor), key
+
+
+@pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod.module.", "model."])
+@pytest.mark.parametrize("suffix", [".pt", ".safetensors"])
+def test_safetensors_are_read_under_any_name_and_behind_any_prefix(
+    prefix: str, suffix: str, state: State, tmp_path: Path
+) -> None:
+    path, network = tmp_path / f"weights{suffix}", Network()
+    save_file(behind(prefix, state), path)
+    load_weights(network, path, "a network")
+    assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in state.items())
+
+
+@pytest.mark.parametrize("change", [Tensor.half, Tensor.bfloat16, Tensor.double])
+def test_other_precisions_become_that_of_the_network(change: Callable[[Tensor], Tensor], tmp_path: Path) -> None:
+    state = {name: tensor.bfloat16().float() for name, tensor in Network(seed=3).state_dict().items()}
+    torch.save({name: change(tensor) for name, tensor in state.items()}, tmp_path / "weights.pt")
+    network = Network()
+    load_weights(network, tmp_path / "weights.pt", "a network")
+    assert network.logit_scale.dtype == torch.float32
+    assert all(torch.equal(network.state_dict()[key], tensor) or change is Tensor.half for key, tensor in state.items())
+
+
+def test_files_of_torch_before_its_archives_are_read(state: State, tmp_path: Path) -> None:
+    torch.save({"state_dict": state}, tmp_path / "weights.pt", _use_new_zipfile_serialization=False)
+    network = Network()
+    load_weights(network, tmp_path / "weights.pt", "a network")
+    assert torch.equal(network.visual.conv1.weight, state["visual.conv1.weight"])
+
+
+def test_what_stands_beside_the_weights_is_named(state: State, tmp_path: Path) -> None:
+    beside = {"adapter.down.weight": torch.zeros(2), "queue": torch.zeros(3)}
+    torch.save({"state_dict": behind("model.", state) | beside, "optimizer": OPTIMIZER}, tmp_path / "weights.pt")
+    left_out = load_weights(Network(), tmp_path / "weights.pt", "a network")
+    assert {name.rpartition("/")[2] for name in left_out} == {*beside}
+
+
+@pytest.mark.parametrize(
+    ("wrap", "parts"),
+    [
+        (lambda one, other: {"model": one, "ema": other}, ("model", "ema")),
+        (lambda one, other: {"state_dict": behind("student.", one) | behind("teacher.", other)}, None),
+        (lambda one, other: one | {"ema": other}, (TOP, "ema")),
+    ],
+)
+def test_of_several_weights_the_user_chooses(wrap: Any, parts: Any, state: State, tmp_path: Path) -> None:
+    path, other = tmp_path / "weights.pt", Network(seed=8).state_dict()
+    torch.save(wrap(state, other), path)
+    with raises(DataError, "several-weights", path) as caught:
+        load_weights(Network(), path, "a network")
+    parts = parts or ("state_dict/student", "state_dict/teacher")
+    assert all(part in str(caught.value) for part in parts)
+    for part, expected in zip(parts, (state, other), strict=True):
+        network = Network()
+        load_weights(network, path, "a network", part=part)
+        assert torch.equal(network.logit_scale, expected["logit_scale"])
+    with raises(DataError, "unknown-part", path):
+        load_weights(Network(), path, "a network", part="averaged")
+
+
+def test_an_error_names_what_is_missing_beside_what_is_there(state: State, tmp_path: Path) -> None:
+    path = tmp_path / "weights.pt"
+    del state["logit_scale"]
+    torch.save({"state_dict": behind("module.", state) | {"module.proj\x1b[31m": torch.zeros(1)}}, path)
+    with raises(DataError, "other-architecture", path) as caught:
+        load_weights(Network(), path, "a network")
+    assert "lacks logit_scale, and it has proj" in str(caught.value)
+    torch.save(Network(width=5).state_dict(), path)
+    with raises(DataError, "other-architecture", path) as caught:
+        load_weights(Network(), path, "a network")
+    assert "transformer.0.bias, transformer.0.weight, transformer.1.weight differ in size ([5], not [4])" in str(
+        caught.value
+    )
+    torch.save({"text_model.embeddings": torch.zeros(2)}, path)
+    with raises(DataError, "other-architecture", path) as caught:
+        load_weights(Network(), path, "a network")
+    assert "it has text_model.embeddings" in str(caught.value) and " more" in str(caught.value)
+
+
+class Hostile:
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    def __reduce__(self) -> Any:
+        return os.system, (self.command,)
+
+
+def torch_bytes(content: Any, **options: Any) -> bytes:
+    stream = io.BytesIO()
+    torch.save(content, stream, **options)
+    return stream.getvalue()
+
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 605157884\n"
+NO_CHECKPOINTS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "a Git LFS pointer": (lambda: LFS, "a Git LFS pointer"),
+    "a DVC pointer": (lambda: b"outs:\n- md5: 0123\n  path: w.pt\n", "a DVC pointer"),
+    "an HTML page": (lambda: b"<!-- x -->\n<!DOCTYPE html><html><title>Sign in</title>", "an HTML page"),
+    "an error of a server": (lambda: b'<?xml version="1.0"?><Error><Code>AccessDenied</Code>', "an XML document"),
+    "JSON": (lambda: b'{"error": "gated"}', "a text that begins with"),
+    "nothing": (lambda: b"", "empty"),
+    "a compressed file": (lambda: b"\x1f\x8b\x08\0\0", "a compressed file"),
+    "half of an archive": (lambda: torch_bytes({"a": torch.zeros(999)})[:900], "zip archive"),
+    "a command": (lambda: torch_bytes({"state_dict": Hostile("touch ran")}), "posix.system"),
+    "an old command": (
+        lambda: torch_bytes({"a": Hostile("touch ran")}, _use_new_zipfile_serialization=False),
+        "posix.system",
+    ),
+    "an old namespace": (
+        lambda: torch_bytes({"args": argparse.Namespace()}, _use_new_zipfile_serialization=False),
+        "argparse.Namespace",
+    ),
+    "arguments alone": (lambda: torch_bytes({"args": argparse.Namespace(lr=1)}), "argparse.Namespace"),
+    "numbers": (lambda: torch_bytes([1, 2]), "no weights by name"),
+    "one tensor": (lambda: torch_bytes(torch.zeros(2)), "no weights by name"),
+}
+
+
+@pytest.mark.parametrize("name", NO_CHECKPOINTS)
+@pytest.mark.parametrize("suffix", [".pt", ".safetensors"])
+def test_what_is_no_checkpoint_is_named(
+    name: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content, reason = NO_CHECKPOINTS[name]
+    path = tmp_path / f"weights{suffix}"
+    path.write_bytes(content())
+    with raises(DataError, place=path) as caught:
+        load_weights(Network(), path, "a network")
+    message = str(caught.value)
+    assert caught.value.code in ("unreadable-weights", "no-weights")
+    assert reason in message and message.isprintable()
+    assert "weights_only" not in message and "add_safe_globals" not in message
+    assert not (tmp_path / "ran").exists()
+
+
+def test_an_archive_of_code_runs_only_if_it_is_trusted_and_the_advice_for_others_works(
+    state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, network = tmp_path / "scripted one.pt", Network()
+    torch.jit.trace(network_of(state).eval(), torch.zeros(1, 3, 4, 4)).save(str(path))
+    assert zipfile.is_zipfile(path)
+    with raises(DataError, "weights-with-code", path) as caught:
+        load_weights(network, path, "a network")
+    load_weights(network, path, "a network", trusted=True)
+    assert torch.equal(network.logit_scale, state["logit_scale"])
+    advice = re.search("`(.+)`", str(caught.value))
+    assert advice
+    exec(advice[1], {"torch": torch})
+    network = Network()
+    load_weights(network, Path("weights.pt"), "a network")
+    assert torch.equal(network.visual.conv1.weight, state["visual.conv1.weight"])
