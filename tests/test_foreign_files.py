@@ -15,6 +15,7 @@ import torch
 from safetensors.numpy import save
 
 from recompose.backbones.grids import from_hdf5
+from recompose.backbones.weight_files import read_tensors
 from recompose.data.archives import extract
 from recompose.data.pictures import Picture
 from recompose.errors import RecomposeError
@@ -29,7 +30,6 @@ from recompose.tracks.czsl.data.glove import read_glove
 from recompose.tracks.gzsl.data.matlab import read_fields
 from recompose.tracks.gzsl.data.word_vectors import read_words
 from recompose.tracks.gzsl.data.xlsa17 import read_names
-from recompose.tracks.vlc.checkpoints import find_weights, read_state
 from recompose.tracks.vlc.data.formats import elevater, parquet, reading
 
 
@@ -63,10 +63,6 @@ CONTENTS = {
     "head of Parquet": b"PAR1" + b"\0" * 50 + b"PAR1",
     "head of PNG": b"\x89PNG\r\n\x1a\n" + b"\0" * 50,
 }
-
-
-def checkpoint(path: Path) -> Any:
-    return read_state(find_weights("ViT-B-32", str(path)))
 
 
 def release(path: Path) -> None:
@@ -105,8 +101,8 @@ READERS: dict[str, Callable[[Path], object]] = {
     "record.json": Record.read,
     "image.png": picture,
     "image.npy": picture,
-    "weights.pt": checkpoint,
-    "weights.safetensors": checkpoint,
+    "weights.pt": read_tensors,
+    "weights.safetensors": read_tensors,
 }
 
 

@@ -355,18 +355,18 @@ def evaluate(
         ),
     ] = "auto",
     like: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="For a file: the tag of open_clip that its weights were tuned from, such as openai, whose activation "
             "and preprocessing are theirs. Of another architecture: ViT-L-14:openai."
         ),
-    ] = "",
+    ] = None,
     part: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="For a file that holds weights several times: the key or prefix of those to read, such as ema."
         ),
-    ] = "",
+    ] = None,
     alpha: Annotated[
         float, typer.Option(min=0, max=1, help="The share of the trained weights of a run (WiSE-FT).")
     ] = 1.0,

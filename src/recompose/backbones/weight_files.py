@@ -98,7 +98,7 @@ def abridged(names: Collection[str]) -> str:
 
 
 def load_weights(
-    network: nn.Module, path: Path, title: str, *, trusted: bool = False, part: str = ""
+    network: nn.Module, path: Path, title: str, *, trusted: bool = False, part: str | None = None
 ) -> tuple[str, ...]:
     """Load a file's weights into a network.
 
@@ -151,7 +151,7 @@ def _ends(names: Collection[str], own: Collection[str]) -> dict[str, set[str]]:
     return ends
 
 
-def _prefix(ends: Mapping[str, set[str]], required: set[str], path: Path, part: str) -> str:
+def _prefix(ends: Mapping[str, set[str]], required: set[str], path: Path, part: str | None) -> str:
     """Return what precedes the weights; of several incomplete ones, that of most."""
     labels = {prefix: prefix.strip("./") or TOP for prefix in ends}
     complete = [prefix for prefix, names in ends.items() if required <= names]

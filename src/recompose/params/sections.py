@@ -141,7 +141,9 @@ class Pretrained(Clip):
 class Released(Clip):
     """A CLIP with published weights."""
 
-    weights: PublishedWeights = Field(description="The file of the weights.")
+    weights: PublishedWeights = Field(
+        description="The file of the weights. Images are normalised as for OpenAI's, whatever the weights."
+    )
 
 
 class Asset(Section):

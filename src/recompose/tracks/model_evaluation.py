@@ -28,8 +28,8 @@ class EvaluationRequest:
     precision: str = "fp32"  # on any device, as the released evaluations
     device: str = "auto"
     activation: str = "auto"  # the one that the weights were trained with, or else the one that is assumed
-    like: str = ""  # of a file, the tag of open_clip whose activation and preprocessing its weights have
-    part: str = ""  # of a file that holds weights several times, the key or prefix of those to read
+    like: str | None = None  # of a file, the tag of open_clip whose activation and preprocessing its weights have
+    part: str | None = None  # of a file that holds weights several times, the key or prefix of those to read
     alpha: float = 1.0  # of a run, the share of the trained weights, see ``vlc.building.restore_clip``
     skip_broken: bool = False
     items: int | None = None  # of a sub-task at most, of suites that can be limited; None: all

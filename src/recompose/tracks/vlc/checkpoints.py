@@ -66,7 +66,7 @@ class ModelWeights:
     trained_with: Activation | None  # None: unknown
     preprocessing: Mapping[str, Any] | None = None  # what differs from the model's own; None: unknown
     in_own_form: bool = False  # a file of open_clip's, in a form that it reads itself
-    part: str = ""  # of the file, see ``weight_files.load_weights``
+    part: str | None = None  # of the file, see ``weight_files.load_weights``
     run: "Run | None" = None
 
 
@@ -90,7 +90,7 @@ class Loaded:
     notes: tuple[str, ...] = ()
 
 
-def find_weights(model: str, name: str | None, *, like: str = "", part: str = "") -> ModelWeights:
+def find_weights(model: str, name: str | None, *, like: str | None = None, part: str | None = None) -> ModelWeights:
     """Return the weights of this name: a file, the folder of a run, or a tag, which open_clip downloads.
 
     Args:
@@ -114,11 +114,14 @@ def find_weights(model: str, name: str | None, *, like: str = "", part: str = ""
     return _run_weights(model, path) if path.is_dir() else _tag_weights(model, name)
 
 
-def _file_weights(model: str, path: Path, like: str, part: str) -> ModelWeights:
+def _file_weights(model: str, path: Path, like: str | None, part: str | None) -> ModelWeights:
     """Return the weights of a file, as stated by ``like``, its digest or a backbone's description."""
     sha256 = sha256_file(path)
-    architecture, _, tag_name = like.rpartition(":")
-    tag = _tag(architecture or model, tag_name) if like else _openai_tags().get(sha256)
+    if like:
+        architecture, _, name = like.rpartition(":")
+        tag: Mapping[str, Any] | None = _tag(architecture or model, name)
+    else:
+        tag = _openai_tags().get(sha256)
     if tag is None:
         trained, preprocessing = _description(path)
     else:

@@ -178,8 +178,8 @@ class _ClipModel:
             "alpha": request.alpha,
             "activation": self._activation,
             "trained_with": weights.trained_with,
-            "like": request.like or None,
-            "part": request.part or None,
+            "like": request.like,
+            "part": request.part,
         }
 
     def load(self) -> _Towers:
