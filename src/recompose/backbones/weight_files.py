@@ -280,12 +280,11 @@ def _named(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Te
 
 
 def _named_in_network(network: _Object, name: str) -> Iterator[tuple[str, Tensor]]:
-    """Yield the parameters and buffers of a pickled network, as its ``state_dict`` has them."""
+    """Yield the parameters and all buffers of a pickled network, under their names in its ``state_dict``."""
     state = network.state if isinstance(network.state, Mapping) else {}
     parameters, buffers, modules = (dict(state.get(f"_{kind}") or {}) for kind in ("parameters", "buffers", "modules"))
-    passing = state.get("_non_persistent_buffers_set") or ()
     for key, tensor in {**parameters, **buffers}.items():
-        if isinstance(tensor, Tensor) and key not in passing:
+        if isinstance(tensor, Tensor):
             yield f"{name}{key}", tensor.detach()
     for key, module in modules.items():
         if isinstance(module, _Object):
