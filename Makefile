@@ -17,17 +17,14 @@ endif
 # what is imported is compiled then, once: compiling all that is installed takes four times as long as installing it
 unexport PYTHONDONTWRITEBYTECODE
 
-# says what it will do and about how long that takes, shows how far it is, and says in six lines what came of it; interrupted,
-# it goes on where it was; logs are in results/logs, Snakemake's own in results/logs/snakemake.log
+# what is missing, then the lock of DVC. Interrupted, the same command goes on where it was; logs are in results/logs
 reproduce: environment
-	@began=$$(date +%s); recompose reproduce && { recompose store commit & commit=$$!; \
-		recompose summary --began $$began; status=$$?; wait $$commit && exit $$status; }
+	@snakemake --cores all $$(test -t 1 && echo --logger rich) && recompose store commit
 
 # the demo repeated as often as allocation.yaml says, in hours; its reports go to reports/study. Headlines with three times
 # the epochs come first: the claims of the study say whether their verdicts depend on that. DVC follows params.yaml alone
 study: environment
-	@began=$$(date +%s); RECOMPOSE_PROFILE=study-long recompose reproduce && \
-		export RECOMPOSE_PROFILE=study && recompose reproduce && recompose summary --began $$began
+	snakemake --cores all --config profile=study-long && snakemake --cores all --config profile=study
 
 # one process more than cores, as tests of engines wait at times
 test: environment

@@ -11,7 +11,6 @@ import pytest
 from scipy.stats import t as student
 
 from recompose.comparisons import compared_variants, read_comparisons
-from recompose.engine import Engine
 from recompose.errors import PlanError
 from recompose.params import load_params
 from recompose.report.against import against
@@ -254,11 +253,3 @@ def test_the_settings_in_which_rows_differ_are_a_table(root: Path) -> None:
     texts = {(cell.row, cell.column): cell.text for cell in differing_settings(results, mine, "settings")}
     assert set(texts) == {("dropout", "shapes-pairs csp"), ("dropout", "shapes-pairs csp-wide")}
     assert texts["dropout", "shapes-pairs csp-wide"] == "0.5"
-
-
-def test_the_engine_has_it_among_its_targets(root: Path) -> None:
-    declare(root)
-    engine = Engine(Workspace(root), targets=lambda: ["comparisons/mine", "msci"])
-    assert {"mine", "mine.table", "mine.claims", "mine.differences", "mine.settings"} <= set(engine.scopes())
-    assert engine.order[-1].name == "mine"
-    assert engine._target_scopes == ["mine", "msci"]

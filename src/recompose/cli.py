@@ -3,8 +3,9 @@
 import gc
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from math import inf
@@ -16,8 +17,8 @@ import typer
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
-from recompose.errors import ChangedError, DamagedError, ProgramError, RecomposeError, TraceError, error_text
-from recompose.extras import missing_package, require
+from recompose.errors import DamagedError, ProgramError, RecomposeError, TraceError, error_text
+from recompose.extras import missing_package
 from recompose.files import write_json, write_text
 from recompose.interrupts import INTERRUPTED, SENTENCE, end_at_once
 from recompose.papers.comparison import FOLDER as COMPARISONS
@@ -51,7 +52,6 @@ PARAMS = "params.yaml"  # the file that marks the root of a project
 SUITES = Path("data/vlc")  # the folder of the suites' raw files
 LEFT_OUT = 3  # the exit code where suites that were asked for were left out
 DOCUMENTED = "demo"  # the profile whose numbers README.md and docs/ quote
-Receipt = Annotated[Path | None, typer.Option(help="The receipt to write.", hidden=True)]
 T = TypeVar("T")
 _started: list[Path] = []  # the sub-folder of the project in which the command was called, if it was in one
 
@@ -158,37 +158,42 @@ def make(
         typer.Argument(help="Results to make: KIND/FOLDER below results/, or the first characters of a digest."),
     ] = None,
     cell: CellName = None,
-    job: Annotated[str | None, typer.Option(help="A job of a workflow, instead of names.", hidden=True)] = None,
-    receipt: Receipt = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="A recipe of the workflow that runs, instead of names.", hidden=True)
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Make it anew if it is complete.", hidden=True)] = False,
 ) -> None:
     """Make results, and everything that they need, where they are not complete: data, backbones, features, grids,
     pixels, runs, evaluations. With --cell, make what one number needs, and print the number.
     """
     from recompose import phases
-    from recompose.engine import Engine
 
     end_at_once()
+    if recipe:
+        _make_for_workflow(recipe, again=again)
+        return
     work = _workspace()
     if cell:
-        if names or job:
+        if names:
             raise typer.BadParameter("--cell makes the results of one number: use it without names")
         _make_cell(work, cell)
         return
-    if job:
-        engine = Engine(work)
-        be_quiet()
-        keys = engine.job(job).keys
-        if removed := [key for key in keys if key not in work.plan.by_key]:
-            raise ChangedError(
-                f"{removed[0]} is no longer in the plan: params.yaml or the code changed since the workflow started; "
-                f"start it again"
-            )
-        recipes = [work.plan.by_key[key] for key in keys]
-    else:
-        recipes = list(closure(work.recipe(name) for name in names or []))
+    phases.make(work, closure(work.recipe(name) for name in names or []))
+
+
+def _make_for_workflow(key: str, *, again: bool) -> None:
+    """Make a recipe that a workflow asks for; nothing is planned."""
+    from recompose import phases
+    from recompose.recipe_files import read_recipes
+
+    work = _workspace()
+    be_quiet()
+    recipes = read_recipes(work.store, key)
+    if not phases.is_helper():
+        phases.discard_outdated(work, recipes)
+        if again and work.store.is_complete(recipes[0]):
+            work.store.discard(key)
     phases.make(work, recipes)
-    if job and receipt and not phases.is_helper():
-        engine.receipts.write(work.root / receipt, [work.store.record_path(recipe) for recipe in recipes])
 
 
 def _make_cell(work: Workspace, text: str) -> None:
@@ -216,13 +221,11 @@ def _make_cell(work: Workspace, text: str) -> None:
 @app.command()
 def artifacts(
     name: Annotated[str, typer.Argument(help="A paper, such as msci, or one of its artifacts, such as msci/table-2.")],
-    receipt: Receipt = None,
 ) -> None:
-    """Make the tables and figures of a paper, or one of them, from stored results."""
-    from recompose.engine import Engine
+    """Make the tables and figures of a paper, or one of them, from stored results; print its headline number."""
     from recompose.report.artifacts import make_artifacts
-    from recompose.report.kinds import artifact_files
     from recompose.report.results import StoredResults
+    from recompose.terminal.summary import headline_line
 
     end_at_once()
     work = _workspace()
@@ -231,12 +234,8 @@ def artifacts(
     artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
     names = [artifact] if artifact else list(declared.artifacts)
     make_artifacts(StoredResults(work), declared, names)
-    engine = Engine(work)
-    engine.receipts.write_artifacts(declared, names)
-    if receipt:
-        files = [work.reports / paper / file for name in names for file in artifact_files(declared, name)]
-        needs = {need.key: need for name in names for need in engine.receipts.inputs(declared, name)}
-        engine.receipts.write(work.root / receipt, files, needs.values())
+    if declared.first_artifact in names and (line := headline_line(work, declared)):
+        print(line)
 
 
 def _document_sources(work: Workspace, published: "PublishedLineage") -> "Sources | None":
@@ -270,20 +269,15 @@ def _fill_documents(work: Workspace, sources: "Sources") -> None:
 
 
 @app.command()
-def report(
-    receipt: Receipt = None,
-    to_come: Annotated[
-        list[str] | None, typer.Option(help="A paper whose artifacts are not complete yet.", hidden=True)
-    ] = None,
-) -> None:
+def report() -> None:
     """Write the report site, its index for code hosts, and the metrics that DVC compares."""
-    from recompose.engine import Engine
     from recompose.provenance.audit import audit_artifacts
     from recompose.report.index import build_info_of, write_index
     from recompose.report.published import PublishedLineage
     from recompose.report.results import StoredResults
     from recompose.site.build import pages
     from recompose.site.document import Site
+    from recompose.terminal.summary import show_summary
 
     end_at_once()
     work = _workspace()
@@ -291,15 +285,13 @@ def report(
     on_disk = PublishedLineage.read(work.reports, papers)
     published = replace(on_disk, made=build_info_of(work, on_disk))  # as is written below
     gc.freeze()  # lineages live to the end as well
-    sources = None if to_come else _document_sources(work, published)
+    sources = _document_sources(work, published)
     if sources:
         _fill_documents(work, sources)
     audited = audit_artifacts(work, papers, published, sources)
-    site = Site(papers, published, audited, work.params, tuple(to_come or ()))
-    files = write_index(StoredResults(work), papers, published, pages(site, work.reports))
-    say(f"{work.reports_place}/index.html is written; the audit {audited.verdict}")
-    if receipt:
-        Engine(work).receipts.write(work.root / receipt, [work.reports / name for name in files])
+    site = Site(papers, published, audited, work.params)
+    write_index(StoredResults(work), papers, published, pages(site, work.reports))
+    show_summary(Console(), work, published, audited)
 
 
 @app.command()
@@ -519,20 +511,18 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 @app.command()
-def summary(
-    began: Annotated[
-        float | None, typer.Option(help="The start of the work, in seconds since 1970.", hidden=True)
-    ] = None,
-) -> None:
+def summary() -> None:
     """Summarize the reports in six lines: what was made, its cost, headline numbers, the state of the instrument, the
     audit, and the page to open.
     """
+    from recompose.provenance.audit import audit_artifacts
     from recompose.report.published import PublishedLineage
     from recompose.terminal.summary import show_summary
 
     work = _workspace()
     published = PublishedLineage.read(work.reports, work.papers)
-    show_summary(Console(), work, work.papers, _document_sources(work, published), began)
+    audited = audit_artifacts(work, work.papers, published, _document_sources(work, published))
+    show_summary(Console(), work, published, audited)
 
 
 @app.command()
@@ -557,31 +547,6 @@ def plan(
         print(json.dumps(impact.document(), indent=2))
     else:
         show_plan(Console(), impact, every=every)
-
-
-@app.command()
-def impact(
-    revision: Annotated[
-        str, typer.Argument(help="A git revision, such as main or HEAD~3; after -- if it starts with -.")
-    ] = "HEAD",
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
-    as_json: JSON = False,
-) -> None:
-    """Show what the changes since a git revision do to numbers: the runs, evaluations and cells that they make stale,
-    the time to make these again, and, once they are made, what moved by more than retraining moves it. Nothing is made.
-    """
-    from recompose.monitor.impact import estimate_impact
-    from recompose.terminal.impact import markdown, show_impact
-
-    if as_markdown and as_json:
-        raise typer.BadParameter("--markdown and --json exclude each other")
-    estimated = estimate_impact(_workspace(), revision)
-    if as_json:
-        print(json.dumps(estimated.document(), indent=2))
-    elif as_markdown:
-        print(markdown(estimated), end="")
-    else:
-        show_impact(Console(), estimated)
 
 
 @app.command()
@@ -619,46 +584,6 @@ def _claims_reports(work: Workspace, papers: "Iterable[Paper]") -> list[str]:
 
 
 @app.command()
-def reproduce(
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Targets of Snakemake, such as msci or reports/demo/msci/table-2.csv. Default: everything."
-        ),
-    ] = None,
-) -> None:
-    """Make what is missing with Snakemake, and show the progress of each paper, running jobs, and new numbers."""
-    raise typer.Exit(_run_workflow(targets or ()))
-
-
-def _run_workflow(targets: Sequence[str]) -> int:
-    """Make targets, or everything, with Snakemake; show the progress, and return the exit code."""
-    from recompose.engine import Engine
-    from recompose.job_server import JobServer
-    from recompose.monitor.reproduction import Reproduction
-    from recompose.monitor.snakemake_call import LOG, SnakemakeCall, check_known_targets
-    from recompose.phases import needs_gpu
-    from recompose.terminal.live import follow, show_opening
-
-    require("snakemake")
-    work, server = _workspace(), JobServer()
-    check_known_targets(targets, work)
-    if work.params.chosen.trainer.accelerator == "cpu" and needs_gpu(work.missing(work.plan.recipes)):
-        server.start()  # its imports take as long as the estimates, which another core does meanwhile
-    engine, console = Engine(work), Console()
-    reproduction = Reproduction(engine, targets)
-    show_opening(console, reproduction, Path("results") / LOG)
-
-    def start() -> SnakemakeCall:
-        return SnakemakeCall(Path.cwd(), Path("results"), targets)
-
-    try:
-        return follow(console, reproduction, start)
-    finally:
-        server.stop()  # the next workflow of this process has another plan
-
-
-@app.command()
 def decide(
     hours: Annotated[float, typer.Option(min=0.0, help="Core-hours of the whole study, also of its earlier stages.")],
 ) -> None:
@@ -670,7 +595,7 @@ def decide(
     from recompose.terminal.decide import show_outcome, stage_text
 
     def run() -> None:
-        if code := _run_workflow(()):
+        if code := subprocess.run([sys.executable, "-m", "snakemake"], check=False).returncode:
             raise typer.Exit(code)
 
     try:

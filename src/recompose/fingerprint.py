@@ -317,3 +317,9 @@ def _reached(modules: frozenset[str]) -> dict[str, str]:
             queue.extend(imports)
     _summaries().write()
     return dict(sorted(versions.items()))
+
+
+def changed_modules(code: Mapping[str, str]) -> list[str]:
+    """Return the modules of a fingerprint that this process has with another digest, or not at all."""
+    modules = [module for module in code if module.partition(".")[0] in (PACKAGE, *_plugins)]
+    return [module for module in modules if _path(module) is None or _read(module)[0] != code[module]]

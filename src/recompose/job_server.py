@@ -1,6 +1,7 @@
 """The server of jobs: a child process that imports torch once, and forks a child of its own for each job."""
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -9,11 +10,7 @@ from pathlib import Path
 ADDRESS = "RECOMPOSE_WORKER"  # the variable with the path of the server's socket
 # a job gives torch its threads; threads of the server itself would not survive the fork
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-
-
-def ready_path(address: str) -> Path:
-    """Return the path of the file that exists once the server with this socket has made its imports."""
-    return Path(f"{address}-ready")
+BACKLOG = 64  # clients that may wait for a connection
 
 
 class JobServer:
@@ -23,13 +20,21 @@ class JobServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the server for processes that this one starts from now on, unless this process was given one."""
+        """Start the server for processes that this one starts from now on, unless this process was given one.
+
+        Clients can connect from then on; they are answered once the server has made its imports.
+        """
         if ADDRESS in os.environ:
             return
         short = None if len(os.fsencode(tempfile.gettempdir())) < 80 else "/tmp"  # a socket's path has some 100 bytes
         address = str(Path(tempfile.mkdtemp(prefix="recompose-", dir=short)) / "socket")
-        command = [sys.executable, "-m", "recompose.worker.server", address]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | SINGLE)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(address)
+            listener.listen(BACKLOG)
+            command = [sys.executable, "-m", "recompose.worker.server", address, str(listener.fileno())]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, env=os.environ | SINGLE, pass_fds=[listener.fileno()]
+            )
         os.environ[ADDRESS] = address
 
     def stop(self) -> None:

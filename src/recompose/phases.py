@@ -287,6 +287,17 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
         _make_all(work, recipes)
 
 
+def discard_outdated(work: Workspace, recipes: Iterable[Recipe]) -> None:
+    """Discard complete content that was made from other content than the store has now of what it needs."""
+    store = work.store
+    for recipe in recipes:
+        if store.is_complete(recipe):
+            inputs = {role: store.record(need).content for role, need in recipe.needs.items()}
+            if store.record(recipe).inputs != inputs:
+                say(f"{recipe.key}: what it was made from was made anew since")
+                store.discard(recipe.key)
+
+
 def _own_devices(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[object]:
     """Return a context in which this process owns the GPUs that it needs; with ``devices: auto`` all of them."""
     if is_helper() or not needs_gpu(recipes) or work.params.chosen.trainer.devices == "auto":
@@ -324,7 +335,7 @@ def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
     failed: dict[str, str] = {}
     keys: list[str] = []
     done = 0
-    for group in _groups(recipes):
+    for group in passes(recipes):
         places = [f"{number}/{len(recipes)}" for number in range(done + 1, done + 1 + len(group))]
         done += len(group)
         failed_needs = [need for need in group[0].needs.values() if need.digest in failed]
@@ -346,8 +357,8 @@ def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
         raise FailedError(message, place=", ".join(keys))
 
 
-def _groups(recipes: Iterable[Recipe]) -> list[list[Recipe]]:
-    """Return the recipes in their order, grouped with recipes that are made together and need the same content."""
+def passes(recipes: Iterable[Recipe]) -> list[list[Recipe]]:
+    """Return recipes in their order; evaluations that one pass over the images makes are together."""
     groups: dict[str, list[Recipe]] = {}
     for recipe in recipes:
         together = PHASES[recipe.kind].make_together is not None

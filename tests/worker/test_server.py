@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from recompose.interrupts import INTERRUPTED
-from recompose.job_server import ADDRESS, JobServer, ready_path
-from recompose.worker.client import FAILED, IF_READY
+from recompose.job_server import ADDRESS, JobServer
+from recompose.worker.client import FAILED
 from tests.conftest import PATIENCE
 
 # a server whose command line runs its first argument as Python: it imports nothing that takes a while
@@ -28,7 +28,7 @@ def preload():
     command_line.main = lambda: exec(sys.argv[1], {})
     sys.modules["recompose.cli"] = command_line
 
-serve(sys.argv[1], preload)
+serve(sys.argv[1], int(sys.argv[2]), preload)
 """
 SAYS_ITS_NUMBER = "import os, time; print(os.getpid(), flush=True); "
 WAITS = SAYS_ITS_NUMBER + "time.sleep(3600)"
@@ -59,11 +59,24 @@ def address(tmp_path: Path) -> str:
     return str(folder / "socket")
 
 
+def start(address: str) -> Process:
+    """Start a server at a socket that listens."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        return subprocess.Popen(
+            [sys.executable, "-c", SERVER, address, str(listener.fileno())],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            pass_fds=[listener.fileno()],
+        )
+
+
 @pytest.fixture
 def server(address: str) -> Iterator[Process]:
     """A server that answers."""
-    process = subprocess.Popen([sys.executable, "-c", SERVER, address], stdin=subprocess.PIPE, text=True)
-    until(lambda: Path(address).exists())
+    process = start(address)
     yield process
     with suppress(BrokenPipeError):
         process.communicate()
@@ -113,7 +126,7 @@ def test_a_child_has_the_clients_variables_of_this_project(address: str, monkeyp
         ("raise SystemExit(3)", 3),
         ("raise SystemExit('in words')", 1),
         ("raise KeyboardInterrupt", INTERRUPTED),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 128 + signal.SIGKILL),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", FAILED),
     ],
 )
 def test_a_client_ends_as_what_it_asked_for_does(address: str, code: str, status: int) -> None:
@@ -152,21 +165,22 @@ def test_a_child_has_nothing_to_read_and_waits_for_nothing(address: str) -> None
     assert asking.communicate() == ("''\n", "")
 
 
-def test_a_job_that_does_not_wait_is_carried_out_by_a_server_that_is_ready(server: Process, address: str) -> None:
-    until(ready_path(address).exists)
-    asking = client(address, IF_READY, SAYS_ITS_NUMBER + "import sys; print(os.getppid(), sys.argv[2:])", "more")
-    said = asking.communicate()[0]
-    assert said.splitlines()[1] == f"{server.pid} ['more']"
-
-
-def test_a_job_that_does_not_wait_makes_its_own_imports_while_the_server_makes_its(tmp_path: Path) -> None:
-    address = str(tmp_path / "socket")
-    with socket.socket(socket.AF_UNIX) as importing:
-        importing.bind(address)
-        importing.listen(1)
-        asking = client(address, IF_READY, "--help")
-        assert "Usage: " in asking.communicate()[0]
-        assert asking.returncode == 0
+@pytest.mark.slow
+def test_the_child_of_a_server_that_was_killed_goes_on_and_later_clients_make_their_own_imports(
+    server: Process, address: str, tmp_path: Path
+) -> None:
+    done = tmp_path / "done"
+    waits = (
+        "import sys, time; from pathlib import Path\nwhile not Path(sys.argv[2]).exists(): time.sleep(0.01)\nprint(1)"
+    )
+    asking = client(address, SAYS_ITS_NUMBER + waits, str(done))
+    number(asking)
+    server.kill()
+    server.wait()
+    assert "Usage: " in client(address, "--help").communicate()[0]
+    done.touch()
+    assert asking.communicate()[0] == "1\n"
+    assert asking.returncode == 0
 
 
 @pytest.mark.usefixtures("server")
@@ -234,10 +248,7 @@ def test_the_server_ends_with_its_standard_input_and_takes_children_and_socket_a
 def test_a_server_that_is_interrupted_takes_its_children_along_and_says_nothing(
     address: str, number_: int, status: int
 ) -> None:
-    server = subprocess.Popen(
-        [sys.executable, "-c", SERVER, address], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    until(lambda: Path(address).exists())
+    server = start(address)
     asking = client(address, WAITS)
     child = number(asking)
     server.send_signal(number_)
@@ -259,9 +270,7 @@ def test_a_client_that_is_interrupted_says_nothing_and_takes_its_child_along(add
 
 
 def test_a_connection_that_asks_for_nothing_is_closed(server: Process, address: str) -> None:
-    import socket
-
-    for words in (b"", (7).to_bytes(4, "big") + b"nonsens", (9).to_bytes(4, "big") + b"half"):
+    for words in (b"", b"nonsense\n", b'\0{"half":'):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(address)
             connection.sendall(words)
@@ -274,8 +283,6 @@ def test_a_connection_that_asks_for_nothing_is_closed(server: Process, address: 
 @pytest.mark.slow
 @pytest.mark.parametrize("left", [False, True])
 def test_without_a_server_a_client_carries_it_out_itself(address: str, left: bool) -> None:
-    import socket
-
     if left:  # the socket of one that was killed
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(address)

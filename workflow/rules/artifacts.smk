@@ -1,112 +1,81 @@
-# Tables and figures: all of a paper in one process, or a single one where its file is asked for.
+# Tables and figures with their lineage, and the page. Files below reports/ are in git: they are updated in place.
+
+REPORTS = graph.reports
+DUE = NamedTemporaryFile(prefix="recompose-due-")  # newer than every artifact: what is due has it as an input
+
+
+def lineages(paper=None):
+    """Return the last files of the artifacts, of one paper or of all."""
+    return [f"{REPORTS}/{name}.lineage.json" for name in graph.artifacts if paper in (None, name.partition("/")[0])]
+
+
+def artifact_inputs(wildcards):
+    """Return what an artifact waits for."""
+    artifact = graph.artifacts[wildcards.artifact]
+    return [*records(artifact.needs), *([DUE.name] if artifact.is_due else [])]
+
+
+def shown(kind):
+    """Return what `snakemake --report` shows of a file."""
+    labels = {"artifact": "{artifact}", "as": kind, "about": lambda wildcards: graph.artifacts[wildcards.artifact].caption}
+    return {"caption": "../report/artifact.rst", "category": "tables and figures", "labels": labels}
 
 
 rule table:
-    """A single table, by its file, such as reports/demo/msci/table-2.csv: makes just what it needs."""
     input:
-        lambda wildcards: engine.artifact_prerequisites(wildcards.table),
+        artifact_inputs,
     output:
-        artifact_outputs("table", "csv", "md", "tex", "lineage.json"),
+        report(update(f"{REPORTS}/{{artifact}}.csv"), **shown("data")),
+        [update(f"{REPORTS}/{{artifact}}.{ending}") for ending in ("md", "tex", "lineage.json")],
     wildcard_constraints:
-        table="|".join(TABLES) or "none",
+        artifact="|".join(name for name, artifact in graph.artifacts.items() if not artifact.is_figure) or "none",
     log:
-        "results/logs/artifacts/{table}.log",
+        "results/logs/artifacts/{artifact}.log",
     message:
-        "{wildcards.table}"
-    resources:
-        **ROOM,
+        "table {wildcards.artifact}"
+    priority: 1000
     shell:
-        "python -m recompose.worker artifacts {wildcards.table} 2>&1 | tee {log}"
+        "python -m recompose.worker artifacts {wildcards.artifact} 2>&1 | tee {log}"
 
 
-rule figure:
-    """A single figure, by its file, such as reports/demo/msci/figure-4.svg: makes just what it needs."""
-    input:
-        lambda wildcards: engine.artifact_prerequisites(wildcards.figure),
+use rule table as figure with:
     output:
-        artifact_outputs("figure", "svg", "png", "csv", "lineage.json"),
+        report(update(f"{REPORTS}/{{artifact}}.svg"), **shown("figure")),
+        [update(f"{REPORTS}/{{artifact}}.{ending}") for ending in ("png", "csv", "lineage.json")],
     wildcard_constraints:
-        figure="|".join(FIGURES) or "none",
-    log:
-        "results/logs/artifacts/{figure}.log",
+        artifact="|".join(name for name, artifact in graph.artifacts.items() if artifact.is_figure) or "none",
     message:
-        "{wildcards.figure}"
-    resources:
-        **ROOM,
-    shell:
-        "python -m recompose.worker artifacts {wildcards.figure} 2>&1 | tee {log}"
+        "figure {wildcards.artifact}"
 
 
-# A step of `all`: the table of a paper's headline, as soon as that can be made.
-rule first_table:
+rule page:
+    """The report site, the index for code hosts, and the numbers that DVC compares."""
     input:
-        lambda wildcards: ancient(engine.paper_prerequisites(*FIRST_TABLES[wildcards.paper])),
+        ancient(lineages()),
+        [DUE.name] if graph.page_is_due else [],
     output:
-        receipt="results/receipts/all/artifacts/{paper}-first-{digest}.json",
+        report(update(f"{REPORTS}/index.html"), caption="../report/page.rst", category="page"),
+        report(update(f"{REPORTS}/metrics.json"), caption="../report/metrics.rst", category="page"),
     log:
-        "results/logs/artifacts/{paper}-first-{digest}.log",
-    params:
-        artifact=lambda wildcards: f"{wildcards.paper}/{FIRST_TABLES[wildcards.paper][1]}",
+        "results/logs/page.log",
     message:
-        "{params.artifact}"
-    priority: FIRST
-    resources:
-        **ROOM,
+        "the page, with an audit of everything in it"
     shell:
-        "python -m recompose.worker artifacts {params.artifact} --receipt {output.receipt} 2>&1 | tee {log}"
-
-
-for _paper in engine.papers:
-
-    # a step of `all`: the tables and figures of a paper, once what they need is there
-    rule:
-        name:
-            f"artifacts_of_{_paper.name}"
-        input:
-            lambda wildcards, paper=_paper: ancient(engine.paper_prerequisites(paper)),
-        output:
-            receipt=engine.receipts.paper(ALL, _paper.name),
-            files=list(paper_outputs(_paper)),
-        log:
-            f"results/logs/artifacts/{_paper.name}.log",
-        params:
-            paper=_paper.name,
-        message:
-            f"all tables and figures of {_paper.name}"
-        priority: FIRST
-        resources:
-            **ROOM,
-        shell:
-            "python -m recompose.worker artifacts {params.paper} --receipt {output.receipt} 2>&1 | tee {log}"
-
-    # where a single file is asked for, a whole paper is not
-    workflow.ruleorder("table", "figure", f"artifacts_of_{_paper.name}")
-
-    rule:
-        name:
-            _paper.target
-        input:
-            lambda wildcards, scope=_paper.name: ancient(engine.job_receipts(scope)),
-        output:
-            receipt=engine.receipts.paper(_paper.name, _paper.name),
-        log:
-            f"results/logs/artifacts/{_paper.name}-alone.log",
-        params:
-            paper=_paper.name,
-        message:
-            f"all tables and figures of {_paper.name}"
-        priority: FIRST
-        resources:
-            **ROOM,
-        shell:
-            "python -m recompose.worker artifacts {params.paper} --receipt {output.receipt} 2>&1 | tee {log}"
-
-    workflow.get_rule(
-        _paper.target
-    ).docstring = f"One paper, its tables and figures with just what they need: {_paper.title}."
+        "python -m recompose.worker report > results/logs/summary.txt 2> {log}"
 
 
 rule artifacts:
     """The tables and figures of all papers, with their lineage."""
     input:
-        engine.paper_receipts(),
+        lineages(),
+
+
+for _paper in graph.papers:
+
+    rule:
+        name:
+            _paper.target
+        input:
+            lineages(_paper.name),
+
+    workflow.get_rule(_paper.target).docstring = f"One paper, with just what it needs: {_paper.title}."

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from recompose.costs import Costs
-from recompose.engine import Engine
 from recompose.monitor.remaining import time_left
 from recompose.monitor.work_plan import WorkPlan, planned_items
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.plan import Plan, Recipe
+from recompose.report.due import artifact_recipes, is_due
 from recompose.report.kinds import kind_of
 from recompose.report.lineage import LineageCell
 from recompose.report.published import PublishedLineage
@@ -63,7 +63,7 @@ def estimate_impact(root: Path, edits: tuple[str, ...] = ()) -> EditImpact:
     """
     after = Workspace(root, edits)
     before = Workspace(root) if edits else after
-    engine, costs = Engine(after), Costs.of(after, after.plan)
+    costs, recipes = Costs.of(after, after.plan), artifact_recipes(after)
     items = planned_items(after, costs, {recipe.digest for recipe in before.plan.recipes})
     runs = {run.digest for run in after.plan.of("runs")}
     return EditImpact(
@@ -74,7 +74,11 @@ def estimate_impact(root: Path, edits: tuple[str, ...] = ()) -> EditImpact:
         list(_overridden_edits(after)),
         sum(run.digest not in runs for run in before.plan.of("runs")),
         list(_changed_artifacts(after, plan_difference(before.plan, after.plan) if edits else _missing_results(after))),
-        sum(engine.receipts.is_due(paper, name, recipe) for (paper, name), recipe in engine.artifacts.items()),
+        sum(
+            is_due(after, paper, name, recipes[f"{paper.name}/{name}"])
+            for paper in after.papers
+            for name in paper.artifacts
+        ),
     )
 
 

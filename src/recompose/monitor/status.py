@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from recompose.costs import Costs
-from recompose.engine import Engine
 from recompose.errors import DamagedError
 from recompose.monitor.remaining import TimeLeft, time_left
 from recompose.monitor.running import Progress, read_progress
 from recompose.papers.declaration import Paper
 from recompose.phases import TRAINED
 from recompose.plan import Plan, Recipe, closure
+from recompose.report.due import artifact_recipes, is_due
 from recompose.store import ERROR
 from recompose.workspace import Workspace
 
@@ -100,7 +100,7 @@ class Observer:
         self._work, self._papers = work, papers
         self._needed = {paper.name: needed_by(work.plan, paper) for paper in papers}
         self._cached: tuple[int, Costs] | None = None  # with the number of complete recipes
-        self._engine = Engine(work)
+        self._artifact_recipes = artifact_recipes(work)
 
     def look(self) -> Status:
         """Return the current status."""
@@ -151,8 +151,8 @@ class Observer:
 
     def _artifacts(self, paper: Paper) -> str:
         """Return "done" where no artifact of the paper is due."""
-        recipes = ((name, self._engine.artifacts[paper.name, name]) for name in paper.artifacts)
-        due = any(self._engine.receipts.is_due(paper.name, name, recipe) for name, recipe in recipes)
+        recipes = self._artifact_recipes
+        due = any(is_due(self._work, paper, name, recipes[f"{paper.name}/{name}"]) for name in paper.artifacts)
         return "waiting" if due else "done"
 
     def _time_left(self, items: list[StoreItem]) -> TimeLeft:

@@ -11,7 +11,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.report.formats import to_csv, to_latex, to_markdown
-from recompose.report.kinds import artifact_files, evaluations_of, is_figure, other_budget_evaluations
+from recompose.report.kinds import artifact_files, artifact_recipe, evaluations_of, is_figure, other_budget_evaluations
 from recompose.report.lineage import Lineage, LineageCell, PlannedEvaluations, lineage_path
 from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
@@ -33,7 +33,9 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         cells = make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
         evaluations = evaluations_of(results.plan, paper, name) | other_budget_evaluations(results.plan, paper, name)
-        lineage_of(results, paper.track, cells, evaluations, written).write(lineage_path(stem))
+        lineage = lineage_of(results, paper.track, cells, evaluations, written)
+        recipe = artifact_recipe(results.plan, paper, name).digest
+        lineage.model_copy(update={"recipe": recipe}).write(lineage_path(stem))
         missing |= {key for cell in cells for key in set(cell.expected) - set(cell.made_from)}
     if missing:
         say(f"{paper.name}: {len(missing)} evaluations are missing; its artifacts are marked incomplete")

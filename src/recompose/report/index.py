@@ -13,6 +13,7 @@ from recompose.report import retraining
 from recompose.report.claims.cells import verdict_counts
 from recompose.report.claims.outcome import reading
 from recompose.report.formats import escape_markdown
+from recompose.report.kinds import index_recipe
 from recompose.report.lineage import INDEX, MADE, ReportIndex, write_made
 from recompose.report.losses import FILE as LOSSES
 from recompose.report.losses import EpochLosses
@@ -65,7 +66,8 @@ def write_index(
     for name, text in texts.items():
         write_text(reports / name, text)
     written = {name: sha256_file(reports / name) for name in texts}
-    ReportIndex(files=written | retraining.digest_of(reports)).write(reports)
+    recipe = index_recipe(results.work, papers).digest
+    ReportIndex(files=written | retraining.digest_of(reports), recipe=recipe).write(reports)
     write_made(reports, build_info_of(results.work, published))
     return [*texts, INDEX, MADE]
 

@@ -115,6 +115,7 @@ class Lineage(LenientModel):
     other_recipes: dict[str, Description] = Field(alias="wanted")  # of all other planned evaluations
     metric_code: dict[str, str]
     files: dict[str, str]  # name -> SHA-256
+    recipe: str = ""  # the digest of the artifact's recipe; empty in files of older versions
 
     @model_validator(mode="after")
     def _check_references(self) -> Self:
@@ -215,6 +216,7 @@ class ReportIndex(LenientModel):
     """The index of the reports: the digests of the files that belong to no artifact."""
 
     files: dict[str, str]
+    recipe: str = ""  # the digest of the index's recipe; empty in files of older versions
 
     @classmethod
     def read(cls, reports: Path) -> Self:

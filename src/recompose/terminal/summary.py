@@ -1,16 +1,13 @@
 """A summary of a finished workflow in six lines."""
 
-import time
-
 from rich.console import Console
 from rich.text import Text
 
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
-from recompose.provenance.audit import audit_artifacts
-from recompose.report.documents import Sources
+from recompose.provenance.audit import Audit
 from recompose.report.expectations import expectations
-from recompose.report.lineage import Lineage, read_made
+from recompose.report.lineage import Lineage, lineage_path, read_made
 from recompose.report.published import PublishedLineage, headline_cell
 from recompose.report.results import StoredResults
 from recompose.terminal.text import exact_duration, pluralize
@@ -18,22 +15,25 @@ from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 
-def show_summary(
-    console: Console, work: Workspace, papers: list[Paper], sources: Sources | None, began: float | None
-) -> None:
+def show_summary(console: Console, work: Workspace, published: PublishedLineage, audited: Audit) -> None:
     """Print what was made, its cost, headline numbers, the state of the instrument, the audit, and the page to open."""
-    published = PublishedLineage.read(work.reports, papers)
-    audited = audit_artifacts(work, papers, published, sources)
     lines = [
         f"made: {_contents(published)}",
-        f"took: {_took(work, began)}",
-        f"numbers: {_numbers(published, papers)}",
+        f"took: {exact_duration(sum(made.seconds for made in read_made(work.reports).values()))} of work",
+        f"numbers: {_numbers(published, work.papers)}",
         f"instrument: {_instrument(work)}",
         f"audit: {audited.verdict}" + ("" if audited.report.clean else "; `recompose audit` shows it"),
         f"open: {work.reports / 'index.html'}",
     ]
     for line in lines:
         console.print(Text(printable(line)), soft_wrap=True)
+
+
+def headline_line(work: Workspace, paper: Paper) -> str:
+    """Return a paper's headline number, with the table that shows it; empty if it is not measured."""
+    table = work.reports / paper.name / paper.first_artifact
+    number = headline_number(paper, Lineage.read(lineage_path(table)))
+    return f"{paper.name}/{paper.first_artifact}: {number}" if number else ""
 
 
 def _contents(published: PublishedLineage) -> str:
@@ -45,11 +45,6 @@ def _contents(published: PublishedLineage) -> str:
         f"{artifacts} with {cells} measured numbers, from {pluralize(runs, 'run')} and "
         f"{pluralize(evaluations, 'evaluation')}"
     )
-
-
-def _took(work: Workspace, began: float | None) -> str:
-    total = exact_duration(sum(made.seconds for made in read_made(work.reports).values()))
-    return f"{exact_duration(time.time() - began)} now; {total} of work in all" if began else f"{total} of work"
 
 
 def _numbers(published: PublishedLineage, papers: list[Paper]) -> str:

@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.digest import short
-from recompose.engine import count_of
 from recompose.exhibits.evidence import ClaimEvidence, ComparisonEvidence
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
@@ -160,7 +159,7 @@ def _source_lines(traced: TraceResult) -> Iterator[Line]:
     """Yield what the cell was made from by kind, and when, where and from which commit that was made."""
     kinds = Counter(record.kind for record in reversed(traced.records.values()))
     if kinds:
-        yield "made from", ", ".join(count_of(count, kind) for kind, count in kinds.items())
+        yield "made from", ", ".join(pluralize(count, kind.removesuffix("s")) for kind, count in kinds.items())
     made = [traced.made[key] for key in traced.cell.made_from if key in traced.made]
     if made:
         days = sorted({build.started[:10] for build in made})

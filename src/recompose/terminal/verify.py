@@ -7,12 +7,11 @@ from math import floor
 
 from rich.console import Console
 
-from recompose.engine import count_of
 from recompose.inference.retraining import DIFFERENT, WORDS
 from recompose.monitor.verify import UNEQUAL, Sample, Verification
 from recompose.provenance.rerun import BYTES, OTHER_MACHINE, OUTCOMES, RerunComparison
 from recompose.provenance.sampling import WRONG
-from recompose.terminal.text import escape_markup
+from recompose.terminal.text import escape_markup, pluralize
 
 BUSY = 1.0  # load of a machine that is not idle
 SHOWN = 10  # differing numbers of a run that are listed
@@ -36,7 +35,7 @@ def show_verification(console: Console, verification: Verification) -> None:
     for key, origin in verification.pulled.items():
         console.print(escape_markup(f"{key} was pulled from {origin}, not made"), soft_wrap=True)
     if verification.others:
-        made = ", ".join(count_of(count, kind) for kind, count in verification.others.items())
+        made = ", ".join(pluralize(count, kind.removesuffix("s")) for kind, count in verification.others.items())
         console.print(f"also made again, for these runs: {made}", highlight=False)
     if verification.folder:
         console.print(escape_markup(f"the new results are in {verification.folder}"), soft_wrap=True)

@@ -4,20 +4,21 @@ import gc
 import json
 import os
 import pkgutil
-import selectors
+import select
 import signal
 import socket
+import socketserver
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from recompose.interrupts import INTERRUPTED, is_interruptible
-from recompose.job_server import ADDRESS, ready_path
+from recompose.job_server import ADDRESS
 from recompose.worker.client import FAILED, OUR_VARIABLES
 
 LIBRARIES = (
@@ -33,165 +34,106 @@ LIBRARIES = (
     "seaborn",
     "scipy.stats",
 )
-BACKLOG = 64  # clients that may wait for a connection
+MOMENT = 0.1  # seconds until the server notices that it has to end
 
 
-@dataclass
-class _Children:
-    """The running children, and the client of each."""
+class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
+    """A server at a socket that listens already. It ends, and kills its children, once standard input ends."""
 
-    clients: dict[int, socket.socket] = field(default_factory=dict)  # by process id
+    max_children = 1_000  # as many as clients ask for: those decide how many jobs run at once
 
-    def reap(self) -> Iterator[socket.socket]:
-        """Send the exit status of ended children to their clients; yields the clients' sockets."""
-        while self.clients:
-            process, status = os.waitpid(-1, os.WNOHANG)
-            if not process:
-                return
-            client = self.clients.pop(process)
+    def __init__(self, address: str, listener: int) -> None:
+        super().__init__(address, Job, bind_and_activate=False)
+        self.socket.close()
+        self.socket = socket.socket(fileno=listener)
+
+    def service_actions(self) -> None:
+        """Reap ended children, and end if standard input has ended."""
+        super().service_actions()
+        if select.select([sys.stdin], [], [], 0)[0]:
+            raise SystemExit
+
+    def kill_children(self) -> None:
+        """Kill all children; the store is safe against kills."""
+        for process in self.active_children or ():
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+class Job(socketserver.BaseRequestHandler):
+    """A client's request, which a child of the server carries out."""
+
+    server: Server
+
+    def handle(self) -> None:
+        """Run the command line with the client's output, folder and variables, and answer with its exit status."""
+        status = FAILED
+        self.server.socket.close()  # clients of a server that was killed are refused, not kept waiting
+        try:
+            _, descriptors, _, _ = socket.recv_fds(self.request, 1, 2)
+            with self.request.makefile("rb") as lines:
+                request = json.loads(lines.readline())
+            threading.Thread(target=_end_with, args=[self.request], daemon=True).start()
+            _take_over(descriptors)
+            os.chdir(str(request["folder"]))
+            _set_variables(request["variables"])
+            sys.argv = ["recompose", *request["arguments"]]
+            status = _run()
+        except KeyboardInterrupt:
+            status = INTERRUPTED
+        except (BrokenPipeError, ConnectionError, ValueError):  # a client that ended, or is none of ours
+            return
+        except BaseException:  # unexpected errors print their traceback
+            traceback.print_exc()
+        finally:
             with suppress(OSError):
-                client.sendall(bytes([_exit_status(status)]))
-            yield client
-
-    def kill(self, client: socket.socket) -> None:
-        """Kill the child of a client that has disconnected."""
-        for process, waiting in self.clients.items():
-            if waiting is client:
-                os.kill(process, signal.SIGKILL)  # the store is safe against kills
-
-    def kill_all(self) -> None:
-        """Kill all children."""
-        for process in self.clients:
-            os.kill(process, signal.SIGKILL)
+                sys.stdout.flush()
+                sys.stderr.flush()
+        with suppress(OSError):
+            self.request.sendall(bytes([status]))
 
 
-def _exit_status(status: int) -> int:
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
+def _end_with(client: socket.socket) -> None:
+    """End this process once its client has ended; clients send nothing after their request."""
+    with suppress(OSError):
+        client.recv(1)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
-def serve(address: str, preload: Callable[[], None] | None = None) -> None:
-    """Answer requests at a socket until standard input ends.
+def _take_over(descriptors: list[int]) -> None:
+    """Use a client's standard output and error, and the signals of a process of its own."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    null = os.open(os.devnull, os.O_RDONLY)  # the server's standard input signals its end
+    for stream, descriptor in enumerate((null, *descriptors)):
+        os.dup2(descriptor, stream)
+
+
+def serve(address: str, listener: int, preload: Callable[[], None] | None = None) -> None:
+    """Answer requests until standard input ends.
 
     Args:
         address: the path of the socket.
+        listener: the descriptor of the listening socket.
         preload: makes the imports for the children; None: all that jobs need.
     """
     if is_interruptible():
         signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)
-    ended, wakeup = socket.socketpair()
-    wakeup.setblocking(False)
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(address)
-    listener.listen(BACKLOG)
-    try:
-        (preload or import_all)()
-        ready_path(address).touch()
-        signal.set_wakeup_fd(wakeup.fileno())
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        _loop(listener, ended)
-    finally:
-        signal.set_wakeup_fd(-1)  # ends of children are not reported from now on
-        for path in (ready_path(address), Path(address)):
-            path.unlink(missing_ok=True)
-        with suppress(OSError):
-            Path(address).parent.rmdir()
+    with Server(address, listener) as server:
+        try:
+            (preload or import_all)()
+            server.serve_forever(MOMENT)
+        finally:
+            server.kill_children()
+            with suppress(OSError):
+                Path(address).unlink()
+                Path(address).parent.rmdir()
 
 
 def _end(*_: object) -> NoReturn:
     sys.exit(INTERRUPTED)
-
-
-def _loop(listener: socket.socket, ended: socket.socket) -> None:
-    children, selector = _Children(), selectors.DefaultSelector()
-    for source in (sys.stdin, listener, ended):
-        selector.register(source, selectors.EVENT_READ)
-    try:
-        while _answer(selector, listener, ended, children):
-            pass
-    finally:
-        children.kill_all()
-
-
-def _answer(
-    selector: selectors.BaseSelector, listener: socket.socket, ended: socket.socket, children: _Children
-) -> bool:
-    """Handle all events; returns False once standard input has ended."""
-    for key, _ in selector.select():
-        if key.fileobj is sys.stdin:
-            return False
-        if key.fileobj is ended:
-            ended.recv(4096)
-            for client in children.reap():
-                with suppress(KeyError):  # a disconnected client
-                    selector.unregister(client)
-                client.close()
-        elif key.fileobj is listener:
-            client, _ = listener.accept()
-            if _start(client, children):
-                selector.register(client, selectors.EVENT_READ)
-            else:
-                client.close()
-        elif selector.get_map().get(key.fd) == key:  # skips clients that were answered just now
-            # clients send nothing after their request, so this one has disconnected
-            children.kill(key.fileobj)  # type: ignore[arg-type]
-            selector.unregister(key.fileobj)
-    return True
-
-
-def _start(client: socket.socket, children: _Children) -> bool:
-    """Fork a child for a client's request; returns False without a valid request."""
-    try:
-        head, descriptors, _, _ = socket.recv_fds(client, 4, 2)
-        request = json.loads(_receive(client, int.from_bytes(head, "big")))
-    except (OSError, ValueError):
-        return False
-    process = os.fork()
-    if not process:
-        _carry_out(request, descriptors)
-    children.clients[process] = client
-    for descriptor in descriptors:
-        os.close(descriptor)
-    return True
-
-
-def _receive(client: socket.socket, length: int) -> bytes:
-    parts = b""
-    while len(parts) < length:
-        part = client.recv(length - len(parts))
-        if not part:
-            raise OSError("the client has disconnected")
-        parts += part
-    return parts
-
-
-def _carry_out(request: dict[str, Any], descriptors: list[int]) -> None:
-    """Run the command line in the child, and end."""
-    status = FAILED
-    try:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if signal.getsignal(signal.SIGINT) is _end:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        null = os.open(os.devnull, os.O_RDONLY)  # the server's standard input signals its end
-        for stream, descriptor in enumerate((null, *descriptors)):
-            os.dup2(descriptor, stream)
-        os.chdir(str(request["folder"]))
-        _set_variables(request["variables"])
-        sys.argv = ["recompose", *request["arguments"]]
-        status = _run()
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-    except BaseException:  # unexpected errors print their traceback
-        traceback.print_exc()
-    finally:
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        finally:  # also with closed streams; the parent's exit handlers must not run here
-            os._exit(status)
 
 
 def _set_variables(variables: dict[str, str]) -> None:
@@ -237,6 +179,6 @@ def import_all() -> None:
 
 if __name__ == "__main__":
     try:
-        serve(sys.argv[1])
+        serve(sys.argv[1], int(sys.argv[2]))
     except SystemExit:
         os._exit(INTERRUPTED)  # at a normal exit torch logs to streams that may be closed

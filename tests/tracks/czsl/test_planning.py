@@ -1,19 +1,16 @@
 """What a profile needs of the track: which data, runs and evaluations go with which seed."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
-from recompose.engine import ALL, Engine, LocalMachine
 from recompose.errors import PlanError
 from recompose.papers.declaration import Variant, declared_variants, load_paper
 from recompose.params import Params, parse_params
 from recompose.plan import Plan, Planner, Recipe, TrackPlan
 from recompose.tracks import FORMS
 from recompose.tracks.czsl import CZSL
-from recompose.workspace import Workspace
-from tests.configuration import params_text, write_params
+from tests.configuration import params_text
 from tests.errors import raises
 
 SHAPES = "shapes-pairs"
@@ -153,25 +150,6 @@ def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_on
         assert seeds_of(plan, "clip", benchmark) == [0]
         for evaluation in plan.evaluations["csp", benchmark]:
             assert evaluation.needs["data"].digest == data.digest
-
-
-@pytest.mark.slow
-def test_replicates_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path: Path) -> None:
-    """Each is a job of its own while nobody knows how long it takes; none stands in two."""
-    write_params(tmp_path, "large")
-    czsl = ("profiles.large.czsl.seeds=[0, 1, 2]", "profiles.large.czsl.variant_seeds=[0]")
-    engine = Engine(Workspace(tmp_path, (*czsl, "profiles.large.gzsl.seeds=[0]")), LocalMachine(2))
-    jobs = engine.jobs(ALL)
-    labels = {phase: [job.says for job in jobs if job.phase == phase] for phase in ("data", "features")}
-    assert sum("shapes-pairs" in says for says in labels["data"]) == 3
-    # variants on the other backbone have one replicate
-    by_first, by_other = (f"features: shapes-pairs by {name}-from-scratch" for name in ("shapes-clip", "shapes-resnet"))
-    assert sorted(labels["features"]) == [*[by_first] * 3, by_other]
-    made = [key for job in jobs for key in job.keys]
-    assert len(made) == len(set(made)) == len(engine.work.plan.recipes)
-    for job in jobs:
-        if job.phase == "features":  # its replicate and the pixels of it, the scenes and the backbone
-            assert len(engine.prerequisites(ALL, job.name)) == 4
 
 
 # what a profile leaves out, and what it repeats

@@ -1,0 +1,293 @@
+"""The graph: what Snakemake asks of the plan.
+
+Each recipe is a job whose only output is its record; each artifact is a job that needs the records of what it shows.
+Reading the graph writes and measures nothing.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from math import ceil
+from pathlib import Path
+from typing import Self
+
+from recompose.costs import CostEstimate, Costs
+from recompose.errors import ParamsError, PlanError
+from recompose.files import read_json, write_json
+from recompose.job_server import JobServer
+from recompose.papers.declaration import Paper
+from recompose.params.mistakes import nearest
+from recompose.phases import PHASES, gpus_of, passes, threads_of
+from recompose.plan import Recipe, closure
+from recompose.recipe_files import FOLDER, write_recipes
+from recompose.report.due import artifact_recipes, is_due, is_page_due
+from recompose.report.kinds import artifact_files, is_figure
+from recompose.store import ERROR
+from recompose.tracks import TRACKS
+from recompose.workspace import PROFILE, Workspace
+
+SUMMARY = Path("results/logs/summary.txt")  # what the job of the page prints
+GRAPH = "RECOMPOSE_GRAPH"  # the variable with the path of the graph, in jobs of a scheduler
+
+RULES = {  # kind -> the rule that makes it, and what its message says
+    "data": ("index_data", "index"),
+    "backbones": ("make_backbone", "make backbone"),
+    "pixels": ("decode_pixels", "decode"),
+    "features": ("encode_features", "encode"),
+    "grids": ("encode_grids", "encode grids of"),
+    "runs": ("train_{method}", "train"),
+    "evaluations": ("evaluate_{track}", "evaluate"),
+}
+GROUPS = ((6.0, "by_100"), (60.0, "by_10"))  # a scheduler's job holds so many trainings of less than so many seconds
+START, TIME_MARGIN, HOUR, DAY = 10, 2, 60, 24 * 60  # minutes of a scheduler's job, and the factor on its estimate
+SMALL, LARGE = 4_096, 16_384  # MiB of a process: torch, and two copies of a small or of a published backbone
+MEMORY_MARGIN = 1.5  # factor on the estimated memory on top of that
+
+
+@dataclass(frozen=True)
+class Job:
+    """The job that makes the content of a recipe, as Snakemake's rules ask for it."""
+
+    key: str  # of the recipe: <kind>/<folder>
+    rule: str
+    title: str
+    needs: tuple[str, ...]  # keys of what has to be complete before
+    priority: int
+    threads: int
+    gpus: int
+    memory: int  # MiB of the node
+    minutes: int  # time limit
+    group: str  # of jobs that share a submission to a scheduler
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """The job that makes a table or a figure."""
+
+    caption: str
+    is_figure: bool
+    is_due: bool
+    needs: tuple[str, ...]  # keys of what has to be complete before
+
+
+class Graph:
+    """The jobs of a plan: of contents by their keys, and of artifacts by ``<paper>/<artifact>``."""
+
+    def __init__(self, jobs: Iterable[Job], work: Workspace | None = None) -> None:
+        self.jobs, self.work = {job.key: job for job in jobs}, work
+        self.papers: list[Paper] = work.papers if work else []
+        self.reports = work.reports_place if work else "reports"
+        self.artifacts = _artifacts(work) if work else {}
+        self._began = time.time()
+
+    @classmethod
+    def of_folder(cls, config: Mapping[str, object], *, scheduled: bool) -> Self:
+        """Return the graph of the current folder.
+
+        Args:
+            config: what Snakemake's ``--config`` sets: the profile, or nothing.
+            scheduled: estimate time and memory, which a scheduler's jobs request, from the records of like recipes.
+
+        Raises:
+            RecomposeError: params.yaml or a paper is wrong, or ``config`` has another key.
+        """
+        if others := [name for name in config if name != "profile"]:
+            message = f"--config {others[0]}=...: it sets the profile alone; edit {others[0]} in params.yaml"
+            raise ParamsError(message, code="config", place=others[0])
+        if config:
+            os.environ[PROFILE] = str(config["profile"])
+        work = Workspace(Path.cwd())
+        return cls(_jobs(work, Costs.of(work, work.plan) if scheduled else None), work)
+
+    @classmethod
+    def of_workflow(cls) -> Self:
+        """Return the graph of the workflow that started this job, which has written it.
+
+        Raises:
+            PlanError: its file is missing or holds no graph.
+        """
+        path = Path(os.environ.get(GRAPH, f"results/{FOLDER}/graph.json"))
+        try:
+            return cls(Job(**{**job, "needs": tuple(job["needs"])}) for job in read_json(path))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            message = f"{path} holds no graph: {error}. Start the workflow again."
+            raise PlanError(message, code="no-graph", place=path) from None
+
+    def keys(self, *kinds: str) -> list[str]:
+        """Return the keys of all contents of these kinds; of every kind where none is given."""
+        return [key for key in self.jobs if not kinds or key.partition("/")[0] in kinds]
+
+    def rules(self, kind: str) -> dict[str, list[str]]:
+        """Return the rules that make a kind, each with the folders that it makes."""
+        rules: dict[str, list[str]] = {}
+        for key in self.keys(kind):
+            rules.setdefault(self.jobs[key].rule, []).append(key.partition("/")[2])
+        return rules
+
+    @property
+    def page_is_due(self) -> bool:
+        """True where an artifact is due, or the page was made from something else."""
+        if self.work is None:
+            return False
+        return any(artifact.is_due for artifact in self.artifacts.values()) or is_page_due(self.work)
+
+    def start(self, server: JobServer, *, scheduled: bool) -> None:
+        """Write the recipes of what is missing, for jobs to read, and start the server of jobs on this machine."""
+        assert self.work is not None
+        for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
+            (self.work.results / kind).mkdir(parents=True, exist_ok=True)
+        write_recipes(self.work.results, passes(self.work.missing(self.work.plan.recipes)))
+        if scheduled:
+            path = self.work.results / FOLDER / f"graph-{os.getpid()}.json"
+            write_json(path, [asdict(job) for job in self.jobs.values()])
+            os.environ[GRAPH] = str(path)
+        if scheduled or self.work.params.chosen.trainer.accelerator == "cpu":  # a scheduler's jobs are not made here
+            server.start()
+
+    def failures(self) -> Iterator[str]:
+        """Yield a line for each content that failed in this call."""
+        assert self.work is not None
+        for key, job in self.jobs.items():
+            error = self.work.results / key / ERROR
+            with suppress(OSError, IndexError):
+                if error.stat().st_mtime >= self._began:
+                    yield f"{job.title}: {error.read_text(encoding='utf-8').splitlines()[-1]} (results/logs/{key}.log)"
+
+    def summary(self) -> str:
+        """Return what the page's job said, if this call made the page."""
+        with suppress(OSError):
+            if SUMMARY.stat().st_mtime >= self._began:
+                return SUMMARY.read_text(encoding="utf-8")
+        return ""
+
+
+def _jobs(work: Workspace, costs: Costs | None) -> Iterator[Job]:
+    priorities, waits = _priorities(work), _waits(work)
+    for recipe in work.plan.recipes:
+        rule, verb = RULES[recipe.kind]
+        gpus, estimate = gpus_of(work, [recipe]), costs.estimate(recipe) if costs else None
+        run = recipe.needs.get("run", recipe)  # an evaluation shares the submission of its run
+        yield Job(
+            key=recipe.key,
+            rule=rule.format(track=recipe.track, method=recipe.labels.get("method")).replace("-", "_"),
+            title=f"{verb} {recipe.name}",
+            needs=tuple(dict.fromkeys([*(need.key for need in recipe.needs.values()), *waits.get(recipe.key, ())])),
+            priority=priorities.get(recipe.key, 0),
+            threads=threads_of(work, recipe) * max(gpus, 1),  # a process for each GPU
+            gpus=gpus,
+            memory=_memory(recipe, estimate, gpus),
+            minutes=_minutes(recipe, estimate),
+            group=_group(recipe.key, costs.estimate(run) if costs else None),
+        )
+
+
+def _priorities(work: Workspace) -> dict[str, int]:
+    """Return the priority of each key: the first table of the first paper comes first, then the rest of that paper."""
+    artifacts, priorities = artifact_recipes(work), dict[str, int]()
+    ordered = order_papers(work.papers)
+    for place, paper in enumerate(ordered):
+        for names, later in (([paper.first_artifact], 0), (list(paper.artifacts), 1)):
+            for recipe in closure(artifacts[f"{paper.name}/{name}"] for name in names):
+                priorities.setdefault(recipe.key, 2 * (len(ordered) - place) - later)
+    return priorities
+
+
+def order_papers(papers: Iterable[Paper]) -> list[Paper]:
+    """Return papers in the order in which they are made: by track, those with the shortest first table first, and
+    comparisons last.
+    """
+    tracks = list(TRACKS)
+    return sorted(
+        papers,
+        key=lambda paper: (
+            paper.is_comparison,
+            tracks.index(paper.track),
+            len(paper.artifacts[paper.first_artifact].rows),
+            paper.name,
+        ),
+    )
+
+
+def _waits(work: Workspace) -> dict[str, list[str]]:
+    """Return what evaluations wait for besides their needs: the first one of their pass, which makes all of it."""
+    missing = work.missing(work.plan.of("evaluations"))
+    return {other.key: [first.key] for first, *others in passes(missing) for other in others}
+
+
+def _group(key: str, estimate: CostEstimate | None) -> str:
+    """Return the group of a key; runs and evaluations of known, short time share submissions of some ten minutes."""
+    if estimate and estimate.is_firm and key.startswith(("runs/", "evaluations/")):
+        for seconds, group in GROUPS:
+            if estimate.seconds < seconds:
+                return group
+    return f"alone_{key.replace('/', '_')}"
+
+
+def _minutes(recipe: Recipe, estimate: CostEstimate | None) -> int:
+    """Return the time limit of a scheduler's job: twice its estimate; without one, an hour to evaluate, otherwise a
+    day, which schedulers rarely exceed.
+    """
+    if estimate is None or not estimate.is_firm:
+        return HOUR if recipe.kind == "evaluations" else DAY
+    return START + ceil(TIME_MARGIN * estimate.seconds / 60)
+
+
+def _memory(recipe: Recipe, estimate: CostEstimate | None, gpus: int) -> int:
+    """Return the node's memory of a job, in MiB; with GPUs, the estimate is of their memory, and counts not here."""
+    process = LARGE if any(map(_is_large, closure(recipe.needs.values()))) else SMALL
+    if gpus:
+        return process * gpus
+    peak = estimate.memory if estimate and estimate.memory else 0
+    return process + ceil(MEMORY_MARGIN * peak / 2**20)
+
+
+def _is_large(need: Recipe) -> bool:
+    """Return true for a backbone of a published architecture, and for grids that were not made here."""
+    return (need.kind == "backbones" and isinstance(need.document["architecture"], str)) or (
+        need.kind == "grids" and "backbone" not in need.needs
+    )
+
+
+def _artifacts(work: Workspace) -> dict[str, Artifact]:
+    recipes = artifact_recipes(work)
+    return {
+        f"{paper.name}/{name}": Artifact(
+            declared.caption,
+            is_figure(paper, name),
+            is_due(work, paper, name, recipes[f"{paper.name}/{name}"]),
+            tuple(_artifact_needs(work, recipes[f"{paper.name}/{name}"])),
+        )
+        for paper in work.papers
+        for name, declared in paper.artifacts.items()
+    }
+
+
+def _artifact_needs(work: Workspace, recipe: Recipe) -> Iterator[str]:
+    """Yield the keys of what an artifact waits for: its data and evaluations, and what is missing behind complete ones,
+    as its lineage describes that, too.
+    """
+    for need in recipe.needs.values():
+        yield need.key
+        if work.store.is_complete(need):
+            yield from (behind.key for behind in work.missing(closure(need.needs.values())))
+
+
+def check_targets(targets: Iterable[str], rules: Iterable[str], work: Workspace) -> None:
+    """Check the names that a user gave to Snakemake: rules, files of artifacts, or other existing files.
+
+    Raises:
+        PlanError: nothing has such a name; the message names the nearest target.
+    """
+    files = [
+        f"{work.reports_place}/{paper.name}/{file}"
+        for paper in work.papers
+        for name in paper.artifacts
+        for file in artifact_files(paper, name)
+    ]
+    known = [*rules, *files]
+    for target in targets:
+        if target not in known and not target.startswith("results/") and not (work.root / target).exists():
+            message = f"there is no target '{target}'{nearest(target, known)}; `snakemake --list` names all rules"
+            raise PlanError(message, code="unknown-target", place=target)

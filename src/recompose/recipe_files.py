@@ -1,0 +1,67 @@
+"""Recipe files: what a workflow asks of its jobs, written when it starts, so that no job plans again.
+
+``results/recipes/<kind>/<folder>.json`` holds the recipe of a content that is to be made, with those that are made in
+the same pass. What it needs is complete before the job starts, and described by its own record.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from recompose.errors import ChangedError, PlanError
+from recompose.files import read_json, write_json
+from recompose.fingerprint import changed_modules
+from recompose.plan import Recipe, recipe_of
+from recompose.records import RECORD, Description, Record, complaint
+from recompose.store import Store
+
+FOLDER = "recipes"  # below results/
+
+
+def recipe_file(results: Path, key: str) -> Path:
+    """Return the path of the file of a recipe, given its key."""
+    return results / FOLDER / f"{key}.json"
+
+
+def write_recipes(results: Path, passes: Iterable[list[Recipe]]) -> None:
+    """Write the files of recipes that are to be made, each with the others of its pass."""
+    for recipes in passes:
+        for recipe in recipes:
+            together = [recipe, *(other for other in recipes if other is not recipe)]
+            write_json(recipe_file(results, recipe.key), [made.description().plain() for made in together])
+
+
+def read_recipes(store: Store, key: str) -> list[Recipe]:
+    """Return the recipe of a key, and those that are made in the same pass.
+
+    Raises:
+        PlanError: no workflow asked for it, or its file is damaged.
+        DamagedError: something that it needs is not complete.
+        ChangedError: the code was changed since the workflow started.
+    """
+    path, needs = recipe_file(store.root, key), dict[str, Recipe]()
+    record = store.root / key / RECORD
+    try:
+        documents = read_json(path) if path.exists() or not record.exists() else [read_json(record)]
+        descriptions = [Description.model_validate(document) for document in documents]
+    except (OSError, ValueError, TypeError, ValidationError) as error:
+        why = complaint(error) if isinstance(error, ValidationError) else error
+        message = f"{path} holds no recipe ({why}): start the workflow again"
+        raise PlanError(message, code="no-recipe", place=path) from None
+    recipes = [_with_needs(description, store, needs) for description in descriptions]
+    for recipe, description in zip(recipes, descriptions, strict=True):
+        if recipe.digest != description.digest or description.key != recipe.key:
+            raise PlanError(f"{path} was changed: start the workflow again", code="no-recipe", place=path)
+        if modules := changed_modules(recipe.code):
+            message = f"{modules[0]} was changed since the workflow started: start it again"
+            raise ChangedError(message, code="changed-code", place=modules[0])
+    return recipes
+
+
+def _with_needs(description: Description, store: Store, read: dict[str, Recipe]) -> Recipe:
+    """Return a described recipe with those that it needs, from their records; ``read`` holds those read so far."""
+    for need in description.needs.values():
+        if need.key not in read:
+            read[need.key] = _with_needs(Record.read(store.root / need.key / RECORD), store, read)
+    return recipe_of(description, read)

@@ -1,0 +1,205 @@
+"""The graph: the jobs of a plan, and what they wait for."""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from recompose.errors import ChangedError, DamagedError, ParamsError, PlanError
+from recompose.files import write_json
+from recompose.graph import GRAPH, Graph, check_targets, order_papers
+from recompose.job_server import JobServer
+from recompose.phases import passes
+from recompose.plan import Recipe, closure
+from recompose.recipe_files import read_recipes, recipe_file, write_recipes
+from recompose.tracks import TRACKS
+from recompose.workspace import PROFILE, Workspace
+from tests.configuration import MADE, new_workspace
+from tests.errors import raises
+
+pytestmark = pytest.mark.slow
+
+
+def complete(work: Workspace, recipes: Iterable[Recipe], seconds: float = 10.0) -> None:
+    """Write records, as if these had been made in so many seconds each."""
+    for recipe in recipes:
+        record = {**recipe.description().plain(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds}}
+        write_json(work.store.record_path(recipe), record)
+
+
+def graph_of(work: Workspace, monkeypatch: pytest.MonkeyPatch, *, scheduled: bool = False) -> Graph:
+    monkeypatch.chdir(work.root)
+    return Graph.of_folder({}, scheduled=scheduled)
+
+
+def test_each_recipe_is_a_job_that_waits_for_what_it_needs(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = graph_of(work, monkeypatch).jobs
+    assert [*jobs] == [recipe.key for recipe in work.plan.recipes]
+    for recipe in work.plan.recipes:
+        job = jobs[recipe.key]
+        assert {need.key for need in recipe.needs.values()} <= set(job.needs)
+        assert recipe.name in job.title
+        assert recipe.key not in job.needs
+
+
+def test_a_method_has_one_rule_for_its_variants_and_a_track_one_for_its_evaluations(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = graph_of(work, monkeypatch)
+    for recipe in work.plan.of("runs"):
+        assert graph.jobs[recipe.key].rule == f"train_{recipe.labels['method']}".replace("-", "_")
+    rules = graph.rules("evaluations")
+    assert rules.keys() == {f"evaluate_{track}" for track in work.plan.tracks}
+    assert sorted(folder for folders in rules.values() for folder in folders) == sorted(
+        recipe.folder for recipe in work.plan.of("evaluations")
+    )
+
+
+def test_evaluations_of_a_pass_wait_for_the_first_that_is_missing(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = next(group for group in passes(work.plan.of("evaluations")) if len(group) > 2)
+    waits = [set(graph_of(work, monkeypatch).jobs[each.key].needs) for each in together]
+    own = [{need.key for need in each.needs.values()} for each in together]
+    assert [wait - needs for wait, needs in zip(waits, own, strict=True)] == [
+        set(),
+        *[{together[0].key}] * (len(together) - 1),
+    ]
+    complete(work, together[:1])
+    jobs = graph_of(work, monkeypatch).jobs
+    assert together[0].key not in jobs[together[1].key].needs
+    assert together[1].key in jobs[together[2].key].needs
+
+
+def test_the_first_table_of_the_first_paper_comes_first_and_papers_in_their_order(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = graph_of(work, monkeypatch)
+    before = 10**9
+    seen: set[str] = set()
+    for paper in order_papers(graph.papers):
+        for names in ([paper.first_artifact], [*paper.artifacts]):
+            artifacts = [graph.artifacts[f"{paper.name}/{name}"] for name in names]
+            needed = closure(work.plan.by_key[key] for artifact in artifacts for key in artifact.needs)
+            keys = {recipe.key for recipe in needed} - seen
+            priorities = {graph.jobs[key].priority for key in keys}
+            assert len(priorities) <= 1
+            assert all(priority < before for priority in priorities)
+            before, seen = min(priorities, default=before), seen | keys
+
+
+def test_papers_come_by_track_and_those_of_the_shortest_first_table_before_others(work: Workspace) -> None:
+    ordered = order_papers(work.papers)
+    keys = [(list(TRACKS).index(paper.track), len(paper.artifacts[paper.first_artifact].rows)) for paper in ordered]
+    assert keys == sorted(keys)
+    assert sorted(paper.name for paper in ordered) == sorted(paper.name for paper in work.papers)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "devices", "gpus"), [("cpu", 1, 0), ("auto", 1, 1), ("gpu", 4, 4), ("gpu", "auto", 1)]
+)
+def test_only_what_computes_with_a_backbone_asks_for_gpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accelerator: str, devices: object, gpus: int
+) -> None:
+    edits = (f"profiles.demo.trainer.accelerator={accelerator}", f"profiles.demo.trainer.devices={devices}")
+    work = new_workspace(tmp_path, "demo", *edits)
+    monkeypatch.setattr("recompose.graph.Workspace", lambda root: work)
+    jobs = graph_of(work, monkeypatch).jobs
+    for recipe in work.plan.recipes:
+        computes = recipe.kind in ("features", "grids") or bool({"backbone", "grids"} & recipe.needs.keys())
+        expected = 0 if not computes else gpus if recipe.kind == "runs" else min(gpus, 1)
+        assert jobs[recipe.key].gpus == expected, recipe.key
+
+
+def test_short_trainings_share_a_schedulers_job_and_unknown_ones_are_alone(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = work.plan.of("runs")
+    of_dataset = [run for run in runs if run.labels["dataset"] == runs[0].labels["dataset"]]
+    unknown = graph_of(work, monkeypatch, scheduled=True).jobs[of_dataset[0].key]
+    assert unknown.group.startswith("alone_")
+    assert unknown.minutes == 24 * 60
+    for seconds, group, minutes in ((3.0, "by_100", 11), (30.0, "by_10", 11), (6_000.0, None, 210)):
+        complete(work, of_dataset, seconds)
+        job = graph_of(work, monkeypatch, scheduled=True).jobs[of_dataset[0].key]
+        assert job.group == (group or f"alone_{job.key.replace('/', '_')}")
+        assert job.minutes == minutes
+
+
+def test_a_schedulers_job_reads_the_graph_that_the_workflow_wrote(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = graph_of(work, monkeypatch)
+    monkeypatch.setenv(GRAPH, "")
+    monkeypatch.setattr(JobServer, "start", lambda server: None)
+    graph.start(JobServer(), scheduled=True)
+    assert Graph.of_workflow().jobs == graph.jobs
+    Path(os.environ[GRAPH]).write_text("[{}]")
+    with raises(PlanError, "no-graph"):
+        Graph.of_workflow()
+
+
+def test_config_sets_the_profile_and_nothing_else(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(work.root)
+    monkeypatch.setenv(PROFILE, "demo")
+    graph = Graph.of_folder({"profile": "smoke"}, scheduled=False)
+    assert graph.reports == "reports/smoke"
+    with raises(ParamsError, "config") as caught:
+        Graph.of_folder({"czsl": {}}, scheduled=False)
+    assert "edit czsl in params.yaml" in str(caught.value)
+
+
+def test_an_unknown_target_is_told_the_nearest_one(work: Workspace) -> None:
+    check_targets(["all", "reports/demo/msci/table-2.csv", "params.yaml"], ["all"], work)
+    with raises(PlanError, "unknown-target") as caught:
+        check_targets(["msi"], ["msci", "crest"], work)
+    assert "msci" in str(caught.value)
+
+
+# recipe files
+
+
+def test_a_job_reads_the_recipe_that_was_written_with_those_of_its_pass(work: Workspace) -> None:
+    together = next(group for group in passes(work.plan.of("evaluations")) if len(group) > 2)
+    complete(work, closure(need for each in together for need in each.needs.values()))
+    write_recipes(work.results, [together])
+    for first in together:
+        read = read_recipes(work.store, first.key)
+        assert read[0].digest == first.digest
+        assert {recipe.digest for recipe in read} == {recipe.digest for recipe in together}
+        for recipe, planned in zip(read[:1], [first], strict=True):
+            assert {role: need.digest for role, need in recipe.needs.items()} == {
+                role: need.digest for role, need in planned.needs.items()
+            }
+
+
+def test_a_complete_content_needs_no_file_as_its_record_describes_it(work: Workspace) -> None:
+    data = work.plan.of("data")[0]
+    complete(work, [data])
+    assert [recipe.digest for recipe in read_recipes(work.store, data.key)] == [data.digest]
+
+
+def test_a_recipe_that_is_absent_forged_or_of_other_code_is_not_made(work: Workspace) -> None:
+    data = work.plan.of("data")[0]
+    path = recipe_file(work.results, data.key)
+    with raises(PlanError, "no-recipe"):
+        read_recipes(work.store, data.key)
+    write_recipes(work.results, [[data]])
+    written = json.loads(path.read_text())
+    for change in ({"document": {"other": 1}}, {"digest": "0" * 64}, {"needs": 3}):
+        path.write_text(json.dumps([written[0] | change]))
+        with raises(PlanError, "no-recipe"):
+            read_recipes(work.store, data.key)
+    other = Recipe(data.kind, data.name, data.document, {}, {**data.code, "recompose.plan": "0"}, data.track)
+    write_recipes(work.results, [[other]])
+    with raises(ChangedError, "changed-code"):
+        read_recipes(work.store, other.key)
+
+
+def test_a_recipe_whose_needs_are_not_complete_is_not_made(work: Workspace) -> None:
+    pixels = work.plan.of("pixels")[0]
+    write_recipes(work.results, [[pixels]])
+    with raises(DamagedError, "missing-record"):
+        read_recipes(work.store, pixels.key)
