@@ -34,14 +34,38 @@ def graph_of(work: Workspace, monkeypatch: pytest.MonkeyPatch, *, scheduled: boo
     return Graph.of_folder({}, scheduled=scheduled)
 
 
-def test_each_recipe_is_a_job_that_waits_for_what_it_needs(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = graph_of(work, monkeypatch).jobs
-    assert [*jobs] == [recipe.key for recipe in work.plan.recipes]
+def behind(graph: Graph, key: str) -> set[str]:
+    """Return everything that a job waits for, directly or not."""
+    needs = set(graph.jobs[key].needs)
+    return needs.union(*(behind(graph, need) for need in needs))
+
+
+def test_each_recipe_is_a_job_that_waits_for_what_it_needs_and_for_nothing_twice(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = graph_of(work, monkeypatch)
+    assert [*graph.jobs] == [recipe.key for recipe in work.plan.recipes]
     for recipe in work.plan.recipes:
-        job = jobs[recipe.key]
-        assert {need.key for need in recipe.needs.values()} <= set(job.needs)
+        job = graph.jobs[recipe.key]
+        assert {need.key for need in recipe.needs.values()} <= behind(graph, recipe.key)
         assert recipe.name in job.title
-        assert recipe.key not in job.needs
+        own = [need for need in job.needs if not need.startswith("evaluations/")]  # but the first of the pass
+        assert not any(need in behind(graph, other) for need in own for other in own)
+
+
+def test_what_is_missing_behind_a_complete_need_is_waited_for(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluation = next(each for each in work.plan.of("evaluations") if "run" in each.needs)
+    complete(work, closure([evaluation.needs["run"]]))
+    assert graph_of(work, monkeypatch).jobs[evaluation.key].needs == (evaluation.needs["run"].key,)
+    work.store.discard(evaluation.needs["data"].key)
+    needs = graph_of(work, monkeypatch).jobs[evaluation.key].needs
+    assert {evaluation.needs["data"].key, evaluation.needs["run"].key} <= set(needs)
+    complete(work, closure([evaluation]))
+    work.store.discard(evaluation.needs["run"].key)
+    artifact = next(
+        artifact for artifact in graph_of(work, monkeypatch).artifacts.values() if evaluation.key in artifact.needs
+    )
+    assert evaluation.needs["run"].key in artifact.needs
 
 
 def test_a_method_has_one_rule_for_its_variants_and_a_track_one_for_its_evaluations(
@@ -62,11 +86,8 @@ def test_evaluations_of_a_pass_wait_for_the_first_that_is_missing(
 ) -> None:
     together = next(group for group in passes(work.plan.of("evaluations")) if len(group) > 2)
     waits = [set(graph_of(work, monkeypatch).jobs[each.key].needs) for each in together]
-    own = [{need.key for need in each.needs.values()} for each in together]
-    assert [wait - needs for wait, needs in zip(waits, own, strict=True)] == [
-        set(),
-        *[{together[0].key}] * (len(together) - 1),
-    ]
+    evaluations = [{key for key in needs if key.startswith("evaluations/")} for needs in waits]
+    assert evaluations == [set(), *[{together[0].key}] * (len(together) - 1)]
     complete(work, together[:1])
     jobs = graph_of(work, monkeypatch).jobs
     assert together[0].key not in jobs[together[1].key].needs

@@ -159,7 +159,7 @@ def make(
     ] = None,
     cell: CellName = None,
     recipe: Annotated[
-        str | None, typer.Option(help="A recipe of the workflow that runs, instead of names.", hidden=True)
+        Path | None, typer.Option(help="The record that a workflow asks for, instead of names.", hidden=True)
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Make it anew if it is complete.", hidden=True)] = False,
 ) -> None:
@@ -170,7 +170,7 @@ def make(
 
     end_at_once()
     if recipe:
-        _make_for_workflow(recipe, again=again)
+        _make_for_workflow("/".join(recipe.parts[-3:-1]), again=again)
         return
     work = _workspace()
     if cell:

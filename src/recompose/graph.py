@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from recompose.costs import CostEstimate, Costs
@@ -72,14 +73,20 @@ class Artifact:
     needs: tuple[str, ...]  # keys of what has to be complete before
 
 
+NO_ARTIFACTS: Mapping[str, Artifact] = MappingProxyType({})
+
+
 class Graph:
     """The jobs of a plan: of contents by their keys, and of artifacts by ``<paper>/<artifact>``."""
 
-    def __init__(self, jobs: Iterable[Job], work: Workspace | None = None) -> None:
+    def __init__(
+        self, jobs: Iterable[Job], work: Workspace | None = None, artifacts: Mapping[str, Artifact] = NO_ARTIFACTS
+    ) -> None:
         self.jobs, self.work = {job.key: job for job in jobs}, work
+        self.by_digest = {key.partition("/")[2]: job for key, job in self.jobs.items()}
         self.papers: list[Paper] = work.papers if work else []
         self.reports = work.reports_place if work else "reports"
-        self.artifacts = _artifacts(work) if work else {}
+        self.artifacts = artifacts
         self._began = time.time()
 
     @classmethod
@@ -99,7 +106,9 @@ class Graph:
         if config:
             os.environ[PROFILE] = str(config["profile"])
         work = Workspace(Path.cwd())
-        return cls(_jobs(work, Costs.of(work, work.plan) if scheduled else None), work)
+        recipes = artifact_recipes(work)
+        costs = Costs.of(work, work.plan) if scheduled else None
+        return cls(_jobs(work, recipes, costs), work, _artifacts(work, recipes))
 
     @classmethod
     def of_workflow(cls) -> Self:
@@ -125,6 +134,11 @@ class Graph:
         for key in self.keys(kind):
             rules.setdefault(self.jobs[key].rule, []).append(key.partition("/")[2])
         return rules
+
+    @property
+    def uses_gpus(self) -> bool:
+        """True where a job asks for a GPU."""
+        return any(job.gpus for job in self.jobs.values())
 
     @property
     def page_is_due(self) -> bool:
@@ -163,8 +177,8 @@ class Graph:
         return ""
 
 
-def _jobs(work: Workspace, costs: Costs | None) -> Iterator[Job]:
-    priorities, waits = _priorities(work), _waits(work)
+def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], costs: Costs | None) -> Iterator[Job]:
+    priorities, waits, needs = _priorities(work.papers, artifacts), _waits(work), _Needs(work)
     for recipe in work.plan.recipes:
         rule, verb = RULES[recipe.kind]
         gpus, estimate = gpus_of(work, [recipe]), costs.estimate(recipe) if costs else None
@@ -173,7 +187,7 @@ def _jobs(work: Workspace, costs: Costs | None) -> Iterator[Job]:
             key=recipe.key,
             rule=rule.format(track=recipe.track, method=recipe.labels.get("method")).replace("-", "_"),
             title=f"{verb} {recipe.name}",
-            needs=tuple(dict.fromkeys([*(need.key for need in recipe.needs.values()), *waits.get(recipe.key, ())])),
+            needs=(*needs.of(recipe), *waits.get(recipe.key, ())),
             priority=priorities.get(recipe.key, 0),
             threads=threads_of(work, recipe) * max(gpus, 1),  # a process for each GPU
             gpus=gpus,
@@ -183,10 +197,33 @@ def _jobs(work: Workspace, costs: Costs | None) -> Iterator[Job]:
         )
 
 
-def _priorities(work: Workspace) -> dict[str, int]:
+class _Needs:
+    """What recipes wait for: their needs without those that other needs wait for."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._missing = {recipe.key for recipe in work.missing(work.plan.recipes)}
+        self._behind: dict[str, set[str]] = {}  # by key: everything that a recipe needs, directly or not
+        for recipe in work.plan.recipes:  # needs come first
+            needs = {need.key for need in recipe.needs.values()}
+            self._behind[recipe.key] = needs.union(*(self._behind[key] for key in needs))
+
+    def of(self, recipe: Recipe) -> list[str]:
+        """Return the keys of a recipe's nearest needs, with those that are missing behind a complete one."""
+        needs = list(dict.fromkeys(need.key for need in recipe.needs.values()))
+        return [key for key in needs if not any(self._waits(other, key) for other in needs)]
+
+    def _waits(self, key: str, need: str) -> bool:
+        return need in self._behind[key] and (need not in self._missing or key in self._missing)
+
+    def behind(self, recipe: Recipe) -> list[str]:
+        """Return the keys of what is missing behind a recipe's complete needs."""
+        complete = {need.key for need in recipe.needs.values()} - self._missing
+        return sorted(set().union(*(self._behind[key] for key in complete)) & self._missing)
+
+
+def _priorities(papers: Iterable[Paper], artifacts: Mapping[str, Recipe]) -> dict[str, int]:
     """Return the priority of each key: the first table of the first paper comes first, then the rest of that paper."""
-    artifacts, priorities = artifact_recipes(work), dict[str, int]()
-    ordered = order_papers(work.papers)
+    ordered, priorities = order_papers(papers), dict[str, int]()
     for place, paper in enumerate(ordered):
         for names, later in (([paper.first_artifact], 0), (list(paper.artifacts), 1)):
             for recipe in closure(artifacts[f"{paper.name}/{name}"] for name in names):
@@ -250,28 +287,18 @@ def _is_large(need: Recipe) -> bool:
     )
 
 
-def _artifacts(work: Workspace) -> dict[str, Artifact]:
-    recipes = artifact_recipes(work)
-    return {
-        f"{paper.name}/{name}": Artifact(
-            declared.caption,
-            is_figure(paper, name),
-            is_due(work, paper, name, recipes[f"{paper.name}/{name}"]),
-            tuple(_artifact_needs(work, recipes[f"{paper.name}/{name}"])),
-        )
-        for paper in work.papers
-        for name, declared in paper.artifacts.items()
-    }
-
-
-def _artifact_needs(work: Workspace, recipe: Recipe) -> Iterator[str]:
-    """Yield the keys of what an artifact waits for: its data and evaluations, and what is missing behind complete ones,
-    as its lineage describes that, too.
-    """
-    for need in recipe.needs.values():
-        yield need.key
-        if work.store.is_complete(need):
-            yield from (behind.key for behind in work.missing(closure(need.needs.values())))
+def _artifacts(work: Workspace, recipes: Mapping[str, Recipe]) -> dict[str, Artifact]:
+    needs, artifacts = _Needs(work), dict[str, Artifact]()
+    for paper in work.papers:
+        for name, declared in paper.artifacts.items():
+            recipe = recipes[f"{paper.name}/{name}"]
+            artifacts[recipe.name] = Artifact(
+                declared.caption,
+                is_figure(paper, name),
+                is_due(work, paper, name, recipe),
+                (*needs.of(recipe), *needs.behind(recipe)),  # its lineage describes all that is behind it
+            )
+    return artifacts
 
 
 def check_targets(targets: Iterable[str], rules: Iterable[str], work: Workspace) -> None:

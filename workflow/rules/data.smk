@@ -5,11 +5,9 @@ rule index_data:
     input:
         lambda wildcards: records(job(wildcards).needs),
     output:
-        update("results/{kind}/{digest}/record.json"),
-    wildcard_constraints:
-        kind="data",
+        update("results/data/{digest}/record.json"),
     log:
-        "results/logs/{kind}/{digest}.log",
+        "results/logs/data/{digest}.log",
     params:
         title=lambda wildcards: job(wildcards).title,
         again=again,

@@ -2,23 +2,31 @@
 
 
 use rule index_data as make_backbone with:
-    wildcard_constraints:
-        kind="backbones",
+    output:
+        update("results/backbones/{digest}/record.json"),
+    log:
+        "results/logs/backbones/{digest}.log",
 
 
 use rule index_data as decode_pixels with:
-    wildcard_constraints:
-        kind="pixels",
+    output:
+        update("results/pixels/{digest}/record.json"),
+    log:
+        "results/logs/pixels/{digest}.log",
 
 
 use rule index_data as encode_features with:
-    wildcard_constraints:
-        kind="features",
+    output:
+        update("results/features/{digest}/record.json"),
+    log:
+        "results/logs/features/{digest}.log",
 
 
 use rule index_data as encode_grids with:
-    wildcard_constraints:
-        kind="grids",
+    output:
+        update("results/grids/{digest}/record.json"),
+    log:
+        "results/logs/grids/{digest}.log",
 
 
 rule features:

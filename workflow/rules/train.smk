@@ -8,12 +8,11 @@ for _rule, _digests in graph.rules("runs").items():
         input:
             lambda wildcards: records(job(wildcards).needs),
         output:
-            update("results/{kind}/{digest}/record.json"),
+            update("results/runs/{digest}/record.json"),
         wildcard_constraints:
-            kind="runs",
             digest="|".join(_digests),
         log:
-            "results/logs/{kind}/{digest}.log",
+            "results/logs/runs/{digest}.log",
         params:
             title=lambda wildcards: job(wildcards).title,
             again=again,
