@@ -74,11 +74,11 @@ def test_a_method_has_one_rule_for_its_variants_and_a_track_one_for_its_evaluati
     graph = graph_of(work, monkeypatch)
     for recipe in work.plan.of("runs"):
         assert graph.jobs[recipe.key].rule == f"train_{recipe.labels['method']}".replace("-", "_")
-    rules = graph.rules("evaluations")
-    assert rules.keys() == {f"evaluate_{track}" for track in work.plan.tracks}
-    assert sorted(folder for folders in rules.values() for folder in folders) == sorted(
-        recipe.folder for recipe in work.plan.of("evaluations")
-    )
+    rules = [*graph.rules()]
+    evaluate = {f"evaluate_{track}" for track in work.plan.tracks}
+    assert {rule for rule, kind, _ in rules if kind == "evaluations"} == evaluate
+    made = sorted(f"{kind}/{digest}" for _, kind, digests in rules for digest in digests)
+    assert made == sorted(graph.jobs)
 
 
 def test_evaluations_of_a_pass_wait_for_the_first_that_is_missing(

@@ -128,12 +128,13 @@ class Graph:
         """Return the keys of all contents of these kinds; of every kind where none is given."""
         return [key for key in self.jobs if not kinds or key.partition("/")[0] in kinds]
 
-    def rules(self, kind: str) -> dict[str, list[str]]:
-        """Return the rules that make a kind, each with the folders that it makes."""
-        rules: dict[str, list[str]] = {}
-        for key in self.keys(kind):
-            rules.setdefault(self.jobs[key].rule, []).append(key.partition("/")[2])
-        return rules
+    def rules(self) -> Iterator[tuple[str, str, list[str]]]:
+        """Yield each rule that makes contents, with the kind and the digests of these."""
+        digests: dict[tuple[str, str], list[str]] = {}
+        for key, job in self.jobs.items():
+            kind, _, digest = key.partition("/")
+            digests.setdefault((job.rule, kind), []).append(digest)
+        yield from ((rule, kind, made) for (rule, kind), made in digests.items())
 
     @property
     def uses_gpus(self) -> bool:
