@@ -1,10 +1,11 @@
-# reproduce: environment, data, training, tables, report. test: all tests. test-fast: no engines, no browser, no slow ones. environment: .venv only.
+# reproduce: environment, data, training, tables, report. test: all tests. test-fast: no Snakemake or DVC, no browser,
+# no slow ones. environment: .venv only.
 PYTHON ?= python3
 VENV := .venv
 UV := $(VENV)/bin/uv
-STAMP := $(VENV)/.environment
+INSTALLED := $(VENV)/.environment
 
-.PHONY: reproduce study test test-fast lint environment lock benchmarks
+.PHONY: reproduce study test test-fast lint environment lock benchmarks rulegraph
 .DELETE_ON_ERROR:
 # every tool is taken from the environment, also by the commands that snakemake and dvc start
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -26,7 +27,7 @@ reproduce: environment
 study: environment
 	snakemake --cores all --config profile=study-long && snakemake --cores all --config profile=study
 
-# one process more than cores, as tests of engines wait at times
+# one process more than cores, as tests of Snakemake and DVC wait at times
 test: environment
 	pytest -n 3 --dist worksteal
 
@@ -49,15 +50,19 @@ benchmarks: environment
 	python -m benchmarks.attribution
 	python -m benchmarks.workflow
 
-environment: $(STAMP)
+environment: $(INSTALLED)
 
-$(STAMP): requirements.lock pyproject.toml
+$(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed: make PYTHON=python3.11 ..."; exit 1; }
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	test -x $(UV) || $(VENV)/bin/python -m pip install --quiet uv
 	$(UV) pip sync --quiet --require-hashes requirements.lock
 	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
+
+# the rules of a fresh clone, as docs/explanation/architecture.md shows them
+rulegraph: environment
+	@snakemake --quiet all --rulegraph mermaid-js page | sed '/^---/,/^---/d; /style/d; s/ TB/ LR/'
 
 lock:
 	$(UV) pip compile pyproject.toml --extra workflow --extra dev --universal --generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock

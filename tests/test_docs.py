@@ -21,6 +21,7 @@ from markdown_it.token import Token
 from typer.core import TyperCommand, TyperGroup
 
 from recompose.cli import app
+from recompose.graph import Graph
 from recompose.papers.declaration import PAPERS, all_papers
 from recompose.params import load_params
 from recompose.report.documents import FENCE, Sources, differing_blocks, documents, generated_tables
@@ -36,7 +37,8 @@ MARKS = ("<!-- quick -->", "<!-- slow -->")  # whether the commands of a block a
 MOST_WORDS, MOST_COLUMNS = 1500, 120
 # programs of others, whose options are not looked at
 OTHERS = {"source", "umask", "chgrp", "git", "docker", "apptainer", "uv", "squeue"}
-MULTIPLE = {"--default-resources", "--resources"}  # options of snakemake that take all words up to the next option
+# options of snakemake that take all words up to the next option
+MULTIPLE = {"--default-resources", "--resources", "--until", "-R"}
 
 
 @dataclass(frozen=True)
@@ -331,6 +333,14 @@ def test_quick_commands_run(demo: Path, words: list[str]) -> None:
     done = subprocess.run(command, cwd=demo, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.slow
+def test_the_diagram_of_rules_has_all_of_them(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(demo)
+    (diagram,) = blocks("mermaid")
+    made = {job.rule for job in Graph.of_folder({}, scheduled=False).jobs.values()}
+    assert set(re.findall(r"\[(\w+)\]", diagram.text)) == made | {"table", "figure", "page"}
 
 
 @pytest.mark.parametrize("block", blocks("python"), ids=str)

@@ -106,7 +106,7 @@ def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:
         "recompose.params",
         "recompose.store",
         "recompose.phases",
-        "recompose.engine",
+        "recompose.graph",
         "recompose.metric_cache",
         "recompose.report.tables",
         "recompose.tracks",

@@ -855,7 +855,7 @@ def retraining(
     replicates: Annotated[int, typer.Option(min=1, help="Replicates of each method, from the first on.")] = 1,
 ) -> None:
     """Measure what retraining moves: train replicates again, on the same data with other seeds of training, and write
-    the spread of each number into the reports. `audit --against` and `impact` judge differences by it.
+    the spread of each number into the reports. `audit --against` judges differences by it.
     """
     from recompose.monitor.retraining import plan_retrainings, retrain
 

@@ -20,8 +20,8 @@ from recompose.tracks import TRACKS
 from recompose.tracks.track import Track
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-# folders of receipts and logs, stages and files of reports have these names
-RESERVED = ("all", "artifact", "artifacts", "data", "due", "index", "metrics", "readme", "report", "rest")
+# rules, and files of reports, have these names
+RESERVED = ("all", "artifacts", "data", "features", "figure", "index", "metrics", "page", "readme", "runs", "table")
 Unique = Annotated[list[str], Distinct]
 
 

@@ -230,7 +230,7 @@ def test_a_trace_of_a_claim_shows_replicates_differences_looks_and_corrections(t
 
 def test_planning_imports_neither_torch_nor_pandas() -> None:
     modules = (
-        "recompose.cli, recompose.engine, recompose.provenance.checks.artifacts, recompose.terminal.lineage, "
+        "recompose.cli, recompose.graph, recompose.provenance.checks.artifacts, recompose.terminal.lineage, "
         "recompose.terminal.status, recompose.terminal.plan"
     )
     code = f"import sys, {modules}; print({{'torch', 'pandas', 'matplotlib', 'lightning'}} & set(sys.modules))"
