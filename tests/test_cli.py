@@ -3,6 +3,7 @@
 import errno
 import inspect
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -112,7 +113,7 @@ def test_decide_ends_as_its_workflow_does_or_with_a_sentence_where_it_is_interru
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(loop, "decide", stages)
-    monkeypatch.setattr(cli, "_run_workflow", lambda targets: 7)
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 7))
     monkeypatch.setattr("sys.argv", ["recompose", "decide", "--hours", "2.5"])
     with pytest.raises(SystemExit) as end:
         cli.main()

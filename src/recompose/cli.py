@@ -79,12 +79,6 @@ def _artifact_names(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-ArtifactFile = Annotated[
-    str,
-    typer.Argument(help="An artifact, such as msci/table-2, or one of its files.", autocompletion=_artifact_names),
-]
-Row = Annotated[str, typer.Option(help="The row's name, such as CSP.")]
-Column = Annotated[str, typer.Option(help='The column\'s name, such as "shapes-pairs AUC".')]
 View = Annotated[str | None, typer.Option(help="The view, where a table has several. Default: the first.")]
 CellName = Annotated[
     str | None,

@@ -17,7 +17,7 @@ from typing import Self
 from recompose.costs import CostEstimate, Costs
 from recompose.errors import ParamsError, PlanError
 from recompose.files import read_json, write_json
-from recompose.job_server import JobServer
+from recompose.job_server import start_server
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.phases import PHASES, gpus_of, passes, threads_of
@@ -148,7 +148,7 @@ class Graph:
             return False
         return any(artifact.is_due for artifact in self.artifacts.values()) or is_page_due(self.work)
 
-    def start(self, server: JobServer, *, scheduled: bool) -> None:
+    def start(self, *, scheduled: bool) -> None:
         """Write the recipes of what is missing, for jobs to read, and start the server of jobs on this machine."""
         assert self.work is not None
         for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
@@ -159,7 +159,7 @@ class Graph:
             write_json(path, [asdict(job) for job in self.jobs.values()])
             os.environ[GRAPH] = str(path)
         if scheduled or self.work.params.chosen.trainer.accelerator == "cpu":  # a scheduler's jobs are not made here
-            server.start()
+            self._server = start_server()  # kept, as it ends with this
 
     def failures(self) -> Iterator[str]:
         """Yield a line for each content that failed in this call."""

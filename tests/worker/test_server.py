@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from recompose.interrupts import INTERRUPTED
-from recompose.job_server import ADDRESS, JobServer
+from recompose.job_server import ADDRESS, start_server
 from recompose.worker.client import FAILED
 from tests.conftest import PATIENCE
 
@@ -296,11 +296,12 @@ def test_without_a_server_a_client_carries_it_out_itself(address: str, left: boo
 def test_a_server_has_imported_everything_and_ends_when_it_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(ADDRESS, raising=False)
+    monkeypatch.setenv(ADDRESS, "")  # so that what is set is unset after the test
+    monkeypatch.delenv(ADDRESS)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.chdir(tmp_path)
-    server = JobServer()
-    server.start()
+    server = start_server()
+    assert server and server.stdin
     address = os.environ[ADDRESS]
     try:
         until(lambda: Path(address).exists())
@@ -309,16 +310,14 @@ def test_a_server_has_imported_everything_and_ends_when_it_is_stopped(
         assert asking.returncode == 1
         assert "params.yaml" in said and "Traceback" not in said
     finally:
-        server.stop()
-    assert ADDRESS not in os.environ
+        server.stdin.close()
+        server.wait()
     assert not Path(address).parent.exists()
 
 
 def test_a_process_that_was_given_a_server_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ADDRESS, "given")
-    server = JobServer()
-    server.start()
-    server.stop()
+    assert start_server() is None
     assert os.environ[ADDRESS] == "given"
 
 
@@ -331,9 +330,8 @@ def test_the_path_of_the_socket_is_short_wherever_temporary_files_are(
     monkeypatch.delenv(ADDRESS)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     monkeypatch.setattr(subprocess, "Popen", lambda *arguments, **more: None)
-    JobServer().start()
+    start_server()
     address = Path(os.environ[ADDRESS])
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(address))
+    assert address.is_socket()
     address.unlink()
     address.parent.rmdir()
