@@ -86,9 +86,9 @@ def slug(track: str, name: str) -> str:
 
 
 def run(folder: Path, name: str, *arguments: str) -> None:
-    """Run the command line under a profile."""
+    """Run a command under a profile."""
     environment = os.environ | {"RECOMPOSE_PROFILE": name, "PYTHONPATH": str(folder / "src")}
-    subprocess.run(["recompose", *arguments], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(arguments, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def replicate_seconds(work: Workspace, track: str, replicates: int) -> float:
@@ -117,7 +117,7 @@ def questions(work: Workspace, track: str) -> Iterator[tuple[Question, float]]:
 def row(folder: Path, track: str, name: str, replicates: int) -> str:
     """Run a candidate, and return its line of the table."""
     candidate = slug(track, name)
-    run(folder, candidate, "reproduce", *(f"reports/{candidate}/{paper}/claims.csv" for paper in PAPERS[track]))
+    run(folder, candidate, "snakemake", *(f"reports/{candidate}/{paper}/claims.csv" for paper in PAPERS[track]))
     os.environ["RECOMPOSE_PROFILE"] = candidate
     work = Workspace(folder)
     seconds = replicate_seconds(work, track, replicates)

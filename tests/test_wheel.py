@@ -110,7 +110,7 @@ def test_the_wheel_evaluates_and_compares_in_an_empty_folder(environment: tuple[
 @pytest.mark.slow
 def test_a_command_of_the_workflow_names_its_extra(environment: tuple[Path, Path], tmp_path: Path) -> None:
     copy(ROOT / "params.yaml", tmp_path)
-    done = run(environment, tmp_path, "-m", "recompose", "reproduce")
+    done = run(environment, tmp_path, "-m", "recompose", "decide", "--hours", "1")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1 and "recompose[workflow]" in done.stderr and "snakemake" in done.stderr
 

@@ -18,7 +18,7 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from recompose.errors import DamagedError, ProgramError, RecomposeError, TraceError, error_text
-from recompose.extras import missing_package
+from recompose.extras import missing_package, require
 from recompose.files import write_json, write_text
 from recompose.interrupts import INTERRUPTED, SENTENCE, end_at_once
 from recompose.papers.comparison import FOLDER as COMPARISONS
@@ -585,6 +585,7 @@ def decide(
 
     What is chosen is written into the profile's allocation file before it is run; an interrupted study continues.
     """
+    require("snakemake")
     from recompose.monitor.decide import decide as stages
     from recompose.terminal.decide import show_outcome, stage_text
 

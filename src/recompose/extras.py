@@ -10,6 +10,7 @@ from recompose.errors import MissingExtraError
 
 EXTRAS: Mapping[str, str] = {  # module -> extra
     "snakemake": "workflow",
+    "snakemake_logger_plugin_rich": "workflow",
     "dvc": "workflow",
     "kornia": "workflow",
     "sklearn": "workflow",

@@ -106,9 +106,9 @@ class Graph:
         if config:
             os.environ[PROFILE] = str(config["profile"])
         work = Workspace(Path.cwd())
-        recipes = artifact_recipes(work)
+        recipes, needs = artifact_recipes(work), _Needs(work)
         costs = Costs.of(work, work.plan) if scheduled else None
-        return cls(_jobs(work, recipes, costs), work, _artifacts(work, recipes))
+        return cls(_jobs(work, recipes, needs, costs), work, _artifacts(work, recipes, needs))
 
     @classmethod
     def of_workflow(cls) -> Self:
@@ -178,8 +178,8 @@ class Graph:
         return ""
 
 
-def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], costs: Costs | None) -> Iterator[Job]:
-    priorities, waits, needs = _priorities(work.papers, artifacts), _waits(work), _Needs(work)
+def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", costs: Costs | None) -> Iterator[Job]:
+    priorities, waits = _priorities(work.papers, artifacts), _waits(work)
     for recipe in work.plan.recipes:
         rule, verb = RULES[recipe.kind]
         gpus, estimate = gpus_of(work, [recipe]), costs.estimate(recipe) if costs else None
@@ -288,8 +288,8 @@ def _is_large(need: Recipe) -> bool:
     )
 
 
-def _artifacts(work: Workspace, recipes: Mapping[str, Recipe]) -> dict[str, Artifact]:
-    needs, artifacts = _Needs(work), dict[str, Artifact]()
+def _artifacts(work: Workspace, recipes: Mapping[str, Recipe], needs: "_Needs") -> dict[str, Artifact]:
+    artifacts: dict[str, Artifact] = {}
     for paper in work.papers:
         for name, declared in paper.artifacts.items():
             recipe = recipes[f"{paper.name}/{name}"]
