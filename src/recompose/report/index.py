@@ -1,10 +1,10 @@
 """The index of reports for code hosts, the numbers that DVC compares between experiments, and the build info."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
-from statistics import mean
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from recompose.digest import sha256_file
+from recompose.exhibits.cells import Cell
 from recompose.files import write_text
 from recompose.papers.declaration import PRINTED, Paper
 from recompose.params import json_schema, reference
@@ -22,7 +22,7 @@ from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
 from recompose.tracks import FORMS, TRACKS
-from recompose.tracks.track import Track, function
+from recompose.tracks.track import function
 from recompose.workspace import Workspace
 
 PAGE, README, METRICS = "index.html", "README.md", "metrics.json"
@@ -34,7 +34,7 @@ def index_texts(results: StoredResults, papers: list[Paper]) -> dict[str, str]:
     return {
         README: readme(results, papers),
         **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in papers},
-        METRICS: metrics_json(results),
+        METRICS: metrics_json(results, papers),
         LOSSES: EpochLosses.of(results.work, results.plan.of("runs")).text,
         **{file: function(place)(results) for file, place in plots(results).items()},
         PARAMETERS: reference(FORMS),
@@ -88,23 +88,43 @@ def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, Bui
     return build_info
 
 
-def metrics_json(results: StoredResults) -> str:
-    """Return means over seeds by track, benchmark, method and metric, in the metric's unit, as JSON."""
-    numbers: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
-    for name, plan in results.plan.tracks.items():
-        for benchmark in plan.benchmarks:
-            for method in plan.methods:
-                measured = [results.metrics(evaluation) for evaluation in results.complete(name, method, benchmark)]
-                if measured:
-                    means = dict(_means(measured, TRACKS[name]))
-                    numbers.setdefault(name, {}).setdefault(benchmark, {})[method] = means
-    return json.dumps(numbers, indent=2) + "\n"
+def metrics_json(results: StoredResults, papers: list[Paper]) -> str:
+    """Return the headline numbers as JSON, as the headline tables show them.
+
+    A number for each paper, of its own method, and one for each track: the best of the methods in these tables that are
+    no paper's own. DVC shows the numbers, and leaves out the list ``details`` with their spreads and n.
+    """
+    numbers: dict[str, Cell] = {}
+    for paper in papers:
+        if paper.headline:
+            cells = _headline_cells(build_table(results, paper, paper.headline.artifact).measured, paper)
+            if own := cells.pop(paper.headline.method, None):
+                numbers[paper.name] = own
+            rest, own_methods = f"{paper.track}*", {other.headline.method for other in papers if other.headline}
+            others = {*results.plan.tracks[paper.track].methods} - own_methods
+            candidates = [cell for method, cell in cells.items() if method in others]
+            if candidates := [*candidates, *filter(None, [numbers.get(rest)])]:
+                numbers[rest] = max(candidates, key=lambda cell: cell.better * (cell.value or 0))
+    details = [_details(name, cell) for name, cell in sorted(numbers.items())]
+    means = {entry["name"]: entry["mean"] for entry in details}
+    return json.dumps({**means, "details": details}, indent=2) + "\n"
 
 
-def _means(measured: list[Mapping[str, float]], track: Track) -> Iterator[tuple[str, float]]:
-    for label, metric in track.compared.items():
-        if all(metric in numbers for numbers in measured):
-            yield label, round(track.metric(metric).factor * mean(numbers[metric] for numbers in measured), 4)
+def _headline_cells(cells: Iterable[Cell], paper: Paper) -> dict[str, Cell]:
+    """Return the cells of the track's headline metric on the first benchmark, in the first view: method -> cell."""
+    cells = [cell for cell in cells if cell.metric == TRACKS[paper.track].headline and cell.n and not cell.part]
+    return {
+        cell.names[0]: cell
+        for cell in reversed(cells)  # the first of a method counts
+        if len(cell.names) == 1 and (cell.view, cell.benchmark) == (cells[0].view, cells[0].benchmark)
+    }
+
+
+def _details(name: str, cell: Cell) -> dict[str, str | float | None]:
+    """Return a number of the metrics with what it is the number of."""
+    mean, spread = (value if value is None else round(value, 2) for value in (cell.value, cell.spread))
+    about: dict[str, str | float | None] = {"name": name, "method": cell.names[0], "benchmark": cell.benchmark}
+    return {**about, "metric": cell.metric, "mean": mean, "spread": spread, "n": cell.n}
 
 
 def readme(results: StoredResults, papers: list[Paper]) -> str:
@@ -125,7 +145,7 @@ def readme(results: StoredResults, papers: list[Paper]) -> str:
         f"- All of it as one page: [{PAGE}]({PAGE}), to open in a browser.",
         *_trace_example(results, papers),
         f"- Time, host, commit and duration of everything behind the reports: [{MADE}]({MADE}).",
-        f"- The numbers that `dvc metrics diff` compares: [{METRICS}]({METRICS}).",
+        f"- The headline numbers, which `dvc metrics diff` compares: [{METRICS}]({METRICS}).",
         f"- Every parameter: [{PARAMETERS}]({PARAMETERS}), and for editors [{SCHEMA}]({SCHEMA}).",
     ]
     return "\n".join(lines) + "\n"

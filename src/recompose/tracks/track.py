@@ -43,7 +43,7 @@ class Track(ABC):
     name: ClassVar[str]
     form: ClassVar[TrackForm]  # its section of params.yaml, and a profile's choices from it
     headline: ClassVar[str]  # the first metric that is shown of an evaluation
-    compared: ClassVar[Mapping[str, str]]  # metrics that DVC compares: label -> name
+    compared: ClassVar[Mapping[str, str]]  # the metrics that people compare: label -> name
     tables: ClassVar[Mapping[str, str]] = {}  # its own kinds of tables -> "module:function"
     figures: ClassVar[Mapping[str, str]] = {}  # its own kinds of figures -> "module:function"
     plots: ClassVar[Mapping[str, str]] = {}  # file of numbers for `dvc plots` -> "module:function"
