@@ -143,11 +143,9 @@ class Project:
         self.call("git", "commit", "--quiet", "--allow-empty", "--message", message)
 
     def clone(self, target: Path) -> "Project":
-        """A fresh clone with the DVC cache that it would pull from."""
+        """A fresh clone."""
         self.call("git", "clone", "--quiet", str(self.root), str(target))
-        clone = Project(target, self.origin)
-        clone.call("dvc", "cache", "dir", "--local", str(self.root / ".dvc" / "cache"))
-        return clone
+        return Project(target, self.origin)
 
     def copy(self, target: Path) -> "Project":
         """The same project, with its data and results, elsewhere."""
@@ -286,7 +284,7 @@ def with_methods(root: Path, *methods: str) -> Project:
 def _carried_out(root: Path, *methods: str) -> None:
     project = with_methods(root, *methods)
     project.snakemake()
-    project.call("dvc", "commit", "--force", "--quiet")
+    project.recompose("store", "commit")
     project.commit("Its results")
 
 

@@ -12,7 +12,7 @@ from recompose.monitor.verify import commit_seed
 from recompose.programs import dvc, git
 from recompose.provenance.checks.lock import LOCK, check_lock
 from recompose.provenance.diff import commit_of
-from recompose.provenance.remote import has_remote, remedy
+from tests.configuration import write_params
 from tests.conftest import commit_files
 from tests.errors import raises
 
@@ -66,6 +66,7 @@ def test_whoever_asks_git_passes_its_reason_on(
 def test_what_dvc_cannot_record_is_one_line_and_no_failure(
     refusing_dvc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    write_params(tmp_path)
     monkeypatch.chdir(tmp_path)
     cli.app(["store", "commit"], standalone_mode=False)
     lines = capsys.readouterr().err.splitlines()
@@ -73,7 +74,5 @@ def test_what_dvc_cannot_record_is_one_line_and_no_failure(
 
 
 def test_whoever_asks_dvc_passes_its_reason_on(refusing_dvc: str, tmp_path: Path) -> None:
-    assert not has_remote(tmp_path)
-    assert refusing_dvc in remedy(tmp_path)
     (tmp_path / LOCK).touch()
     assert check_lock(tmp_path).unchecked == [f"reports against {LOCK}: {refusing_dvc}"]

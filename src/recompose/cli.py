@@ -1061,11 +1061,16 @@ def release_backbone(
 
 @store_app.command()
 def commit() -> None:
-    """Record data and results in dvc.lock and data.dvc, as `dvc commit` does, so that DVC restores and shares them.
-    Where DVC cannot, as without a git repository, say why and leave them as they are.
+    """Write dvc.lock and data.dvc anew, for the profile of params.yaml: the digests of records, and of generated data.
+    Where DVC cannot, as without a git repository, say why.
     """
+    from recompose.data.tracking import track
+    from recompose.workspace import plan_of
+
+    work = _workspace()
+    track(work.root, plan_of(work.load(None)).of("data"))
     try:
-        dvc("commit", "--force", folder=Path.cwd())
+        dvc("commit", "--force", folder=work.root)
     except ProgramError as error:
         say(f"left out: the record of these results in dvc.lock and data.dvc ({error})")
 

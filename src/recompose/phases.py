@@ -281,7 +281,7 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
     """
     _leave_scheduler()
     recipes = list({recipe.digest: recipe for recipe in recipes}.values())
-    pull_backbones(work.store, recipes, work.root)
+    pull_backbones(work.store, recipes)
     recipes = without_pulled_corpora(work.store, recipes)
     with _own_devices(work, recipes):
         _make_all(work, recipes)

@@ -17,7 +17,7 @@ def msci_project(chance_project: Project, tmp_path_factory: pytest.TempPathFacto
         project.set({"profiles.smoke.czsl.papers": ["msci"]})
         shutil.rmtree(project.published / "duplex")
         project.snakemake()
-        project.call("dvc", "commit", "--force", "--quiet")
+        project.recompose("store", "commit")
         project.commit("One paper")
 
     return Project(made_once(tmp_path_factory, "msci", make))

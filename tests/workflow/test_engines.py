@@ -80,8 +80,6 @@ def test_dvc_gives_the_new_numbers_in_a_fresh_clone_and_the_old_ones_of_an_older
     msci_project: Project, reseeded_project: Project, tmp_path: Path
 ) -> None:
     clone = msci_project.clone(tmp_path / "clone")
-    clone.call("dvc", "checkout", "--quiet")
-    assert clone.runs() == msci_project.runs()
     clone.set(OTHER_SEEDS)
     clone.call("dvc", "repro")
     assert seeds_behind(clone) == [4, 5]
@@ -90,16 +88,17 @@ def test_dvc_gives_the_new_numbers_in_a_fresh_clone_and_the_old_ones_of_an_older
     made = clone.runs()
     clone.call("git", "checkout", "--quiet", "HEAD~1")
     clone.call("dvc", "repro")
-    assert clone.runs() == made
+    assert made.items() < clone.runs().items()  # those of the older commit are made here for the first time
     assert clone.reports() == msci_project.reports()
 
 
 def test_an_experiment_in_another_folder_stores_the_new_numbers(project: Project, reseeded_project: Project) -> None:
-    old = json.loads((project.published / "metrics.json").read_text())
+    old, before = json.loads((project.published / "metrics.json").read_text()), project.runs()
     project.call("dvc", "exp", "run", "--temp", "--name", "other", "--set-param", "profiles.smoke.czsl.seeds=[4, 5]")
     stored = project.call("git", "show", "refs/exps/" + experiment_ref(project) + ":reports/smoke/metrics.json").stdout
     new = json.loads((reseeded_project.published / "metrics.json").read_text())
     assert json.loads(stored) == new != old
+    assert before.items() < project.runs().items()  # what it has made is there for the next one
 
 
 def experiment_ref(project: Project) -> str:

@@ -11,36 +11,22 @@ import pytest
 from tests.conftest import Project
 
 pytestmark = pytest.mark.engines
-SCORES = ("results/data", "results/evaluations")
-CELL = ("msci/table-2", "--row", "chance", "--column", "shapes-pairs S")
 
 
-def cloned(project: Project, target: Path) -> Project:
-    """Return a clone as somebody else has it: without the DVC cache of the first."""
-    project.call("git", "clone", "--quiet", str(project.root), str(target))
-    return Project(target)
-
-
-def test_scores_that_are_pulled_are_audited_without_training(chance: Project, tmp_path: Path) -> None:
+def test_a_release_that_is_pulled_is_audited_without_training(chance: Project, tmp_path: Path) -> None:
+    archive = "release.tar.gz"
+    chance.recompose("release", archive)
     chance.call("dvc", "remote", "add", "--quiet", "--default", "lab", str(tmp_path / "remote"))
-    chance.commit("A remote")
-    chance.call("dvc", "push", "--quiet", *SCORES)
-    clone = cloned(chance, tmp_path / "clone")
-    assert "remedy: `dvc pull` restores missing results" in clone.recompose("audit", check=False).stdout
-    assert "dvc pull" in clone.recompose("trace", *CELL).stdout
-    clone.call("dvc", "pull", "--quiet", *SCORES)
-    assert clone.runs() == chance.runs()
-    audit = json.loads(clone.recompose("audit", "--json").stdout)
-    assert (audit["clean"], audit["evaluations"], audit["recomputed"]) == (True, 2, 2)
-    assert audit["cells"] == {"current": 106}
-
-
-def test_without_a_remote_nobody_is_told_to_pull(chance: Project, tmp_path: Path) -> None:
-    clone = cloned(chance, tmp_path / "clone")
+    chance.call("dvc", "add", "--quiet", archive)
+    chance.call("dvc", "push", "--quiet", f"{archive}.dvc")
+    chance.commit("A release")
+    clone = chance.clone(tmp_path / "clone")
     audit = clone.recompose("audit", check=False).stdout
-    assert "remedy: `snakemake --cores all` makes missing results" in audit
     assert "nothing found, but some parts could not be checked" in audit
-    assert "dvc pull" not in audit + clone.recompose("trace", *CELL).stdout
+    assert "remedy: `snakemake --cores all` makes missing results; a release has the scores" in audit
+    clone.call("dvc", "pull", "--quiet", f"{archive}.dvc")
+    audited = json.loads(clone.recompose("audit", "--release", archive, "--json").stdout)
+    assert (audited["evaluations"], audited["recomputed"], audited["findings"]) == (2, 2, [])
 
 
 def test_scores_without_their_runs_blame_neither_costs_nor_figures(trained_project: Project, tmp_path: Path) -> None:

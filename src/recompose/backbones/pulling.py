@@ -1,23 +1,19 @@
-"""Backbones that are pulled from a remote by digest, instead of being pretrained here; only if the user asks for it."""
+"""Backbones that are pulled from another folder by digest, instead of being pretrained here; only if the user asks."""
 
 import os
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
-from recompose.errors import DataError, ProgramError
+from recompose.errors import DataError
 from recompose.plan import Recipe
-from recompose.programs import dvc
 from recompose.progress import say
 from recompose.records import RECORD
 from recompose.store import Store
 
-REMOTE = "RECOMPOSE_BACKBONES"  # the variable that names the folder with backbones/<digest>/, or DVC
-DVC = "dvc"  # its value for DVC's remote of the project
+REMOTE = "RECOMPOSE_BACKBONES"  # the variable that names the folder with backbones/<digest>/
 
 
-def pull_backbones(store: Store, recipes: Iterable[Recipe], root: Path) -> None:
+def pull_backbones(store: Store, recipes: Iterable[Recipe]) -> None:
     """Pull the backbones that the project pretrains, that are missing here, and that the remote has.
 
     Without the variable RECOMPOSE_BACKBONES, nothing is pulled.
@@ -25,7 +21,6 @@ def pull_backbones(store: Store, recipes: Iterable[Recipe], root: Path) -> None:
     Args:
         store: takes the backbones.
         recipes: to be made.
-        root: the project's folder, for DVC.
 
     Raises:
         DataError: the variable names no folder.
@@ -36,12 +31,12 @@ def pull_backbones(store: Store, recipes: Iterable[Recipe], root: Path) -> None:
         return
     for recipe in recipes:
         if is_pretrained(recipe) and not store.is_complete(recipe):
-            with _source(remote, recipe, root) as source:
-                if (source / RECORD).is_file():
-                    store.adopt(recipe, source, remote)
-                    say(f"{recipe.key}: {recipe.name} is pulled from {remote}, not made")
-                else:
-                    say(f"{recipe.key}: {remote} has no {recipe.name} of this digest; it is made")
+            source = _source(remote, recipe)
+            if (source / RECORD).is_file():
+                store.adopt(recipe, source, remote)
+                say(f"{recipe.key}: {recipe.name} is pulled from {remote}, not made")
+            else:
+                say(f"{recipe.key}: {remote} has no {recipe.name} of this digest; it is made")
 
 
 def is_pretrained(recipe: Recipe) -> bool:
@@ -62,19 +57,8 @@ def _is_pulled(store: Store, recipe: Recipe) -> bool:
     return store.is_complete(recipe) and store.record(recipe).made.pulled_from is not None
 
 
-@contextmanager
-def _source(remote: str, recipe: Recipe, root: Path) -> Iterator[Path]:
-    """Yield the folder of a backbone in the remote; it does not exist if the remote lacks the backbone."""
-    if remote != DVC:
-        if not Path(remote).is_dir():
-            raise DataError(f"{REMOTE} names {remote}, which is no folder", code="no-remote", place=REMOTE)
-        yield Path(remote) / recipe.key
-        return
-    with tempfile.TemporaryDirectory(prefix="recompose-pull-") as folder:
-        target = Path(folder) / recipe.key
-        target.parent.mkdir()
-        try:
-            dvc("get", str(root), f"results/{recipe.key}", "--out", str(target), folder=root)
-        except ProgramError as error:
-            say(f"{recipe.key} is not pulled: {error}")
-        yield target
+def _source(remote: str, recipe: Recipe) -> Path:
+    """Return the folder of a backbone in the remote; it does not exist if the remote lacks the backbone."""
+    if not Path(remote).is_dir():
+        raise DataError(f"{REMOTE} names {remote}, which is no folder", code="no-remote", place=REMOTE)
+    return Path(remote) / recipe.key

@@ -102,7 +102,7 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
     stored = {key for key, recipe in behind.items() if work.store.is_complete(recipe)}
     evaluations = {key for key in behind if key.startswith("evaluations/")}
     if evaluations and not evaluations & stored:
-        message = f"{work.results} has no scores: `snakemake --cores all` or `dvc pull` brings them"
+        message = f"{work.results} has no scores: `snakemake --cores all` makes them"
         raise ReleaseError(message, code="missing-scores", place=work.results)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:

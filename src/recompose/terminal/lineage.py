@@ -13,10 +13,8 @@ from recompose.files import Document
 from recompose.provenance.cell_place import place_text
 from recompose.provenance.diff import Diff
 from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
-from recompose.provenance.remote import has_remote
 from recompose.provenance.trace import TraceResult
 from recompose.records import BuildInfo, StableRecord, code_text, flat
-from recompose.report.trust import UNCHECKED
 from recompose.terminal.text import escape_markup, state_colour
 from recompose.workspace import Workspace
 
@@ -49,9 +47,6 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: TraceResul
         profile, paper = path.resolve().parent.parent.name, path.resolve().parent.name
         artifact = f"reports/{profile}/{paper}/{path.name.partition('.')[0]}"
         tree.add(f"recompose make --cell {escape_markup(shlex.quote(place_text(artifact, cell)))}")
-        if traced.state == UNCHECKED and has_remote(work.root):
-            tree.add("[dim]or, to pull it from DVC's remote:[/dim]")
-            tree.add("dvc pull")
     console.print(tree)
 
 

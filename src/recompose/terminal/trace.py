@@ -19,9 +19,7 @@ from recompose.papers.declaration import Paper
 from recompose.progress import printable
 from recompose.provenance.cell_place import place_text
 from recompose.provenance.contents import Contents, FoundValue, PrintedValue, ValueInPlace
-from recompose.provenance.remote import has_remote
 from recompose.provenance.trace import TraceResult
-from recompose.report.trust import UNCHECKED
 from recompose.terminal.lineage import show_trace
 from recompose.terminal.text import pluralize, state_colour
 from recompose.workspace import Workspace
@@ -64,7 +62,7 @@ def _show_traced(console: Console, work: Workspace, value: FoundValue, traced: T
         *_source_lines(traced),
     ]
     _show_lines(console, lines, {"trust": state_colour(traced.state)})
-    for purpose, command in _commands(work, value.artifact, traced):
+    for purpose, command in _commands(value.artifact, traced):
         _say(console, (f"{purpose}: ", "dim"), command)
 
 
@@ -170,10 +168,8 @@ def _source_lines(traced: TraceResult) -> Iterator[Line]:
         yield "", f"commit {', '.join(_first(commits, 3))}; all of it took {seconds:.1f} s"
 
 
-def _commands(work: Workspace, artifact: str, traced: TraceResult) -> Iterator[Line]:
-    """Yield the commands that restore or make what is missing, and that show everything, each after its purpose."""
-    if traced.absent and traced.state == UNCHECKED and has_remote(work.root):
-        yield "to restore what is missing", "dvc pull"
+def _commands(artifact: str, traced: TraceResult) -> Iterator[Line]:
+    """Yield the commands that make what is missing, and that show everything, each after its purpose."""
     if traced.cell.made_from:
         yield "to make it again", f"recompose make --cell {shlex.quote(place_text(artifact, traced.cell))}"
     yield "to see everything behind it", "the same with --full"
