@@ -149,6 +149,20 @@ def test_short_trainings_share_a_schedulers_job_and_unknown_ones_are_alone(
         assert job.minutes == minutes
 
 
+def test_what_a_call_forces_is_made_anew_with_all_that_is_made_from_it(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = graph_of(work, monkeypatch)
+    run = work.plan.of("runs")[0]
+    rule = graph.jobs[run.key].rule
+    of_rule = {key for key, job in graph.jobs.items() if job.rule == rule}
+    assert graph.forced([]) == set()
+    assert graph.forced([rule]) == {key for key in graph.jobs if key in of_rule or behind(graph, key) & of_rule}
+    assert graph.forced([f"results/{run.key}/record.json"]) == {
+        key for key in graph.jobs if key == run.key or run.key in behind(graph, key)
+    }
+
+
 def test_a_schedulers_job_reads_the_graph_that_the_workflow_wrote(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ Reading the graph writes and measures nothing.
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import ceil
@@ -135,6 +135,16 @@ class Graph:
             kind, _, digest = key.partition("/")
             digests.setdefault((job.rule, kind), []).append(digest)
         yield from ((rule, kind, made) for (rule, kind), made in digests.items())
+
+    def forced(self, names: Collection[str]) -> set[str]:
+        """Return the keys of contents that a call makes anew, given its names of rules and files, and of all contents
+        that are made from these.
+        """
+        forced: set[str] = set()
+        for key, job in self.jobs.items():  # needs come first
+            if job.rule in names or f"results/{key}/record.json" in names or not forced.isdisjoint(job.needs):
+                forced.add(key)
+        return forced
 
     @property
     def uses_gpus(self) -> bool:

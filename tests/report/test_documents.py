@@ -135,7 +135,7 @@ def test_commands_are_listed_with_their_options_but_for_hidden_ones() -> None:
         artifact: Annotated[str, typer.Argument(help="A table | a figure.")],
         row: Annotated[str, typer.Option(help="The row.")],
         count: Annotated[int, typer.Option("--count", "-c", help="How many.")] = 3,
-        receipt: Annotated[str | None, typer.Option(hidden=True)] = None,
+        recipe: Annotated[str | None, typer.Option(hidden=True)] = None,
     ) -> None:
         """Print a number,
         and its lineage.
