@@ -10,9 +10,9 @@ def lineages(paper=None):
 
 
 def artifact_inputs(wildcards):
-    """Return what an artifact waits for."""
+    """Return what an artifact waits for. Of a due one it is not `ancient`: for Snakemake that would hide that it is due."""
     artifact = graph.artifacts[wildcards.artifact]
-    return [*records(artifact.needs), *([DUE.name] if artifact.is_due else [])]
+    return [*map(path_of, artifact.needs), DUE.name] if artifact.is_due else records(artifact.needs)
 
 
 def shown(kind):
@@ -51,8 +51,7 @@ use rule table as figure with:
 rule page:
     """The report site, the index for code hosts, and the numbers that DVC compares."""
     input:
-        ancient(lineages()),
-        [DUE.name] if graph.page_is_due else [],
+        [*lineages(), DUE.name] if graph.page_is_due else ancient(lineages()),
     output:
         report(update(f"{REPORTS}/index.html"), caption="../report/page.rst", category="page"),
         report(update(f"{REPORTS}/metrics.json"), caption="../report/metrics.rst", category="page"),

@@ -34,16 +34,16 @@ for _rule, _kind, _digests in graph.rules():
 rule data:
     """Raw data, downloaded or generated, checked and indexed."""
     input:
-        records(graph.keys("data")),
+        map(path_of, graph.keys("data")),
 
 
 rule features:
     """The backbones, and the images of each data set, decoded and encoded once."""
     input:
-        records(graph.keys("data", "backbones", "pixels", "features", "grids")),
+        map(path_of, graph.keys("data", "backbones", "pixels", "features", "grids")),
 
 
 rule runs:
     """All methods, trained and evaluated with all seeds."""
     input:
-        records(graph.keys("runs", "evaluations")),
+        map(path_of, graph.keys("runs", "evaluations")),

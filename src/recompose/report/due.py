@@ -34,9 +34,11 @@ def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
         lineage = from_json(path.read_bytes())  # several times as fast as the standard library
         if lineage["recipe"] != recipe.digest:
             return True
-        described = (
-            _digests(lineage["records"][need.key]) == _stored_digests(work, need) for need in recipe.needs.values()
+        records, evaluations = (
+            lineage["records"],
+            [need for need in recipe.needs.values() if need.kind == "evaluations"],
         )
+        described = (_digests(records[need.key]) == _stored_digests(work, need) for need in evaluations)
         written = {file: sha256_file(path.with_name(file)) for file in artifact_files(paper, name)[:-1]}
         return lineage["files"] != written or not all(described)
     except (DamagedError, *WRONG):
