@@ -156,11 +156,11 @@ def test_what_a_call_forces_is_made_anew_with_all_that_is_made_from_it(
     run = work.plan.of("runs")[0]
     rule = graph.jobs[run.key].rule
     of_rule = {key for key, job in graph.jobs.items() if job.rule == rule}
-    assert graph.forced([]) == set()
-    assert graph.forced([rule]) == {key for key in graph.jobs if key in of_rule or behind(graph, key) & of_rule}
-    assert graph.forced([f"results/{run.key}/record.json"]) == {
-        key for key in graph.jobs if key == run.key or run.key in behind(graph, key)
-    }
+    assert graph.named([]) == graph.following([]) == set()
+    assert graph.named([rule]) == of_rule
+    assert graph.named([f"results/{run.key}/record.json"]) == {run.key}
+    for keys in (of_rule, {run.key}):
+        assert graph.following(keys) == {key for key in graph.jobs if key in keys or behind(graph, key) & keys}
 
 
 def test_a_schedulers_job_reads_the_graph_that_the_workflow_wrote(
@@ -169,8 +169,10 @@ def test_a_schedulers_job_reads_the_graph_that_the_workflow_wrote(
     graph = graph_of(work, monkeypatch)
     monkeypatch.setenv(GRAPH, "")
     monkeypatch.setenv(ADDRESS, "given")
-    graph.start(scheduled=True)
+    forced = set(graph.keys("backbones"))
+    graph.start(forced, scheduled=True)
     assert Graph.of_workflow().jobs == graph.jobs
+    assert Graph.of_workflow().forced == forced
     Path(os.environ[GRAPH]).write_text("[{}]")
     with raises(PlanError, "no-graph"):
         Graph.of_workflow()

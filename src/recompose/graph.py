@@ -87,6 +87,7 @@ class Graph:
         self.papers: list[Paper] = work.papers if work else []
         self.reports = work.reports_place if work else "reports"
         self.artifacts = artifacts
+        self.forced: set[str] = set()  # keys of contents that the workflow makes anew, in jobs of a scheduler
         self._began = time.time()
 
     @classmethod
@@ -117,12 +118,16 @@ class Graph:
         Raises:
             PlanError: its file is missing or holds no graph.
         """
-        path = Path(os.environ.get(GRAPH, f"results/{FOLDER}/graph.json"))
+        path = os.environ.get(GRAPH, "")
         try:
-            return cls(Job(**{**job, "needs": tuple(job["needs"])}) for job in read_json(path))
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            message = f"{path} holds no graph: {error}. Start the workflow again."
+            document = read_json(Path(path))
+            graph = cls(Job(**{**job, "needs": tuple(job["needs"])}) for job in document["jobs"])
+            graph.forced = set(document["forced"])
+        except (OSError, ValueError, TypeError, LookupError) as error:
+            place = path or f"the variable {GRAPH}, which schedulers pass on to their jobs,"
+            message = f"{place} names no graph: {error}. Start the workflow again."
             raise PlanError(message, code="no-graph", place=path) from None
+        return graph
 
     def keys(self, *kinds: str) -> list[str]:
         """Return the keys of all contents of these kinds; of every kind where none is given."""
@@ -136,15 +141,17 @@ class Graph:
             digests.setdefault((job.rule, kind), []).append(digest)
         yield from ((rule, kind, made) for (rule, kind), made in digests.items())
 
-    def forced(self, names: Collection[str]) -> set[str]:
-        """Return the keys of contents that a call makes anew, given its names of rules and files, and of all contents
-        that are made from these.
-        """
-        forced: set[str] = set()
+    def named(self, names: Collection[str]) -> set[str]:
+        """Return the keys of contents, given names of rules and of files."""
+        return {key for key, job in self.jobs.items() if job.rule in names or f"results/{key}/record.json" in names}
+
+    def following(self, keys: Collection[str]) -> set[str]:
+        """Return the keys of contents, and of all that are made from these."""
+        following = set(keys)
         for key, job in self.jobs.items():  # needs come first
-            if job.rule in names or f"results/{key}/record.json" in names or not forced.isdisjoint(job.needs):
-                forced.add(key)
-        return forced
+            if not following.isdisjoint(job.needs):
+                following.add(key)
+        return following
 
     @property
     def uses_gpus(self) -> bool:
@@ -158,7 +165,7 @@ class Graph:
             return False
         return any(artifact.is_due for artifact in self.artifacts.values()) or is_page_due(self.work)
 
-    def start(self, *, scheduled: bool) -> None:
+    def start(self, forced: Collection[str], *, scheduled: bool) -> None:
         """Write the recipes of what is missing, for jobs to read, and start the server of jobs on this machine."""
         assert self.work is not None
         for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
@@ -166,7 +173,7 @@ class Graph:
         write_recipes(self.work.results, passes(self.work.missing(self.work.plan.recipes)))
         if scheduled:
             path = self.work.results / FOLDER / f"graph-{os.getpid()}.json"
-            write_json(path, [asdict(job) for job in self.jobs.values()])
+            write_json(path, {"jobs": [asdict(job) for job in self.jobs.values()], "forced": sorted(forced)})
             os.environ[GRAPH] = str(path)
         if scheduled or self.work.params.chosen.trainer.accelerator == "cpu":  # a scheduler's jobs are not made here
             self._server = start_server()  # kept, as it ends with this
