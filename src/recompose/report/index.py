@@ -106,8 +106,8 @@ def metrics_json(results: StoredResults, papers: list[Paper]) -> str:
             if candidates := [*candidates, *filter(None, [numbers.get(rest)])]:
                 numbers[rest] = max(candidates, key=lambda cell: cell.better * (cell.value or 0))
     details = [_details(name, cell) for name, cell in sorted(numbers.items())]
-    means = {entry["name"]: entry["mean"] for entry in details}
-    return json.dumps({**means, "details": details}, indent=2) + "\n"
+    shown = {name: round(cell.value or 0.0, 2) for name, cell in sorted(numbers.items())}
+    return json.dumps({**shown, "details": details}, indent=2) + "\n"
 
 
 def _headline_cells(cells: Iterable[Cell], paper: Paper) -> dict[str, Cell]:
@@ -122,7 +122,7 @@ def _headline_cells(cells: Iterable[Cell], paper: Paper) -> dict[str, Cell]:
 
 def _details(name: str, cell: Cell) -> dict[str, str | float | None]:
     """Return a number of the metrics with what it is the number of."""
-    mean, spread = (value if value is None else round(value, 2) for value in (cell.value, cell.spread))
+    mean, spread = (value if value is None else round(value, 4) for value in (cell.value, cell.spread))
     about: dict[str, str | float | None] = {"name": name, "method": cell.names[0], "benchmark": cell.benchmark}
     return {**about, "metric": cell.metric, "mean": mean, "spread": spread, "n": cell.n}
 
