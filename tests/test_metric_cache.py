@@ -107,6 +107,60 @@ def test_of_changed_scores_nothing_is_said(store: Store, taken: list[float]) -> 
         MetricCache(store, store.root).of(EVALUATION)
 
 
+INDEX = Recipe("data", "an index", {}, track="czsl")
+SCORED = Recipe("evaluations", "an evaluation", {}, {"data": INDEX}, track="czsl")
+
+
+def write_index(store: Store, labels: int) -> None:
+    if store.is_complete(INDEX):
+        store.discard(INDEX.key)
+    with store.build(INDEX) as folder:
+        assert folder
+        (folder / "labels.json").write_text(str(labels))
+
+
+@pytest.fixture
+def labelled(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store with scores of 3, whose metric is their product with the label of their index, 2."""
+
+    def metrics(self: object, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        label = float((needs["data"] / "labels.json").read_text())
+        return {"test/product": label * float((evaluation / "scores.json").read_text())}
+
+    monkeypatch.setattr(type(TRACKS["czsl"]), "metrics", metrics)
+    monkeypatch.setattr(module, "metric_code_digest", lambda track: "code-1")
+    write_index(store, 2)
+    with store.build(SCORED) as folder:
+        assert folder
+        (folder / "scores.json").write_text("3")
+    return store
+
+
+def test_other_labels_of_the_same_scores_are_measured_anew(labelled: Store) -> None:
+    assert MetricCache(labelled, labelled.root).of(SCORED) == {"test/product": 6.0}
+    write_index(labelled, 5)
+    assert MetricCache(labelled, labelled.root).of(SCORED) == {"test/product": 15.0}
+
+
+def test_of_changed_labels_nothing_is_said_nor_kept(labelled: Store) -> None:
+    path = labelled.folder(INDEX) / "labels.json"
+    path.write_text("9")
+    with pytest.raises(DamagedError):
+        MetricCache(labelled, labelled.root).of(SCORED)
+    path.write_text("2")
+    assert MetricCache(labelled, labelled.root).of(SCORED) == {"test/product": 6.0}
+
+
+def test_another_release_of_a_library_measures_anew(
+    store: Store, taken: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(store, 3)
+    for release in ("2.1", "2.2", "2.2"):
+        monkeypatch.setattr(module, "version", lambda name, release=release: release)
+        MetricCache(store, store.root).of(EVALUATION)
+    assert taken == [3, 3]
+
+
 def test_costs_are_read_anew_and_of_both_the_run_s_count(store: Store, taken: list[float]) -> None:
     make(store, 3, {"trainable_parameters": 5, "peak_memory_bytes": None})
     (store.folder(EVALUATION) / "record.json").unlink()
@@ -121,7 +175,6 @@ def test_the_code_that_decides_is_what_the_track_names(monkeypatch: pytest.Monke
     from recompose.digest import digest, short
     from recompose.fingerprint import fingerprint
 
-    module.metric_code_digest.cache_clear()
     code = fingerprint(["recompose.tracks.czsl.metric_values"])
     assert "recompose.tracks.czsl.metrics.czsl" in code
     assert module.metric_code_digest("czsl") == short(digest(code))

@@ -82,6 +82,26 @@ def test_what_the_disk_refuses_without_a_name_names_the_folder(store: Store) -> 
     assert (error.value.errno, error.value.filename) == (errno.ENOSPC, str(store.folder(RECIPE)))
 
 
+def test_a_build_goes_on_only_with_what_was_made_of_the_same_inputs(store: Store) -> None:
+    need = Recipe("data", "images", {})
+    recipe = Recipe("pixels", "decoded", {}, {"data": need})
+    make(store, need, raw="first")
+    for attempt, left in enumerate((False, True, False)):
+        if attempt == 2:  # the raw files are others now, by the same recipe
+            store.discard(need.key)
+            make(store, need, raw="second")
+        with pytest.raises(KeyboardInterrupt), store.build(recipe) as folder:
+            assert folder is not None
+            assert (folder / "scratch" / "written.json").exists() == left
+            (folder / "scratch" / "written.json").touch()
+            raise KeyboardInterrupt
+    with store.build(recipe):
+        second = store.record(need).content
+        store.discard(need.key)
+        make(store, need, raw="third")
+    assert store.record(recipe).inputs == {"data": second}  # which was there to be read when the build began
+
+
 @pytest.mark.parametrize(
     "damage",
     [

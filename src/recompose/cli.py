@@ -14,6 +14,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
+from filelock import FileLock
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
@@ -28,7 +29,7 @@ from recompose.plan import closure
 from recompose.programs import dvc
 from recompose.progress import be_quiet, printable_lines, say
 from recompose.terminal.text import printable
-from recompose.workspace import Workspace
+from recompose.workspace import PROFILE, Workspace
 
 if TYPE_CHECKING:
     from recompose.papers.declaration import Paper
@@ -117,15 +118,17 @@ def prepare_workspace() -> None:
         RecomposeError: params.yaml or a paper is wrong.
     """
     work = Workspace(Path.cwd())
-    text = _declared_text(work.root)
+    text = _declared_text(work)
     _ = [recipe.key for recipe in work.plan.by_key.values()]  # reads and digests the sources
     _prepared[:] = [(work, text)]
 
 
-def _declared_text(root: Path) -> str:
-    """Return the text of what users edit: params.yaml and the comparisons."""
-    paths = [root / "params.yaml", *sorted((root / COMPARISONS).glob("*.y*ml"))]
-    return "\n".join(f"{path.name}\n{path.read_text(encoding='utf-8')}" for path in paths)
+def _declared_text(work: Workspace) -> str:
+    """Return what a plan follows from and users edit: the profile, params.yaml, what lies beside it, and plugins."""
+    paths = [path for pattern in (f"{COMPARISONS}/*.y*ml", "*.yaml") for path in work.root.glob(pattern)]
+    paths += [path for plugin in work.plugins for path in plugin.folder.rglob("*.*") if path.suffix in (".py", ".yaml")]
+    texts = (f"{path}\n{path.read_text(encoding='utf-8', errors='replace')}" for path in sorted(paths))
+    return "\n".join((os.environ.get(PROFILE, ""), *texts))
 
 
 def _use_plugins() -> None:
@@ -137,7 +140,7 @@ def _workspace() -> Workspace:
     """Return the workspace of this folder, already planned where this process was forked from one that did so."""
     here = Path.cwd()
     for work, text in _prepared:
-        if work.root == here and _declared_text(here) == text:
+        if work.root == here and _declared_text(work) == text:
             return work
     work = Workspace(here)
     if (here / "params.yaml").exists():
@@ -458,10 +461,14 @@ def clip_benchmark(
     from recompose.tracks import MODEL_TRACK
 
     documents = MODEL_TRACK.clip_benchmark_documents(result)
+    older = sum((folder / name).exists() for name in documents)
     for name, document in documents.items():
         write_json(folder / name, document)
-    command = f"clip_benchmark build {quote(str(folder))}"
-    say(f"{len(documents)} files are written to {folder}; `{command}` makes a table of them")
+    replaced, command = (
+        f", {older} in place of older ones" if older else "",
+        f"clip_benchmark build {quote(str(folder))}",
+    )
+    say(f"{len(documents)} files are written to {folder}{replaced}; `{command}` makes a table of them")
 
 
 @app.command()
@@ -816,7 +823,6 @@ def _audit(work: Workspace, check: tuple[Path, str] | None, *, full: bool, as_js
 def _audit_release(archive: Path, check: tuple[Path, str] | None, *, full: bool, as_json: bool) -> NoReturn:
     """Check the files of a release against their digests, and audit it with the parameters that it holds."""
     from recompose.provenance.release import open_release
-    from recompose.workspace import PROFILE
 
     with open_release(archive) as opened:
         maker = printable(f"{opened.release.program}, commit {opened.release.commit}")
@@ -858,7 +864,9 @@ def retraining(
     planned = plan_retrainings(work, methods or (), replicates, seeds)
     missing = work.missing({again.digest: again for plan in planned for again in plan.again}.values())
     say(f"{len(planned)} replicates, each trained with {seeds} more seeds; {len(missing)} evaluations to make")
-    path = retrain(work, work.papers, planned).update(work.reports)
+    spreads = retrain(work, work.papers, planned)
+    with FileLock(work.results / "retraining.lock"):  # another one may have measured other methods
+        path = spreads.update(work.reports)
     say(f"{path.relative_to(work.root)} is written; commit it with the reports")
 
 

@@ -154,6 +154,12 @@ class FailedError(RecomposeError, RuntimeError):
     code = "failed"
 
 
+class BusyError(RecomposeError, RuntimeError):
+    """A folder that another process writes into."""
+
+    code = "busy"
+
+
 class CheckpointError(RecomposeError, ValueError):
     """A checkpoint of another method or of other settings; its place is the parameters that differ."""
 

@@ -1,7 +1,7 @@
 """The metric cache: metrics are computed once from scores by the current code, and stored beside the store."""
 
 from contextlib import suppress
-from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from recompose.digest import digest, short
@@ -14,9 +14,9 @@ from recompose.tracks import TRACKS
 
 COST = "cost/"  # the prefix of the names of metrics of cost
 FOLDER = "metrics"  # below results/: a file for each evaluation and version of the metrics' code
+LIBRARIES = ("numpy", "scipy")  # that metrics are computed with
 
 
-@cache
 def metric_code_digest(track: str) -> str:
     """Return the short digest of the code that computes a track's metrics."""
     return short(digest(fingerprint(TRACKS[track].metric_modules())))
@@ -27,28 +27,42 @@ class MetricCache:
 
     def __init__(self, store: Store, results: Path) -> None:
         self._store, self._folder = store, results / FOLDER
+        self._libraries = {name: version(name) for name in LIBRARIES}
 
     def of(self, evaluation: Recipe) -> dict[str, float]:
         """Return all metrics of an evaluation by name, with its costs and those of its run.
 
         Raises:
-            DamagedError: the evaluation is missing or was changed.
+            DamagedError: the evaluation is missing, or it or the data that it needs was changed.
         """
         return self._cached(evaluation) | self.costs(evaluation)
 
     def _cached(self, evaluation: Recipe) -> dict[str, float]:
-        scores = self._store.verify(evaluation).content
+        made_from = self._made_from(evaluation)
         path = self._folder / metric_code_digest(evaluation.track) / f"{evaluation.folder}.json"
         try:
             cached: Document = read_json(path)
-            if cached["scores"] == scores:
+            if cached["made_from"] == made_from:
                 return dict(cached["metrics"])
         except (OSError, ValueError, KeyError, TypeError):
             pass
         metrics = self.recompute(evaluation)
         with suppress(OSError):  # where it cannot be written, metrics are computed again the next time
-            write_json(path, {"scores": scores, "metrics": metrics})
+            write_json(path, {"made_from": made_from, "metrics": metrics})
         return metrics
+
+    def _made_from(self, evaluation: Recipe) -> Document:
+        """Return what metrics follow from beside their code: scores, the needs that are here, and libraries."""
+        needs = {role: need for role, need in evaluation.needs.items() if self._store.is_complete(need)}
+        return {
+            "scores": self._store.verify(evaluation).content,
+            "needs": {role: self._content(need) for role, need in needs.items()},
+            "libraries": self._libraries,
+        }
+
+    def _content(self, need: Recipe) -> str:
+        """Return the digest of a need; the files of data, which metrics read, are verified."""
+        return (self._store.verify(need) if need.kind == "data" else self._store.record(need)).content
 
     def recompute(self, evaluation: Recipe) -> dict[str, float]:
         """Return the metrics of an evaluation, computed from its scores now, without costs."""

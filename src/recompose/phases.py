@@ -14,13 +14,12 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
-from filelock import FileLock
-
 from recompose.backbones.pulling import pull_backbones, without_pulled_corpora
 from recompose.data.content import changed_files, write_content
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError, error_text
-from recompose.files import fresh_folder, write_json
+from recompose.files import fresh_folder, write_atomically, write_json
+from recompose.locks import make_once
 from recompose.params import Backbone, Bundled, Classifier, Pretrained, Released
 from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
@@ -62,14 +61,15 @@ def _scenes(work: Workspace, recipe: Recipe) -> Path:
     """Return the folder of a corpus that pretrains small backbones; generates it if it is missing."""
     write_corpus = import_module(CORPORA[recipe.name]).write_corpus
     root = work.data / f"{recipe.name}-{recipe.folder}"
-    root.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(root.with_name(f".{root.name}.lock")):
-        if not root.exists():
-            say(f"{root.name}: generating {recipe.document['scenes']} scenes")
-            partial = root.with_name(root.name + ".partial")
-            fresh_folder(partial).rmdir()
-            write_corpus(partial, scenes=recipe.document["scenes"], seed=recipe.document["seed"])
-            partial.rename(root)
+
+    def generate() -> None:
+        say(f"{root.name}: generating {recipe.document['scenes']} scenes")
+        partial = root.with_name(root.name + ".partial")
+        fresh_folder(partial).rmdir()
+        write_corpus(partial, scenes=recipe.document["scenes"], seed=recipe.document["seed"])
+        partial.rename(root)
+
+    make_once(work.data, root, generate)
     return root
 
 
@@ -197,7 +197,8 @@ def release_backbone(work: Workspace, name: str, target: Path) -> str:
     recipe = recipes[name]
     build = work.store.verify(recipe).made
     about = {"backbone": name, "recipe": recipe.digest, "commit": str(build.commit), "device": build.device}
-    release(_unchanged_raw(work, recipe.needs["corpus"]), work.store.folder(recipe), target, about)
+    corpus, weights = _unchanged_raw(work, recipe.needs["corpus"]), work.store.folder(recipe)
+    write_atomically(target, lambda path: release(corpus, weights, path, about))
     return sha256_file(target)
 
 

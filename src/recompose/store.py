@@ -23,12 +23,12 @@ from filelock import FileLock, Timeout
 from recompose.digest import sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
-from recompose.files import SCRATCH, Document
+from recompose.files import SCRATCH, Document, fresh_folder, read_json
 from recompose.plan import Recipe
 from recompose.progress import logged, say
 from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
 
-ATTEMPTS = "attempts.txt"
+ATTEMPTS, INPUTS = "attempts.txt", "inputs.json"  # in scratch: the starts of builds, and the contents of needs
 ERROR = "error.txt"
 TICK = 0.1  # seconds, longer than the resolution of file times
 VERIFIED = "verified.jsonl"  # in the store: files whose bytes were verified and need not be read again
@@ -193,9 +193,9 @@ class Store:
     def build(self, recipe: Recipe) -> Iterator[Path | None]:
         """Enter the build of a recipe's content; yields its folder, or None if it is complete.
 
-        Concurrent builds of the same content wait for each other. The folder may hold an interrupted process's files in
-        ``scratch``. On success all other files are hashed and the record is written. An exception leaves its traceback
-        in ``error.txt``.
+        Concurrent builds of the same content wait for each other. The folder may hold files in ``scratch`` that an
+        interrupted process made of the same inputs. On success all other files are hashed and the record is written. An
+        exception leaves its traceback in ``error.txt``.
         """
         with self.build_together([recipe]) as folders:
             yield next(iter(folders), None)
@@ -214,8 +214,9 @@ class Store:
             if not missing:
                 yield {}
                 return
+            inputs = {folder: self._inputs(recipe) for folder, recipe in missing.items()}
             for folder in missing:
-                (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
+                _prepare_scratch(folder, inputs[folder])
                 (folder / ERROR).unlink(missing_ok=True)
             started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
             attempts = [_append_line(folder / SCRATCH / ATTEMPTS, started) for folder in missing]
@@ -231,6 +232,7 @@ class Store:
                     self._new_record(
                         recipe,
                         folder,
+                        inputs[folder],
                         BuildInfo(
                             started=started, attempts=count, seconds=seconds, **sources, **environment(), **shared
                         ),
@@ -290,7 +292,11 @@ class Store:
             made = record.made.model_copy(update={"pulled_from": origin})
             record.model_copy(update={"made": made}).write(self.record_path(recipe))
 
-    def _new_record(self, recipe: Recipe, folder: Path, made: BuildInfo) -> Record:
+    def _inputs(self, recipe: Recipe) -> dict[str, str]:
+        """Return the digests of what a recipe needs as it is now, by role."""
+        return {role: self.record(need).content for role, need in recipe.needs.items()}
+
+    def _new_record(self, recipe: Recipe, folder: Path, inputs: dict[str, str], made: BuildInfo) -> Record:
         files = (path for path in sorted(folder.rglob("*")) if path.is_file())
         paths = [path for path in files if not _is_temporary(path.relative_to(folder))]
         statuses = [path.stat() for path in paths]
@@ -300,7 +306,6 @@ class Store:
             entries[name] = StoredFile(sha256=sha256, bytes=status.st_size)
             if _is_settled(status):
                 self._remember(f"{recipe.key}/{name}", [sha256, *_stamp(status)])
-        inputs = {role: self.record(need).content for role, need in recipe.needs.items()}
         return Record(**dict(recipe.description()), inputs=inputs, files=entries, made=made)
 
     def discard(self, key: str) -> None:
@@ -342,6 +347,15 @@ class Store:
 def _is_temporary(path: Path) -> bool:
     """Return true for a scratch file, and for a killed writer's temporary file."""
     return path.parts[0] == SCRATCH or path.name.startswith(".")
+
+
+def _prepare_scratch(folder: Path, inputs: dict[str, str]) -> None:
+    """Leave in scratch what an interrupted build made of these inputs, and nothing that it made of others."""
+    scratch = folder / SCRATCH
+    with suppress(OSError, ValueError):
+        if read_json(scratch / INPUTS) == inputs:
+            return
+    (fresh_folder(scratch) / INPUTS).write_text(json.dumps(inputs), encoding="utf-8")
 
 
 def _append_line(path: Path, line: str) -> int:

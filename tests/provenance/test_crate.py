@@ -13,10 +13,10 @@ from urllib.parse import unquote
 
 import pytest
 
-from recompose.errors import CrateError
+from recompose.errors import BusyError, CrateError
 from recompose.files import write_json
 from recompose.papers.declaration import PAPERS, load_paper
-from recompose.provenance.crate import write_crate
+from recompose.provenance.crate import METADATA, _exchange, write_crate
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.conftest import ROOT
@@ -358,6 +358,23 @@ def test_the_same_reports_give_the_same_bytes_elsewhere_and_over_an_older_crate(
     (root / REPORTS / "metrics.json").write_text("{}\n")
     assert (written(root, tmp_path / "crate") / REPORTS / "metrics.json").read_text() == "{}\n"
     assert {path.name for path in tmp_path.iterdir()} == {"elsewhere", "crate"}
+
+
+def test_of_two_crates_at_once_one_stays_whole_and_the_other_is_refused(tmp_path: Path) -> None:
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / METADATA).write_text(name)
+
+    class Overtaken(type(tmp_path)):  # type: ignore[misc]
+        """A target that another process fills between the look at it and the move to it."""
+
+        def exists(self) -> bool:
+            Path(tmp_path / "theirs").rename(self)
+            return False
+
+    with raises(BusyError, "busy", tmp_path / "crate"):
+        _exchange(tmp_path / "mine", Overtaken(tmp_path / "crate"), tmp_path / "old")
+    assert (tmp_path / "crate" / METADATA).read_text() == "theirs"
 
 
 @pytest.mark.slow

@@ -9,24 +9,28 @@ from recompose.data.archives import extract
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder
+from recompose.locks import make_once
 from recompose.params import Archive
 from recompose.plan import Recipe
 from recompose.progress import say
 
 
 def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
-    """Generate a data set into its folder unless it exists, all of it or nothing.
+    """Generate a data set into its folder, which lies in that of all data, unless it exists: all of it or nothing.
 
     Args:
         draw: generates a data set in a folder from the values of the recipe's document, such as a ``seed``.
         recipe: of the data set.
         root: the data set's folder.
     """
-    if not root.exists():
+
+    def generate() -> None:
         say(f"{root.name}: generating")
         partial = fresh_folder(root.with_name(root.name + ".partial"))
         draw(partial, **{name: value for name, value in recipe.document.items() if name != "adapter"})
         partial.rename(root)
+
+    make_once(root.parent, root, generate)
 
 
 def open_archive(archive: Archive, data: Path) -> AbstractContextManager[Path]:
@@ -38,6 +42,16 @@ def open_archive(archive: Archive, data: Path) -> AbstractContextManager[Path]:
     return verified_download(data, f"archives/{archive.file}", archive.urls, archive.sha256)
 
 
+def unpack_once(archive: Archive, data: Path, folder: Path, unpack: Callable[[Path, Path], None]) -> None:
+    """Unpack a published archive into a folder below ``data``, unless that exists."""
+
+    def build() -> None:
+        with open_archive(archive, data) as path:
+            unpack(path, folder)
+
+    make_once(data, folder, build)
+
+
 def unpack(
     archives: Iterable[Archive],
     data: Path,
@@ -47,7 +61,7 @@ def unpack(
     layout: str,
     files: Iterable[Archive] = (),
 ) -> None:
-    """Unpack a data set's archives and arrange them into its folder, all of it or nothing.
+    """Unpack a data set's archives and arrange them into its folder unless it is complete, all of it or nothing.
 
     Args:
         archives: the published archives.
@@ -61,26 +75,34 @@ def unpack(
     Raises:
         DataError, DownloadError: the folder exists but is incomplete, or the archives do not hold the data set.
     """
-    if root.exists():
-        raise DataError(
-            f"{root} exists but lacks {mark}. Put a complete data set there ({layout}), "
-            "or remove the folder to unpack it from its archives.",
-            code="incomplete-folder",
-            place=root / mark,
-        )
-    unpacked = fresh_folder(data / "archives" / f"{root.name}.unpacked")
-    try:
-        for file in files:
-            with open_archive(file, data) as path:
-                shutil.copyfile(path, unpacked / file.file)
-        for number, archive in enumerate(archives):
-            with open_archive(archive, data) as path:
-                say(f"{archive.file}: unpacking")
-                extract(path, unpacked / str(number))
-    except DownloadError as error:
-        remedy = f"Or put the whole data set, unpacked, at {root}: {layout}."
-        raise DownloadError(f"{error} {remedy}", code=error.code, place=error.place) from None
-    partial = fresh_folder(root.with_name(root.name + ".partial"))
-    arrange(unpacked, partial)
-    partial.rename(root)
-    shutil.rmtree(unpacked)
+
+    def build() -> None:
+        if root.exists():
+            raise DataError(
+                f"{root} exists but lacks {mark}. Put a complete data set there ({layout}), "
+                "or remove the folder to unpack it from its archives.",
+                code="incomplete-folder",
+                place=root / mark,
+            )
+        unpacked = fresh_folder(data / "archives" / f"{root.name}.unpacked")
+        try:
+            _unpack(archives, files, data, unpacked)
+        except DownloadError as error:
+            remedy = f"Or put the whole data set, unpacked, at {root}: {layout}."
+            raise DownloadError(f"{error} {remedy}", code=error.code, place=error.place) from None
+        partial = fresh_folder(root.with_name(root.name + ".partial"))
+        arrange(unpacked, partial)
+        partial.rename(root)
+        shutil.rmtree(unpacked)
+
+    make_once(data, root / mark, build)
+
+
+def _unpack(archives: Iterable[Archive], files: Iterable[Archive], data: Path, unpacked: Path) -> None:
+    for file in files:
+        with open_archive(file, data) as path:
+            shutil.copyfile(path, unpacked / file.file)
+    for number, archive in enumerate(archives):
+        with open_archive(archive, data) as path:
+            say(f"{archive.file}: unpacking")
+            extract(path, unpacked / str(number))

@@ -3,6 +3,7 @@
 It holds the workflow, the parameters, the reports and ``ro-crate-metadata.json``. The same reports give the same bytes.
 """
 
+import errno
 import json
 import shutil
 import tempfile
@@ -13,7 +14,7 @@ from urllib.parse import unquote
 import yaml
 
 from recompose.data.lock import LOCK
-from recompose.errors import CrateError
+from recompose.errors import BusyError, CrateError
 from recompose.papers.declaration import Paper
 from recompose.provenance.crate_names import PARAMETERS, RUN_OF_ALL, WORKFLOW
 from recompose.report.published import PublishedLineage
@@ -39,6 +40,7 @@ def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> 
     Raises:
         CrateError: there are no reports, or the target is no crate of this kind, or holds files that it does not list,
             or the package that writes crates is not installed.
+        BusyError: another process wrote a crate there at the same time.
     """
     try:
         from recompose.provenance.crate_graph import build
@@ -60,11 +62,26 @@ def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> 
     try:
         citation = yaml.safe_load((root / CITATION).read_text(encoding="utf-8"))
         build(root, files, citation, published, papers, reports).write(scratch / "new")
-        if target.exists():
-            target.replace(scratch / "old")
-        (scratch / "new").replace(target)
+        _exchange(scratch / "new", target, scratch / "old")
     finally:
         shutil.rmtree(scratch)
+
+
+def _exchange(new: Path, target: Path, old: Path) -> None:
+    """Move a folder to its target, and an older one that is there to ``old``.
+
+    Raises:
+        BusyError: another process did the same in between.
+    """
+    try:
+        if target.exists():
+            target.replace(old)
+        new.replace(target)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        message = f"another process wrote {target} at the same time, which is left as it is: repeat this command"
+        raise BusyError(message, place=target) from None
 
 
 def _files(root: Path, folders: Iterable[str]) -> list[str]:

@@ -9,8 +9,10 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recompose.files import Document, write_json, write_text
+from recompose.errors import DataError
+from recompose.files import Document, read_json, write_json, write_text
 from recompose.inference.estimates import rounded
+from recompose.locks import sole_writer
 from recompose.palette import RIGHT, VERDICTS, WRONG
 from recompose.progress import printable
 from recompose.report.formats import escape_markdown
@@ -64,13 +66,33 @@ def _plain(row: ComparisonRow) -> Document:
 
 
 def write_comparison(comparison: ComparisonSummary, folder: Path) -> tuple[Path, ...]:
-    """Write ``comparison.csv``, ``.json`` and ``.md``, and ``figure.svg``, ``.png`` and ``.csv`` into a folder."""
+    """Write ``comparison.csv``, ``.json`` and ``.md``, and ``figure.svg``, ``.png`` and ``.csv`` into a folder.
+
+    Raises:
+        DataError: the folder has another comparison, or numbers that this one lacks.
+        BusyError: another process writes into the folder.
+    """
     table, document, page = (folder / f"comparison.{ending}" for ending in ("csv", "json", "md"))
-    write_text(table, _csv(comparison))
-    write_json(document, comparison_document(comparison))
-    write_text(page, to_markdown(comparison))
-    _draw(comparison, folder / "figure")
+    with sole_writer(folder):
+        _check_folder(document, comparison)
+        write_text(table, _csv(comparison))
+        write_text(page, to_markdown(comparison))
+        _draw(comparison, folder / "figure")
+        write_json(document, comparison_document(comparison))
     return table, document, page, *(folder / f"figure.{ending}" for ending in ("svg", "png", "csv"))
+
+
+def _check_folder(document: Path, comparison: ComparisonSummary) -> None:
+    """Check that a folder holds no comparison that would be lost, given its document."""
+    try:
+        stored = read_json(document)
+        names, lost = stored["names"], {row["name"] for row in stored["rows"]} - {row.name for row in comparison.rows}
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if lost or names != list(comparison.names):
+        fault = f"has {min(lost)}, which this one lacks" if lost else f"is of {', '.join(names)}"
+        message = f"{document} {fault}; name another folder, or remove this one"
+        raise DataError(message, code="other-comparison", place=document)
 
 
 def _csv(comparison: ComparisonSummary) -> str:

@@ -1,6 +1,7 @@
 """Models of one's own: functions that load them, what is refused, and SigLIP and CoCa of open_clip."""
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,16 +18,18 @@ from typer.testing import CliRunner
 from recompose.backbones.clip import ARCHITECTURES
 from recompose.cli import app
 from recompose.data.pictures import Picture
-from recompose.errors import DataError
+from recompose.errors import BusyError, DataError
 from recompose.tracks.model_evaluation import EvaluationRequest
 from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
 from recompose.tracks.vlc.data.suite import Classes, Suite
+from recompose.tracks.vlc.items.sheets import evaluated_sheet
 from recompose.tracks.vlc.own_model import OwnModel, load_own_model
 from recompose.tracks.vlc.sigmoid import Sigmoid
 from recompose.tracks.vlc.suites import encoding, harness
 from recompose.tracks.vlc.suites.harness import evaluate
-from recompose.tracks.vlc.suites.scores import read_scores
+from recompose.tracks.vlc.suites.scores import FILE, read_scores, write_scores
 from tests.errors import raises
+from tests.tracks.vlc.data.formats import test_graded
 from tests.tracks.vlc.tiny_suites import captions, write_images, write_sugarcrepe
 
 SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
@@ -151,6 +154,20 @@ def test_a_function_of_ones_own_is_evaluated_as_by_hand(here: Path) -> None:
     )
     results = json.loads((here / "out/results.json").read_text())
     assert results["model"].endswith(":load") and results["weights"]["name"] == "3"
+    write_scores({name: -array for name, array in read_scores(here / "out" / FILE).items()}, here / "out" / FILE)
+    with raises(DataError, "other-files", FILE):  # scores of another evaluation that was ended before its results
+        evaluated_sheet(here / "out", "sugarcrepe", here / "data")
+
+
+def test_a_function_without_weights_has_items_and_a_form_for_clip_benchmark(here: Path) -> None:
+    evaluate(request(here, "load"))
+    assert evaluated_sheet(here / "out", "sugarcrepe", here / "data").title == f"{module_of(here)}:load"
+    arguments = ["clip-benchmark", str(here / "out"), str(here / "theirs")]
+    first, again = (CliRunner().invoke(app, arguments) for _ in range(2))
+    files = len(SETS)
+    assert first.exit_code == 0 and "in place" not in first.output
+    assert f"{files} files" in again.output and f"{files} in place of older ones" in again.output
+    assert {json.loads(path.read_text())["pretrained"] for path in (here / "theirs").iterdir()} == {"none"}
 
 
 def test_a_mapping_does_as_well_as_an_object(here: Path) -> None:
@@ -158,34 +175,106 @@ def test_a_mapping_does_as_well_as_an_object(here: Path) -> None:
     assert evaluate(request(here, "as_mapping", out=here / "b")).rows == plain
 
 
-@pytest.mark.slow
-def test_stored_embeddings_are_those_of_these_weights_and_this_code(
+HELPED = """
+import json
+from pathlib import Path
+from {module} import Mine
+import {module}_helper
+
+class Helped(Mine):
+    def preprocess(self, image):
+        offset = json.loads(Path("offset.json").read_text())
+        return {module}_helper.prepare(super().preprocess(image)) + offset
+
+def load():
+    return Helped(0)
+"""
+
+
+def scores_of(folder: Path) -> list[float]:
+    return np.concatenate([array.ravel() for array in read_scores(folder / FILE).values()]).tolist()
+
+
+def test_an_edit_of_what_a_model_imports_or_reads_gives_the_numbers_of_a_new_folder(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = []
-    digest = encoding._model_digest
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    module = module_of(here)
+    (here / f"{module}_helped.py").write_text(HELPED.format(module=module))
+    files = {here / f"{module}_helper.py": "def prepare(pixels): return {} - pixels", here / "offset.json": "{}"}
 
-    def noted(model: Any) -> str:
-        keys.append(digest(model))
-        return keys[-1]
+    def evaluated(out: str, values: tuple[int, int]) -> list[float]:
+        for (path, text), value in zip(files.items(), values, strict=True):
+            path.write_text(text.format(value))
+        for name in (f"{module}_helped", f"{module}_helper"):
+            sys.modules.pop(name, None)
+        evaluate(replace(request(here, ""), model=f"{module}_helped:load", out=here / out))
+        return scores_of(here / out)
 
-    monkeypatch.setattr(encoding, "_model_digest", noted)
-    for function, weights in (
-        ("load", "3"),
-        ("load", "3"),
-        ("load", "4"),
-        ("as_mapping", None),
-        ("unidentified", None),
-    ):
-        evaluate(request(here, function, weights=weights, out=here / f"{function}-{weights}"))
-    assert keys[0] == keys[1] and len({*keys}) == 4
-    assert load_own_model(f"{module_of(here)}:as_mapping", None).is_identified
-    done = evaluate(request(here, "unidentified", out=here / "unidentified-None"))
-    assert keys[-1] != keys[-2] and len(done.notes) == 1
-    module = here / f"{module_of(here)}.py"
-    module.write_text(MODULE + "\n# edited\n")
-    evaluate(request(here, "load", weights="3", out=here / "edited"))
-    assert keys[-1] != keys[0]
+    first, edited, reread = ((1, 0), (2, 0), (2, 3))
+    scores = [evaluated("out", first), evaluated("out", edited), evaluated("out", reread)]
+    assert scores[1:] == [evaluated("edited", edited), evaluated("reread", reread)]
+    assert len({*map(tuple, scores)}) == 3
+
+
+def test_a_killed_evaluation_of_ones_own_model_starts_anew(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dying(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as during, pytest.raises(KeyboardInterrupt):
+        during.setattr(encoding._EmbeddingFiles, "save", dying)
+        evaluate(request(here, "load"))
+    for path in (here / "out/embeddings").glob("*.npy"):  # as if other code had written them
+        rows = np.load(path, mmap_mode="r+")
+        rows[:] = 7
+    evaluate(request(here, "load"))
+    evaluate(request(here, "load", out=here / "new"))
+    assert scores_of(here / "out") == scores_of(here / "new")
+
+
+def test_of_two_evaluations_into_one_folder_at_once_the_second_is_refused(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode, refusals = harness.encode, list[BusyError]()
+
+    def meanwhile(*arguments: Any, **options: Any) -> Any:
+        with raises(BusyError, "busy", here / "out") as caught:
+            evaluate(request(here, "load", weights="4"))
+        refusals.append(caught.value)
+        return encode(*arguments, **options)
+
+    evaluate(request(here, "load", weights="3", out=here / "alone"))
+    with monkeypatch.context() as during:
+        during.setattr(harness, "encode", meanwhile)
+        evaluate(request(here, "load", weights="3"))
+    assert len(refusals) == 1 and "\n" not in str(refusals[0])
+    assert scores_of(here / "out") == scores_of(here / "alone")
+    assert json.loads((here / "out/results.json").read_text())["weights"]["name"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "word"),
+    [
+        ({"weights": "4"}, "other-model", "weights"),
+        ({"precision": "bf16"}, "other-model", "precision"),
+        ({"suites": ("sick",)}, "other-suites", "sugarcrepe"),
+    ],
+)
+def test_results_that_would_be_lost_are_not_replaced(here: Path, changes: dict[str, Any], code: str, word: str) -> None:
+    test_graded.written(here / "data", "sick/SICK_test_annotated.txt", test_graded.SICK)
+    evaluate(request(here, "load", weights="3"))
+    before = {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()}
+    with raises(DataError, code, here / "out/results.json") as caught:
+        evaluate(request(here, "load", **{"weights": "3", **changes}))
+    assert word in str(caught.value)
+    assert {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()} == before
+
+
+def test_more_suites_of_the_same_model_are_added(here: Path) -> None:
+    test_graded.written(here / "data", "sick/SICK_test_annotated.txt", test_graded.SICK)
+    before = {row.name: row.value for row in evaluate(request(here, "load")).rows}
+    after = {row.name: row.value for row in evaluate(request(here, "load", suites=("sugarcrepe", "sick"))).rows}
+    assert after["sugarcrepe"] == before["sugarcrepe"] and "sick" in after
 
 
 @pytest.mark.parametrize(

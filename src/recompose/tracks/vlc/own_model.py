@@ -11,20 +11,17 @@ Two more are for models that were trained with a sigmoid, as SigLIP: ``logit_sca
 ``logit_bias``.
 """
 
-import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from recompose.digest import sha256_file
 from recompose.errors import DataError
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.sigmoid import Sigmoid
@@ -48,24 +45,18 @@ def is_own(model: str) -> bool:
 class OwnModel(nn.Module):
     """A model of the user's own, with the towers that ``encoding.encode`` expects.
 
-    The modules that its functions use are its submodules, so that their weights identify the model. Without any, the
-    weights are unknown: ``is_identified`` is false, and no stored embeddings are reused.
+    The modules that its functions use are its submodules, which move to a device with it. They do not identify it: what
+    its functions compute may follow from any file.
     """
 
-    def __init__(self, name: str, loaded: object, source: str) -> None:
+    def __init__(self, name: str, loaded: object) -> None:
         super().__init__()
-        self._name, self.source = name, source
+        self._name = name
         self._encode_image, self._encode_text, preprocess, tokenize = (_part(name, loaded, part) for part in PARTS)
         self.preprocess: Callable[[Image.Image], Tensor] = preprocess
         self._tokenize = tokenize
         self.sigmoid = _sigmoid(name, loaded)
         self.towers = nn.ModuleList(_modules(loaded))
-        self.is_identified = len(self.towers) > 0
-        self._mark = "" if self.is_identified else uuid4().hex
-
-    def extra_repr(self) -> str:
-        """Return what identifies the model beside its weights."""
-        return f"{self._name}, {self.source}, {self._mark}"
 
     def encode_image(self, pixels: Tensor) -> Tensor:
         """Return image embeddings [images, E] of pixels [images, ...]."""
@@ -122,10 +113,7 @@ def load_own_model(name: str, weights: str | None) -> OwnModel:
     if not module_name or not function_name:
         raise DataError(f"'{name}' is not of the form module:function", code="unknown-model", place=name)
     function = _function(module_name, function_name)
-    loaded = _called(name, function if weights is None else lambda: function(weights))
-    file = weights is not None and Path(weights).is_file()
-    sources = [_file_digest(function), sha256_file(Path(str(weights))) if file else str(weights)]
-    return OwnModel(name, loaded, " ".join(sources))
+    return OwnModel(name, _called(name, function if weights is None else lambda: function(weights)))
 
 
 def _called(place: str, call: Callable[[], Any]) -> Any:
@@ -209,15 +197,6 @@ def _used(value: object) -> Iterator[nn.Module]:
     for candidate in candidates:
         parts = [candidate] if isinstance(candidate, nn.Module) else getattr(candidate, "__dict__", {}).values()
         yield from (part for part in parts if isinstance(part, nn.Module))
-
-
-def _file_digest(function: Callable[..., Any]) -> str:
-    """Return the digest of a function's file, as its code may preprocess in another way after an edit."""
-    try:
-        file = inspect.getsourcefile(function)
-    except TypeError:
-        file = None
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else uuid4().hex
 
 
 def _checked(embeddings: object, place: str, rows: int) -> Tensor:

@@ -97,6 +97,37 @@ def rows_of(*folders: Path, suites: tuple[str, ...] = ("all",)) -> dict[str, Com
     return {row.name: row for row in compare(ComparisonRequest(folders, suites, DRAWS)).rows}
 
 
+def test_scores_or_items_that_were_written_after_the_results_are_refused(tmp_path: Path) -> None:
+    suites = [suite for suite in world() if suite.name == "sick"]
+    for file, later in (
+        ("scores.safetensors", lambda: write_scores({"sick": scores_of(2)["sick"]}, folder / "scores.safetensors")),
+        ("suites/sick.json", lambda: write_suites([replace(suites[0], texts=suites[0].texts[::-1])], folder)),
+    ):
+        folder = stored(tmp_path / file, suites, {"sick": scores_of(1)["sick"]})
+        document = {"suites": ["sick"], "files": digests(folder, suites)}
+        (folder / "results.json").write_text(json.dumps(document))
+        assert read_evaluations([folder])[0].suites.keys() == {"sick"}
+        later()
+        with raises(DataError, "other-files", folder / file):
+            read_evaluations([folder])
+
+
+def test_another_comparison_in_the_folder_is_not_replaced(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    def write(*names: str, suites: tuple[str, ...] = ("sick",)) -> None:
+        evaluations = tuple(path for path in (*folders, folders[0].parent / "c") if path.name in names)
+        write_comparison(compare(ComparisonRequest(evaluations, suites, DRAWS)), tmp_path)
+
+    stored(folders[0].parent / "c", world(), scores_of(3))
+    write("a", "b")
+    for names, suites in ((("a", "c"), ("sick",)), (("a", "b"), ("winoground",))):
+        with raises(DataError, "other-comparison", tmp_path / "comparison.json"):
+            write(*names, suites=suites)
+    write("a", "b", suites=("sick", "winoground"))
+    assert {"sick", "winoground"} <= {
+        row["name"] for row in json.loads((tmp_path / "comparison.json").read_text())["rows"]
+    }
+
+
 @pytest.fixture(scope="module")
 def rows(folders: tuple[Path, Path]) -> dict[str, ComparisonRow]:
     return rows_of(*folders)

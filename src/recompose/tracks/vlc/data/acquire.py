@@ -14,7 +14,7 @@ from types import ModuleType
 
 from recompose.data.archives import extract
 from recompose.data.paths import files_below
-from recompose.data.raw import draw_once, open_archive, unpack
+from recompose.data.raw import draw_once, open_archive, unpack, unpack_once
 from recompose.errors import DataError
 from recompose.files import write_atomically, write_json
 from recompose.params import Section
@@ -71,12 +71,8 @@ def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path
 
 
 def _acquire_parser(section: Corpus | ParsedCorpus, data: Path, root: Path) -> None:
-    if not (root / MODEL).exists():
-        with open_archive(section.model, data) as path:
-            analysis.unpack_model(path, root / MODEL)
-    if not (root / LEXICON).exists():
-        with open_archive(section.lexicon, data) as path:
-            wordnet.unpack(path, root / LEXICON)
+    unpack_once(section.model, data, root / MODEL, analysis.unpack_model)
+    unpack_once(section.lexicon, data, root / LEXICON, wordnet.unpack)
 
 
 def _acquire_suite(recipe: Recipe, section: PublishedSuite, data: Path, root: Path) -> None:
@@ -89,9 +85,7 @@ def _acquire_suite(recipe: Recipe, section: PublishedSuite, data: Path, root: Pa
     for archive in section.archives:
         place = folder / archive.file
         if archive.file.endswith(_ARCHIVES):
-            if not images.exists():
-                with open_archive(archive, data) as path:
-                    extract(path, images)
+            unpack_once(archive, data, images, extract)
         elif not place.exists():
             with open_archive(archive, data) as path:
                 write_atomically(place, partial(shutil.copyfile, path))

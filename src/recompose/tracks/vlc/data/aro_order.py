@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recompose.data.archives import extract
-from recompose.data.raw import open_archive
+from recompose.data.raw import unpack_once
 from recompose.errors import DataError, MissingFilesError
 from recompose.files import write_json
 from recompose.params import Archive
@@ -176,10 +176,6 @@ def tokenize(captions: Sequence[str], folder: Path) -> list[list[str]]:
 def _models(data: Path) -> tuple[Path, Path]:
     """Return the folders of spaCy's model and of NLTK's data, downloaded and unpacked unless they exist."""
     words, sentences = data / TOOLS / "en_core_web_sm-3.8.0", data / TOOLS / "nltk"
-    if not words.exists():
-        with open_archive(WORDS, data) as path:
-            analysis.unpack_model(path, words)
-    if not sentences.exists():
-        with open_archive(SENTENCES, data) as path:
-            extract(path, sentences / "tokenizers")
+    unpack_once(WORDS, data, words, analysis.unpack_model)
+    unpack_once(SENTENCES, data, sentences / "tokenizers", extract)
     return words, sentences

@@ -18,6 +18,7 @@ from recompose.tracks.vlc.suites.scores import WAYS
 SELECTION, RETRIEVAL = "image_caption_selection", "zeroshot_retrieval"
 CLASSIFICATION, SIMILARITY = "zeroshot_classification", "text_similarity"  # the last one is not CLIP_benchmark's
 LANGUAGE = "en"
+NO_WEIGHTS = "none"  # of a function of the user's own that was called without
 THEIR_NAMES = {
     "sugarcrepe": "sugar_crepe",
     "coco": "mscoco_captions",
@@ -39,7 +40,7 @@ def documents(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
         >>> document["dataset"], document["metrics"]
         ('sugar_crepe/swap_obj', {'text_acc': 0.5, 'acc': 0.5})
     """
-    pretrained = result.weights.name + (f" alpha {result.alpha:g}" if result.alpha != 1 else "")
+    pretrained = (result.weights.name or NO_WEIGHTS) + (f" alpha {result.alpha:g}" if result.alpha != 1 else "")
     for leaf in dict.fromkeys(_dataset(name) for name in result.items):
         task, metrics = _metrics(leaf, {name.removeprefix(PREFIX): value for name, value in result.metrics.items()})
         if not metrics:

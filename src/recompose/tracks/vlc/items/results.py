@@ -13,7 +13,7 @@ RESULTS = "results.json"
 class Weights(BaseModel):
     """The weights of an evaluated model."""
 
-    name: str
+    name: str | None  # None: a function of the user's own that was called without
 
 
 class EvaluationResult(BaseModel):
@@ -26,6 +26,7 @@ class EvaluationResult(BaseModel):
     largest_items: int | None = None  # of a sub-task of suites that can be limited
     metrics: dict[str, float]
     items: dict[str, dict[str, int]]  # by the names of scores
+    files: dict[str, str] = {}  # the digests of scores and items
 
     @classmethod
     def read(cls, folder: Path) -> "EvaluationResult":
@@ -47,4 +48,5 @@ class EvaluationResult(BaseModel):
     @property
     def title(self) -> str:
         """The model and its weights."""
-        return f"{self.model} with {self.weights.name}" + (f", alpha {self.alpha:g}" if self.alpha != 1 else "")
+        weights = f" with {self.weights.name}" if self.weights.name else ""
+        return f"{self.model}{weights}" + (f", alpha {self.alpha:g}" if self.alpha != 1 else "")

@@ -23,6 +23,7 @@ from recompose.tracks.vlc.items.outcomes import MEANINGS, leaves, outcomes
 from recompose.tracks.vlc.items.results import RESULTS, EvaluationResult
 from recompose.tracks.vlc.suites.metric_values import metrics
 from recompose.tracks.vlc.suites.scores import FILE, has_scores, read_scores
+from recompose.tracks.vlc.suites.stored_evaluation import check_files
 
 INDEXES = "suites-"  # the roles of indexes of suites among an evaluation's needs
 TAGS = "collapsed_tag"  # Winoground's categories, in the files of its first publication
@@ -43,6 +44,7 @@ def evaluated_sheet(folder: Path, name: str, data: Path) -> ItemSheet:
     _require(name, result.suites, str(folder))
     suite = _published_suite(name, result, data) if name in FORMS else _own_suite(name, folder)
     scores = _read_scores(folder)
+    check_files(folder, result.files)
     suite = _scored_part(suite, scores, folder)
     _check_numbers(suite, scores, result.metrics, folder, data)
     return _sheet(result.title, suite, scores, data)

@@ -92,11 +92,12 @@ def encode(
     precision: Precision = "fp32",
     batch_size: int = BLOCK,
     skip_broken: bool = False,
+    identity: str = "",
 ) -> Encoded:
     """Encode all images and texts in the tasks of these suites.
 
     The embeddings are stored in ``folder``: a process that was killed resumes, and a finished pass of the same model,
-    images and texts is reused. Any other embeddings there are replaced.
+    images and texts is reused. Any other embeddings there are replaced. No other process may write into the folder.
 
     Args:
         model: with the towers of an open_clip model; it is moved to the device.
@@ -109,6 +110,7 @@ def encode(
         precision: of the towers' computation; embeddings are stored in 32 bits.
         batch_size: images or texts in one pass through a tower.
         skip_broken: continue past unreadable images, and list them in ``broken``.
+        identity: of the model and what it computes, beside its weights, its modules and this preprocessing.
 
     Raises:
         DataError: an image cannot be read, or an embedding is not finite.
@@ -123,7 +125,7 @@ def encode(
             raise broken_error(broken_image(suites, picture, reason))  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
-    key = _key(model, preprocess, root, pictures, ids, precision)
+    key = _key(model, preprocess, root, pictures, ids, precision, identity)
     towers = cast(Towers, model)
     store = _EmbeddingFiles(
         folder, key, {IMAGES: len(pictures), TEXTS: len(texts)}, lambda: _width(towers, ids, device)
@@ -152,8 +154,8 @@ def encode(
         store.append(IMAGES, embeddings, {block.start + row: reason for row, reason in faults.items()})
     store.save()
     return Encoded(
-        _read_only(folder / IMAGES),
-        _read_only(folder / TEXTS),
+        store.finished(IMAGES),
+        store.finished(TEXTS),
         {picture: row for row, picture in enumerate(pictures)},
         {text: row for row, text in enumerate(texts)},
         tuple(broken_image(suites, pictures[row], reason) for row, reason in sorted(store.broken.items())),
@@ -271,7 +273,13 @@ def _width(towers: Towers, ids: Tensor, device: torch.device) -> int:
 
 
 def _key(
-    model: nn.Module, preprocess: Preprocess, root: Path, pictures: Sequence[Picture], ids: Tensor, precision: Precision
+    model: nn.Module,
+    preprocess: Preprocess,
+    root: Path,
+    pictures: Sequence[Picture],
+    ids: Tensor,
+    precision: Precision,
+    identity: str,
 ) -> str:
     """Return the digest of all inputs of a pass.
 
@@ -288,7 +296,7 @@ def _key(
     images = [[picture.path, picture.box, picture.squeezed, *state(picture.path)] for picture in pictures]
     tokens = hashlib.sha256(ids.numpy().tobytes()).hexdigest()
     code = [fingerprint([__name__]), *(version(name) for name in LIBRARIES)]
-    return digest([_model_digest(model), _stable_repr(preprocess), precision, tokens, images, code])
+    return digest([identity, _model_digest(model), _stable_repr(preprocess), precision, tokens, images, code])
 
 
 def _model_digest(model: nn.Module) -> str:
@@ -362,6 +370,12 @@ class _EmbeddingFiles:
         broken = {str(row): reason for row, reason in self.broken.items()}
         write_json(self._written, {"key": self._key, "width": self.width, "done": self.done, "broken": broken})
 
+    def finished(self, name: str) -> np.ndarray:
+        """Return the written rows, read-only: those of the open file, whatever its path leads to by now."""
+        array = self._arrays[name]
+        array.setflags(write=False)
+        return array
+
 
 def _read_written(path: Path, key: str, files: Sequence[Path]) -> dict[str, Any] | None:
     """Return the document of a pass of this key, or None if there is none, or a file is missing."""
@@ -372,16 +386,8 @@ def _read_written(path: Path, key: str, files: Sequence[Path]) -> dict[str, Any]
         return None
 
 
-def _read_only(path: Path) -> np.ndarray:
-    """Open rows memory-mapped; an empty array cannot be mapped, and is loaded."""
-    try:
-        rows: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError:
-        rows = np.load(path, allow_pickle=False)
-    return rows
-
-
 def _array(path: Path, shape: tuple[int, int], new: bool) -> np.ndarray:
+    """Return rows memory-mapped; an empty array cannot be mapped."""
     if new and not shape[0]:
         np.save(path, np.zeros(shape, dtype=np.float32))
     if not shape[0]:

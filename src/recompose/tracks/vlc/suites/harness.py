@@ -9,15 +9,19 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, cast, get_args
+from uuid import uuid4
 
 import numpy as np
 import torch
 from torch import nn
 
+from recompose.digest import digest, sha256_file
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DataError
 from recompose.files import read_json, write_json, write_text
+from recompose.locks import sole_writer
 from recompose.progress import say
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.tracks.vlc.building import Tokenizer
@@ -44,23 +48,24 @@ from recompose.tracks.vlc.suites.encoding import (
 from recompose.tracks.vlc.suites.metric_values import PREFIX, Count, counts, headline, metrics
 from recompose.tracks.vlc.suites.named_suites import NamedSuite
 from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
-from recompose.tracks.vlc.suites.stored_evaluation import RESULTS
+from recompose.tracks.vlc.suites.stored_evaluation import RESULTS, digests
 from recompose.tracks.vlc.suites.survey import SurveyedSuite, suites_present, survey, without_images
 
 TABLE, EMBEDDINGS = "scores.csv", "embeddings"
 PRECISIONS = get_args(Precision)
-NOT_IDENTIFIED = "{} has no torch module in its parts: a killed evaluation of it starts anew"
 
 
 def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     """Evaluate a model, and write ``scores.csv``, ``results.json``, ``scores.safetensors`` and the items of suites into
     a folder.
 
-    Embeddings are stored in the same folder, so that a killed evaluation resumes. An incomplete or broken suite is left
-    out, or stops the evaluation where it is strict.
+    Embeddings are stored in the same folder, so that a killed evaluation resumes; one of a user's own model starts
+    anew. An incomplete or broken suite is left out, or stops the evaluation where it is strict.
 
     Raises:
-        DataError: an unknown model, suite or file, no suite on disk, or none that is complete.
+        DataError: an unknown model, suite or file, no suite on disk, or none that is complete; or the folder has
+            results that would be lost.
+        BusyError: another evaluation writes into the folder.
     """
     requested, absent = suites_present(request.suites, request.data, request.declared)
     if absent:
@@ -68,77 +73,89 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     device = device_of(request.device)
     precision = precision_of(request.precision)
     chosen = (_OwnModel if is_own(request.model) else _ClipModel)(request, device)
-    _check_folder(request, chosen.document)
     title = f"{chosen.title} in {precision} on {device}"
     notes = (*(assumption.note for assumption in chosen.assumed), *chosen.notes)
     for note in (title, *notes):
         say(note)
     selection = _Selection(request)
     suites = selection.read(requested)
-    model = chosen.load()
-    for note in model.notes:
-        say(note)
-    notes += model.notes
-    encoded = encode(
-        model.towers,
-        model.preprocess,
-        model.tokenizer,
-        suites,
-        request.data,
-        request.out / EMBEDDINGS,
-        device,
-        precision=precision,
-        batch_size=request.batch_size,
-        skip_broken=request.skip_broken or (len(suites) > 1 and not request.strict),
-    )
-    if not request.skip_broken:
-        suites = selection.readable(suites, encoded)
-    scores = {name: array for suite in suites for name, array in _scores(suite, encoded, model.sigmoid).items()}
-    write_suites(suites, request.out)  # the items of the scores, by which evaluations are compared
-    write_scores(scores, request.out / FILE)
-    numbers, counted = metrics(suites, scores), counts(suites, scores)
-    rows = tuple(_rows(suites, numbers, counted))
-    write_text(request.out / TABLE, _csv(rows))
-    if encoded.broken and request.skip_broken:
-        left_out = sum(count.left_out for count in counted.values())
-        images = "1 image" if len(encoded.broken) == 1 else f"{len(encoded.broken)} images"
-        notes += (f"{images} cannot be read; {left_out} items with them are left out",)
-    document = {
-        "model": request.model,
-        **chosen.document,
-        "preprocessing": model.preprocessing,
-        "assumed": [asdict(assumption) for assumption in chosen.assumed],
-        "sigmoid": model.sigmoid and asdict(model.sigmoid),
-        "precision": precision,
-        "suites": [suite.name for suite in suites],
-        "largest_items": request.items,
-        "absent": absent,
-        "left_out": selection.left_out,
-        "metrics": numbers,
-        "items": {name: count._asdict() for name, count in counted.items()},
-        "broken": [_plain(broken) for broken in encoded.broken],
-        "notes": notes,
-        "made": {"at": datetime.now(UTC).isoformat(timespec="seconds"), **environment(), **state_of_sources()},
-    }
-    write_json(request.out / RESULTS, document)
-    files = tuple(request.out / name for name in (TABLE, RESULTS, FILE))
-    return EvaluationSummary(title, rows, notes, tuple(selection.left_out.values()), files)
+    evaluated = {"model": request.model, **chosen.document, "precision": precision, "largest_items": request.items}
+    with sole_writer(request.out):
+        _check_folder(request.out / RESULTS, evaluated, [named.name for named in requested])
+        model = chosen.load()
+        for note in model.notes:
+            say(note)
+        notes += model.notes
+        encoded = encode(
+            model.towers,
+            model.preprocess,
+            model.tokenizer,
+            suites,
+            request.data,
+            request.out / EMBEDDINGS,
+            device,
+            precision=precision,
+            batch_size=request.batch_size,
+            skip_broken=request.skip_broken or (len(suites) > 1 and not request.strict),
+            identity=chosen.identity,
+        )
+        if not request.skip_broken:
+            suites = selection.readable(suites, encoded)
+        scores = {name: array for suite in suites for name, array in _scores(suite, encoded, model.sigmoid).items()}
+        write_suites(suites, request.out)  # the items of the scores, by which evaluations are compared
+        write_scores(scores, request.out / FILE)
+        numbers, counted = metrics(suites, scores), counts(suites, scores)
+        rows = tuple(_rows(suites, numbers, counted))
+        write_text(request.out / TABLE, _csv(rows))
+        if encoded.broken and request.skip_broken:
+            left_out = sum(count.left_out for count in counted.values())
+            images = "1 image" if len(encoded.broken) == 1 else f"{len(encoded.broken)} images"
+            notes += (f"{images} cannot be read; {left_out} items with them are left out",)
+        document = {
+            "model": request.model,
+            **chosen.document,
+            "preprocessing": model.preprocessing,
+            "assumed": [asdict(assumption) for assumption in chosen.assumed],
+            "sigmoid": model.sigmoid and asdict(model.sigmoid),
+            "precision": precision,
+            "suites": [suite.name for suite in suites],
+            "largest_items": request.items,
+            "absent": absent,
+            "left_out": selection.left_out,
+            "metrics": numbers,
+            "items": {name: count._asdict() for name, count in counted.items()},
+            "broken": [_plain(broken) for broken in encoded.broken],
+            "notes": notes,
+            "files": digests(request.out, suites),
+            "made": {"at": datetime.now(UTC).isoformat(timespec="seconds"), **environment(), **state_of_sources()},
+        }
+        write_json(request.out / RESULTS, document)
+        files = tuple(request.out / name for name in (TABLE, RESULTS, FILE))
+        return EvaluationSummary(title, rows, notes, tuple(selection.left_out.values()), files)
 
 
-def _check_folder(request: EvaluationRequest, model: Mapping[str, Any]) -> None:
-    """Check that a folder holds no results of another model, which would be lost.
+def _check_folder(path: Path, evaluated: Mapping[str, Any], suites: Sequence[str]) -> None:
+    """Check that a folder holds no results that would be lost: of another model or setting, or of other suites.
+
+    Args:
+        path: of the results.
+        evaluated: the model and the settings, as in results.
+        suites: the names of the suites that are evaluated.
 
     Raises:
         DataError: it does.
     """
-    path = request.out / RESULTS
     try:
-        stored = read_json(path)
-    except (OSError, ValueError):
+        stored = dict(read_json(path))
+    except (OSError, ValueError, TypeError):
         return
-    if any(stored.get(key) != value for key, value in {"model": request.model, **model}.items()):
-        message = f"{path} is of another model, {stored.get('model')}; name another folder, or remove this one"
+    if differing := [name for name, value in evaluated.items() if stored.get(name) != value]:
+        fault = f"is of another evaluation, whose {' and '.join(differing)} differ"
+        message = f"{path} {fault}; name another folder, or remove this one"
         raise DataError(message, code="other-model", place=path)
+    if lost := [name for name in stored.get("suites", ()) if name not in suites]:
+        message = f"{path} has {', '.join(lost)}, which would be lost: name these suites, too, or another folder"
+        raise DataError(message, code="other-suites", place=path)
 
 
 def _scores(suite: Suite, encoded: Encoded, sigmoid: Sigmoid | None) -> dict[str, np.ndarray]:
@@ -181,6 +198,7 @@ class _ClipModel:
             "like": request.like,
             "part": request.part,
         }
+        self.identity = digest([request.model, config_of(request.model), self.document])
 
     def load(self) -> _Towers:
         """Load the model, after the suites were found complete."""
@@ -191,7 +209,12 @@ class _ClipModel:
 
 
 class _OwnModel:
-    """A model that a function of the user's own loads; it is tried before any suite is read."""
+    """A model that a function of the user's own loads; it is tried before any suite is read.
+
+    Each has an identity of its own: code and files anywhere may decide what it computes, so nothing is reused.
+    """
+
+    notes: tuple[str, ...] = ()
 
     def __init__(self, request: EvaluationRequest, device: torch.device) -> None:
         options = {
@@ -208,8 +231,15 @@ class _OwnModel:
         self._model.check(device)
         self.title = f"{request.model}{f' with {request.weights}' if request.weights else ''}"
         self.assumed: list[Assumption] = []
-        self.notes = () if self._model.is_identified else (NOT_IDENTIFIED.format(request.model),)
-        self.document = {"weights": {"name": request.weights, "file": None, "sha256": self._model.source}}
+        file = Path(request.weights or "")
+        self.document = {
+            "weights": {
+                "name": request.weights,
+                "file": None,
+                "sha256": sha256_file(file) if file.is_file() else None,
+            }
+        }
+        self.identity = uuid4().hex
 
     def load(self) -> _Towers:
         """Return the model, which is loaded already."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from safetensors import SafetensorError
 
+from recompose.digest import sha256_file
 from recompose.errors import DataError
 from recompose.files import read_json
 from recompose.params.mistakes import nearest
@@ -56,9 +57,10 @@ def _read(name: str, folder: Path) -> StoredEvaluation:
         message = f"{folder} has no {SUITES}/, as its items were not stored: evaluate again with the same --out"
         raise DataError(message, code="no-items", place=folder / SUITES)
     try:
-        names = read_json(folder / RESULTS)["suites"]  # the folder may have files of an earlier evaluation
-        suites = {suite: Suite.read(folder / SUITES / f"{suite}.json") for suite in names}
+        results = read_json(folder / RESULTS)  # the folder may have files of an earlier evaluation
+        suites = {suite: Suite.read(folder / SUITES / f"{suite}.json") for suite in results["suites"]}
         scores = read_scores(folder / FILE)
+        check_files(folder, results.get("files", {}))
         counts([*suites.values()], scores)
     except (OSError, ValueError, LookupError, TypeError, SafetensorError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
@@ -67,6 +69,28 @@ def _read(name: str, folder: Path) -> StoredEvaluation:
     for suite in suites.values():
         check_form(suite.form or suite.name, suite.name)  # its rules for ties decide the numbers
     return StoredEvaluation(name, folder, suites, scores)
+
+
+def digests(folder: Path, suites: Sequence[Suite]) -> dict[str, str]:
+    """Return the digests of an evaluation's scores and items, by their paths in its folder."""
+    names = (FILE, *(f"{SUITES}/{suite.name}.json" for suite in suites))
+    return {name: sha256_file(folder / name) for name in names}
+
+
+def check_files(folder: Path, written: Mapping[str, str]) -> None:
+    """Check that the files that are there are those of the results, since another evaluation may be writing them.
+
+    Args:
+        folder: of the evaluation.
+        written: the digests of files in its results, which were read before the files; empty for an older evaluation.
+
+    Raises:
+        DataError: a file is of another evaluation, which is under way or did not end.
+    """
+    for name, sha256 in written.items():
+        if (folder / name).is_file() and sha256_file(folder / name) != sha256:
+            message = f"{folder / name} is not of {folder / RESULTS}: it was written later; repeat the evaluation"
+            raise DataError(message, code="other-files", place=folder / name)
 
 
 def shared_suites(

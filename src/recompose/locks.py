@@ -1,0 +1,42 @@
+"""Locks on what commands write: a result has one writer, and what several processes need is made by one of them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from recompose.errors import BusyError
+
+LOCK, LOCKS = ".lock", ".locks"  # in a folder: its own lock, and those of what is below it
+
+
+@contextmanager
+def sole_writer(folder: Path) -> Iterator[None]:
+    """Hold a folder that a command writes its result into; it is created if it is absent.
+
+    Raises:
+        BusyError: another process holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        message = f"another process writes into {folder}: wait until it has ended, or name another folder"
+        raise BusyError(message, place=folder) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def make_once(data: Path, path: Path, make: Callable[[], object]) -> None:
+    """Make a file or folder below ``data`` unless it exists; of several processes one makes it, the others wait."""
+    if path.exists():
+        return  # without a lock, since a complete folder of data may be read-only
+    lock = data / LOCKS / f"{path.relative_to(data).as_posix()}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock):
+        if not path.exists():
+            make()
