@@ -191,6 +191,7 @@ def test_bytes_that_nobody_touched_are_read_once_by_all_processes_together(
     store.verify(RECIPE)
     assert read == ["one.txt", "two.txt"]
     store.verify(RECIPE)
+    store.keep_verified()
     Store(store.root).verify(RECIPE)
     assert read == ["one.txt", "two.txt"]
     Store(store.root).verify(RECIPE, reading=True)
@@ -228,6 +229,8 @@ def test_what_two_processes_have_read_is_kept_of_both(store: Store, read: list[s
     other.verify(OTHER)
     one.faults(RECIPE, one.record(RECIPE))
     other.faults(OTHER, other.record(OTHER))
+    one.keep_verified()
+    other.keep_verified()
     read.clear()
     Store(store.root).verify(RECIPE)
     Store(store.root).verify(OTHER)
@@ -259,6 +262,7 @@ def test_asked_to_read_it_believes_nothing_but_bytes(store: Store) -> None:
     """Also where what is kept of a file claims that nobody touched it."""
     path = make(store, RECIPE) / "file.txt"
     store.verify(RECIPE)
+    store.keep_verified()
     path.write_text("CONTENT")
     status = path.stat()
     place, sha256, *_ = json.loads((store.root / VERIFIED).read_text())
@@ -274,6 +278,7 @@ def test_nonsense_in_place_of_what_was_verified_is_ignored(store: Store, text: s
     path = make(store, RECIPE) / "file.txt"
     (store.root / VERIFIED).write_text(text)
     store.verify(RECIPE)
+    store.keep_verified()
     path.write_text("CONTENT")
     (store.root / VERIFIED).write_text(text)
     with pytest.raises(DamagedError):
@@ -295,9 +300,11 @@ def test_entries_of_several_processes_are_used_and_a_torn_one_is_not(store: Stor
     make(store, OTHER, two="2")
     first, second = Store(store.root), Store(store.root)
     first.verify(RECIPE)
+    first.keep_verified()
     with (store.root / VERIFIED).open("a") as file:
         file.write('["features/torn", "12\n')
     second.verify(OTHER)
+    second.keep_verified()
     read.clear()
     for recipe in (RECIPE, OTHER):
         Store(store.root).verify(recipe)

@@ -170,6 +170,7 @@ class Graph:
         assert self.work is not None
         for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
             (self.work.results / kind).mkdir(parents=True, exist_ok=True)
+        self.work.store.keep_verified()
         write_recipes(self.work.results, passes(self.work.missing(self.work.plan.recipes)))
         if scheduled:
             path = self.work.results / FOLDER / f"graph-{os.getpid()}.json"

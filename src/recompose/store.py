@@ -160,8 +160,8 @@ class Store:
                     verified[entry[0]] = entry[1:]
         return verified
 
-    def _write_verified(self) -> None:
-        """Append new entries: processes verify different files, and a rewrite for each of them would take long.
+    def keep_verified(self) -> None:
+        """Keep what was verified for later processes. Entries are appended: processes verify different files.
 
         Where they cannot be written, files are read again the next time.
         """
@@ -248,7 +248,7 @@ class Store:
                 raise
             for recipe, record in zip(missing.values(), records, strict=True):
                 record.write(self.record_path(recipe))
-            self._write_verified()
+            self.keep_verified()
             for folder in missing:
                 shutil.rmtree(folder / SCRATCH)
 

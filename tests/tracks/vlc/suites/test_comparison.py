@@ -17,6 +17,7 @@ from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.inference.correction import holm
+from recompose.report.model_comparison import write_comparison
 from recompose.tracks.model_comparison import ComparisonRequest, ComparisonRow
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
@@ -24,6 +25,7 @@ from recompose.tracks.vlc.suites.aggregation import SUGARCREPE
 from recompose.tracks.vlc.suites.comparison import compare
 from recompose.tracks.vlc.suites.metric_values import metrics
 from recompose.tracks.vlc.suites.scores import write_scores
+from recompose.tracks.vlc.suites.stored_evaluation import digests, read_evaluations
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
@@ -99,15 +101,18 @@ def rows_of(*folders: Path, suites: tuple[str, ...] = ("all",)) -> dict[str, Com
 
 def test_scores_or_items_that_were_written_after_the_results_are_refused(tmp_path: Path) -> None:
     suites = [suite for suite in world() if suite.name == "sick"]
-    for file, later in (
-        ("scores.safetensors", lambda: write_scores({"sick": scores_of(2)["sick"]}, folder / "scores.safetensors")),
-        ("suites/sick.json", lambda: write_suites([replace(suites[0], texts=suites[0].texts[::-1])], folder)),
-    ):
+    others = {
+        "scores.safetensors": lambda folder: write_scores(
+            {"sick": scores_of(2)["sick"]}, folder / "scores.safetensors"
+        ),
+        "suites/sick.json": lambda folder: write_suites([replace(suites[0], texts=suites[0].texts[::-1])], folder),
+    }
+    for file, write in others.items():
         folder = stored(tmp_path / file, suites, {"sick": scores_of(1)["sick"]})
         document = {"suites": ["sick"], "files": digests(folder, suites)}
         (folder / "results.json").write_text(json.dumps(document))
         assert read_evaluations([folder])[0].suites.keys() == {"sick"}
-        later()
+        write(folder)
         with raises(DataError, "other-files", folder / file):
             read_evaluations([folder])
 

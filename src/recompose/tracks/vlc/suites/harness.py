@@ -29,6 +29,7 @@ from recompose.tracks.vlc.checkpoints import (
     Assumption,
     choose_activation,
     choose_preprocessing,
+    config_of,
     find_weights,
     load_model,
 )
