@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from filelock import FileLock
 from hypothesis import settings
 from ruamel.yaml import YAML
 
-from recompose.job_server import ADDRESS, SINGLE
+from recompose.job_server import ADDRESS, start_server
 from recompose.workspace import Workspace
 from tests.configuration import edit, new_workspace
 
@@ -72,41 +71,37 @@ def _signal_handlers() -> Iterator[None]:
 
 
 @functools.cache
-def job_server(root: Path) -> str:
-    """The address of a server of jobs with the code of a project, which this process starts once.
+def job_server() -> str:
+    """The address of a server of jobs with this working tree's code, which this process starts once.
 
     Without it, each call of Snakemake would start one, and jobs that need no backbone would import for themselves.
     """
-    address = str(Path(tempfile.mkdtemp(prefix="recompose-")) / "socket")
-    command = [sys.executable, "-m", "recompose.worker.server", address]
-    server = subprocess.Popen(command, cwd=root, env=environment() | SINGLE, stdin=subprocess.PIPE)
-    assert server.stdin
-    atexit.register(server.wait)
-    atexit.register(server.stdin.close)  # first, as this is registered last
-    return address
+    server = start_server()
+    if server is not None:
+        assert server.stdin
+        atexit.register(server.wait)
+        atexit.register(server.stdin.close)  # first, as this is registered last
+    return os.environ.pop(ADDRESS)
 
 
 class Project:
     """A copy of the project in a git repository of its own, driven as users drive it."""
 
-    def __init__(self, root: Path, origin: Path = ROOT) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
-        self.origin = origin  # where a server of jobs is started, for all copies that have its code
 
     def call(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command in the project, with the environment's programs and nobody's git settings."""
-        variables = environment() | ({ADDRESS: job_server(self.origin)} if self.has_code_of_origin() else {})
+        variables = environment() | ({ADDRESS: job_server()} if self.has_code_of_this_tree() else {})
         done = subprocess.run(command, cwd=self.root, env=variables, capture_output=True, text=True, timeout=PATIENCE)
         if check and done.returncode:
             raise AssertionError(f"{' '.join(command)} failed:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}")
         return done
 
-    def has_code_of_origin(self) -> bool:
+    def has_code_of_this_tree(self) -> bool:
         """Whether no file of the code was edited or added here."""
         names = _source_files(self.root)
-        return names == _source_files(self.origin) and all(
-            filecmp.cmp(self.origin / name, self.root / name) for name in names
-        )
+        return names == _source_files(ROOT) and all(filecmp.cmp(ROOT / name, self.root / name) for name in names)
 
     def jobs(self, *arguments: str) -> dict[str, int]:
         """How many jobs of which rules Snakemake would start."""
@@ -145,12 +140,12 @@ class Project:
     def clone(self, target: Path) -> "Project":
         """A fresh clone."""
         self.call("git", "clone", "--quiet", str(self.root), str(target))
-        return Project(target, self.origin)
+        return Project(target)
 
     def copy(self, target: Path) -> "Project":
         """The same project, with its data and results, elsewhere."""
         shutil.copytree(self.root, target, symlinks=True)
-        return Project(target, self.origin)
+        return Project(target)
 
     def runs(self) -> dict[str, bytes]:
         """The record of every complete run and evaluation, by key."""

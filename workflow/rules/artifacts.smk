@@ -17,7 +17,11 @@ def artifact_inputs(wildcards):
 
 def shown(kind):
     """Return what `snakemake --report` shows of a file."""
-    labels = {"artifact": "{artifact}", "as": kind, "about": lambda wildcards: graph.artifacts[wildcards.artifact].caption}
+
+    def labels(wildcards):
+        name = wildcards.artifact
+        return {"artifact": name, "as": kind, "about": graph.artifacts[name].caption}
+
     return {"caption": "../report/artifact.rst", "category": "tables and figures", "labels": labels}
 
 
