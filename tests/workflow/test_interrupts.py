@@ -20,8 +20,6 @@ from tests.workflow.processes import processes_of, stored
 pytestmark = pytest.mark.engines
 TABLE = "reports/smoke/msci/table-2.csv"  # making more tables would show nothing else
 SNAKEMAKE = ("snakemake", "--cores", "all", TABLE)
-REPRODUCE = (sys.executable, "-m", "recompose", "reproduce", TABLE)
-LOG = "results/logs/snakemake.log"
 
 Interrupt = Callable[[int], None]
 
@@ -34,12 +32,6 @@ def group(pid: int) -> None:
 def alone(pid: int) -> None:
     """Interrupt the command that was called, and none of those that it started."""
     os.kill(pid, signal.SIGINT)
-
-
-def snakemake_alone(pid: int) -> None:
-    """Interrupt Snakemake below the command that was called."""
-    (snakemake,) = (int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-    os.kill(snakemake, signal.SIGINT)
 
 
 @contextmanager
@@ -64,35 +56,7 @@ def until_a_job_waits(project: Project, process: "subprocess.Popen[str]") -> Non
         time.sleep(0.1)
 
 
-def interrupt_reproduce(project: Project, interrupt: Interrupt) -> None:
-    """Interrupt `recompose reproduce` while a job waits: it says one sentence and leaves no process behind."""
-    with a_job_that_waits(project):
-        process = project.start(*REPRODUCE)
-        until_a_job_waits(project, process)
-        interrupt(process.pid)
-        said = process.communicate(timeout=PATIENCE)[1]
-        left = list(processes_of(process.pid))
-    everything = said + (project.root / LOG).read_text()
-    assert process.returncode == INTERRUPTED
-    assert said.count(SENTENCE) == 1 and left == []
-    assert "Traceback" not in everything and "Error" not in everything
-
-
 @pytest.mark.parametrize("interrupt", [group, alone])
-def test_an_interrupted_command_says_one_sentence_and_leaves_no_process(interrupt: Interrupt, chance: Project) -> None:
-    interrupt_reproduce(chance, interrupt)
-
-
-def test_after_an_interrupt_of_snakemake_alone_the_same_command_goes_on(
-    chance: Project, chance_project: Project
-) -> None:
-    interrupt_reproduce(chance, snakemake_alone)
-    again = chance.call(*REPRODUCE)
-    assert SENTENCE not in again.stderr
-    assert stored(chance) == stored(chance_project)
-
-
-@pytest.mark.parametrize("interrupt", [group, alone])  # of Snakemake, without the command of this project around it
 def test_the_server_of_jobs_and_its_children_end_with_the_workflow(
     interrupt: Interrupt, trained: Project, trained_project: Project
 ) -> None:

@@ -1,7 +1,6 @@
 """The whole workflow at its smallest: every method, once in a session, on four cores."""
 
 import json
-import re
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.report.kinds import artifact_files
 from recompose.workspace import Workspace
-from tests.conftest import Project
+from tests.conftest import Project, announced
 
 pytestmark = pytest.mark.engines
 
@@ -58,6 +57,7 @@ def test_an_edit_of_a_method_trains_its_runs_and_no_others(smoke_project: Projec
     project = smoke_project.copy(tmp_path / "project")  # other workers read the shared one
     assert "Nothing to be done" in project.snakemake().stderr
     project.set({"czsl.methods.csp.training.lr": 0.0061})
-    trains = re.findall(r"^Job \d+: (\d.* of .*)", project.snakemake("--dry-run").stdout, flags=re.MULTILINE)
-    assert trains
-    assert all(" of csp on shapes-pairs" in each for each in trains)
+    planned = announced(project.snakemake("--dry-run").stdout)
+    assert planned.pop("train_csp") == 2
+    assert planned.keys() == {"evaluate_czsl", "table", "figure", "page"}
+    assert planned["evaluate_czsl"] == 2
