@@ -181,7 +181,7 @@ def make(
 def _make_for_workflow(key: str, *, again: bool) -> None:
     """Make a recipe that a workflow asks for; nothing is planned."""
     from recompose import phases
-    from recompose.recipe_files import read_recipes
+    from recompose.recipe_files import read_recipes, recipe_file
 
     work = _workspace()
     be_quiet()
@@ -191,6 +191,9 @@ def _make_for_workflow(key: str, *, again: bool) -> None:
         if again and work.store.is_complete(recipes[0]):
             work.store.discard(key)
     phases.make(work, recipes)
+    if not phases.is_helper():
+        for recipe in recipes:  # from now on its record describes it
+            recipe_file(work.results, recipe.key).unlink(missing_ok=True)
 
 
 def _make_cell(work: Workspace, text: str) -> None:

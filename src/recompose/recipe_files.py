@@ -1,7 +1,7 @@
 """Recipe files: what a workflow asks of its jobs, written when it starts, so that no job plans again.
 
 ``results/recipes/<kind>/<folder>.json`` holds the recipe of a content that is to be made, with those that are made in
-the same pass. What it needs is complete before the job starts, and described by its own record.
+the same pass, until it is complete. What it needs is complete before the job starts, and described by its own record.
 """
 
 from collections.abc import Iterable

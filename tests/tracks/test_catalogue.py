@@ -1,8 +1,14 @@
 """Entries of catalogues lead to classes."""
 
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+
 import pytest
 
 from recompose.fingerprint import path_of
+from recompose.tracks import TRACKS
 from recompose.tracks.catalogue import Method
 from recompose.tracks.czsl import catalogue as czsl
 from recompose.tracks.gzsl import catalogue as gzsl
@@ -16,3 +22,35 @@ def test_a_class_path_leads_to_a_class(method: Method) -> None:
     module, _, class_name = method.class_path.partition(":")
     assert method.module == module
     assert f"\nclass {class_name}" in path_of(module).read_text()
+
+
+PLACE = re.compile(r"(recompose(?:\.\w+)+):(\w+)")
+
+
+def texts(value: object) -> Iterator[str]:
+    """Yield all texts in mappings, sequences and entries of catalogues."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from texts([*value.values()])
+    elif isinstance(value, list | tuple | set | frozenset):
+        for part in value:
+            yield from texts(part)
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from texts([getattr(value, part.name) for part in fields(value)])
+
+
+def defined(module: str) -> set[str]:
+    """Return the functions and classes of a module."""
+    tree = ast.parse(path_of(module).read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+@pytest.mark.parametrize("name", TRACKS)
+def test_every_text_of_a_track_that_names_a_function_names_one_that_is_there(name: str) -> None:
+    track = TRACKS[name]
+    declared = [getattr(type(track), attribute) for attribute in dir(type(track))]
+    places = {match.groups() for text in texts([*declared, *vars(track).values()]) if (match := PLACE.fullmatch(text))}
+    assert len(places) > 5
+    for module, function in {*places, (track.training, "train"), (track.evaluation, "evaluate")}:
+        assert function in defined(module), f"{module}:{function}"

@@ -425,8 +425,3 @@ def test_what_is_computed_again_drops_the_same_elements(
     monkeypatch.setattr(blocks, "checkpoint", count)
     assert_same_learning(again, learned_from(method, images))
     assert max(counts) == 2  # texts at once, of prompts and of looks at 4 images
-
-
-def test_the_architecture_with_uneven_widths_is_uneven(tmp_path: Path) -> None:
-    backbone = small_backbone("uneven-clip", tmp_path)
-    assert (backbone.width, backbone.image_width, backbone.model.token_embedding.weight.shape[1]) == (32, 48, 64)
