@@ -4,7 +4,7 @@ import csv
 import json
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -96,7 +96,14 @@ def open_page(browser: Chrome, reports: Path, fragment: str = "") -> Chrome:
     for kind in ("browser", "performance"):
         browser.get_log(kind)
     browser.get((reports / "index.html").as_uri() + fragment)
+    until(browser, lambda each: each.execute_script("return document.readyState") == "complete")
+    until(browser, lambda each: all_of(each, "main article"))
     return browser
+
+
+def until(browser: Chrome, condition: Callable[[Chrome], object]) -> None:
+    """Wait for what is expected: beside busy processes a page or the answer to a click may take seconds."""
+    WebDriverWait(browser, 60).until(condition)
 
 
 def one(within: Any, selector: str) -> WebElement:
@@ -269,7 +276,7 @@ def test_an_address_opens_its_number_also_where_it_is_folded_away(browser: Chrom
 
 def test_a_number_has_the_address_that_opens_it(opened: Chrome) -> None:
     cell_at(opened).click()
-    assert opened.current_url.endswith(address(CELL))
+    until(opened, lambda each: each.current_url.endswith(address(CELL)))
 
 
 def test_the_first_key_skips_to_the_papers(opened: Chrome) -> None:
@@ -532,7 +539,7 @@ def test_details_beside_the_page_are_loaded_by_a_press(
     open_page(browser, toys / "reports")
     assert browser.execute_script("return Object.keys(stored).length") == 0
     all_of(browser, "article#toy-table-1 td .number")[0].click()
-    WebDriverWait(browser, 5).until(lambda each: dialog(each).is_displayed())
+    until(browser, lambda each: dialog(each).is_displayed())
     assert len(all_of(dialog(browser), "details[data-key]")) == 3
     assert browser.get_log("browser") == []
 
