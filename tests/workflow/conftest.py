@@ -10,7 +10,7 @@ from tests.conftest import Project, made_once
 
 @pytest.fixture(scope="session")
 def msci_project(chance_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """``chance_project`` with a profile that chooses MSCI, carried out once for all workers: copy it before changing it."""
+    """``chance_project`` with a profile that chooses MSCI, carried out once for all workers; a copy may be changed."""
 
     def make(root: Path) -> None:
         project = chance_project.copy(root)

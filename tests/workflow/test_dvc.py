@@ -75,7 +75,10 @@ def toy(tmp_path: Path) -> Toy:
 def test_experiments_change_a_line_train_what_is_new_and_take_nothing_away(toy: Toy) -> None:
     assert "up to date" in toy.call("dvc", "repro")
     lock = yaml.safe_load((toy.root / "dvc.lock").read_text())["stages"]
-    assert {out["path"]: out["nfiles"] for out in lock["runs"]["outs"]} == {"results/runs": 1, "results/evaluations": 1}  # records
+    assert {out["path"]: out["nfiles"] for out in lock["runs"]["outs"]} == {
+        "results/runs": 1,
+        "results/evaluations": 1,
+    }  # records
     (first,) = toy.runs()
     (toy.root / "results/runs/of-another-profile").mkdir()
     (toy.root / "results/runs/of-another-profile/weights").touch()  # is in no lock

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT, commit_files, environment
 
-ODD = ["my work", "Recompose (copy)", "it's 100% \"mine\" & $HOME; `x`"]
+ODD = ["my work", "Recompose (copy)", 'it\'s 100% "mine" & $HOME; `x`']
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -1,0 +1,87 @@
+"""Options of Snakemake: each does what its help says, or ends in one line; none loses or falsifies a result."""
+
+import pytest
+
+from tests.conftest import Project
+from tests.workflow.processes import stored
+
+pytestmark = pytest.mark.engines
+NOTHING = "Nothing to be done"
+TRAIN = "train_c_s_o"
+
+
+@pytest.fixture(scope="module")
+def finished(trained_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy, one for each worker, in which nothing is due and options have nothing to change."""
+    return trained_project.copy(tmp_path_factory.mktemp("options") / "project")
+
+
+def listing(project: Project) -> dict[str, tuple[int, int]]:
+    """The size of each file and when it was written, but for Snakemake's and Git's own."""
+    paths = [path for path in project.root.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    names = {str(path.relative_to(project.root)): path.stat() for path in paths}
+    kept = {name: (at.st_size, at.st_mtime_ns) for name, at in names.items()}
+    return {name: at for name, at in kept.items() if not name.startswith((".snakemake/", ".git/"))}
+
+
+def own_lines(said: str) -> list[str]:
+    """What a command says, without Snakemake's lines about its profile and configuration."""
+    return [line for line in said.splitlines() if not line.startswith(("Using workflow specific", "Config file"))]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--dry-run", "--forceall"], "train c-s-o on shapes-pairs, seed 0"),
+        (["--dry-run", "--forcerun", TRAIN], "evaluate c-s-o on shapes-pairs, seed 0"),
+        (["--dry-run", "--until", TRAIN], NOTHING),
+        (["--dry-run", "--omit-from", TRAIN], NOTHING),
+        (["--dry-run", "--batch", "all=1/2"], NOTHING),
+        (["--dry-run", "--set-resources", f"{TRAIN}:mem_mb=100"], NOTHING),
+        (["--dry-run", "--delete-all-output"], "Would delete reports/smoke/msci/table-2.csv"),
+        (["--summary"], "no update"),
+        (["--dag"], "digraph"),
+        (["--rulegraph"], f'label = "{TRAIN}"'),
+        (["--jobs", "2", "--executor", "local"], NOTHING),
+    ],
+)
+def test_where_nothing_is_due_an_option_answers_and_writes_nothing(
+    finished: Project, options: list[str], said: str
+) -> None:
+    before = listing(finished)
+    done = finished.snakemake(*options)
+    assert said in done.stdout + done.stderr
+    assert listing(finished) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--delete-all-output"], "--delete-all-output would delete the record"),
+        (["--config", "profile=nope"], "'nope' is not allowed"),
+        (["--forcerun", "trian_c_s_o"], f"there is no target 'trian_c_s_o'; the nearest is '{TRAIN}'"),
+        (["--until", "trian_c_s_o"], f"there is no target 'trian_c_s_o'; the nearest is '{TRAIN}'"),
+    ],
+)
+def test_what_would_do_harm_or_names_nothing_ends_in_one_line(finished: Project, options: list[str], line: str) -> None:
+    before = listing(finished)
+    done = finished.snakemake(*options, check=False)
+    (said,) = own_lines(done.stdout + done.stderr)
+    assert done.returncode == 1 and line in said
+    assert listing(finished) == before
+
+
+def test_touching_everything_makes_nothing_due_and_metadata_are_not_needed(trained: Project) -> None:
+    before = stored(trained), trained.reports()
+    trained.snakemake("--touch", "--forceall")
+    record = next(trained.root.glob("results/runs/*/record.json")).relative_to(trained.root)
+    trained.snakemake("--cleanup-metadata", str(record))
+    assert (stored(trained), trained.reports()) == before
+    assert NOTHING in trained.snakemake().stderr
+
+
+def test_the_report_of_snakemake_shows_what_artifacts_are(finished: Project) -> None:
+    finished.snakemake("--report", "report.html")
+    page = finished.root / "report.html"
+    assert "msci/table-2" in page.read_text()
+    page.unlink()
