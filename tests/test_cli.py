@@ -15,6 +15,7 @@ from recompose.interrupts import INTERRUPTED, SENTENCE
 from recompose.monitor import decide as loop
 from recompose.params.allocation import Stage
 from recompose.progress import say
+from recompose.workspace import PROFILE
 from tests.configuration import write_params
 
 
@@ -91,6 +92,9 @@ def test_a_forked_process_takes_the_plan_of_its_parent_until_params_change(
     monkeypatch.chdir(tmp_path)
     cli.prepare_workspace()
     assert cli._workspace() is cli._workspace()
+    with monkeypatch.context() as other:
+        other.setenv(PROFILE, "smoke")
+        assert cli._workspace().params.profile == "smoke"
     write_params(tmp_path, "smoke")
     assert cli._workspace().params.profile == "smoke"
     write_params(tmp_path)
