@@ -134,19 +134,15 @@ def test_only_what_computes_with_a_backbone_asks_for_gpus(
         assert jobs[recipe.key].gpus == expected, recipe.key
 
 
-def test_short_trainings_share_a_schedulers_job_and_unknown_ones_are_alone(
+def test_a_scheduler_is_asked_for_twice_the_time_of_like_recipes_and_for_a_day_where_none_was_made(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = work.plan.of("runs")
-    of_dataset = [run for run in runs if run.labels["dataset"] == runs[0].labels["dataset"]]
-    unknown = graph_of(work, monkeypatch, scheduled=True).jobs[of_dataset[0].key]
-    assert unknown.group.startswith("alone_")
-    assert unknown.minutes == 24 * 60
-    for seconds, group, minutes in ((3.0, "by_100", 11), (30.0, "by_10", 11), (6_000.0, None, 210)):
-        complete(work, of_dataset, seconds)
-        job = graph_of(work, monkeypatch, scheduled=True).jobs[of_dataset[0].key]
-        assert job.group == (group or f"alone_{job.key.replace('/', '_')}")
-        assert job.minutes == minutes
+    run = work.plan.of("runs")[0]
+    assert graph_of(work, monkeypatch, scheduled=True).jobs[run.key].minutes == 24 * 60
+    like = [each for each in work.plan.of("runs") if each.labels["dataset"] == run.labels["dataset"]]
+    for seconds, minutes in ((30.0, 10 + 1), (6_000.0, 10 + 200)):
+        complete(work, like, seconds)
+        assert graph_of(work, monkeypatch, scheduled=True).jobs[run.key].minutes == minutes
 
 
 def test_what_a_call_forces_is_made_anew_with_all_that_is_made_from_it(

@@ -41,7 +41,6 @@ RULES = {  # kind -> the rule that makes it, and what its message says
     "runs": ("train_{method}", "train"),
     "evaluations": ("evaluate_{track}", "evaluate"),
 }
-GROUPS = ((6.0, "by_100"), (60.0, "by_10"))  # a scheduler's job holds so many trainings of less than so many seconds
 START, TIME_MARGIN, HOUR, DAY = 10, 2, 60, 24 * 60  # minutes of a scheduler's job, and the factor on its estimate
 SMALL, LARGE = 4_096, 16_384  # MiB of a process: torch, and two copies of a small or of a published backbone
 MEMORY_MARGIN = 1.5  # factor on the estimated memory on top of that
@@ -60,7 +59,6 @@ class Job:
     gpus: int
     memory: int  # MiB of the node
     minutes: int  # time limit
-    group: str  # of jobs that share a submission to a scheduler
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,6 @@ def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", cos
     for recipe in work.plan.recipes:
         rule, verb = RULES[recipe.kind]
         gpus, estimate = gpus_of(work, [recipe]), costs.estimate(recipe) if costs else None
-        run = recipe.needs.get("run", recipe)  # an evaluation shares the submission of its run
         yield Job(
             key=recipe.key,
             rule=rule.format(track=recipe.track, method=recipe.labels.get("method")).replace("-", "_"),
@@ -212,7 +209,6 @@ def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", cos
             gpus=gpus,
             memory=_memory(recipe, estimate, gpus),
             minutes=_minutes(recipe, estimate),
-            group=_group(recipe.key, costs.estimate(run) if costs else None),
         )
 
 
@@ -270,15 +266,6 @@ def _waits(work: Workspace) -> dict[str, list[str]]:
     """Return what evaluations wait for besides their needs: the first one of their pass, which makes all of it."""
     missing = work.missing(work.plan.of("evaluations"))
     return {other.key: [first.key] for first, *others in passes(missing) for other in others}
-
-
-def _group(key: str, estimate: CostEstimate | None) -> str:
-    """Return the group of a key; runs and evaluations of known, short time share submissions of some ten minutes."""
-    if estimate and estimate.is_firm and key.startswith(("runs/", "evaluations/")):
-        for seconds, group in GROUPS:
-            if estimate.seconds < seconds:
-                return group
-    return f"alone_{key.replace('/', '_')}"
 
 
 def _minutes(recipe: Recipe, estimate: CostEstimate | None) -> int:

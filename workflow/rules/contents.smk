@@ -26,7 +26,6 @@ for _rule, _kind, _digests in graph.rules():
         resources:
             **RESOURCES,
         retries: 1
-        group: GROUP
         shell:
             "python -m recompose.worker make --recipe {output} {params.again} > {log} 2>&1"
 
