@@ -2,13 +2,11 @@
 
 import json
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from recompose.errors import ChangedError, DamagedError, ParamsError, PlanError
-from recompose.files import write_json
 from recompose.graph import GRAPH, Graph, check_targets, order_papers
 from recompose.job_server import ADDRESS
 from recompose.phases import passes
@@ -16,17 +14,10 @@ from recompose.plan import Recipe, closure
 from recompose.recipe_files import read_recipes, recipe_file, write_recipes
 from recompose.tracks import TRACKS
 from recompose.workspace import PROFILE, Workspace
-from tests.configuration import MADE, new_workspace
+from tests.configuration import complete, new_workspace
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
-
-
-def complete(work: Workspace, recipes: Iterable[Recipe], seconds: float = 10.0) -> None:
-    """Write records, as if these had been made in so many seconds each."""
-    for recipe in recipes:
-        record = {**recipe.description().plain(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds}}
-        write_json(work.store.record_path(recipe), record)
 
 
 def graph_of(work: Workspace, monkeypatch: pytest.MonkeyPatch, *, scheduled: bool = False) -> Graph:

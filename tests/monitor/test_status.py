@@ -21,6 +21,7 @@ from recompose.papers.declaration import Artifact, Claim, Margin, Paper
 from recompose.plan import Recipe, closure
 from recompose.terminal import status as terminal
 from recompose.workspace import Workspace
+from tests.configuration import complete
 from tests.conftest import Project
 
 pytestmark = pytest.mark.slow
@@ -154,6 +155,7 @@ def test_what_is_whole_is_read_once_until_somebody_touches_it(work: Workspace, m
 
 def test_a_killed_process_is_interrupted_and_the_command_to_go_on_is_named(work: Workspace) -> None:
     run = work.plan.of("runs")[3]
+    complete(work, closure(run.needs.values()))
     code = (
         "import sys, time; from pathlib import Path; from recompose.workspace import Workspace\n"
         "work = Workspace(Path(sys.argv[1]))\n"
@@ -202,8 +204,9 @@ def shown(status: Status, width: int = 80) -> str:
 
 def test_it_fits_80_columns_with_many_runs_and_hostile_texts(work: Workspace) -> None:
     wanted = work.plan.of("runs")[:30]
+    complete(work, closure(need for run in wanted for need in run.needs.values()))
     for run in wanted:
-        with pytest.raises(RuntimeError), work.store.build(run):
+        with pytest.raises(RuntimeError, match="long"), work.store.build(run):
             raise RuntimeError("\x1b[31m[red]\x07 " + "long " * 100)
     text = shown(Observer(work, work.papers).look())
     assert max(map(len, text.splitlines())) <= 80

@@ -140,7 +140,7 @@ def test_a_report_counts_the_build_info_that_it_writes(root: Path, monkeypatch: 
     monkeypatch.chdir(root)
     done = CliRunner().invoke(app, ["report"])
     assert done.exit_code == 0, done.output
-    assert "the audit is clean" in done.output
+    assert "audit: is clean" in done.output
     assert read_made(path.parent) == made
 
 

@@ -66,7 +66,7 @@ def carried_out(root: Path) -> None:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Carried out by Snakemake and taken over by DVC, once for all workers; tests that change it copy it."""
     root = made_once(tmp_path_factory, "toy", carried_out)
-    return Project(root, root)
+    return Project(root)
 
 
 def evaluations(project: Project) -> dict[tuple[str, int], Path]:

@@ -37,13 +37,19 @@ def kill_all(process: "subprocess.Popen[str]") -> None:
 
 
 def kill_what_makes(process: "subprocess.Popen[str]") -> None:
-    """As the system does where memory runs out: the engine lives, and ends with an error; so does the server, whose
-    children carry out jobs. Where none does at the moment, the next ones are killed.
+    """As the system does where memory runs out: Snakemake lives, and so does the server, whose children carry out jobs.
+    Where none does at the moment, the next ones are killed.
     """
     until = time.monotonic() + PATIENCE
     while process.poll() is None and not _killed_children(process):
         assert time.monotonic() < until, "no child of the server came"
         time.sleep(0.02)
+
+
+def kill_what_makes_and_all(process: "subprocess.Popen[str]") -> None:
+    """Kill the rest, too: otherwise Snakemake tries the job once more, which resumes."""
+    kill_what_makes(process)
+    kill_all(process)
 
 
 def _killed_children(process: "subprocess.Popen[str]") -> int:
@@ -83,9 +89,9 @@ def test_a_fresh_clone_elsewhere_that_is_killed_again_and_again_ends_with_the_sa
     said = ""
     for pattern, count, kill in (
         ("results/data/*/scratch", 1, kill_all),
-        ("results/backbones/*/scratch/last.ckpt", 1, kill_what_makes),
+        ("results/backbones/*/scratch/last.ckpt", 1, kill_what_makes_and_all),
         ("results/runs/*/scratch/last.ckpt", 1, kill_all),
-        ("results/evaluations/*/scratch", 1, kill_what_makes),
+        ("results/evaluations/*/scratch", 1, kill_what_makes_and_all),
         ("reports/smoke/*/*.csv", 3, kill_all),
     ):
         said += killed_when(clone, pattern, count, kill, clone.start("snakemake", "--cores", "all", **place))

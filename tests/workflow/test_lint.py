@@ -7,8 +7,8 @@ import pytest
 from tests.conftest import ROOT, Project
 
 pytestmark = pytest.mark.engines
-# there is one locked environment for all rules, as the Snakefile says
-ARGUED = {"Specify a conda environment or container for each rule."}
+# there is one locked environment for all rules, as the Snakefile says; short functions stand where they are used
+ARGUED = {"Specify a conda environment or container for each rule.", "Mixed rules and functions in same snakefile."}
 
 
 def test_the_workflow_is_clean_but_for_what_is_argued(chance_project: Project) -> None:

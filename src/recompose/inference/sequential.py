@@ -39,7 +39,7 @@ class Looks:
         """The share of the error that each look may spend.
 
         >>> [round(share, 3) for share in Looks((4, 8, 16)).shares]
-        [0.002, 0.11, 0.888]
+        [0.002, 0.11, 0.889]
         """
         spent = [_spent(size / self.sizes[-1]) for size in self.sizes]
         return tuple(after - before for before, after in zip([0.0, *spent], spent, strict=False))

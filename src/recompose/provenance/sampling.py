@@ -92,7 +92,7 @@ def detection(runs: int, drawn: int, share: Fraction = WRONG) -> float:
 
     Example:
         >>> round(detection(276, 7), 3), detection(10, 9), detection(5, 0)
-        (0.792, 1.0, 0.0)
+        (0.793, 1.0, 0.0)
     """
     if not 0 <= drawn <= runs:
         raise ArgumentError("drawn", f"is {drawn}, not a number from 0 to {runs}")
