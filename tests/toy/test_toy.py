@@ -249,7 +249,7 @@ def test_a_study_is_run_until_its_claims_are_decided_and_a_digit_that_was_change
     assert (audit["findings"], audit["unchecked"]) == ([], [])
     again = copy.recompose("decide", "--hours", "1")
     assert path.read_text() == written
-    assert "everything is complete" in again.stdout
+    assert "Nothing to be done" in again.stderr
     number = re.search(r"difference: -?\d\.\d*?([1-8])", written)
     assert number
     path.write_text(written[: number.start(1)] + "9" + written[number.end(1) :])

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recompose.metric_cache import COST, MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.report.kinds import artifact_files
-from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.conftest import Project, announced
 
@@ -44,17 +42,6 @@ def test_every_artifact_is_there_and_every_cell_has_its_evaluations(smoke_projec
     assert {method: runs[method] for method in trained} == trained
     assert methods_of(smoke_project, "evaluations")["chance"] == 2
     assert behind(smoke_project) == {recipe.key for recipe in plan.of("evaluations")}
-
-
-def test_every_metric_that_an_evaluation_yields_is_declared(smoke_project: Project) -> None:
-    work = Workspace(smoke_project.root)
-    cache = MetricCache(work.store, work.results)
-    for evaluation in work.plan.of("evaluations"):
-        yielded = {name for name in cache.of(evaluation) if not name.startswith(COST)}
-        undeclared = yielded - {*TRACKS[evaluation.track].metric_names()}
-        assert yielded
-        # the data sets of ELEVATER are those of a profile, not of a catalogue
-        assert all(name.startswith("test/elevater/") for name in undeclared), evaluation.key
 
 
 def test_four_processes_trained_side_by_side(smoke_project: Project) -> None:
