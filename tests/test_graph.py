@@ -160,6 +160,7 @@ def test_a_schedulers_job_reads_the_graph_that_the_workflow_wrote(
     graph.start(forced, scheduled=True)
     assert Graph.of_workflow().jobs == graph.jobs
     assert Graph.of_workflow().forced == forced
+    assert ADDRESS not in os.environ  # a server on the same host would compute outside of the scheduler's job
     Path(os.environ[GRAPH]).write_text("[{}]")
     with raises(PlanError, "no-graph"):
         Graph.of_workflow()
@@ -227,3 +228,16 @@ def test_a_recipe_whose_needs_are_not_complete_is_not_made(work: Workspace) -> N
     write_recipes(work.results, [[pixels]])
     with raises(DamagedError, "missing-record"):
         read_recipes(work.store, pixels.key)
+
+
+def test_a_complete_content_that_is_forced_has_a_recipe_file_for_all_processes_of_its_job(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its record is gone once the first process has begun, and a training on several GPUs starts others later."""
+    complete(work, work.plan.recipes)
+    run, other = work.plan.of("runs")[:2]
+    monkeypatch.setenv(ADDRESS, "given")
+    graph_of(work, monkeypatch).start({run.key}, scheduled=False)
+    work.store.discard(run.key)
+    assert [recipe.digest for recipe in read_recipes(work.store, run.key)] == [run.digest]
+    assert not recipe_file(work.results, other.key).exists()

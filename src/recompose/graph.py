@@ -17,11 +17,12 @@ from typing import Self
 from recompose.costs import CostEstimate, Costs
 from recompose.errors import ParamsError, PlanError
 from recompose.files import read_json, write_json
-from recompose.job_server import start_server
+from recompose.job_server import ADDRESS, start_server
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.phases import PHASES, gpus_of, passes, threads_of
 from recompose.plan import Recipe, closure
+from recompose.progress import printable
 from recompose.recipe_files import FOLDER, write_recipes
 from recompose.report.due import artifact_recipes, is_due, is_page_due
 from recompose.report.kinds import artifact_files, is_figure
@@ -113,9 +114,13 @@ class Graph:
     def of_workflow(cls) -> Self:
         """Return the graph of the workflow that started this job, which has written it.
 
+        The server of that workflow is forgotten: on its host the job would compute there, outside of what a scheduler
+        gave it.
+
         Raises:
             PlanError: its file is missing or holds no graph.
         """
+        os.environ.pop(ADDRESS, None)
         path = os.environ.get(GRAPH, "")
         try:
             document = read_json(Path(path))
@@ -164,12 +169,14 @@ class Graph:
         return any(artifact.is_due for artifact in self.artifacts.values()) or is_page_due(self.work)
 
     def start(self, forced: Collection[str], *, scheduled: bool) -> None:
-        """Write the recipes of what is missing, for jobs to read, and start the server of jobs on this machine."""
+        """Write the recipes of what is missing or forced, for jobs to read, and start the server of jobs."""
         assert self.work is not None
         for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
             (self.work.results / kind).mkdir(parents=True, exist_ok=True)
         self.work.store.keep_verified()
-        write_recipes(self.work.results, passes(self.work.missing(self.work.plan.recipes)))
+        complete = self.work.store.is_complete
+        wanted = [each for each in self.work.plan.recipes if each.key in forced or not complete(each)]
+        write_recipes(self.work.results, passes(wanted))
         if scheduled:
             path = self.work.results / FOLDER / f"graph-{os.getpid()}.json"
             write_json(path, {"jobs": [asdict(job) for job in self.jobs.values()], "forced": sorted(forced)})
@@ -184,7 +191,8 @@ class Graph:
             error = self.work.results / key / ERROR
             with suppress(OSError, IndexError):
                 if error.stat().st_mtime >= self._began:
-                    yield f"{job.title}: {error.read_text(encoding='utf-8').splitlines()[-1]} (results/logs/{key}.log)"
+                    last = error.read_text(encoding="utf-8", errors="replace").splitlines()[-1]
+                    yield printable(f"{job.title}: {last} (results/logs/{key}.log)")
 
     def summary(self) -> str:
         """Return what the page's job said, if this call made the page."""

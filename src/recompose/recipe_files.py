@@ -41,9 +41,11 @@ def read_recipes(store: Store, key: str) -> list[Recipe]:
         ChangedError: the code was changed since the workflow started.
     """
     path, needs = recipe_file(store.root, key), dict[str, Recipe]()
-    record = store.root / key / RECORD
     try:
-        documents = read_json(path) if path.exists() or not record.exists() else [read_json(record)]
+        try:
+            documents = read_json(path)
+        except FileNotFoundError:  # it is complete
+            documents = [read_json(store.root / key / RECORD)]
         descriptions = [Description.model_validate(document) for document in documents]
     except (OSError, ValueError, TypeError, ValidationError) as error:
         why = complaint(error) if isinstance(error, ValidationError) else error
