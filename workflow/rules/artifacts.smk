@@ -10,7 +10,7 @@ def lineages(paper=None):
 
 
 def artifact_inputs(wildcards):
-    """Return what an artifact waits for. Of a due one it is not `ancient`, which would hide from Snakemake that it is."""
+    """Return what an artifact waits for. Of a due one it is not `ancient`: Snakemake would not see that it is due."""
     artifact = graph.artifacts[wildcards.artifact]
     return [*map(path_of, artifact.needs), DUE.name] if artifact.is_due else records(artifact.needs)
 
