@@ -14,8 +14,6 @@ from recompose.errors import DiffError
 from recompose.inference.retraining import COST, DIFFERENT, LAST_DIGITS, WITHIN
 from recompose.provenance.compare_cells import MISSING_THEN, ComparedCell
 from recompose.provenance.compare_revisions import RevisionComparison, compare
-from recompose.report.losses import FILE as LOSSES
-from recompose.report.losses import EpochLoss, EpochLosses
 from recompose.report.retraining import RetrainedMetric, RetrainingSpreads
 from recompose.terminal.audit import machine_lines, show_comparison
 from tests.conftest import Project, commit_files, restore_files
@@ -97,26 +95,6 @@ def test_an_artifact_that_is_missing_or_cannot_be_read_has_no_cells(root: Path, 
     path = root / LINEAGE
     path.unlink() if text is None else path.write_text(text)
     assert compared(root).counts == {"identical": CELLS - 8, "missing now": 8}
-
-
-@pytest.mark.slow
-def test_trainings_with_other_losses_are_named(tmp_path: Path) -> None:
-    """A changed rate that moves no number by more than another seed does."""
-    then = [EpochLoss(track="czsl", dataset="pairs", name="csp", seed=seed, epoch=1, loss=4.0) for seed in range(3)]
-    (tmp_path / LOSSES).write_text(EpochLosses(tuple(then)).text)
-    commit_files(tmp_path, LOSSES)
-    assert compare(tmp_path, PAPERS_LOADED, "HEAD").is_same
-    now = [line.model_copy(update={"loss": loss}) for line, loss in zip(then, (4.0, 4.001, 4.1), strict=True)]
-    (tmp_path / LOSSES).write_text(EpochLosses(tuple(now)).text)
-    comparison = compare(tmp_path, PAPERS_LOADED, "HEAD")
-    (difference,) = comparison.trainings
-    assert (difference.name, difference.runs, difference.differing, comparison.is_same) == ("csp", 3, 1, False)
-    console = Console(width=200, record=True, file=StringIO())
-    show_comparison(console, comparison)
-    first, *_ = console.export_text().splitlines()
-    assert first.startswith("trained differently: csp on pairs: ")
-    (tmp_path / LOSSES).unlink()
-    assert (compare(tmp_path, PAPERS_LOADED, "HEAD").compared_trainings, comparison.compared_trainings) == (0, 3)
 
 
 def test_an_unknown_revision_is_an_error(root: Path, tmp_path: Path) -> None:

@@ -38,7 +38,6 @@ from recompose.provenance.rerun import (
     RerunComparison,
 )
 from recompose.provenance.sampling import WRONG, ReportedRuns, detection, draw
-from recompose.report.losses import EpochLosses
 from recompose.report.published import PublishedLineage
 from recompose.report.retraining import RetrainingSpreads
 from recompose.workspace import SeparateWorkspace, Workspace
@@ -116,7 +115,6 @@ class Verification:
                     "outcome": comparison.outcome,
                     "fault": comparison.fault,
                     "numbers": dict(comparison.words),
-                    "training": comparison.training and vars(comparison.training),
                     "files": [vars(difference) for difference in comparison.files],
                     "differing": [vars(number) for number in comparison.numbers if number.then != number.now],
                 }
@@ -279,7 +277,7 @@ def verify(
     ]
     todo = {key: needs for key, needs in sample.runs.items() if key not in sample.unplanned}
     with _ended_by_signals(), separate_workspace(work, keep=keep) as rerun:
-        comparer = RerunComparer(work, published, rerun, spreads, EpochLosses.read(work.reports))
+        comparer = RerunComparer(work, published, rerun, spreads)
         started, needs = time.monotonic(), {recipe.key: recipe for key in todo for recipe in _recipes(work, todo[key])}
         _ = [recipe.key for recipe in rerun.plan.by_key.values()]  # planned once, for all processes
         # its processes end before the folder is removed

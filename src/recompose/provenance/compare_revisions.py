@@ -1,6 +1,4 @@
-"""A comparison of the reports with those of a git revision: numbers in five words, summed up for papers and claims, and
-trainings by their losses.
-"""
+"""A comparison of the reports with those of a git revision: numbers in five words, summed up for papers and claims."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,8 +14,6 @@ from recompose.provenance.diff import commit_of, file_at
 from recompose.records import BuildInfo, StableRecord
 from recompose.report.differences import Chain, changes
 from recompose.report.lineage import MADE, SUFFIX, Lineage, parse_made, read_made
-from recompose.report.losses import FILE as LOSSES
-from recompose.report.losses import EpochLosses, TrainingDifference
 from recompose.report.retraining import RetrainingSpreads
 
 OUTCOMES = (*WORDS, MISSING_THEN, MISSING_NOW)
@@ -34,8 +30,6 @@ class RevisionComparison:
     settings: dict[str, int] = field(default_factory=dict)  # what changed behind cells -> number of evaluations
     machines: tuple[list[str], list[str]] = ([], [])  # then and now
     has_spreads: bool = False  # retraining was measured
-    trainings: list[TrainingDifference] = field(default_factory=list)  # with other losses
-    compared_trainings: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
@@ -72,10 +66,8 @@ class RevisionComparison:
 
     @property
     def is_same(self) -> bool:
-        """True where no cell differs by more than retraining moves it, no claim has another verdict, and nothing was
-        trained differently.
-        """
-        return not self.beyond and not self.flips and not self.trainings
+        """True where no cell differs by more than retraining moves it, and no claim has another verdict."""
+        return not self.beyond and not self.flips
 
     def document(self) -> Document:
         """Return the comparison as plain values."""
@@ -89,8 +81,6 @@ class RevisionComparison:
             "beyond": [f"{cell.place}: {cell.change}" for cell in self.beyond],
             "other_recipes": self.other_recipes,
             "settings": self.settings,
-            "trained_differently": [vars(difference) for difference in self.trainings],
-            "trainings_compared": self.compared_trainings,
             "machines": {"then": self.machines[0], "now": self.machines[1]},
             "retraining_measured": self.has_spreads,
         }
@@ -102,11 +92,11 @@ def _count(cells: Iterable[ComparedCell]) -> dict[str, int]:
 
 
 def compare(reports: Path, papers: Iterable[Paper], revision: str) -> RevisionComparison:
-    """Compare every measured cell, and the losses of every training, with those at a revision.
+    """Compare every measured cell with that at a revision.
 
     Raises:
         DiffError: no git repository, or no such revision.
-        LineageError: a file of losses, or that of spreads over retrainings, is invalid.
+        LineageError: the file of spreads over retrainings is invalid.
     """
     commit, spreads = commit_of(reports, revision), RetrainingSpreads.read(reports)
     cells: list[ComparedCell] = []
@@ -123,18 +113,7 @@ def compare(reports: Path, papers: Iterable[Paper], revision: str) -> RevisionCo
                 settings.update(_recipe_changes(*texts, seen))
     made_then = parse_made(_text_at(reports / MADE, revision) or "")
     machines = _machines(made_then), _machines(read_made(reports))
-    losses_then = EpochLosses.parse(_text_at(reports / LOSSES, revision) or "", f"{revision}:{LOSSES}")
-    losses_now = EpochLosses.read(reports)
-    return RevisionComparison(
-        revision,
-        commit,
-        cells,
-        dict(settings.most_common()),
-        machines,
-        bool(spreads.lines),
-        losses_then.differences(losses_now),
-        len(losses_then.by_training.keys() & losses_now.by_training.keys()),
-    )
+    return RevisionComparison(revision, commit, cells, dict(settings.most_common()), machines, bool(spreads.lines))
 
 
 def _text_at(path: Path, revision: str) -> str | None:

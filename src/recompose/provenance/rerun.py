@@ -12,7 +12,6 @@ from recompose.plan import Recipe, closure
 from recompose.provenance.cell_place import within
 from recompose.records import VOLATILE, BuildInfo, Record, StableRecord
 from recompose.report.lineage import LineageCell
-from recompose.report.losses import EpochLosses, TrainingDifference
 from recompose.report.published import PublishedLineage
 from recompose.report.retraining import RetrainingSpreads
 from recompose.tracks import TRACKS
@@ -62,7 +61,6 @@ class RerunComparison:
     name: str
     files: tuple[FileDifference, ...] = ()
     numbers: tuple[NumberComparison, ...] = ()
-    training: TrainingDifference | None = None  # its losses are others than those of the reports
     fault: str = ""  # the reason why it could not be made
     planned: bool = True
 
@@ -74,7 +72,7 @@ class RerunComparison:
         if self.fault:
             return FAILED
         unexplained = any(not difference.is_explained for difference in self.files)
-        if unexplained or self.training or any(number.word == DIFFERENT for number in self.numbers):
+        if unexplained or any(number.word == DIFFERENT for number in self.numbers):
             return DIFFERS
         return OTHER_MACHINE if self.files else BYTES
 
@@ -92,7 +90,6 @@ class RerunComparer:
     published: PublishedLineage
     rerun: Workspace
     spreads: RetrainingSpreads
-    losses: EpochLosses
 
     def compare(self, run: str, evaluations: Iterable[str]) -> RerunComparison:
         """Return the comparison of a run, given by its key and those of its evaluations; all were made again."""
@@ -101,15 +98,8 @@ class RerunComparer:
         files = [difference for recipe in made for difference in self._file_differences(recipe)]
         place = self.work.reports_place
         moved = {difference.key for difference in files if difference.is_explained and difference.source == place}
-        runs = [recipe for recipe in made if recipe.key == run and recipe.kind == "runs"]
-        trainings = self.losses.differences(EpochLosses.of(self.rerun, runs))
-        return RerunComparison(
-            run,
-            self.published.records[run].name,
-            tuple(files),
-            tuple(self._numbers(recipes, moved)),
-            next(iter(trainings), None),
-        )
+        numbers = tuple(self._numbers(recipes, moved))
+        return RerunComparison(run, self.published.records[run].name, tuple(files), numbers)
 
     def _file_differences(self, recipe: Recipe) -> Iterator[FileDifference]:
         """Yield the differences of a result from each lineage's record of it, and from the stored one."""

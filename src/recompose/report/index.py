@@ -15,8 +15,6 @@ from recompose.report.claims.outcome import reading
 from recompose.report.formats import escape_markdown
 from recompose.report.kinds import index_recipe
 from recompose.report.lineage import INDEX, MADE, ReportIndex, write_made
-from recompose.report.losses import FILE as LOSSES
-from recompose.report.losses import EpochLosses
 from recompose.report.paper_readme import paper_readme
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
@@ -35,7 +33,6 @@ def index_texts(results: StoredResults, papers: list[Paper]) -> dict[str, str]:
         README: readme(results, papers),
         **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in papers},
         METRICS: metrics_json(results, papers),
-        LOSSES: EpochLosses.of(results.work, results.plan.of("runs")).text,
         **{file: function(place)(results) for file, place in plots(results).items()},
         PARAMETERS: reference(FORMS),
         SCHEMA: json.dumps(json_schema(FORMS), indent=2) + "\n",

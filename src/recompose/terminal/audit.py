@@ -169,15 +169,13 @@ def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
 
 
 def show_comparison(console: Console, comparison: RevisionComparison) -> None:
-    """Print changed settings, the claims with another verdict, trainings with other losses, the cells that differ by
-    more than retraining, and the counts.
+    """Print changed settings, the claims with another verdict, the cells that differ by more than retraining, and the
+    counts.
     """
     for line in setting_lines(comparison):
         _say(console, line)
     for cell in comparison.flips:
         _say(console, ("another verdict", "bold red"), f": {cell.place}: {cell.change} ({cell.word})")
-    for difference in comparison.trainings:
-        _say(console, ("trained differently", "bold red"), f": {difference}")
     beyond = comparison.beyond
     for cell in beyond[:MOST]:
         _say(console, ("different", "bold red"), f": {cell.place}: {cell.change}")
@@ -202,26 +200,21 @@ def setting_lines(comparison: RevisionComparison) -> Iterator[str]:
 
 
 def machine_lines(comparison: RevisionComparison) -> Iterator[str]:
-    """Yield the machines that differ, and notes where retraining was not measured, or no losses are there."""
+    """Yield the machines that differ, and a note where retraining was not measured."""
     then, now = comparison.machines
     if then != now:
         yield f"computed by {' and '.join(then) or 'unknown machines'} then"
         yield f"computed by {' and '.join(now) or 'unknown machines'} now"
     if not comparison.has_spreads and not comparison.is_untouched:
         yield "what retraining moves was not measured for this profile: `recompose retraining` measures it"
-    if not comparison.compared_trainings and not comparison.is_untouched:
-        yield "no training was compared by its losses: one side has none"
 
 
 def comparison_sentence(comparison: RevisionComparison) -> str:
-    """Return the number of cells by word, that of changed verdicts, and that of trainings, in one sentence."""
+    """Return the number of cells by word, and that of changed verdicts, in one sentence."""
     counts = ", ".join(f"{count:,} {SHORT.get(word, word)}" for word, count in comparison.counts.items())
     flips = len(comparison.flips)
     verdicts = f"{pluralize(flips, 'verdict')} changed" if flips else "no verdict changed"
-    differing = sum(difference.differing for difference in comparison.trainings)
-    losses = f"; {differing or 'none'} of {pluralize(comparison.compared_trainings, 'training')} with other losses"
-    trainings = losses if comparison.compared_trainings else ""
-    return f"{len(comparison.cells):,} numbers: {counts or 'none'}; {verdicts}{trainings}."
+    return f"{len(comparison.cells):,} numbers: {counts or 'none'}; {verdicts}."
 
 
 def _comparison_table(comparison: RevisionComparison) -> Table:

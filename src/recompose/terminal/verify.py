@@ -52,8 +52,6 @@ def _lines(comparison: RerunComparison) -> Iterator[str]:
     for difference in comparison.files:
         machines = "".join(f"; {fact}" for fact in difference.machines)
         yield f"  {difference.source}: {', '.join(difference.files)} of {difference.key} differ{machines}"
-    if comparison.training:
-        yield f"  trained differently: {comparison.training}"
     differing = [number for number in comparison.numbers if number.word == DIFFERENT]
     for number in differing[:SHOWN]:
         yield f"  {number.artifact} {number.place}: {number.then:.4f} in the reports, {number.now:.4f} now"
