@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -465,3 +466,53 @@ def test_a_colleague_verifies_what_was_made_and_goes_on_with_it_where_the_umask_
                 assert theirs.is_complete(RECIPE) and theirs.is_complete(OTHER)
     finally:
         os.umask(before)
+
+
+def needing(data: Recipe, **parts: Any) -> Recipe:
+    """A recipe that needs data, with a part of its own in place of the usual one."""
+    usual: dict[str, Any] = {"document": {"alpha": 1}, "code": {"recompose.scores": "a"}}
+    return Recipe("evaluations", "scores", needs={"data": data}, **usual | parts)
+
+
+def test_what_the_same_code_made_of_the_same_inputs_is_copied(store: Store) -> None:
+    data, reread = (Recipe("data", "suites", {}, code={"reader": edit}) for edit in ("before", "after"))
+    make(store, data)
+    make(store, reread)
+    scored, equal = needing(data), needing(reread)
+    assert store.adopt_equal(scored) is None  # the first of all
+    make(store, scored, scores="0.5")
+    assert store.adopt_equal(equal) == scored.key
+    record = store.verify(equal)
+    assert (record.digest, record.needs["data"].digest) == (equal.digest, reread.digest)
+    assert record.made == store.record(scored).made.model_copy(update={"equal_to": scored.key})
+    assert (store.folder(equal) / "scores.txt").read_text() == "0.5"
+    assert store.adopt_equal(equal) is None  # it is complete
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("others", {}),
+        ("content", {"document": {"alpha": 2}}),
+        ("content", {"code": {"recompose.scores": "b"}}),
+    ],
+)
+def test_what_something_else_determines_is_not_copied(store: Store, content: str, parts: dict[str, Any]) -> None:
+    data, reread = (Recipe("data", "suites", {}, code={"reader": edit}) for edit in ("before", "after"))
+    make(store, data)
+    make(store, reread, file=content)
+    make(store, needing(data))
+    assert store.adopt_equal(needing(reread, **parts)) is None
+    assert not store.folder(needing(reread, **parts)).exists()
+
+
+@pytest.mark.parametrize(
+    "damage", [Path.unlink, lambda file: file.write_text("0.9"), lambda file: file.write_text("9")]
+)
+def test_what_is_damaged_is_not_copied(store: Store, damage: Callable[[Path], object]) -> None:
+    data, reread = (Recipe("data", "suites", {}, code={"reader": edit}) for edit in ("before", "after"))
+    make(store, data)
+    make(store, reread)
+    damage(make(store, needing(data), scores="0.5") / "scores.txt")
+    assert store.adopt_equal(needing(reread)) is None
+    assert not store.folder(needing(reread)).exists()

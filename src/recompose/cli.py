@@ -190,7 +190,7 @@ def _make_for_workflow(key: str, *, again: bool) -> None:
         phases.discard_outdated(work, recipes)
         if again and work.store.is_complete(recipes[0]):
             work.store.discard(key)
-    phases.make(work, recipes)
+    phases.make(work, recipes, again=again)
     if not phases.is_helper():
         for recipe in recipes:  # from now on its record describes it
             recipe_file(work.results, recipe.key).unlink(missing_ok=True)

@@ -274,8 +274,13 @@ PHASES: Mapping[str, Phase] = MappingProxyType(
 )  # by kind of recipe, in their order: the only list of phases
 
 
-def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
+def make(work: Workspace, recipes: Iterable[Recipe], *, again: bool = False) -> None:
     """Make the recipes that are not complete, one after another; a failure stops only the recipes that need it.
+
+    Args:
+        work: the project.
+        recipes: the recipes.
+        again: compute also what the same code made of the same inputs before, instead of copying it.
 
     Raises:
         FailedError: recipes failed; the message names them and the files of their tracebacks.
@@ -285,7 +290,7 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
     pull_backbones(work.store, recipes)
     recipes = without_pulled_corpora(work.store, recipes)
     with _own_devices(work, recipes):
-        _make_all(work, recipes)
+        _make_all(work, recipes, again=again)
 
 
 def discard_outdated(work: Workspace, recipes: Iterable[Recipe]) -> None:
@@ -332,7 +337,7 @@ def gpus_of(work: Workspace, recipes: Sequence[Recipe]) -> int:
     return int(trainer.devices) if is_shared else 1
 
 
-def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
+def _make_all(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
     failed: dict[str, str] = {}
     keys: list[str] = []
     done = 0
@@ -344,6 +349,8 @@ def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
         try:
             if failed_needs:
                 raise FailedError(f"it needs {failed_needs[0].name} ({failed_needs[0].key}), which failed")
+            if not again and not is_helper():
+                _adopt_equal(work, group)
             _make_group(work, dict(zip(places, group, strict=True)))
         except Exception as error:
             for recipe in affected:
@@ -356,6 +363,12 @@ def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
     if failed:
         message = "\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()])
         raise FailedError(message, place=", ".join(keys))
+
+
+def _adopt_equal(work: Workspace, recipes: Iterable[Recipe]) -> None:
+    for recipe in recipes:
+        if key := work.store.adopt_equal(recipe):
+            say(f"{recipe.key}: {recipe.name} is that of {key}, as its code and inputs are")
 
 
 def passes(recipes: Iterable[Recipe]) -> list[list[Recipe]]:

@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from recompose.digest import sha256_file, sha256_files
+from recompose.digest import digest, sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
 from recompose.files import SCRATCH, Document, fresh_folder, read_json
@@ -32,6 +32,7 @@ ATTEMPTS, INPUTS = "attempts.txt", "inputs.json"  # in scratch: the starts of bu
 ERROR = "error.txt"
 TICK = 0.1  # seconds, longer than the resolution of file times
 VERIFIED = "verified.jsonl"  # in the store: files whose bytes were verified and need not be read again
+ORIGINS = "origins.jsonl"  # in the store: the digest of what each content was made from, and its key
 Stamp = tuple[int, int, int, int]  # changes whenever a file is touched
 Verified = list[str | int]  # the hash of a file, then its stamp
 
@@ -248,6 +249,7 @@ class Store:
                 raise
             for recipe, record in zip(missing.values(), records, strict=True):
                 record.write(self.record_path(recipe))
+            self._remember_origins(records)
             self.keep_verified()
             for folder in missing:
                 shutil.rmtree(folder / SCRATCH)
@@ -273,24 +275,67 @@ class Store:
         record = Record.read(source / RECORD)
         if record.digest != recipe.digest:
             raise DamagedError(source / RECORD, "holds another recipe", "remove that folder", "other-recipe")
+        self._copy(record, source, recipe, {"pulled_from": origin})
+
+    def adopt_equal(self, recipe: Recipe) -> str | None:
+        """Copy a recipe's content from one that the same code made of the same document and inputs, under other recipes
+        of these inputs: code that reads data was edited, and reads what it read before.
+
+        Returns:
+            The key of that content; None if there is none without damage, or the recipe needs nothing or is complete.
+
+        Raises:
+            DamagedError: something that the recipe needs is missing.
+        """
+        if not recipe.needs or self.is_complete(recipe):
+            return None
+        inputs = self._inputs(recipe)
+        origin = _origin(recipe, inputs)
+        for key in self._made_from(origin):
+            source = self.root / key
+            with suppress(DamagedError):
+                record = Record.read(source / RECORD)
+                if _origin(record, record.inputs) == origin:
+                    named = record.model_copy(update={**dict(recipe.description()), "inputs": inputs})
+                    self._copy(named, source, recipe, {"equal_to": key})
+                    return key
+        return None
+
+    def _remember_origins(self, records: Iterable[Record]) -> None:
+        """Note what contents were made from; where that cannot be written, equal ones are computed again."""
+        lines = [json.dumps([_origin(record, record.inputs), record.key]) + "\n" for record in records if record.needs]
+        with suppress(OSError), (self.root / ORIGINS).open("a", encoding="utf-8") as file:
+            file.writelines(lines)
+
+    def _made_from(self, origin: str) -> list[str]:
+        """Return the keys of what was made from something, the last one first."""
+        keys = []
+        with suppress(OSError):
+            for line in (self.root / ORIGINS).read_text(encoding="utf-8", errors="replace").splitlines():
+                with suppress(ValueError, TypeError):  # a killed writer tears lines
+                    made_from, key = json.loads(line)
+                    keys += [key] * (made_from == origin)
+        return keys[::-1]
+
+    def _copy(self, record: Record, source: Path, recipe: Recipe, made: Document) -> None:
+        """Copy a recipe's content from a folder, unless it is complete here; ``made`` is added to its record.
+
+        Raises:
+            DamagedError: a file of the folder differs from the record.
+        """
         with ExitStack() as stack:
             self._acquire(recipe, stack)
             if self.is_complete(recipe):
                 return
             folder = self.folder(recipe)
             shutil.rmtree(folder, ignore_errors=True)  # of an interrupted process
-            for name, file in record.files.items():
-                target = folder / name
-                if not target.resolve().is_relative_to(folder.resolve()):
-                    raise DamagedError(source / RECORD, f"names the file {name!r}", "remove that folder", "unsafe-name")
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if not (source / name).is_file():
-                    raise DamagedError(source / name, "is missing", "put the file back, or remove its folder")
-                shutil.copyfile(source / name, target)
-                if sha256_file(target) != file.sha256:
-                    raise DamagedError(source / name, "was changed since it was made", "remove its folder")
-            made = record.made.model_copy(update={"pulled_from": origin})
-            record.model_copy(update={"made": made}).write(self.record_path(recipe))
+            try:
+                _copy_files(record, source, folder)
+            except DamagedError:
+                shutil.rmtree(folder)
+                raise
+            build = record.made.model_copy(update=made)
+            record.model_copy(update={"made": build}).write(self.record_path(recipe))
 
     def _inputs(self, recipe: Recipe) -> dict[str, str]:
         """Return the digests of what a recipe needs as it is now, by role."""
@@ -342,6 +387,31 @@ class Store:
             for key in free:
                 self.discard(key)
         return free
+
+
+def _origin(recipe: Recipe | Record, inputs: Mapping[str, str]) -> str:
+    """Return the digest of what determines a content: of its needs what they hold, whatever made it."""
+    return digest(
+        {"kind": recipe.kind, "document": dict(recipe.document), "code": dict(recipe.code), "inputs": dict(inputs)}
+    )
+
+
+def _copy_files(record: Record, source: Path, folder: Path) -> None:
+    """Copy the files of a record from one folder into another.
+
+    Raises:
+        DamagedError: a file differs from the record.
+    """
+    for name, file in record.files.items():
+        target = folder / name
+        if not target.resolve().is_relative_to(folder.resolve()):
+            raise DamagedError(source / RECORD, f"names the file {name!r}", "remove that folder", "unsafe-name")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not (source / name).is_file():
+            raise DamagedError(source / name, "is missing", "put the file back, or remove its folder")
+        shutil.copyfile(source / name, target)
+        if sha256_file(target) != file.sha256:
+            raise DamagedError(source / name, "was changed since it was made", "remove its folder")
 
 
 def _is_temporary(path: Path) -> bool:

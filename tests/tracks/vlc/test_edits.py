@@ -1,0 +1,150 @@
+"""Which edits of the track's code give which contents another identity, and what is made anew of these."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from recompose import fingerprint, phases
+from recompose.phases import PHASES, Phase
+from recompose.plan import Recipe, closure
+from recompose.tracks.vlc.suites.catalogue import UNDRAWN, SuiteForm
+from recompose.workspace import Workspace
+from tests.configuration import write_params
+
+pytestmark = pytest.mark.slow
+
+VLC = "recompose.tracks.vlc"
+READERS = [form for form in get_args(SuiteForm) if form not in UNDRAWN]
+EVALUATIONS = {"evaluations"}
+SUITES = {"data", "pixels", "evaluations"}
+Edit = Callable[[str], None]
+
+
+def forget() -> None:
+    """A process reads sources once."""
+    fingerprint._reached.cache_clear()
+
+
+@pytest.fixture
+def edit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Edit]:
+    """Give a module of the package another statement, as far as its fingerprint says."""
+    read = fingerprint._read
+
+    def edit(name: str) -> None:
+        assert fingerprint.is_module(name)
+        read(name)  # there is such a module
+        monkeypatch.setattr(
+            fingerprint, "_read", lambda module: ("edited", *read(module)[1:]) if module == name else read(module)
+        )
+        forget()
+
+    forget()
+    yield edit
+    forget()
+
+
+def project(root: Path) -> Workspace:
+    """The profile demo with the track alone, planned with the code as it is now."""
+    of_demo = {"based_on": "demo", "czsl": None, "gzsl": None}
+    write_params(root, "captions", {f"profiles.captions.{key}": value for key, value in of_demo.items()})
+    work = Workspace(root)
+    assert work.plan.of("evaluations")
+    return work
+
+
+def changed(before: Workspace, after: Workspace) -> list[Recipe]:
+    """The recipes that are others than before."""
+    known = {recipe.digest for recipe in before.plan.recipes}
+    return [recipe for recipe in after.plan.recipes if recipe.digest not in known]
+
+
+def kinds(recipes: list[Recipe]) -> set[str]:
+    return {recipe.kind for recipe in recipes}
+
+
+@pytest.mark.parametrize("form", READERS)
+def test_an_edited_reader_of_a_drawn_suite_trains_nothing(tmp_path: Path, edit: Edit, form: str) -> None:
+    before = project(tmp_path)
+    edit(f"{VLC}.data.formats.{form}")
+    others = changed(before, project(tmp_path))
+    assert kinds(others) == SUITES
+    assert {recipe.name for recipe in others if recipe.kind == "data"} == {"shapes-suites"}
+
+
+@pytest.mark.parametrize("form", UNDRAWN)
+def test_an_edited_reader_of_a_suite_that_the_profile_lacks_changes_nothing(
+    tmp_path: Path, edit: Edit, form: str
+) -> None:
+    before = project(tmp_path)
+    edit(f"{VLC}.data.formats.{form}")
+    assert changed(before, project(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        ("data.synthetic_suites.standalone", SUITES),
+        ("evaluation", EVALUATIONS),
+        ("suites.scores", EVALUATIONS),
+        ("suites.metric_values", set()),
+        ("tables.benchmarks", set()),
+        ("figures.holistic", set()),
+        ("training", {"runs", "evaluations"}),
+        ("losses", {"runs", "evaluations"}),
+        ("suites.harness", set()),
+    ],
+)
+def test_an_edit_changes_what_its_code_can_move(tmp_path: Path, edit: Edit, module: str, expected: set[str]) -> None:
+    before = project(tmp_path)
+    edit(f"{VLC}.{module}")
+    assert kinds(changed(before, project(tmp_path))) == expected
+
+
+def test_an_edit_of_attribution_changes_the_evaluations_that_save_it(tmp_path: Path, edit: Edit) -> None:
+    before = project(tmp_path)
+    saving = [recipe for recipe in before.plan.of("evaluations") if "attribution" in recipe.document["save"]]
+    edit(f"{VLC}.attribution.compute_attributions")
+    others = changed(before, project(tmp_path))
+    assert kinds(others) == EVALUATIONS
+    assert len(others) == len(saving) > 0
+    assert all("attribution" in recipe.document["save"] for recipe in others)
+
+
+def test_an_edit_of_a_method_changes_the_methods_that_are_built_on_it(tmp_path: Path, edit: Edit) -> None:
+    before = project(tmp_path)
+    edit(f"{VLC}.methods.fsc_clip.model")
+    others = changed(before, project(tmp_path))
+    assert kinds(others) == {"runs", "evaluations"}
+    assert {str(recipe.document["class"]).partition(":")[0] for recipe in others} == {f"{VLC}.methods.fsc_clip.model"}
+
+
+@pytest.mark.parametrize("reads_the_same", [True, False])
+def test_an_edited_reader_scores_anew_only_if_it_reads_something_else(
+    tmp_path: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch, reads_the_same: bool
+) -> None:
+    made: list[str] = []
+
+    def write(_: Workspace, recipe: Recipe, folder: Path) -> None:
+        made.append(recipe.kind)
+        text = recipe.name if recipe.kind == "data" and reads_the_same else recipe.key
+        (folder / "made.txt").write_text(text)
+
+    monkeypatch.setattr(phases, "PHASES", {kind: Phase("", write) for kind in PHASES})
+    monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
+    monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
+    before = project(tmp_path)
+    few = before.plan.of("evaluations")[:3]
+    phases.make(before, closure(few))
+    made.clear()
+    edit(f"{VLC}.data.formats.aro")
+    after = project(tmp_path)
+    again = after.plan.of("evaluations")[:3]
+    phases.make(after, closure(again))
+    assert sorted(made) == (["data"] if reads_the_same else ["data", *["evaluations"] * 3, "pixels"])
+    for recipe, old in zip(again, few, strict=True):
+        record, copied = after.store.verify(recipe), after.store.verify(old)
+        assert record.digest == recipe.digest != old.digest
+        assert record.made.equal_to == (old.key if reads_the_same else None)
+        assert (record.content == copied.content) is reads_the_same
