@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.report.kinds import artifact_files
+from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.conftest import Project, announced
 
@@ -42,6 +44,17 @@ def test_every_artifact_is_there_and_every_cell_has_its_evaluations(smoke_projec
     assert {method: runs[method] for method in trained} == trained
     assert methods_of(smoke_project, "evaluations")["chance"] == 2
     assert behind(smoke_project) == {recipe.key for recipe in plan.of("evaluations")}
+
+
+def test_every_metric_of_an_evaluation_is_declared(smoke_project: Project) -> None:
+    work = Workspace(smoke_project.root)
+    cache, evaluations = MetricCache(work.store, work.results), work.plan.of("evaluations")
+    assert {recipe.track for recipe in evaluations} == {*TRACKS}
+    for recipe in evaluations:
+        track, names = TRACKS[recipe.track], cache.of(recipe)
+        assert track.headline in names
+        for name in names:
+            track.description_of(name)  # an undeclared one is an error
 
 
 def test_four_processes_trained_side_by_side(smoke_project: Project) -> None:

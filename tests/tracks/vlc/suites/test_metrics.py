@@ -15,13 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc.suites import metrics
+from recompose.tracks.vlc.suites import ranks
 from recompose.tracks.vlc.suites.metrics import (
     CLASSIFICATION,
-    Ties,
     accuracy,
     class_accuracy,
-    first_hits,
     macro_accuracy,
     mean_average_precision,
     mean_per_class,
@@ -32,6 +30,7 @@ from recompose.tracks.vlc.suites.metrics import (
     right_triplets,
     roc_auc,
 )
+from recompose.tracks.vlc.suites.ranks import Ties, first_hits
 from tests.arrays import MAKERS
 from tests.errors import raises
 
@@ -167,7 +166,7 @@ def test_large_sets_are_told_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     scores, image_of = rng.integers(0, 9, size=(37, 180)), rng.permutation(np.arange(180) % 37)
     whole = [retrieval_hits(scores, image_of, ties) for ties in RULES]
-    monkeypatch.setattr(metrics, "BLOCK", 500)
+    monkeypatch.setattr(ranks, "BLOCK", 500)
     for ties, expected in zip(RULES, whole, strict=True):
         hits = retrieval_hits(scores, image_of, ties)
         assert np.array_equal(hits.image_to_text, expected.image_to_text)

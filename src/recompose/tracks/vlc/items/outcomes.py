@@ -13,7 +13,8 @@ import numpy as np
 from recompose.tracks.items import ItemOutcome
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
-from recompose.tracks.vlc.suites.metrics import Ties, right_choices, right_groups, right_triplets
+from recompose.tracks.vlc.suites.metrics import right_choices, right_groups, right_triplets
+from recompose.tracks.vlc.suites.ranks import Ties
 from recompose.tracks.vlc.suites.scores import WAYS, has_scores
 
 MEANINGS: Mapping[type[Task], str] = {

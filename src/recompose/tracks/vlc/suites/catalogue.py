@@ -17,7 +17,7 @@ from recompose.tracks.vlc.suites.aggregation import (
 )
 
 if TYPE_CHECKING:
-    from recompose.tracks.vlc.suites.metrics import Ties
+    from recompose.tracks.vlc.suites.ranks import Ties
 
 SuiteForm = Literal[
     "aro",

@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 from recompose.files import write_atomically
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.catalogue import RETRIEVALS
-from recompose.tracks.vlc.suites.metrics import Ties, first_hits
+from recompose.tracks.vlc.suites.ranks import Ties, first_hits
 
 FILE = "scores.safetensors"  # of an evaluation: array of scores by the name of its sub-task
 BROKEN = -1  # in place of the row of an unreadable image
