@@ -51,8 +51,8 @@ def test_every_metric_of_an_evaluation_is_declared(smoke_project: Project) -> No
     cache, evaluations = MetricCache(work.store, work.results), work.plan.of("evaluations")
     assert {recipe.track for recipe in evaluations} == {*TRACKS}
     for recipe in evaluations:
-        track, names = TRACKS[recipe.track], cache.of(recipe)
-        assert track.headline in names
+        track, names = TRACKS[recipe.track], cache.recompute(recipe)
+        assert names
         for name in names:
             track.description_of(name)  # an undeclared one is an error
 
