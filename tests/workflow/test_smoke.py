@@ -54,7 +54,7 @@ def test_every_metric_of_an_evaluation_is_declared(smoke_project: Project) -> No
         track, names = TRACKS[recipe.track], cache.recompute(recipe)
         assert names
         for name in names:
-            track.description_of(name)  # an undeclared one is an error
+            track.check_metric(name, work.params)  # an undeclared one is an error
 
 
 def test_four_processes_trained_side_by_side(smoke_project: Project) -> None:
