@@ -32,10 +32,9 @@ ROOT = Path(__file__).parent.parent
 CZSL = "recompose.tracks.czsl.metrics"
 TESTS = {  # module -> its tests, below tests/
     "recompose.report.trust": ("report/test_trust.py", "provenance/test_one_word.py"),
-    "recompose.report.claims.differences": ("report/test_claims.py",),
-    "recompose.report.claims.paper_tests": ("report/test_claims.py",),
-    "recompose.report.claims.verdicts": ("report/test_claims.py",),
-    "recompose.inference.sequential": ("inference/test_sequential.py",),
+    "recompose.claims.differences": ("claims/test_claims.py",),
+    "recompose.claims.verdicts": ("claims/test_claims.py",),
+    "recompose.claims.price": ("claims/test_price.py",),
     f"{CZSL}.best": ("tracks/czsl/metrics/test_czsl.py", "tracks/czsl/metrics/test_feasibility.py"),
     f"{CZSL}.curves": ("tracks/czsl/metrics/test_czsl.py",),
     f"{CZSL}.czsl": ("tracks/czsl/metrics/test_czsl.py",),

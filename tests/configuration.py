@@ -14,7 +14,7 @@ from recompose.workspace import Workspace
 
 SHIPPED = Path(__file__).parent.parent / "params.yaml"
 # those that tests build on; others are the user's
-PROFILES = ("large", "demo", "study", "study-long", "smoke", "paper")
+PROFILES = ("large", "demo", "study", "smoke", "paper")
 # when and where a stored folder was built, but for the time that it took
 MADE: dict[str, Any] = {
     "started": "2026-01-01T12:00:00+00:00",

@@ -3,17 +3,12 @@
 import errno
 import inspect
 import os
-import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from recompose import cli
 from recompose.errors import DataError
-from recompose.interrupts import INTERRUPTED, SENTENCE
-from recompose.monitor import decide as loop
-from recompose.params.allocation import Stage
 from recompose.progress import say
 from recompose.workspace import PROFILE
 from tests.configuration import write_params
@@ -101,35 +96,6 @@ def test_a_forked_process_takes_the_plan_of_its_parent_until_params_change(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert cli._workspace().root == tmp_path / "elsewhere"
-
-
-@pytest.mark.parametrize("interrupted", [False, True])
-def test_decide_ends_as_its_workflow_does_or_with_a_sentence_where_it_is_interrupted(
-    interrupted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def stages(root: Path, hours: float, run: Callable[[], None]) -> Iterator[Stage]:
-        assert (root, hours) == (tmp_path, 2.5)
-        yield Stage(replicates={"czsl": {"csp": 3}}, core_seconds=60, hours=hours)
-        if interrupted:
-            raise KeyboardInterrupt
-        run()
-        raise AssertionError("the study went on")
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(loop, "decide", stages)
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 7))
-    monkeypatch.setattr("sys.argv", ["recompose", "decide", "--hours", "2.5"])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert end.value.code == (INTERRUPTED if interrupted else 7)
-    lines = [line for line in capsys.readouterr().err.splitlines() if line]
-    assert "1 method or variant with 3 replicates" in lines[0]
-    assert lines[1:] == [SENTENCE] * interrupted
-    monkeypatch.setattr("sys.argv", ["recompose", "decide"])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert end.value.code == 2
-    assert "--hours" in capsys.readouterr().err
 
 
 def test_a_sub_folder_is_as_good_as_the_project_and_paths_start_there(

@@ -22,7 +22,7 @@ ALLOWED = {
     "backbones/clip.py": {"pairs"},
     "provenance/diff.py": {"pairs"},
     "terminal/lineage.py": {"pairs"},
-    "report/claims/verdicts.py": {"pairs"},  # of runs
+    "claims/verdicts.py": {"pairs"},  # of runs
     "cli.py": {"pairs"},  # in an example of a column
     # pairs of an image and a caption, and of two sides of a claim
     "plugins.py": {"pairs", "captions"},

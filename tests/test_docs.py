@@ -23,11 +23,9 @@ from typer.core import TyperCommand, TyperGroup
 from recompose.cli import app
 from recompose.graph import Graph
 from recompose.papers.declaration import PAPERS, all_papers
-from recompose.params import load_params
 from recompose.report.documents import FENCE, Sources, differing_blocks, documents, generated_tables
 from recompose.report.kinds import artifact_files
-from recompose.report.published import PublishedLineage
-from recompose.tracks import FORMS, TRACKS
+from recompose.tracks import TRACKS
 from tests.configuration import write_params
 from tests.conftest import BIN, ROOT
 
@@ -142,9 +140,7 @@ def test_lines_are_short(page: Path) -> None:
 
 @pytest.mark.slow
 def test_numbers_and_generated_tables_are_current() -> None:
-    params = load_params(ROOT / "params.yaml", FORMS, "demo")
-    published = PublishedLineage.read(ROOT / REPORTS, all_papers())
-    tables = generated_tables(all_papers(), TRACKS.values(), app, ROOT / REPORTS, REPORTS, params, published)
+    tables = generated_tables(all_papers(), TRACKS.values(), app, ROOT / REPORTS, REPORTS)
     assert [str(each) for each in differing_blocks(ROOT, Sources(ROOT / REPORTS, tables))] == []
 
 

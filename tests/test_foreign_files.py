@@ -20,7 +20,6 @@ from recompose.data.archives import extract
 from recompose.data.pictures import Picture
 from recompose.errors import RecomposeError
 from recompose.params import load_params
-from recompose.params.allocation import read_allocation
 from recompose.provenance.citation import read_citation
 from recompose.provenance.release import open_release
 from recompose.records import Record
@@ -95,7 +94,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "rows.tsv": lambda path: reading.read_tabbed(path, "layout", ["a"], header=True),
     "assignments.py": elevater.assignments,
     "rows.parquet": lambda path: list(parquet.parquet_rows(path, ["a"])),
-    "allocation.yaml": read_allocation,
     "CITATION.cff": read_citation,
     "params.yaml": lambda path: load_params(path, FORMS, "demo"),
     "record.json": Record.read,

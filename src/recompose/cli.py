@@ -3,7 +3,6 @@
 import gc
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
@@ -19,9 +18,9 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from recompose.errors import DamagedError, ProgramError, RecomposeError, TraceError, error_text
-from recompose.extras import missing_package, require
+from recompose.extras import missing_package
 from recompose.files import write_json, write_text
-from recompose.interrupts import INTERRUPTED, SENTENCE, end_at_once
+from recompose.interrupts import INTERRUPTED, end_at_once
 from recompose.papers.comparison import FOLDER as COMPARISONS
 from recompose.params.mistakes import nearest
 from recompose.phases import PHASES
@@ -34,7 +33,6 @@ from recompose.workspace import PROFILE, Workspace
 if TYPE_CHECKING:
     from recompose.papers.declaration import Paper
     from recompose.report.documents import Sources
-    from recompose.report.published import PublishedLineage
     from recompose.tracks.model_evaluation import Arrangement
 
 app = typer.Typer(
@@ -238,7 +236,7 @@ def artifacts(
         print(line)
 
 
-def _document_sources(work: Workspace, published: "PublishedLineage") -> "Sources | None":
+def _document_sources(work: Workspace) -> "Sources | None":
     """Return the content of the marked blocks of README.md and docs/; None if these quote another profile."""
     from recompose.report.documents import Sources, generated_tables
     from recompose.tracks import TRACKS
@@ -251,8 +249,6 @@ def _document_sources(work: Workspace, published: "PublishedLineage") -> "Source
         app,
         work.reports,
         work.reports_place,
-        work.params,
-        published,
     )
     return Sources(work.reports, tables)
 
@@ -285,7 +281,7 @@ def report() -> None:
     on_disk = PublishedLineage.read(work.reports, papers)
     published = replace(on_disk, made=build_info_of(work, on_disk))  # as is written below
     gc.freeze()  # lineages live to the end as well
-    sources = _document_sources(work, published)
+    sources = _document_sources(work)
     if sources:
         _fill_documents(work, sources)
     audited = audit_artifacts(work, papers, published, sources)
@@ -525,7 +521,7 @@ def summary() -> None:
 
     work = _workspace()
     published = PublishedLineage.read(work.reports, work.papers)
-    audited = audit_artifacts(work, work.papers, published, _document_sources(work, published))
+    audited = audit_artifacts(work, work.papers, published, _document_sources(work))
     show_summary(Console(), work, published, audited)
 
 
@@ -567,8 +563,7 @@ def power(
     as_json: JSON = False,
 ) -> None:
     """Show the price of undecided claims: the replicates and core-hours that would decide them."""
-    from recompose.monitor.power import price_claims
-    from recompose.terminal.power import show_power
+    from recompose.commands.power import price_claims, show_power
 
     work = _workspace()
     papers = work.papers
@@ -585,31 +580,6 @@ def _claims_reports(work: Workspace, papers: "Iterable[Paper]") -> list[str]:
     """Return the tables of verdicts that papers have among the profile's reports."""
     names = [f"{paper.name}/{name}.md" for paper in papers for name in paper.claims_tables]
     return [f"{work.reports_place}/{name}" for name in names if (work.reports / name).is_file()]
-
-
-@app.command()
-def decide(
-    hours: Annotated[float, typer.Option(min=0.0, help="Core-hours of the whole study, also of its earlier stages.")],
-) -> None:
-    """Give replicates where they decide claims: run a look, choose which comparisons get the next one, and so on.
-
-    What is chosen is written into the profile's allocation file before it is run; an interrupted study continues.
-    """
-    require("snakemake")
-    from recompose.monitor.decide import decide as stages
-    from recompose.terminal.decide import show_outcome, stage_text
-
-    def run() -> None:
-        if code := subprocess.run([sys.executable, "-m", "snakemake"], check=False).returncode:
-            raise typer.Exit(code)
-
-    try:
-        for stage in stages(Path.cwd(), hours, run):
-            say(stage_text(stage))
-        show_outcome(Console(), _workspace())
-    except KeyboardInterrupt:
-        print(f"\n{SENTENCE}", file=sys.stderr)
-        raise typer.Exit(INTERRUPTED) from None
 
 
 @app.command()
@@ -809,7 +779,7 @@ def _audit(work: Workspace, check: tuple[Path, str] | None, *, full: bool, as_js
     papers = work.papers
     published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
-    audited = audit_all(work, papers, published, _document_sources(work, published) if documents else None)
+    audited = audit_all(work, papers, published, _document_sources(work) if documents else None)
     if not documents:  # an archive has no remote, and nothing is made or restored in it
         findings = [replace(finding, remedy="") for finding in audited.findings]
         audited = replace(audited, remedy="", report=replace(audited.report, findings=findings))

@@ -93,11 +93,7 @@ def _own(variant: Any, datasets: Iterable[str] = ()) -> ComparedVariant:
 
 def _is_shown(comparison: Comparison, params: Params) -> bool:
     choice = params.chosen.tracks.get(comparison.track)
-    return (
-        isinstance(choice, TrackChoice)
-        and choice.extent == "all"
-        and bool(comparison.benchmarks_among(choice.datasets))
-    )
+    return isinstance(choice, TrackChoice) and bool(comparison.benchmarks_among(choice.datasets))
 
 
 def _read(path: Path, params: Params) -> Comparison:

@@ -53,12 +53,6 @@ class ProgramError(RecomposeError, RuntimeError):
     code = "program"
 
 
-class MissingExtraError(RecomposeError, ImportError):
-    """A package that is not installed; the message names the extra that has it."""
-
-    code = "missing-extra"
-
-
 # parameters and plans
 
 

@@ -4,9 +4,6 @@
 """
 
 from collections.abc import Mapping
-from importlib.util import find_spec
-
-from recompose.errors import MissingExtraError
 
 EXTRAS: Mapping[str, str] = {  # module -> extra
     "snakemake": "workflow",
@@ -40,13 +37,3 @@ def missing_package(module: str) -> str:
         f"`pip install 'recompose[{extra}]'`, or `make environment` in a clone," if extra else "`make environment`"
     )
     return f"{module} is not installed; {command} installs it"
-
-
-def require(module: str) -> None:
-    """Check that a module is installed, before any work that needs it.
-
-    Raises:
-        MissingExtraError: it is not.
-    """
-    if find_spec(module) is None:
-        raise MissingExtraError(missing_package(module), place=module)

@@ -8,14 +8,12 @@ content.
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from recompose.digest import short
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.inference.sequential import Looks
 from recompose.params import Bundled, Classifier, GivenGrids, Params, Released
 from recompose.records import Description, Need, identity
 
@@ -120,41 +118,14 @@ class TrackPlan:
     benchmarks: Mapping[str, Recipe]  # name -> data
     evaluations: Mapping[tuple[str, str], tuple[Recipe, ...]]
     methods: tuple[str, ...]  # of the profile, without variants
-    looks: Looks | None = None  # the numbers of replicates at which claims are tested; None: once, with all
     papers: Collection[str] | None = None  # whose artifacts are made; None: all of the track
 
 
 @dataclass(frozen=True)
-class OtherBudget:
-    """The plan of a profile at another budget of training. It is run on its own, and its verdicts are shown beside."""
-
-    factor: Fraction  # of the epochs
-    plan: "Plan"
-
-    @property
-    def label(self) -> str:
-        """The budget in words, such as "3 x epochs"."""
-        return f"{self.factor} x epochs"
-
-    def name_of(self, name: str) -> str:
-        """Return the name of a method or variant at this budget, such as "msci at 3 x epochs"."""
-        return f"{name} at {self.label}"
-
-    def plain_name(self, name: str) -> str | None:
-        """Return the method or variant that a name at this budget has, or None if it is none."""
-        plain = name.removesuffix(f" at {self.label}")
-        return plain if plain != name else None
-
-
-@dataclass(frozen=True)
 class Plan:
-    """All recipes that the chosen profile needs.
-
-    Those of the other budget are looked up under names of their own and by key, and are not among the recipes.
-    """
+    """All recipes that the chosen profile needs."""
 
     tracks: Mapping[str, TrackPlan]
-    other_budget: OtherBudget | None = None
 
     @cached_property
     def recipes(self) -> tuple[Recipe, ...]:
@@ -169,9 +140,8 @@ class Plan:
 
     @cached_property
     def by_key(self) -> dict[str, Recipe]:
-        """All recipes by key, with those of the other budget."""
-        beside = self.other_budget.plan.recipes if self.other_budget else ()
-        return {recipe.key: recipe for recipe in (*beside, *self.recipes)}
+        """All recipes by key."""
+        return {recipe.key: recipe for recipe in self.recipes}
 
     def of(self, kind: str) -> list[Recipe]:
         """Return the recipes of a kind."""
@@ -183,8 +153,6 @@ class Plan:
 
     def evaluations(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         """Return the evaluations of a method or variant on a benchmark, by seed; none if the profile has none."""
-        if self.other_budget and (plain := self.other_budget.plain_name(name)):
-            return self.other_budget.plan.evaluations(track, plain, benchmark)
         return list(self.tracks[track].evaluations.get((name, benchmark), ())) if track in self.tracks else []
 
     def evaluations_of(self, track: str, names: Iterable[str]) -> list[Recipe]:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from recompose.papers.declaration import Paper, all_papers, declared_variants, p
 from recompose.params import Params, Section, load_params
 from recompose.params.mistakes import mistakes_in, params_error
 from recompose.params.reading import read_document
-from recompose.plan import OtherBudget, Plan, Planner, Recipe
+from recompose.plan import Plan, Planner, Recipe
 from recompose.plugins import Plugin, find_plugins
 from recompose.store import Store
 from recompose.tracks import FORMS, MODEL_TRACK, TRACKS, use_plugins
@@ -142,13 +141,9 @@ class Workspace:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the chosen profile."""
-        plan, chosen = self._plan_of(self.params), self.params.chosen
+        plan = self._plan_of(self.params)
         _check_rows(self.comparisons, plan, self.params.profile)
-        if chosen.other_budget is None:
-            return plan
-        other_params = self.load(chosen.other_budget)
-        factor = Fraction(other_params.chosen.epochs_factor, chosen.epochs_factor)
-        return replace(plan, other_budget=OtherBudget(factor, self._plan_of(other_params)))
+        return plan
 
     def _plan_of(self, params: Params) -> Plan:
         return plan_of(params, read_comparisons(self.root, params))

@@ -44,7 +44,7 @@ def test_mutants_of_a_module_differ_from_it_and_from_each_other(module: str) -> 
 
 
 def test_the_measurement_tells_killed_from_all() -> None:
-    module = "recompose.report.claims.verdicts"  # its tests are those that take least
+    module = "recompose.claims.verdicts"  # its tests are those that take least
     command = [sys.executable, "-m", "benchmarks.mutation", module, "--sample", "1"]
     done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
     row = next(line for line in done.stdout.splitlines() if f"{module}` |" in line)

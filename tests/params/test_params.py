@@ -315,27 +315,6 @@ def test_overrides_replace_values_in_their_profile_only() -> None:
     assert epochs == [2, 8]
 
 
-def test_a_factor_multiplies_the_epochs_of_every_method_after_overrides_on_all_data_sets() -> None:
-    longer = {"based_on": "smoke", "epochs_factor": 3}
-    values = {f"{CSP}.per_dataset.ut-zappos": {"training": {"epochs": 5}}, "profiles.mine": longer}
-    section, plain = czsl(parse(values, "mine")), czsl(parse(values, "smoke"))
-    for method, dataset in (("csp", "shapes-pairs"), ("csp", "ut-zappos"), ("dfsp", "shapes-pairs")):
-        settings, before = section.settings(method, dataset), plain.settings(method, dataset)
-        assert settings["training"].pop("epochs") == 3 * before["training"].pop("epochs")
-        assert settings == before
-    assert section.settings("csp", "ut-zappos")["training"]["epochs"] == 15
-    assert section.settings("clip", "shapes-pairs") == plain.settings("clip", "shapes-pairs")
-
-
-@pytest.mark.parametrize(
-    ("values", "code"),
-    [({"other_budget": "lagre"}, "unknown-name"), ({"other_budget": "smoke", "epochs_factor": 1}, "same-budget")],
-)
-def test_another_budget_is_that_of_another_profile(values: dict[str, object], code: str) -> None:
-    with raises(ParamsError, code, "profiles.mine.other_budget"):
-        parse({"profiles.mine": {"based_on": "smoke", **values}}, "demo")
-
-
 def test_settings_of_a_data_set_replace_the_general_ones() -> None:
     section = czsl(parse({f"{CSP}.per_dataset.ut-zappos": {"dropout": 0.2, "training": {"lr": 5e-4}}}, "large"))
     general, zappos = section.settings("csp", "shapes-pairs"), section.settings("csp", "ut-zappos")

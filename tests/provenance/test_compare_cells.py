@@ -69,7 +69,6 @@ def claim(csp: float, text: str, row: str = "best") -> list[RevisionCell]:
         "verdict": text.partition(" (")[0],
         "margin": 0.5,
         "is_kept": False,
-        "looks": [],
         "p": None,
         "p_margin": None,
         "price": "",

@@ -177,15 +177,3 @@ def test_papers_are_listed_with_artifacts_claims_and_verdicts(tmp_path: Path) ->
     assert len(lines) == len(papers)
     assert "| 2 undecided, 1 reversed here |" in lines[0] and f"(reports/demo/{papers[0].name}/claims.md)" in lines[0]
     assert all("| not measured |" in line for line in lines[1:])
-
-
-def test_verdicts_are_those_of_the_study_where_it_has_reports(tmp_path: Path) -> None:
-    papers = all_papers()
-    folder = tmp_path / "study" / papers[0].name
-    folder.mkdir(parents=True)
-    (folder / "claims.csv").write_text(
-        "row,column,source,view,text\na,pairs verdict,measured,,supported here\n", encoding="utf-8"
-    )
-    head, _, first, *_ = papers_table(papers, tmp_path / "demo", "reports/demo").splitlines()
-    assert "verdicts in the study" in head
-    assert "| 1 supported here |" in first and f"(reports/study/{papers[0].name}/claims.md)" in first

@@ -12,9 +12,9 @@ VALUES = {"csp": {"0": 10.04, "1": 12.0}, "clip": {"0": 9.0, "1": 13.5}}
 
 
 def evidence() -> dict[str, Any]:
-    look = {"replicates": 2, "share": 1.0, "difference": -0.23, "p": 0.4, "p_margin": 0.9}
+    test = {"replicates": 2, "difference": -0.23, "p": 0.4, "p_margin": 0.9}
     comparison = {"sides": ["csp", "clip"], "verdict": "undecided (interval spans zero)", "margin": 1.0}
-    tests = {"is_kept": False, "looks": [look], "p": 0.0004, "p_margin": 1.0, "price": "11 / 86", "needed": 11}
+    tests = {"is_kept": False, "test": test, "p": 0.0004, "p_margin": 1.0, "price": "11 / 86", "needed": 11}
     return {"unit": "points", "values": VALUES, "comparisons": [comparison | tests], "family": 3, "margin_family": 2}
 
 
@@ -66,7 +66,7 @@ def test_the_tests_and_the_price_are_there() -> None:
     (comparison,) = dialog()["comparisons"]
     assert comparison["interval"] == "-4.0 to +3.5"
     assert (comparison["p"], comparison["p_margin"], comparison["price"]) == ("< 0.001", "1.000", ["11", "86"])
-    assert [look["difference"] for look in comparison["looks"]] == ["-0.2"]
+    assert comparison["test"] == {"replicates": 2, "difference": "-0.2", "p": "0.400", "p_margin": "0.900"}
 
 
 def test_a_claim_without_evidence_has_no_dialog() -> None:

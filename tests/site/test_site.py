@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from recompose.claims.cells import PARTS
+from recompose.claims.outcome import reading
+from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
 from recompose.params import Params, parse_params
 from recompose.plan import Recipe
-from recompose.report.claims.cells import PARTS
-from recompose.report.claims.outcome import reading
-from recompose.report.claims.verdicts import VERDICTS
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.lineage import Lineage
 from recompose.report.published import PublishedLineage
@@ -422,25 +422,6 @@ def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: To
     cell = data(root)["cells"][int(headline.attributes["data-cell"])]
     assert [cell[part] for part in ("paper", "row", "column", "view")] == ["toy", "A", "d AUC", "exact"]
     assert "A, d AUC 12.0 ± 1.0" in headline.text
-
-
-def test_a_card_shows_the_verdicts_of_the_study_where_it_has_reports(toy: Toy) -> None:
-    assert "In the study" not in toy.read().text
-    folder = toy.folder / "study" / "toy"
-    folder.mkdir(parents=True)
-    lines = [
-        "row,column,text",
-        "a,d verdict,supported here",
-        "b,d verdict,undecided (one seed)",
-        "c,d verdict,<b>x</b>",
-    ]
-    (folder / "claims.csv").write_text("\n".join([*lines, "d,e verdict,supported here", "a,d n,supported here"]))
-    assert "In the study" not in toy.read().text  # it has no page
-    (toy.folder / "study" / "index.html").touch()
-    (said,) = (element for element in toy.read().all("p") if element.text.startswith("In the study"))
-    assert said.text.split() == ["In", "the", "study:", "2", "supported", "1", "undecided"]
-    (link,) = said.all("a")
-    assert link.attributes["href"] == "../study/index.html#toy"
 
 
 def test_numbers_without_a_spread_leave_its_room(toy: Toy) -> None:

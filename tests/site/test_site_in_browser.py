@@ -18,8 +18,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
+from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
-from recompose.report.claims.verdicts import VERDICTS
 from recompose.report.trust import STATES
 from recompose.site import build
 from recompose.workspace import Workspace

@@ -22,11 +22,6 @@ PROFILE = {
     "trainer": {"precision": "32-true", "threads": 1, "accelerator": "cpu", "devices": 1},
     "toy": {"datasets": ["lengths"], "methods": ["zero", "descent"], "seeds": [0, 1]},
 }
-STUDY = {
-    "based_on": "toy",
-    "allocation": "toy-allocation.yaml",
-    "toy": {"seeds": [100, 101, 102, 103, 104, 105], "looks": [2, 6]},
-}
 SECTION = {
     "datasets": {"lengths": {"seed": 3, "count": 40}},
     "methods": {"zero": {}, "descent": {"training": {"lr": 0.1, "epochs": 40}}},
@@ -44,7 +39,7 @@ def with_toy(root: Path) -> Project:
     text = tracks.read_text().replace("VLC())", "VLC(), Toy())")
     tracks.write_text(text.replace("import GZSL\n", "import GZSL\nfrom recompose.tracks.toy import Toy\n"))
     assert tracks.read_text().count("Toy") == 2
-    project.set({"profile": "toy", "profiles.toy": PROFILE, "profiles.toy-study": STUDY, "toy": SECTION})
+    project.set({"profile": "toy", "profiles.toy": PROFILE, "toy": SECTION})
     stages = YAML(typ="safe").load(root / "dvc.yaml")
     del stages["plots"]
     YAML(typ="safe").dump(stages, root / "dvc.yaml")
@@ -169,42 +164,6 @@ def test_all_that_people_ask_is_answered(project: Project) -> None:
     assert "no paper 'msci' in this profile" in unknown.stderr
 
 
-def test_claims_say_what_another_budget_says(project: Project, tmp_path: Path) -> None:
-    copy = project.copy(tmp_path / "project")
-    longer = {"based_on": "toy", "epochs_factor": 3, "other_budget": None}
-    copy.set({"profiles.toy.other_budget": "toy-long", "profiles.toy-long": longer})
-    copy.commit("Another budget")
-    runs, before = copy.runs().keys(), table(copy, "claims")
-
-    def claims_at_other_budget() -> dict[str, str]:
-        copy.snakemake()
-        audit = json.loads(copy.recompose("audit", "--json").stdout)
-        assert audit["clean"], audit["findings"]
-        cells = table(copy, "claims")
-        assert before.items() <= cells.items()
-        return {row: text for (row, column), text in cells.items() if column == "lengths at another budget"}
-
-    rows = {row for row, _ in before}
-    assert claims_at_other_budget() == dict.fromkeys(rows, "not run at 3 x epochs")
-    assert copy.runs().keys() == runs
-    copy.call("env", "RECOMPOSE_PROFILE=toy-long", "snakemake", "--cores", "all")
-    assert len(copy.runs().keys() - runs) == 4  # two runs of 120 steps, scored; two steps are a variant's own
-    texts = claims_at_other_budget()
-    assert texts.keys() == rows
-    assert all(text.endswith("at 3 x epochs") and "not run" not in text for text in texts.values())
-    assert "at 3 x epochs" in (copy.published / "index.html").read_text()
-    trace = copy.recompose(
-        "trace", "toy/claims", "--row", "steps-help", "--column", "lengths at another budget", "--full"
-    )
-    scored = min(copy.runs().keys() - runs)  # an evaluation
-    assert scored.removeprefix("evaluations/") in trace.stdout
-    scores = copy.root / "results" / scored / "scores.json"
-    scores.chmod(0o644)
-    scores.write_text(scores.read_text().replace("guess", "gusse"))
-    spoiled = json.loads(copy.recompose("audit", "--json", check=False).stdout)
-    assert {finding["state"] for finding in spoiled["findings"]} >= {"tampered"}
-
-
 def test_dvc_has_nothing_left(project: Project) -> None:
     changed = json.loads(project.call("dvc", "status", "--json").stdout)
     assert changed.keys() <= {"data.dvc"}  # which tells of the raw data of the default profile
@@ -226,35 +185,3 @@ def test_an_edit_makes_anew_just_what_it_touches(project: Project, tmp_path: Pat
     copy.snakemake("toy")
     assert copy.runs().keys() == before.keys() | made
     assert table(copy, "table-1") == cells
-
-
-def test_a_study_is_run_until_its_claims_are_decided_and_a_digit_that_was_changed_is_found(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copy = project.copy(tmp_path / "project")
-    wrong = copy.recompose("decide", "--hours", "1", check=False)
-    assert (wrong.returncode, "profiles.toy.allocation" in wrong.stderr) == (1, True)
-    assert "Traceback" not in wrong.stderr
-    monkeypatch.setenv("RECOMPOSE_PROFILE", "toy-study")
-    said = copy.recompose("decide", "--hours", "1")
-    path = copy.root / "toy-allocation.yaml"
-    written = path.read_text()
-    stages = YAML(typ="safe").load(written)["stages"]
-    assert [stage["replicates"]["toy"]["descent-short"] for stage in stages] == [2, 6]
-    assert "2 stages" in said.stdout
-    seeds = {seed for name, seed in evaluations(copy) if name == "descent-short"}
-    assert seeds == {0, 1, *STUDY["toy"]["seeds"]}  # type: ignore[index]
-    copy.commit("A study")
-    audit = json.loads(copy.recompose("audit", "--json").stdout)
-    assert (audit["findings"], audit["unchecked"]) == ([], [])
-    again = copy.recompose("decide", "--hours", "1")
-    assert path.read_text() == written
-    assert "Nothing to be done" in again.stderr
-    number = re.search(r"difference: -?\d\.\d*?([1-8])", written)
-    assert number
-    path.write_text(written[: number.start(1)] + "9" + written[number.end(1) :])
-    spoiled = copy.recompose("audit", "--json", check=False)
-    assert spoiled.returncode == 1
-    findings = json.loads(spoiled.stdout)["findings"]
-    assert {finding["state"] for finding in findings} == {"tampered"}
-    assert all(finding["place"].startswith("toy-allocation.yaml · stage 2 · ") for finding in findings)

@@ -9,11 +9,10 @@ from recompose.records import LenientModel
 EVERY_SEED = "every seed"  # in place of the seed of a value that no seed changes
 
 
-class LookEvidence(LenientModel):
-    """The test of a comparison at one look."""
+class DifferenceTest(LenientModel):
+    """The test of a comparison, before correction."""
 
-    replicates: int  # 0: an unpaired test of all
-    share: float  # of the error that the look may spend
+    replicates: int  # 0: an unpaired test
     difference: float
     p: float  # that there is a difference; of a claim that something is kept: that it is beyond the margin
     p_margin: float  # that the difference is within the margin
@@ -27,12 +26,11 @@ class ComparisonEvidence(LenientModel):
     verdict: str
     margin: float
     is_kept: bool  # the claim is that the difference is within the margin
-    looks: list[LookEvidence]
-    p: float | None  # corrected for looks and comparisons; None: not tested
+    test: DifferenceTest | None = None  # None: not tested
+    p: float | None  # corrected for other comparisons
     p_margin: float | None
     price: str  # the replicates that decide it, if the difference is as measured / if it is zero; empty: unknown
     needed: int | None  # the first of these; None: too many
-    in_new_study: bool = False  # these replicates are those of a new study
 
     @property
     def text(self) -> str:

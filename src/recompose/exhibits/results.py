@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from recompose.inference.sequential import Looks
 from recompose.plan import Plan, Recipe
 
 
@@ -18,10 +17,6 @@ class Results(Protocol):
     def benchmarks(self, track: str) -> list[str]:
         """Return the benchmarks of a track."""
         return self.plan.benchmarks(track)
-
-    def looks(self, track: str) -> Looks | None:
-        """Return the looks that the study's design declares for a track, or None: one look at all replicates."""
-        return self.plan.tracks[track].looks
 
     def data(self, track: str, benchmark: str) -> Recipe:
         """Return the data of a benchmark."""
@@ -63,44 +58,3 @@ class Results(Protocol):
 
     def raw(self, data: Recipe) -> Path:
         """Return the folder of a data set's raw files."""
-
-
-class PartialResults(Results):
-    """A part of other results: subclasses say which evaluations are planned."""
-
-    def __init__(self, results: Results) -> None:
-        self._results = results
-
-    @property
-    def plan(self) -> Plan:
-        return self._results.plan
-
-    def benchmarks(self, track: str) -> list[str]:
-        return self._results.benchmarks(track)
-
-    def looks(self, track: str) -> Looks | None:
-        return self._results.looks(track)
-
-    def data(self, track: str, benchmark: str) -> Recipe:
-        return self._results.data(track, benchmark)
-
-    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        return self._results.planned(track, name, benchmark)
-
-    def is_complete(self, recipe: Recipe) -> bool:
-        return self._results.is_complete(recipe)
-
-    def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
-        return self._results.metrics(evaluation)
-
-    def statistics(self, data: Recipe) -> Mapping[str, float]:
-        return self._results.statistics(data)
-
-    def file(self, recipe: Recipe, name: str) -> Path:
-        return self._results.file(recipe, name)
-
-    def folder(self, recipe: Recipe) -> Path:
-        return self._results.folder(recipe)
-
-    def raw(self, data: Recipe) -> Path:
-        return self._results.raw(data)

@@ -1,1 +1,1 @@
-"""Statistics of differences over replicates: tests, their correction, looks at growing samples, and sample sizes."""
+"""Statistics of differences over replicates and over items: estimates, tests, and their correction."""

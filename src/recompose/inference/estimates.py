@@ -14,6 +14,7 @@ from recompose.errors import ArgumentError
 
 LEVEL = 0.95
 ALPHA = 1 - LEVEL
+POWER = 0.8  # the probability with which a comparison is to be decided
 DECIMALS = 9
 
 

@@ -11,8 +11,7 @@ from scipy.special import betaincinv, ndtri
 from scipy.stats import binom, binomtest
 
 from recompose.errors import ArgumentError
-from recompose.inference.estimates import ALPHA, LEVEL
-from recompose.inference.power import POWER
+from recompose.inference.estimates import ALPHA, LEVEL, POWER
 
 BLOCK = 1 << 22  # numbers in memory at a time
 Statistic = Callable[[np.ndarray], float]

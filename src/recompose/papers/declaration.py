@@ -281,12 +281,6 @@ class Paper(PaperSection):
         return columns.union(*(claim.metrics for claim in self.claims.values()))
 
     @property
-    def headline_methods(self) -> set[str]:
-        """The methods and variants that claims about the table of the headline compare."""
-        claims = (claim for claim in self.claims.values() if claim.artifact == self.first_artifact)
-        return {method for claim in claims for method in claim.methods}
-
-    @property
     def claims_tables(self) -> list[str]:
         """The artifacts that show verdicts on the claims."""
         return [name for name, artifact in self.artifacts.items() if artifact.kind == CLAIMS]

@@ -1,16 +1,14 @@
 """Loading of params.yaml: the parameters of the chosen profile from the file's text."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from recompose.errors import ParamsError, PluginError
 from recompose.files import Document
 from recompose.params.additions import Addition, in_their_file, with_additions, wrong_additions
-from recompose.params.allocation import read_allocation
 from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
-from recompose.params.profiles import apply_overrides, scale_epochs, with_bases, wrong_bases, wrong_other_budget
+from recompose.params.profiles import apply_overrides, with_bases, wrong_bases
 from recompose.params.reading import read_document
 from recompose.params.schema import Forms, Params, ParamsFile, file_schema, params_of
 
@@ -33,20 +31,7 @@ def load_params(
     except (OSError, UnicodeDecodeError) as error:
         message = f"{path} cannot be read: {error}. Run in the root of the project."
         raise ParamsError(message, code="unreadable-file", place=path) from None
-    params = parse_params(text, tracks, str(path), profile, edits, additions)
-    if params.chosen.allocation is None:
-        return params
-    allocation = read_allocation(path.parent / params.chosen.allocation)
-    if allocation and (
-        allocation.profile != params.profile or not allocation.looks.keys() <= params.chosen.tracks.keys()
-    ):
-        place = f"profiles.{params.profile}.allocation"
-        message = (
-            f"{path}: {place}: {params.chosen.allocation} is of the profile {allocation.profile!r} with the tracks "
-            f"{', '.join(allocation.looks)}; name another file"
-        )
-        raise ParamsError(message, code="other-profile", place=place)
-    return replace(params, allocation=allocation)
+    return parse_params(text, tracks, str(path), profile, edits, additions)
 
 
 def parse_params(
@@ -90,10 +75,7 @@ def parse_params(
     if params.chosen.override:
         document = apply_overrides(document, params.profile, source)
         params = _validated(document, schema, tracks, source, additions)
-    if params.chosen.epochs_factor == 1:
-        return params
-    scaled = scale_epochs(document, tracks, params.chosen.epochs_factor)
-    return _validated(scaled, schema, tracks, source, additions)
+    return params
 
 
 def _refuse(source: str, problems: Iterable[Problem], additions: Sequence[Addition]) -> None:
@@ -108,8 +90,7 @@ def _validated(
     mistakes = [*_unknown_profile(document), *mistakes_in(document, schema)]
     _refuse(source, _without_inherited(document, mistakes), additions)
     params = params_of(schema.model_validate(document), tracks)
-    problems = [*_problems_of_budgets(params), *_problems_of_tracks(params, tracks)]
-    _refuse(source, _without_inherited(document, problems), additions)
+    _refuse(source, _without_inherited(document, list(_problems_of_tracks(params, tracks))), additions)
     return params
 
 
@@ -118,13 +99,6 @@ def _unknown_profile(document: Any) -> list[Problem]:
     profiles = document.get("profiles") if isinstance(document, dict) else None
     name = document.get("profile") if profiles else None
     return unknown_name(("profile",), name, profiles) if isinstance(name, str) and isinstance(profiles, dict) else []
-
-
-def _problems_of_budgets(params: Params) -> Iterator[Problem]:
-    factors = {name: profile.epochs_factor for name, profile in params.profiles.items()}
-    for name, profile in params.profiles.items():
-        if profile.other_budget:
-            yield from wrong_other_budget(name, profile.other_budget, factors)
 
 
 def _problems_of_tracks(params: Params, tracks: Forms) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """Profiles: their bases and their overrides."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from recompose.files import Document
@@ -53,28 +53,6 @@ def apply_overrides(document: Document, profile: str, source: str) -> Document:
             raise params_error(f"{source} is wrong:", [problem])
         section[last] = plain(value)
     return document
-
-
-def scale_epochs(document: Document, tracks: Iterable[str], factor: int) -> Document:
-    """Return a copy of the document with the epochs of every method multiplied, on all data sets.
-
-    The document fits the schema.
-    """
-    document = plain(document)
-    for track in tracks:
-        for method in document[track]["methods"].values():
-            for settings in (method, *method.get("per_dataset", {}).values()):
-                if "epochs" in settings.get("training", {}):
-                    settings["training"]["epochs"] *= factor
-    return document
-
-
-def wrong_other_budget(name: str, other: str, factors: dict[str, int]) -> Iterator[Problem]:
-    """Yield the problems of the profile at another budget that a profile names, given the factor of each profile."""
-    place = ("profiles", name, "other_budget")
-    yield from unknown_name(place, other, factors)
-    if other in factors and factors[other] == factors[name]:
-        yield Problem(place, f"{other} has the same epochs_factor, {factors[name]}", "same-budget")
 
 
 def _profiles(document: Document) -> dict[str, Document]:

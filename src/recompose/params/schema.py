@@ -7,14 +7,11 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import Discriminator, Field, Tag, create_model
 
 from recompose.files import Document
-from recompose.params.allocation import Allocation
 from recompose.params.mistakes import Problem
 from recompose.params.sections import (
     Backbone,
     Bundled,
     Classifier,
-    Count,
-    FileName,
     Name,
     Pretrained,
     Released,
@@ -52,9 +49,6 @@ class Profile:
     tracks: dict[str, Section]  # the choices from each track that the profile has
     based_on: str | None = None
     override: Document = field(default_factory=dict)
-    allocation: str | None = None  # the file that says how often each method and variant is repeated
-    epochs_factor: int = 1  # of every method's epochs
-    other_budget: str | None = None  # a profile with another one, whose verdicts stand beside this one's
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,6 @@ class Params:
     profiles: dict[str, Profile]
     backbones: dict[str, Backbone]
     tracks: dict[str, Section]
-    allocation: Allocation | None = None  # of the chosen profile, if it has one and it was chosen
 
     @property
     def chosen(self) -> Profile:
@@ -103,21 +96,6 @@ class ProfileSection(Section):
         description="The profile that this one builds on: mappings merge, lists and other values replace.",
     )
     trainer: Trainer = Field(description="The hardware settings of training.")
-    allocation: FileName | None = Field(
-        default=None,
-        description="A file beside params.yaml with the number of replicates of each method and variant, which "
-        "`recompose decide` writes. Without the file, seeds are as declared.",
-    )
-    epochs_factor: Count = Field(
-        default=1,
-        description="Factor of the epochs of every method, after overrides. Data, warm-up steps, schedules by epoch "
-        "and epochs that a variant sets stay.",
-    )
-    other_budget: Name | None = Field(
-        default=None,
-        description="A profile with another `epochs_factor`, which is run on its own. Tables of claims show its "
-        "verdicts beside their own, and say where they differ.",
-    )
     override: Document = Field(
         default={},
         description="Values that replace those of other sections, each under its dotted path.",
@@ -166,12 +144,4 @@ def params_of(file: ParamsFile, tracks: Forms) -> Params:
 
 def _profile_of(section: ProfileSection, tracks: Forms) -> Profile:
     chosen = {name: choice for name in tracks if (choice := getattr(section, name)) is not None}
-    return Profile(
-        section.trainer,
-        chosen,
-        section.based_on,
-        section.override,
-        section.allocation,
-        section.epochs_factor,
-        section.other_budget,
-    )
+    return Profile(section.trainer, chosen, section.based_on, section.override)

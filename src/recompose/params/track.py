@@ -1,25 +1,16 @@
 """The common parts of tracks' sections: data sets, and methods whose settings may differ between data sets."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import Field, create_model
 
 from recompose.files import Document
-from recompose.inference.sequential import Looks
 from recompose.params.merging import merged
 from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
-from recompose.params.sections import Count, Distinct, Name, Names, Section, Seed
+from recompose.params.sections import Distinct, Name, Names, Section, Seed
 
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct]
-
-
-def _valid_looks(sizes: list[int]) -> list[int]:
-    Looks(tuple(sizes))
-    return sizes
-
-
-LookSizes = Annotated[list[Count], AfterValidator(_valid_looks)]
 
 
 class MethodForm(Protocol):
@@ -104,16 +95,6 @@ class TrackChoice(Section):
         description="Run variants that papers mark `every_seed` with all seeds of methods; otherwise with those of "
         "ablations, unless they are rows of a paper's headline table.",
     )
-    looks: LookSizes | None = Field(
-        default=None,
-        description="Numbers of replicates at which claims are tested, at most five, declared before the study; null: "
-        "once, with all replicates.",
-    )
-    extent: Literal["all", "headline"] = Field(
-        default="all",
-        description="`headline`: of the methods and variants only those that claims about a paper's headline table "
-        "compare.",
-    )
     papers: Annotated[list[str], Field(min_length=1), Distinct] | None = Field(
         default=None,
         description="Papers whose artifacts are made, with the variants that they declare; null: all of the track.",
@@ -128,6 +109,3 @@ class TrackChoice(Section):
             yield from unknown_name(("datasets", number), name, section.datasets)
         for number, name in enumerate(self.methods):
             yield from unknown_name(("methods", number), name, section.method_forms)
-        if self.looks and self.looks[-1] > len(self.seeds):
-            message = f"the last look is at {self.looks[-1]} replicates, but there are {len(self.seeds)} seeds"
-            yield Problem(("looks",), message, "few-seeds")

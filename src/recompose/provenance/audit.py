@@ -8,12 +8,10 @@ from recompose.files import Document
 from recompose.papers.declaration import Paper
 from recompose.programs import git
 from recompose.progress import say
-from recompose.provenance.checks.allocation import check_allocation
 from recompose.provenance.checks.artifacts import ArtifactCheck
 from recompose.provenance.checks.documents import check_documents
 from recompose.provenance.checks.index import check_index
 from recompose.provenance.checks.lock import check_lock
-from recompose.provenance.checks.recorded import Audited
 from recompose.provenance.checks.stored import StoredCheck
 from recompose.report.documents import Sources
 from recompose.report.findings import Audit, AuditReport, Finding
@@ -99,8 +97,8 @@ def audit(
     *,
     drawing: bool = True,
 ) -> Audit:
-    """Check every artifact, every byte that it was made from, the index of the reports, and the stages of a study;
-    compare the reports with dvc.lock where no results are stored.
+    """Check every artifact, every byte that it was made from, and the index of the reports; compare the reports with
+    dvc.lock where no results are stored.
 
     Args:
         work: the workspace of the reports.
@@ -118,8 +116,6 @@ def audit(
             check.draw_again()
     whole = checks.audit()
     whole.report.add(index)
-    say("audit: the stages of the study", detail=True)
-    whole.report.add(check_allocation(work, papers, Audited(work, published, checks.stored.numbers)))
     if not work.plan.of("evaluations") or not any(map(work.store.is_complete, work.plan.of("evaluations"))):
         whole.report.add(check_lock(work.root))
     if any("uncommitted" in states.values() for states in whole.states.values()):

@@ -31,7 +31,7 @@ from recompose.workspace import Workspace
 
 RELEASE, CHECKSUMS, ZENODO = "release.json", "SHA256SUMS", ".zenodo.json"
 SCORED = ("data", "evaluations")  # the kinds of results from which all numbers follow
-ALSO = ("requirements.lock", "data.dvc", "allocation.yaml", "pyproject.toml")  # beside the files of a crate
+ALSO = ("requirements.lock", "data.dvc", "pyproject.toml")  # beside the files of a crate
 ENDING = ".tar.gz"
 README = """\
 # Reports of the profile {release.profile}, with their scores

@@ -71,7 +71,7 @@ def _profile(work: Workspace, name: str) -> Settings:
     sections = {track: section.model_dump(by_alias=True) for track, section in params.tracks.items()}
     backbones = {backbone: section.model_dump(by_alias=True) for backbone, section in params.backbones.items()}
     choices = {track: choice.model_dump(by_alias=True) for track, choice in params.chosen.tracks.items()}
-    chosen = {"trainer": params.chosen.trainer.model_dump(), "epochs_factor": params.chosen.epochs_factor, **choices}
+    chosen = {"trainer": params.chosen.trainer.model_dump(), **choices}
     return {"profile": chosen, "backbones": backbones, **sections}
 
 

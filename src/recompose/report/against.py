@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from recompose.claims.cells import Basis
+from recompose.claims.differences import number_text
+from recompose.claims.verdicts import TestedComparison, compare_all, comparisons_of, planned_claims
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
-from recompose.report.claims.cells import Basis
-from recompose.report.claims.paper_tests import compare_all, planned_claims
-from recompose.report.claims.sides import number_text
-from recompose.report.claims.verdicts import TestedComparison, comparisons_of
 from recompose.report.measured import metrics
 
 

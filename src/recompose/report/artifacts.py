@@ -11,7 +11,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.report.formats import to_csv, to_latex, to_markdown
-from recompose.report.kinds import artifact_files, artifact_recipe, evaluations_of, is_figure, other_budget_evaluations
+from recompose.report.kinds import artifact_files, artifact_recipe, evaluations_of, is_figure
 from recompose.report.lineage import Lineage, LineageCell, PlannedEvaluations, lineage_path
 from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
@@ -32,8 +32,7 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         make = _make_figure if is_figure(paper, name) else _make_table
         cells = make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
-        evaluations = evaluations_of(results.plan, paper, name) | other_budget_evaluations(results.plan, paper, name)
-        lineage = lineage_of(results, paper.track, cells, evaluations, written)
+        lineage = lineage_of(results, paper.track, cells, evaluations_of(results.plan, paper, name), written)
         recipe = artifact_recipe(results.plan, paper, name).digest
         lineage.model_copy(update={"recipe": recipe}).write(lineage_path(stem))
         missing |= {key for cell in cells for key in set(cell.expected) - set(cell.made_from)}

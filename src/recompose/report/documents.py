@@ -11,7 +11,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import typer
@@ -21,14 +21,10 @@ from recompose.errors import TraceError
 from recompose.exhibits.metric import Metric
 from recompose.files import write_text
 from recompose.papers.declaration import Paper
-from recompose.params import Params
 from recompose.params.mistakes import nearest
 from recompose.params.reference import section_reference
 from recompose.plugins import Declaration
 from recompose.report.kinds import kind_of
-from recompose.report.published import PublishedLineage
-from recompose.report.study import STUDY, verdicts_in
-from recompose.report.training_budgets import budgets_table
 from recompose.tracks.track import COSTS, Track
 
 BLOCK = re.compile(r"<!-- (number|generated): (.*?) -->(.*?)<!-- /\1 -->", re.DOTALL)
@@ -160,8 +156,6 @@ def generated_tables(
     app: typer.Typer,
     reports: Path,
     place: str,
-    params: Params,
-    published: PublishedLineage,
 ) -> dict[str, str]:
     """Return the generated tables of the documents, by name.
 
@@ -171,8 +165,6 @@ def generated_tables(
         app: the command line, which this module cannot import.
         reports: the folder of the profile's reports.
         place: the same as README.md links to it, such as ``reports/demo``.
-        params: of the profile.
-        published: its reports, with the time of each run.
     """
     papers = list(papers)
     return {
@@ -181,41 +173,40 @@ def generated_tables(
         "commands": commands_reference(app),
         **{f"metrics-{track.name}": metrics_table(_metrics_of(track)) for track in tracks},
         "metrics-cost": metrics_table(COSTS),
-        "budgets": budgets_table(params, published),
         "plugin": section_reference(Declaration, "`plugin.yaml`"),
     }
 
 
 def papers_table(papers: Iterable[Paper], reports: Path, place: str) -> str:
-    """Return a table of this package's papers with their artifacts, claims and verdicts, and links into the reports.
-
-    Verdicts are those of the study where its reports are there: it has the replicates that decide claims.
-    """
-    study = reports.with_name(STUDY)
-    judged = study if study.is_dir() else reports
-    judged_place = str(PurePosixPath(place).with_name(judged.name))
+    """Return a table of this package's papers with their artifacts, claims and verdicts, and links into the reports."""
     rows = [
-        f"| paper | tables | figures | claims | verdicts in the {judged.name} | start at |",
+        f"| paper | tables | figures | claims | verdicts in the {reports.name} | start at |",
         "| --- | ---: | ---: | ---: | --- | --- |",
     ]
     for paper in (paper for paper in papers if paper.is_shipped):
         kinds = Counter(kind_of(paper, name) for name in paper.artifacts)
         start = paper.headline.artifact if paper.headline else next(iter(paper.artifacts))
-        claims = judged / paper.name / "claims.csv"
-        counts = Counter(verdicts_in(claims) if claims.is_file() else {}).most_common()
+        counts = Counter(_verdicts_in(reports / paper.name / "claims.csv")).most_common()
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts)
         link = f", [{_cell(paper.venue or 'notes')}](src/recompose/papers/{paper.name}/notes.md)"
         notes = link if (paper.folder / "notes.md").exists() else ""
         links = ", ".join(
-            f"[{name}]({folder}/{paper.name}/{name}.md)"
-            for folder, name in ((place, start), (judged_place, "claims"))
-            if name in paper.artifacts
+            f"[{name}]({place}/{paper.name}/{name}.md)" for name in (start, "claims") if name in paper.artifacts
         )
         rows.append(
             f"| **{paper.name}**: {_cell(paper.title)}{notes} | {kinds['table']} | {kinds['figure']} | "
             f"{len(paper.claims)} | {verdicts or 'not measured'} | {links} |"
         )
     return "\n".join(rows)
+
+
+def _verdicts_in(file: Path) -> Iterator[str]:
+    """Yield the verdicts on claims in a file of them, of all data sets together; none if the file is not there."""
+    if file.is_file():
+        with file.open(newline="", encoding="utf-8") as lines:
+            for cell in csv.DictReader(lines):
+                if cell["column"].endswith(" verdict"):
+                    yield cell["text"].partition(" (")[0]
 
 
 def flags_table(papers: Iterable[Paper]) -> str:

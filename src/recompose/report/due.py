@@ -7,7 +7,7 @@ from recompose.errors import DamagedError
 from recompose.files import Document, read_json
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe, other_budget_inputs
+from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
 from recompose.report.lineage import INDEX, UNREADABLE, lineage_path
 from recompose.workspace import Workspace
 
@@ -36,7 +36,6 @@ def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
             return True
         records = lineage["records"]
         evaluations = [need for need in recipe.needs.values() if need.kind == "evaluations"]
-        evaluations += filter(work.store.is_complete, other_budget_inputs(work.plan, paper, name))  # shown where run
         described = (_digests(records[need.key]) == _stored_digests(work, need) for need in evaluations)
         written = {file: sha256_file(path.with_name(file)) for file in artifact_files(paper, name)[:-1]}
         return lineage["files"] != written or not all(described)

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from recompose.claims.cells import verdict_counts
+from recompose.claims.outcome import reading
 from recompose.digest import sha256_file
 from recompose.exhibits.cells import Cell
 from recompose.files import write_text
@@ -10,8 +12,6 @@ from recompose.papers.declaration import PRINTED, Paper
 from recompose.params import json_schema, reference
 from recompose.records import BuildInfo
 from recompose.report import retraining
-from recompose.report.claims.cells import verdict_counts
-from recompose.report.claims.outcome import reading
 from recompose.report.formats import escape_markdown
 from recompose.report.kinds import index_recipe
 from recompose.report.lineage import INDEX, MADE, ReportIndex, write_made

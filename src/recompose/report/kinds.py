@@ -9,7 +9,6 @@ from recompose.papers.declaration import AGAINST, CLAIMS, DIFFERING, FOREST, Pap
 from recompose.params import json_schema
 from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Recipe
-from recompose.report.study import study_claims
 from recompose.tracks import FORMS, TRACKS
 from recompose.workspace import Workspace
 
@@ -72,8 +71,6 @@ def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
     planned = evaluations_of(plan, paper, name).values()
     evaluations = {evaluation.key: evaluation for recipes in planned for evaluation in recipes}
     document = {"artifact": f"{paper.name}/{name}", "declared": declaration_digest(paper, name)}
-    if keys := [evaluation.key for evaluation in other_budget_inputs(plan, paper, name)]:
-        document["other_budget"] = digest(keys)
     labels = {"paper": paper.name, "artifact": name}
     return Recipe(
         "artifacts", f"{paper.name}/{name}", document, data | evaluations, fingerprint(modules), paper.track, labels
@@ -96,25 +93,6 @@ def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str],
             by_method = dict(zip(by_method, shared_replicates(list(by_method.values())), strict=True))
         evaluations |= {(method, benchmark): recipes for method, recipes in by_method.items()}
     return evaluations
-
-
-def other_budget_evaluations(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str], list[Recipe]]:
-    """Return the evaluations of another budget that an artifact shows if they were run, by name at that budget and
-    benchmark.
-    """
-    if plan.other_budget is None or paper.artifacts[name].kind != CLAIMS:
-        return {}
-    names = map(plan.other_budget.name_of, sorted(paper.methods_of(name)))
-    benchmarks = paper.benchmarks_among(plan.benchmarks(paper.track))
-    places = [(method, benchmark) for method in names for benchmark in benchmarks]
-    planned = {place: plan.evaluations(paper.track, *place) for place in places}
-    return {place: recipes for place, recipes in planned.items() if recipes}
-
-
-def other_budget_inputs(plan: Plan, paper: Paper, name: str) -> list[Recipe]:
-    """Return the evaluations of another budget that an artifact shows if they were run, each once."""
-    by_place = other_budget_evaluations(plan, paper, name).values()
-    return list({evaluation.key: evaluation for recipes in by_place for evaluation in recipes}.values())
 
 
 def declaration_digest(paper: Paper, name: str) -> str:
@@ -141,12 +119,10 @@ def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
     modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
     modules += [track.samples.partition(":")[0] for track in TRACKS.values() if track.samples]
     parameters = digest(json_schema(FORMS))
-    study = {name: sha256_file(file) for name, file in study_claims(work.reports, papers).items()}
     document = {
         "notes": notes,
         "page": assets,
         "profile": work.params.profile,
         "parameters": parameters,
-        "study": study,
     }
     return Recipe("report", "index", document, artifacts, fingerprint(modules), labels={})

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from recompose.claims.cells import note, summary, verdicts
 from recompose.exhibits.cells import Cell, Table
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import AGAINST, CLAIMS, DIFFERING, Artifact, Paper
 from recompose.papers.printed import number_in
 from recompose.report.against import against
-from recompose.report.claims.cells import OTHER_BUDGET, note, summary, verdicts
 from recompose.report.comparisons import comparisons
 from recompose.report.differing import differing_settings
 from recompose.report.intervals import intervals
@@ -51,7 +51,6 @@ def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
     notes = (
         seeds_note(results, paper, name),
         note(paper, artifact) if is_claims else artifact.note,
-        budget_note(results, artifact),
     )
     return Table(
         paper=paper.name,
@@ -80,17 +79,6 @@ def seeds_note(results: Results, paper: Paper, name: str) -> str:
     }
     shared = "; ".join(f"{benchmark} {', '.join(map(str, seeds))}" for benchmark, seeds in fewer.items())
     return f"Rows are compared at the seeds that all of them share ({shared}); some rows have more." if shared else ""
-
-
-def budget_note(results: Results, artifact: Artifact) -> str:
-    """Return a note on the column of another budget; empty if there is none."""
-    if artifact.kind != CLAIMS or results.plan.other_budget is None:
-        return ""
-    return (
-        f'"{OTHER_BUDGET}" repeats the comparisons of headlines with {results.plan.other_budget.label} of every method '
-        "and the same data, corrected for each other. A claim depends on the budget if it is decided at both and the "
-        "verdicts differ."
-    )
 
 
 def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:

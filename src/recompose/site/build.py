@@ -14,7 +14,6 @@ from markdown_it import MarkdownIt
 from PIL import Image
 
 from recompose.report.index import PAGE
-from recompose.report.study import STUDY, study_claims, verdicts_in
 from recompose.site.document import Site
 from recompose.site.forest import forest_lines
 from recompose.site.scope import png_address
@@ -38,11 +37,7 @@ def pages(site: Site, reports: Path) -> dict[str, str]:
     There are such files only where the details would make the page too long.
     """
     document = site.document()
-    study = reports.with_name(STUDY) / PAGE
-    document["study"] = f"../{STUDY}/{PAGE}" if reports.name != STUDY and study.is_file() else ""
-    in_study = study_claims(reports, site.papers)
     for paper in document["papers"]:
-        paper["in_study"] = verdicts_in(in_study[paper["name"]]) if paper["name"] in in_study else {}
         paper["notes_html"] = notes_html(paper["notes"])
         for artifact in paper["artifacts"]:
             stem = reports / paper["name"] / artifact["name"]

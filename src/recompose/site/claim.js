@@ -13,14 +13,6 @@ function pairTable(comparison) {
   return tableOf(`Values of ${comparison.text}, pair by pair`, ["seed", ...comparison.sides, "difference"], rows);
 }
 
-function lookTable(comparison) {
-  const rows = comparison.looks.map((look) => element("tr", {},
-    element("th", { scope: "row", text: look.replicates || "all, unpaired" }),
-    ...[look.share, look.difference, look.p, look.p_margin].map((text) => element("td", { text }))));
-  const within = comparison.is_kept ? "p that it is kept" : "p within the margin";
-  return tableOf(`Looks at ${comparison.text}`, ["replicates", "share of the error", "difference", "p", within], rows);
-}
-
 function priceText(price) {
   if (!price.length) return "";
   return `${price[0]} replicates decide it with 80 % probability if the difference is as measured, ${price[1]} if there is none`;
@@ -37,9 +29,9 @@ function comparisonNodes(comparison, claim) {
       ["95 % interval", comparison.interval],
       ["margin", `${comparison.is_kept ? "to be within " : ""}${comparison.margin}${unit}`],
       ["corrected p", comparison.p !== "-" && `${comparison.p} of a difference (of ${claim.family} comparisons), ${comparison.p_margin} within the margin (of ${claim.margin_family})`],
+      ["before correction", comparison.test && `p ${comparison.test.p} of a difference, ${comparison.test.p_margin} within the margin; ${comparison.test.replicates ? `${comparison.test.replicates} pairs` : "unpaired"}`],
       ["price", priceText(comparison.price)],
     ]),
-    ...(comparison.looks.length ? [lookTable(comparison)] : []),
   ];
 }
 

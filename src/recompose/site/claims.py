@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, LookEvidence
+from recompose.claims.differences import number_text
+from recompose.claims.outcome import reading
+from recompose.claims.verdicts import probability_text
+from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.files import Document
 from recompose.papers.declaration import Claim
-from recompose.report.claims.outcome import reading
-from recompose.report.claims.sides import number_text
-from recompose.report.claims.verdicts import probability_text
 from recompose.report.lineage import Lineage, LineageCell
 from recompose.tracks import TRACKS
 
@@ -57,16 +57,16 @@ def _comparison(
     evidence: ClaimEvidence, comparison: ComparisonEvidence, digits: int, keys: Mapping[str, Mapping[str, str]]
 ) -> Document:
     differences = evidence.differences(comparison)
-    looks = [_look(look, digits) for look in comparison.looks]
+    test = comparison.test and _test(comparison.test, digits)
     return {
         "text": comparison.text,
         "sides": comparison.sides,
         "verdict": comparison.verdict,
-        "difference": looks[-1]["difference"] if looks else _mean_text(differences, digits),
+        "difference": test["difference"] if test else _mean_text(differences, digits),
         "margin": f"{comparison.margin:g}",
         "is_kept": comparison.is_kept,
         "pairs": list(_pairs(evidence, comparison, digits, keys)),
-        "looks": looks,
+        "test": test,
         "p": probability_text(comparison.p),
         "p_margin": probability_text(comparison.p_margin),
         "price": comparison.price.split(" / ") if comparison.price else [],
@@ -108,11 +108,10 @@ def _value(value: float | None, digits: int, key: str) -> Document:
     return {"text": "" if value is None else number_text(value, digits), "key": "" if value is None else key}
 
 
-def _look(look: LookEvidence, digits: int) -> Document:
+def _test(test: DifferenceTest, digits: int) -> Document:
     return {
-        "replicates": look.replicates,
-        "share": f"{look.share:.3g}",
-        "difference": number_text(look.difference, digits, "+"),
-        "p": probability_text(look.p),
-        "p_margin": probability_text(look.p_margin),
+        "replicates": test.replicates,
+        "difference": number_text(test.difference, digits, "+"),
+        "p": probability_text(test.p),
+        "p_margin": probability_text(test.p_margin),
     }

@@ -4,6 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from recompose.claims.cells import PARTS, note, verdict_counts
+from recompose.claims.differences import number_text
+from recompose.claims.outcome import JudgedClaim, generalisation, outcome, reading, scope_text
 from recompose.digest import short
 from recompose.errors import ParamsError
 from recompose.exhibits.cells import Cell
@@ -11,10 +14,6 @@ from recompose.files import Document, read_text
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Artifact, Paper, View
 from recompose.params import Params
 from recompose.records import StableRecord, code_text, flat
-from recompose.report.claims.budgets import DEPENDS
-from recompose.report.claims.cells import OTHER_BUDGET, PARTS, note, verdict_counts
-from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome, reading, scope_text
-from recompose.report.claims.sides import number_text
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure, kind_of
@@ -126,9 +125,8 @@ class Site:
 
 
 def _judged(test: Document) -> JudgedClaim:
-    cell, other = test["verdict"], test.get(OTHER_BUDGET)
-    is_dependent = other is not None and other["text"].startswith(DEPENDS)
-    return JudgedClaim.of(cell["row"], cell["text"], cell["n"], cell["evidence"], is_dependent)
+    cell = test["verdict"]
+    return JudgedClaim.of(cell["row"], cell["text"], cell["n"], cell["evidence"])
 
 
 def _notes(paper: Paper) -> str:
@@ -291,7 +289,7 @@ def _claims(paper: Paper, measured: list[Document]) -> Iterator[Document]:
     for name, claim in paper.claims.items():
         by_benchmark: dict[str, Document] = {}
         for cell in measured:
-            if cell["row"] == name and cell["part"] in (*PARTS, OTHER_BUDGET):
+            if cell["row"] == name and cell["part"] in PARTS:
                 parts = by_benchmark.setdefault(cell["benchmark"], {"dataset": cell["benchmark"]})
                 parts[cell["part"]] = cell
                 if cell["part"] == "verdict":

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from recompose.report.claims.sides import number_text
+from recompose.claims.differences import number_text
 
 
 def forest_lines(digits: Mapping[str, int], path: Path) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.tree import Tree
 
 from recompose.digest import short
-from recompose.exhibits.evidence import ClaimEvidence, ComparisonEvidence, LookEvidence
+from recompose.exhibits.evidence import ClaimEvidence, ComparisonEvidence
 from recompose.files import Document
 from recompose.provenance.cell_place import place_text
 from recompose.provenance.diff import Diff
@@ -64,27 +64,24 @@ def _add_evidence(tree: Tree, evidence: ClaimEvidence) -> None:
 
 
 def _comparison_lines(evidence: ClaimEvidence, comparison: ComparisonEvidence) -> Iterator[str]:
-    """Yield the differences, the looks, the correction and the price of a comparison."""
+    """Yield the differences, the test, its correction and the price of a comparison."""
     if differences := evidence.differences(comparison):
         yield f"differences by replicate (seed): {_by_seed(differences)}"
     question = "beyond the margin" if comparison.is_kept else "different from zero"
-    for look in comparison.looks:
-        yield f"{_look_text(look)}; p {look.p:.4g} ({question}), {look.p_margin:.4g} (within the margin)"
-    if (left := 1 - sum(look.share for look in comparison.looks)) > 0.0005 and comparison.looks:
-        yield f"{100 * left:.1f} % of the error is left for later looks"
+    if test := comparison.test:
+        replicates = f"{test.replicates} replicates" if test.replicates else "all replicates, unpaired"
+        yield (
+            f"{replicates}: difference {test.difference:+.4g}; p {test.p:.4g} ({question}), {test.p_margin:.4g} "
+            "(within the margin)"
+        )
     if comparison.p is not None and comparison.p_margin is not None:
         yield (
-            f"after correction for looks and comparisons (Holm): p {comparison.p:.4g} ({question}, among "
+            f"after correction for other comparisons (Holm): p {comparison.p:.4g} ({question}, among "
             f"{evidence.family}), {comparison.p_margin:.4g} (within the margin of {comparison.margin:g}, among "
             f"{evidence.margin_family})"
         )
     if comparison.price:
         yield f"replicates that decide it, if the difference is as measured / if it is zero: {comparison.price}"
-
-
-def _look_text(look: LookEvidence) -> str:
-    replicates = f"look at {look.replicates} replicates" if look.replicates else "all replicates, unpaired"
-    return f"{replicates}, {100 * look.share:.1f} % of the error: difference {look.difference:+.4g}"
 
 
 def _by_seed(values: Mapping[str, float]) -> str:

@@ -141,10 +141,9 @@ def _claim_lines(traced: TraceResult, paper: Paper | None) -> Iterator[Line]:
 def _comparison_text(evidence: ClaimEvidence, comparison: ComparisonEvidence) -> str:
     """Return a comparison in one sentence: verdict, difference, p after correction, and price."""
     parts = [f"{comparison.text}: {comparison.verdict}"]
-    if comparison.looks:
-        look = comparison.looks[-1]
-        replicates = pluralize(look.replicates, "replicate") if look.replicates else "all replicates, unpaired"
-        parts.append(f"{look.difference:+.4g} at {replicates}")
+    if test := comparison.test:
+        replicates = pluralize(test.replicates, "replicate") if test.replicates else "all replicates, unpaired"
+        parts.append(f"{test.difference:+.4g} at {replicates}")
     if comparison.p is not None and comparison.p_margin is not None:
         within = f"{comparison.p_margin:.3g} (within {comparison.margin:g})"
         parts.append(f"p {comparison.p:.3g} ({'beyond it' if comparison.is_kept else 'not zero'}), {within}")

@@ -9,11 +9,9 @@ from recompose.digest import digest
 from recompose.errors import ParamsError, PlanError
 from recompose.files import Document
 from recompose.fingerprint import fingerprint
-from recompose.inference.sequential import Looks
 from recompose.papers.comparison import ComparedVariant
 from recompose.papers.declaration import Variant, declared_variants, papers_of
 from recompose.params import Archive, GivenGrids, Params, Section
-from recompose.params.allocation import REMEDY
 from recompose.params.merging import plain
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
@@ -92,9 +90,8 @@ class Runs(ABC):
         """Return the track's part of the plan of the chosen profile.
 
         Raises:
-            PlanError: the profile leaves out, or has an allocation for, what is not declared.
+            PlanError: the profile leaves out what is not declared.
         """
-        self._check_allocated()
         evaluations = {
             (name, dataset): tuple(
                 self.evaluation(name, variant, self.data(dataset, seed), seed)
@@ -107,8 +104,7 @@ class Runs(ABC):
         planned = {name for name, _ in evaluations}
         methods = tuple(name for name in self.choice.methods if name in planned)
         first = {name: self.data(name, self.choice.seeds[0]) for name in self.choice.datasets}
-        looks = Looks(tuple(self.choice.looks)) if self.choice.looks else None
-        return TrackPlan(first, evaluations, methods, looks, self.choice.papers)
+        return TrackPlan(first, evaluations, methods, self.choice.papers)
 
     def data(self, name: str, seed: int) -> Recipe:
         """Return the recipe of a data set, or of a synthetic one's replicate of this seed."""
@@ -118,9 +114,7 @@ class Runs(ABC):
         return self.adapters[self.section.datasets[dataset].adapter]
 
     def names(self) -> Iterator[tuple[str, Variant]]:
-        """Yield the profile's methods, then those variants of its papers whose method and backbone it has, as far as
-        its extent has them.
-        """
+        """Yield the profile's methods, then those variants of its papers whose method and backbone it has."""
         plain = {name: self.plain(name) for name in self.choice.methods}
         self._check_papers()
         self._check_left_out()
@@ -132,11 +126,8 @@ class Runs(ABC):
                 yield name, variant
 
     def _asked_names(self) -> set[str]:
-        """Return the methods and variants that the profile's papers and extent ask for."""
-        papers = papers_of(self.track, self.choice.papers)
-        if self.choice.extent == "headline":
-            return {name for paper in papers for name in paper.headline_methods}
-        declared = {name for paper in papers for name in paper.variants}
+        """Return the methods and variants that the profile's papers ask for."""
+        declared = {name for paper in papers_of(self.track, self.choice.papers) for name in paper.variants}
         return {*self.choice.methods, *self.variants} - (declared_variants(self.track).keys() - declared)
 
     def _check_papers(self) -> None:
@@ -164,22 +155,6 @@ class Runs(ABC):
                 message = f"params.yaml: {place}: no paper has a variant {name!r}{nearest(name, self.variants)}"
                 raise PlanError(message, code="unknown-variant", place=place)
 
-    def _check_allocated(self) -> None:
-        """Check that the profile has all methods and variants of its allocation.
-
-        Raises:
-            PlanError: it lacks one; the message names the nearest one.
-        """
-        allocation, known = self.params.allocation, {name for name, _ in self.names()}
-        for name in allocation.replicates.get(self.track, {}) if allocation else ():
-            if name not in known:
-                file = self.params.chosen.allocation
-                message = (
-                    f"{file}: the profile {self.params.profile} has no {name!r} in {self.track}{nearest(name, known)}; "
-                    f"{REMEDY}"
-                )
-                raise PlanError(message, code="unknown-name", place=f"{file}: {self.track}.{name}")
-
     def plain(self, method: str) -> Variant:
         """Return a method as params.yaml has it."""
         return Variant(method=method, datasets=list(self.choice.datasets))
@@ -189,13 +164,8 @@ class Runs(ABC):
         choice = self.choice
         if not (self.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
             return [0]
-        allocation = self.params.allocation
-        allocated = allocation.replicates.get(self.track, {}) if allocation else {}
-        if name in allocated:
-            return choice.seeds[: allocated[name]]
         if self._is_repeated(name, variant):
-            # an allocation names what claims compare; the rest of their tables is repeated as often as its first look
-            return choice.seeds[: choice.looks[0] if allocation and choice.looks else None]
+            return list(choice.seeds)
         of_readings = (
             [seed for seed in choice.interpretation_seeds or () if seed in choice.seeds]
             if variant.interpretation

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from recompose.exhibits.metric import Metric
 from recompose.files import write_json, write_text
 from recompose.fingerprint import fingerprint
-from recompose.inference.sequential import Looks
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.params.merging import merged
@@ -43,13 +42,10 @@ class Toy(Track):
             for benchmark, data in benchmarks.items()
             if benchmark in variant.datasets
         }
-        looks = Looks(tuple(choice.looks)) if choice.looks else None
-        return TrackPlan(benchmarks, evaluations, tuple(choice.methods), looks)
+        return TrackPlan(benchmarks, evaluations, tuple(choice.methods))
 
     def _evaluations(self, params: Params, name: str, variant: Variant, data: Recipe) -> Iterator[Recipe]:
         seeds = params.chosen.tracks[self.name].seeds if variant.method in TRAINED else [0]
-        if params.allocation:
-            seeds = seeds[: params.allocation.replicates[self.name][name]]
         for seed in seeds:
             settings = merged(self.settings(params, variant.method, data.name), variant.settings)
             labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}

@@ -53,7 +53,6 @@ class ToyChoice(Section):
     datasets: list[str] = Field(description="The data sets that methods run on.")
     methods: list[str] = Field(description="The methods that are run.")
     seeds: list[Seed] = Field(description="Of the runs.")
-    looks: list[Count] | None = Field(default=None, description="When claims are tested.")
 
 
 def _problems(section: ToySection, choice: ToyChoice | None, backbones: Collection[str]) -> Iterable[Problem]:

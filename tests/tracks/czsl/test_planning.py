@@ -172,11 +172,6 @@ def test_a_profile_may_choose_among_the_papers_of_a_track() -> None:
     assert others & names
     assert {name for name, _ in chosen.evaluations} == names - others
     assert chosen.methods == everything.methods
-    headline = planned(
-        "large", "profiles.large.czsl.papers=[duplex]", "profiles.large.czsl.extent=headline", variants={}
-    )
-    assert "msci" not in {name for name, _ in headline.evaluations}
-    assert "duplex" in {name for name, _ in headline.evaluations}
 
 
 @pytest.mark.parametrize(("name", "near"), [("mcsi", "msci"), ("crest", "")])  # a typing mistake; another track's
@@ -184,12 +179,6 @@ def test_to_choose_a_paper_that_the_track_does_not_have_is_an_error(name: str, n
     with raises(PlanError, "unknown-paper", "profiles.large.czsl.papers") as caught:
         planned("large", f"profiles.large.czsl.papers=[{name}]", variants=VARIANTS)
     assert f"has no paper '{name}'" in str(caught.value) and near in str(caught.value)
-
-
-def test_an_extent_of_headlines_has_what_their_claims_compare() -> None:
-    plan = planned("large", "profiles.large.czsl.extent=headline", variants=declared_variants("czsl"))
-    compared = {"clip", "coop", "csp", "gipcol", "dfsp", "troika", "msci", "duplex"}  # in tables 2 and 3, by the papers
-    assert {name for name, _ in plan.evaluations} == set(plan.methods) == compared
 
 
 @pytest.mark.parametrize("name", ["oftn", "csp"])  # a typing mistake; a method, which is left out of methods

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from recompose.claims.cells import verdicts
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import FOREST, Paper
-from recompose.report.claims.cells import verdicts
 
 
 def figure_cells(results: Results, paper: Paper, name: str) -> list[Cell]:

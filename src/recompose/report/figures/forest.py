@@ -8,22 +8,22 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from recompose.exhibits.results import Results
-from recompose.exhibits.style import Sheet
-from recompose.palette import VERDICTS
-from recompose.papers.declaration import Paper
-from recompose.report.claims.paper_tests import compare_all, planned_claims
-from recompose.report.claims.sides import number_text
-from recompose.report.claims.verdicts import (
+from recompose.claims.differences import number_text
+from recompose.claims.verdicts import (
     NEGLIGIBLE,
     REVERSED,
     SUPPORTED,
     UNDECIDED,
     ClaimComparison,
     TestedComparison,
+    compare_all,
     comparisons_of,
-    p_beyond,
+    planned_claims,
 )
+from recompose.exhibits.results import Results
+from recompose.exhibits.style import Sheet
+from recompose.palette import VERDICTS
+from recompose.papers.declaration import Paper
 
 LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, the margins of a panel, and the width
 MARKERS = {SUPPORTED: "o", REVERSED: "s", NEGLIGIBLE: "^", UNDECIDED: "D"}  # verdicts differ in more than colour
@@ -87,8 +87,9 @@ def comparison_text(comparison: ClaimComparison) -> str:
 def _csv_line(benchmark: str, claims: list[str], tested: TestedComparison) -> Line:
     """Return a line of the file beside the figure; unknown numbers are None."""
     result, comparison = tested.difference, tested.comparison
-    interval = result.test.interval if result.test else (None, None)
-    p = min(p_beyond(comparison, result), result.test.p_within(comparison.margin)) if result.test else None
+    test = result.test
+    interval = test.interval() if test else (None, None)
+    p = min(comparison.p_beyond(test), test.p_within(comparison.margin)) if test else None
     texts = (benchmark, " ".join(claims), tested.metrics_text, comparison_text(comparison), tested.unit)
     numbers = (result.value, *interval, comparison.margin, p, tested.adjusted)
     return dict(zip(COLUMNS, (*texts, tested.verdict, tested.reason, *numbers, tested.n_text), strict=True))
@@ -121,7 +122,7 @@ def _draw_line(axis: plt.Axes, place: int, tested: TestedComparison) -> None:
     if result.value is None:
         return
     if result.test:
-        axis.plot(result.test.interval, [place, place], color=colour, linewidth=1.2)
+        axis.plot(result.test.interval(), [place, place], color=colour, linewidth=1.2)
     marker, face = MARKERS[tested.verdict], _face_colour(tested.verdict)
     axis.plot(result.value, place, marker, color=colour, markerfacecolor=face, markersize=3.5, clip_on=False)
     margin = tested.comparison.margin

@@ -1,8 +1,12 @@
-"""The sides of a comparison: values by seed."""
+"""Differences: two sides with their values by seed, and the test of their difference."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from statistics import mean
+from statistics import mean, stdev
+
+from recompose.inference.estimates import Estimate, paired, welch
+
+NOT_RUN, ONE_SEED = "not run", "one seed"
 
 
 @dataclass(frozen=True)
@@ -61,3 +65,53 @@ def number_text(value: float, digits: int, sign: str = "") -> str:
     """Return a number with so many digits; zero has no sign."""
     text = f"{value:{sign}.{digits}f}"
     return f"{0:.{digits}f}" if float(text) == 0 else text
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of two sides, with its test if there is one."""
+
+    higher: Side
+    lower: Side
+    value: float | None = None  # None if nothing was run
+    test: Estimate | None = None
+    by_seed: tuple[float, ...] = ()  # a difference for each seed, where it is paired
+    obstacle: str = ""  # the reason why there is no test
+
+    @property
+    def n(self) -> int:
+        """The number of pairs, or of the runs of the side with fewer runs."""
+        return len(self.by_seed) or min(self.higher.n, self.lower.n)
+
+    @property
+    def spread(self) -> float | None:
+        """The standard deviation of paired differences, or None if there are too few."""
+        return stdev(self.by_seed) if len(self.by_seed) > 1 else None
+
+
+def difference(higher: Side, lower: Side) -> Difference:
+    """Test the difference of two sides.
+
+    It is paired by seed if both sides share at least two seeds; otherwise it is Welch's test if each side has two
+    values or more. One run of a method that depends on its seed decides nothing.
+    """
+    if not higher.values or not lower.values:
+        return Difference(higher, lower, obstacle=_missing_values_reason(higher, lower))
+    seeds = common_seeds(higher, lower)
+    if len(seeds) < 2 and min(higher.n, lower.n) > 1:
+        unpaired = welch(list(higher.values.values()), list(lower.values.values()))
+        return Difference(higher, lower, unpaired.value, unpaired)
+    if seeds:
+        higher, lower = higher.at(seeds), lower.at(seeds)
+    by_seed = tuple(higher.values[seed] - lower.values[seed] for seed in seeds)
+    if len(seeds) > 1:
+        test = paired(by_seed)
+        return Difference(higher, lower, test.value, test, by_seed)
+    obstacle = "no seeds to vary" if higher.is_constant and lower.is_constant else ONE_SEED
+    return Difference(higher, lower, higher.mean - lower.mean, None, by_seed, obstacle)
+
+
+def _missing_values_reason(*sides: Side) -> str:
+    """Return why a side has no values: something was not run, or the parts of a gain share no seed."""
+    runs = [part for side in sides for part in (side.parts or (side,))]
+    return "no common seeds" if all(part.values for part in runs) else NOT_RUN

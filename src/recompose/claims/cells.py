@@ -1,18 +1,25 @@
-"""Tables of claims: the cells of each claim, and what came out."""
+"""Tables of claims: the cells of each claim with their evidence, and what came out."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from recompose.claims.differences import Side
+from recompose.claims.outcome import JudgedClaim, generalisation, outcome
+from recompose.claims.price import Price, open_tests, price
+from recompose.claims.verdicts import (
+    VERDICTS,
+    TestedComparison,
+    compare_all,
+    comparisons_of,
+    deciding_comparison,
+    planned_claims,
+)
 from recompose.exhibits.cells import Cell
+from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.exhibits.results import Results
+from recompose.inference.estimates import rounded
 from recompose.papers.declaration import Artifact, Paper
-from recompose.report.claims.budgets import DEPENDS, at_other_budget, budget_text
-from recompose.report.claims.evidence import evidence_of
-from recompose.report.claims.outcome import JudgedClaim, generalisation, outcome
-from recompose.report.claims.paper_tests import compare_all, open_tests, planned_claims
-from recompose.report.claims.price import Price, price
-from recompose.report.claims.verdicts import VERDICTS, TestedComparison, comparisons_of, deciding_comparison
 from recompose.tracks import TRACKS
 
 NOTE = """
@@ -22,16 +29,14 @@ Welch's. A method that does not depend on the seed is a constant; a single run o
 margin is the smallest difference of interest. After correction, a comparison is supported if its difference is above
 zero, reversed if it is below zero, and negligible if its interval lies within the margin; a margin "to be within"
 belongs to a claim that something is kept, which is supported in that case. A claim of several comparisons is reversed
-if one of them is, otherwise negligible if one of them is, and supported if all of them are. Where a study declares
-looks, each look may spend a share of the error, and the interval is what the intervals of all looks have in common. p
-is corrected for looks and, by Holm, for {family}: the tests of a difference and
-those of a difference within its margin are two families, each at 5 %; the smaller p is shown. The spread is the
-standard deviation of the difference over replicates. Replicates to decide, such as 12 / 40: with 80 % probability, 12
-replicates decide the comparison if the difference is as measured, and 40 if there is none, when the error is divided
-among the open comparisons. "55 new" are 55 replicates of a new study with one test, where no look to come would do.
+if one of them is, otherwise negligible if one of them is, and supported if all of them are. p is corrected, by Holm,
+for {family}: the tests of a difference and those of a difference within its margin are two families, each at 5 %; the
+smaller p is shown. The spread is the standard deviation of the difference over replicates. Replicates to decide, such
+as 12 / 40: with 80 % probability, 12 replicates decide the comparison if the difference is as measured, and 40 if there
+is none, when the error is divided among the open comparisons.
 """
 PARTS = ("verdict", "estimate", "95 % interval", "margin", "n", "adjusted p", "spread", "replicates to decide")
-OTHER_BUDGET = "at another budget"  # the part of a claim that a profile with another budget has besides
+DIGITS = 6  # of evidence that are written
 
 
 def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -39,17 +44,14 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
         tested, claims = compare_all(results, paper, benchmark), planned_claims(results, paper, benchmark)
         all_methods = (method for claim in claims.values() for method in claim.methods)
-        at_other, looks = at_other_budget(results, paper, benchmark), results.looks(paper.track)
-        family, remaining = (
-            Basis.collect(results, paper, benchmark, all_methods),
-            open_tests(results, paper, benchmark, tested),
-        )
+        family = Basis.collect(results, paper, benchmark, all_methods)
+        remaining = open_tests(results, paper, benchmark, tested)
         for row, claim in claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
             comparisons = [tested[comparison] for comparison in comparisons_of(claim)]
             decisive = deciding_comparison(comparisons)
             ordered = [decisive, *(other for other in comparisons if other is not decisive)]
-            prices = [price(comparison, remaining, looks) for comparison in ordered]
+            prices = [price(comparison, remaining) for comparison in ordered]
             for part, text, value in _cell_texts(decisive, prices[0]):
                 # corrected values rest on all comparisons
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
@@ -58,28 +60,6 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 if part == "verdict":
                     cell = replace(cell, evidence=evidence_of(ordered, prices))
                 yield cell
-            if row in at_other:
-                yield _other_budget_cell(results, paper, benchmark, row, decisive, at_other[row])
-
-
-def _other_budget_cell(
-    results: Results, paper: Paper, benchmark: str, row: str, here: TestedComparison, there: TestedComparison | None
-) -> Cell:
-    """Return the cell of a claim at the other budget, with the comparisons that decide it here and there.
-
-    It rests on the evaluations there of all comparisons, or on the data alone where the claim was not run.
-    """
-    budget = results.plan.other_budget
-    assert budget is not None
-    if there:
-        methods = (method for claim in paper.claims.values() for method in claim.methods)
-        basis = Basis.collect(results, paper, benchmark, map(budget.name_of, methods))
-    else:
-        data = results.data(paper.track, benchmark)
-        basis = Basis(benchmark, (), (data.key,) if results.is_complete(data) else (), (data.key,))
-    text = budget_text(here.verdict, there.verdict if there else None, budget.label)
-    n = there.difference.n if there else 0
-    return basis.cell(row, OTHER_BUDGET, text, None, n, here.comparison.metric)
 
 
 def _cell_texts(tested: TestedComparison, cost: Price | None) -> Iterator[tuple[str, str, float | None]]:
@@ -93,6 +73,69 @@ def _cell_texts(tested: TestedComparison, cost: Price | None) -> Iterator[tuple[
     yield "adjusted p", tested.p_text, tested.adjusted
     yield "spread", "-" if result.spread is None else f"{result.spread:.{tested.digits + 1}f}", result.spread
     yield "replicates to decide", cost.text if cost else "-", None
+
+
+def evidence_of(comparisons: Sequence[TestedComparison], prices: Sequence[Price | None]) -> ClaimEvidence:
+    """Return the evidence of a claim.
+
+    Args:
+        comparisons: of the claim, the deciding one first.
+        prices: of each of them.
+    """
+    values: dict[str, dict[str, float]] = {}
+    for tested in comparisons:
+        for side in _sides(tested):
+            values.setdefault(side.label, {}).update(_values(side))
+    families = next((tested.correction for tested in comparisons if tested.correction), None)
+    return ClaimEvidence(
+        unit=comparisons[0].unit,
+        values={label: dict(sorted(by_seed.items(), key=_seed_order)) for label, by_seed in values.items()},
+        comparisons=[_comparison(tested, cost) for tested, cost in zip(comparisons, prices, strict=True)],
+        family=families.family if families else 0,
+        margin_family=families.margin_family if families else 0,
+    )
+
+
+def _sides(tested: TestedComparison) -> Iterator[Side]:
+    for side in (tested.difference.higher, tested.difference.lower):
+        yield from side.parts or (side,)
+
+
+def _values(side: Side) -> dict[str, float]:
+    if side.is_constant:
+        return dict.fromkeys([EVERY_SEED], rounded(side.mean, DIGITS)) if side.values else {}
+    return {str(seed): rounded(value, DIGITS) for seed, value in side.values.items()}
+
+
+def _seed_order(item: tuple[str, float]) -> int:
+    return -1 if item[0] == EVERY_SEED else int(item[0])
+
+
+def _comparison(tested: TestedComparison, cost: Price | None) -> ComparisonEvidence:
+    correction = tested.correction
+    return ComparisonEvidence(
+        sides=[side.label for side in _sides(tested)],
+        verdict=tested.verdict_text,
+        margin=tested.comparison.margin,
+        is_kept=tested.comparison.is_kept,
+        test=_test(tested),
+        p=rounded(correction.beyond, DIGITS) if correction else None,
+        p_margin=rounded(correction.within, DIGITS) if correction else None,
+        price=cost.text if cost else "",
+        needed=cost.as_measured if cost else None,
+    )
+
+
+def _test(tested: TestedComparison) -> DifferenceTest | None:
+    test, comparison = tested.difference.test, tested.comparison
+    if test is None:
+        return None
+    return DifferenceTest(
+        replicates=len(tested.difference.by_seed),
+        difference=rounded(test.value, DIGITS),
+        p=rounded(comparison.p_beyond(test), DIGITS),
+        p_margin=rounded(test.p_within(comparison.margin), DIGITS),
+    )
 
 
 def note(paper: Paper, artifact: Artifact) -> str:
@@ -156,7 +199,6 @@ def verdict_counts(texts: Iterable[str]) -> dict[str, int]:
 def summary(results: Results, paper: Paper, cells: Sequence[Cell]) -> list[str]:
     """Return what came out, a paragraph for each benchmark, and what it generalises to."""
     by_benchmark: dict[str, list[Cell]] = {}
-    dependent = {(c.benchmark, c.row) for c in cells if c.part == OTHER_BUDGET and c.text.startswith(DEPENDS)}
     for cell in cells:
         if cell.part == "verdict":
             by_benchmark.setdefault(cell.benchmark, []).append(cell)
@@ -164,10 +206,7 @@ def summary(results: Results, paper: Paper, cells: Sequence[Cell]) -> list[str]:
         benchmark: TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark)) for benchmark in by_benchmark
     }
     judged = {
-        benchmark: [
-            JudgedClaim.of(cell.row, cell.text, cell.n, cell.evidence, (benchmark, cell.row) in dependent)
-            for cell in verdict_cells
-        ]
+        benchmark: [JudgedClaim.of(cell.row, cell.text, cell.n, cell.evidence) for cell in verdict_cells]
         for benchmark, verdict_cells in by_benchmark.items()
     }
     paragraphs = [" ".join(outcome(benchmark, is_synthetic[benchmark], claims)) for benchmark, claims in judged.items()]

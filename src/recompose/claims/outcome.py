@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
+from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED, VERDICTS
 from recompose.exhibits.evidence import ClaimEvidence
-from recompose.report.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED, VERDICTS
 
 HANDFUL = 5  # claims that a sentence names
 
@@ -19,19 +18,14 @@ class JudgedClaim:
     replicates: int = 0
     is_priced: bool = False
     needed: int | None = None  # replicates that decide it if the difference is as measured; None: too many
-    in_new_study: bool = False  # those of a new study
-    depends_on_budget: bool = False
 
     @classmethod
-    def of(
-        cls, name: str, text: str, replicates: int | None, evidence: ClaimEvidence | None, depends_on_budget: bool
-    ) -> "JudgedClaim":
-        """Return a claim, given the parts of its verdict's cell, and whether another budget gives another verdict."""
+    def of(cls, name: str, text: str, replicates: int | None, evidence: ClaimEvidence | None) -> "JudgedClaim":
+        """Return a claim, given the parts of its verdict's cell."""
         verdict, decisive = text.partition(" (")[0], evidence.comparisons[0] if evidence else None
         if decisive is None:
-            return cls(name, verdict, replicates or 0, depends_on_budget=depends_on_budget)
-        price = bool(decisive.price), decisive.needed, decisive.in_new_study
-        return cls(name, verdict, replicates or 0, *price, depends_on_budget)
+            return cls(name, verdict, replicates or 0)
+        return cls(name, verdict, replicates or 0, bool(decisive.price), decisive.needed)
 
 
 def reading(verdict: str, is_synthetic: bool) -> str:
@@ -49,8 +43,6 @@ def reading(verdict: str, is_synthetic: bool) -> str:
 def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[JudgedClaim]) -> list[str]:
     """Return what holds here, what does not, and what nobody could tell with the replicates that would tell it.
 
-    A fourth sentence names the verdicts that depend on the budget of training, if there are any.
-
     Args:
         benchmark: the data of the verdicts.
         is_synthetic: whether this project drew the data.
@@ -61,14 +53,10 @@ def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[JudgedClaim]) -
     supported, total = of[SUPPORTED], f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}"
     count = f"{len(supported)} of {total}" if supported else f"none of {total}"
     holds = f"{count} {'hold' if len(supported) > 1 else 'holds'} here{_names(supported)}"
-    dependent = [claim for claim in claims if claim.depends_on_budget]
-    verb = "depend" if len(dependent) > 1 else "depends"
-    fourth = f"{len(dependent)} of these verdicts {verb} on the budget of training{_names(dependent)}."
     return [
         f"{scope[0].upper()}{scope[1:]}: {holds}.",
         _contradicted(of[REVERSED], of[NEGLIGIBLE], is_synthetic),
         _undecided(of[UNDECIDED]),
-        *([fourth] if dependent else []),
     ]
 
 
@@ -102,29 +90,23 @@ def _contradicted(reversed_claims: list[JudgedClaim], negligible: list[JudgedCla
 def _undecided(claims: list[JudgedClaim]) -> str:
     if not claims:
         return "Every claim is decided."
-    counted = sorted(
-        (claim for claim in claims if claim.needed), key=lambda claim: (claim.in_new_study, claim.needed or 0)
-    )
+    counted = sorted((claim for claim in claims if claim.needed), key=lambda claim: claim.needed or 0)
     dear = [claim for claim in claims if claim.is_priced and not claim.needed]
     unknown = [claim for claim in claims if not claim.is_priced]
-    costs = [*_replicate_costs(counted, len(claims)), *_other_costs(dear, unknown)]
-    return f"{_count(claims)} undecided{_names([*counted, *dear, *unknown])}: {'; '.join(costs)}."
+    costs = "; ".join(_costs(counted, dear, unknown))
+    return f"{_count(claims)} undecided{_names([*counted, *dear, *unknown])}: {costs}."
 
 
-def _replicate_costs(counted: list[JudgedClaim], total: int) -> Iterator[str]:
-    """Yield the replicates that would decide claims: those of this study, and those of a new one."""
-    ending = f" with 80 % probability, if {'differences are' if len(counted) > 1 else 'the difference is'} as measured"
-    for is_new, members in groupby(counted, key=lambda claim: claim.in_new_study):
-        which = list(members)
-        numbers = sorted({claim.needed or 0 for claim in which})
-        whose = " of a new study" if is_new else ""
-        objects = f"{len(which)} of them" if len(which) < total else "it" if total == 1 else "each"
-        yield f"{_range(numbers)} {_replicates(numbers)}{whose} would decide {objects}{ending}"
-        ending = ""
-
-
-def _other_costs(dear: list[JudgedClaim], unknown: list[JudgedClaim]) -> Iterator[str]:
-    """Yield what is said of claims without a number of replicates."""
+def _costs(counted: list[JudgedClaim], dear: list[JudgedClaim], unknown: list[JudgedClaim]) -> Iterator[str]:
+    """Yield what would decide claims: replicates, too many of them, or what is unknown."""
+    if counted:
+        numbers, total = [claim.needed or 0 for claim in counted], len(counted) + len(dear) + len(unknown)
+        objects = f"{len(counted)} of them" if len(counted) < total else "it" if total == 1 else "each"
+        differences = "differences are" if len(counted) > 1 else "the difference is"
+        yield (
+            f"{_range(numbers)} {_replicates(numbers)} would decide {objects} with 80 % probability, if {differences} "
+            "as measured"
+        )
     if dear:
         yield f"{len(dear)} would take too many replicates"
     if unknown:

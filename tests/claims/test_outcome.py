@@ -3,8 +3,8 @@
 import re
 from itertools import product
 
-from recompose.report.claims.outcome import HANDFUL, JudgedClaim, generalisation, outcome, scope_text
-from recompose.report.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED
+from recompose.claims.outcome import HANDFUL, JudgedClaim, generalisation, outcome, scope_text
+from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED
 
 
 def claims(verdict: str, count: int, start: str, **price: object) -> list[JudgedClaim]:
@@ -53,14 +53,6 @@ def test_the_cheapest_undecided_claims_are_named_with_the_range_of_their_prices(
     assert last.startswith(f"7 are undecided (c7, c9, c25, c31, c40, {len(prices) - HANDFUL} more): ")
     assert "7 to 300 replicates would decide 6 of them" in last
     assert "1 would take too many" in last
-
-
-def test_a_fourth_sentence_names_the_verdicts_that_depend_on_the_budget() -> None:
-    found = [JudgedClaim(f"s{number}", SUPPORTED, 4, depends_on_budget=number != 1) for number in range(3)]
-    sentences = outcome("d", True, found)
-    assert len(sentences) == 4
-    assert sentences[-1].startswith("2 of these verdicts depend on the budget")
-    assert re.findall(r"s\d\b", sentences[-1]) == ["s0", "s2"]
 
 
 def test_the_scope_names_data_and_replicates() -> None:

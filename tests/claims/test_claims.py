@@ -5,29 +5,24 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from scipy.stats import norm, ttest_1samp
+from scipy.stats import ttest_1samp
 
+from recompose.claims.cells import PARTS, summary, verdict_counts, verdicts
+from recompose.claims.differences import Side, difference, subtract
+from recompose.claims.outcome import generalisation
+from recompose.claims.verdicts import VERDICTS, Correction, compare_all
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.evidence import EVERY_SEED
 from recompose.exhibits.style import NumbersOnly, Sheet
 from recompose.inference.estimates import Estimate
-from recompose.inference.sequential import Look, Looks, SequentialTest
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Artifact, Claim, Paper
-from recompose.plan import OtherBudget, Plan, Recipe, TrackPlan
-from recompose.report.claims.budgets import budget_text, depends_on_budget
-from recompose.report.claims.cells import OTHER_BUDGET, PARTS, summary, verdict_counts, verdicts
-from recompose.report.claims.differences import difference
-from recompose.report.claims.outcome import generalisation
-from recompose.report.claims.paper_tests import compare_all
-from recompose.report.claims.sides import Side, subtract
-from recompose.report.claims.verdicts import VERDICTS, Correction
+from recompose.plan import Recipe
 from recompose.report.figures.cells import figure_cells
 from recompose.report.figures.draw import draw
 from recompose.report.lineage import LineageCell
@@ -48,14 +43,9 @@ class Fake:
     missing: set[tuple[str, str, int]] = field(default_factory=set)
     constant: set[str] = field(default_factory=set)  # methods that no seed changes
     worlds: bool = False  # each seed draws its own data
-    declared: Looks | None = None
-    plan: Plan = field(default_factory=lambda: Plan({}))
 
     def benchmarks(self, track: str) -> list[str]:
         return list(dict.fromkeys(benchmark for of in self.measured.values() for benchmark in of))
-
-    def looks(self, track: str) -> Looks | None:
-        return self.declared
 
     def data(self, track: str, benchmark: str) -> Recipe:
         return Recipe("data", benchmark, {} if benchmark == "d" else {"archives": {}})
@@ -172,7 +162,7 @@ def test_a_number_that_is_not_zero_is_not_printed_as_zero_and_zero_has_no_sign()
 def corrected(value: float, adjusted: float = 0.01) -> Any:
     """A tested comparison with this difference, and this corrected p."""
     (found,) = compare_all(on_d(a=[1, 2], b=[0, 0]), paper_of(c=claim()), "d").values()  # type: ignore[arg-type]
-    test = SequentialTest((Look(Estimate(value, 1.0, 9)),))
+    test = Estimate(value, 1.0, 9)
     return replace(
         found, difference=replace(found.difference, value=value, test=test), correction=Correction(adjusted, 1.0, 1, 1)
     )
@@ -523,17 +513,17 @@ def test_verdicts_are_counted_with_what_they_are_said_of() -> None:
 # what lineage keeps
 
 
-def test_a_verdict_keeps_values_looks_and_corrections_of_all_its_comparisons() -> None:
-    """Each p is compared with scipy's t-test of the replicates of its look."""
+def test_a_verdict_keeps_values_tests_and_corrections_of_all_its_comparisons() -> None:
+    """Each p is compared with scipy's t-test."""
     values = {
-        "a": [24, 26.5, 25, 27, 26, 25.5, 99],
-        "b": [20, 21, 22, 21, 20.5, 21.5, 9],
+        "a": [24, 26.5, 25, 27, 26, 25.5, 25],
+        "b": [20, 21, 22, 21, 20.5, 21.5, 20],
         "c": [25, 26, 24, 28, 25, 27],
     }
     work = on_d(**values, rest=[20.0])
-    work.constant, work.declared = {"rest"}, Looks((3, 6, 12))
+    work.constant = {"rest"}
     rows = {
-        "one": claim(lower=["b", "c"], margin=margin(2)),
+        "one": claim(lower=["b", "c"], margin=margin(1)),
         "other": claim(lower=["rest"], margin=margin(3), kept=True),
     }
     found = cells_of(work, **rows)
@@ -547,12 +537,12 @@ def test_a_verdict_keeps_values_looks_and_corrections_of_all_its_comparisons() -
     assert (undecided.text, supported.text, supported.verdict) == ("a - c", "a - b", "supported here")
     differences = [a - b for a, b in zip(values["a"], values["b"], strict=True)]
     assert list(evidence.differences(supported).values()) == pytest.approx(differences)
-    spent = [norm.cdf(norm.ppf(0.025) / math.sqrt(share)) / 0.025 for share in (0.25, 0.5)]
-    for look, size, share in zip(supported.looks, (3, 6), (spent[0], spent[1] - spent[0]), strict=True):
-        test = ttest_1samp(differences[:size], 0)
-        assert (look.replicates, look.share) == (size, pytest.approx(share, rel=1e-5))
-        assert (look.difference, look.p) == pytest.approx((sum(differences[:size]) / size, test.pvalue), rel=1e-5)
-    assert supported.p == pytest.approx(3 * min(look.p / look.share for look in supported.looks), rel=1e-4)
+    expected = ttest_1samp(differences, 0)
+    assert supported.test is not None
+    assert supported.test.replicates == len(differences)
+    assert supported.test.difference == pytest.approx(sum(differences) / len(differences), rel=1e-5)
+    assert supported.test.p == pytest.approx(expected.pvalue, rel=1e-5)
+    assert supported.p == pytest.approx(3 * expected.pvalue, rel=1e-4)
     assert undecided.price == found["one", "d replicates to decide"].text
     assert undecided.price.startswith(f"{undecided.needed} / ")
     kept = LineageCell.of(found["other", "d verdict"]).evidence
@@ -624,76 +614,3 @@ def test_a_forest_plot_of_nothing_is_empty(tmp_path: Path) -> None:
     sheet = NumbersOnly(tmp_path / "forest", "", [])
     draw(Fake({}), paper_of(c=claim()), "forest", sheet)  # type: ignore[arg-type]
     assert len(sheet.numbers[0].splitlines()) == 1
-
-
-# another budget
-
-
-BUDGET_TEXTS: dict[tuple[str, str | None], str] = {
-    ("supported here", "supported here"): "also supported at 3 x epochs",
-    ("supported here", "reversed here"): "depends on the budget: reversed at 3 x epochs",
-    ("negligible here", "supported here"): "depends on the budget: supported at 3 x epochs",
-    ("reversed here", "undecided"): "undecided at 3 x epochs",
-    ("undecided", "reversed here"): "reversed at 3 x epochs",
-    ("undecided", "undecided"): "also undecided at 3 x epochs",
-    ("supported here", None): "not run at 3 x epochs",
-}  # verdicts here and at another budget
-
-
-@pytest.mark.parametrize(("verdicts", "text"), BUDGET_TEXTS.items())
-def test_a_verdict_depends_on_the_budget_where_both_are_decided_and_differ(
-    verdicts: tuple[str, str | None], text: str
-) -> None:
-    assert budget_text(*verdicts, "3 x epochs") == text
-    assert depends_on_budget(*verdicts) == text.startswith("depends")
-
-
-def with_budget(work: Fake, looks: Looks | None = None, **values: Iterable[Any]) -> Fake:
-    """The same results beside those of another budget."""
-    other = OtherBudget(Fraction(3), Plan({"czsl": TrackPlan({}, {}, (), looks)}))
-    more = {other.name_of(name): {"d": dict(enumerate(of))} for name, of in values.items()}
-    return replace(work, measured=work.measured | more, plan=Plan({}, other))
-
-
-HERE = {"a": [14, 26, 36], "b": [10, 21, 30]}
-
-
-def test_a_claim_says_its_verdict_at_another_budget_and_rests_there_on_the_runs_of_that_budget() -> None:
-    work = with_budget(on_d(**HERE), a=[10, 21, 30], b=[14, 26, 36])
-    cell = of_one(work)[OTHER_BUDGET]
-    assert (cell.text, cell.n) == ("depends on the budget: reversed at 3 x epochs", 3)
-    keys = {key(work, f"{name} at 3 x epochs", seed) for name in "ab" for seed in range(3)}
-    assert set(cell.made_from) == set(cell.expected) == keys
-    assert texts({part: cell for part, cell in of_one(work).items() if part in PARTS}) == texts(of_one(on_d(**HERE)))
-
-
-def test_only_comparisons_of_the_other_budget_correct_its_verdicts() -> None:
-    claims = {name: claim(lower=[name]) for name in "bc"}
-    longer = {"a": [13, 26, 37], "b": [10, 21, 30]}  # 3, 5 and 7: t is 4.33, just decided alone
-    cells = cells_of(with_budget(on_d(**HERE, c=[14, 25, 36]), **longer), **claims)
-    assert cells["b", f"d {OTHER_BUDGET}"].text.endswith("supported at 3 x epochs")
-    assert ("c", f"d {OTHER_BUDGET}") not in cells  # c has no evaluation there
-    wider = with_budget(on_d(**HERE, c=[14, 25, 36]), **longer, c=[10, 30, 36])
-    assert cells_of(wider, **claims)["b", f"d {OTHER_BUDGET}"].text.endswith("undecided at 3 x epochs")
-
-
-def test_the_other_budget_has_looks_of_its_own() -> None:
-    longer = {"a": [14, 26, 36], "b": [10, 21, 30]}
-    assert "supported at" in of_one(with_budget(on_d(**HERE), None, **longer))[OTHER_BUDGET].text
-    assert "undecided at" in of_one(with_budget(on_d(**HERE), Looks((4, 8)), **longer))[OTHER_BUDGET].text
-
-
-def test_a_claim_that_was_not_run_at_the_other_budget_says_so_and_is_whole() -> None:
-    work = with_budget(on_d(**HERE), a=[1, 2, 3], b=[1, 2, 3])
-    work.missing = {("a at 3 x epochs", "d", seed) for seed in range(3)}
-    cell = of_one(work)[OTHER_BUDGET]
-    assert (cell.text, cell.n) == ("not run at 3 x epochs", 0)
-    assert cell.made_from == cell.expected == (work.data("czsl", "d").key,)
-
-
-def test_a_claim_of_which_some_replicates_lack_at_the_other_budget_is_incomplete() -> None:
-    work = with_budget(on_d(**HERE), a=[14, 26, 36], b=[10, 21, 30])
-    work.missing = {("a at 3 x epochs", "d", 2)}
-    cell = of_one(work)[OTHER_BUDGET]
-    assert set(cell.expected) - set(cell.made_from) == {key(work, "a at 3 x epochs", 2)}
-    assert cell.n == 2

@@ -1,4 +1,4 @@
-"""Verdicts on comparisons and claims.
+"""Verdicts on comparisons and claims: the tests of all claims of a paper on a benchmark, corrected for each other.
 
 A comparison is a difference of a metric of two methods, of two metrics of one method, or of two differences of methods.
 Most claims say that it is above zero: it is supported if it is significantly above zero, reversed if significantly
@@ -14,15 +14,19 @@ A claim of several comparisons is reversed if one of them is, otherwise negligib
 of them are, and otherwise undecided.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite, nan
 
+from recompose.claims.differences import Difference, Side, difference, number_text, subtract
 from recompose.exhibits.metric import Metric
-from recompose.inference.estimates import ALPHA
-from recompose.papers.declaration import Claim, Gain
-from recompose.report.claims.differences import Difference
-from recompose.report.claims.sides import number_text
+from recompose.exhibits.results import Results
+from recompose.inference.correction import holm
+from recompose.inference.estimates import ALPHA, Estimate
+from recompose.papers.declaration import Claim, Gain, Paper
+from recompose.plan import Recipe
+from recompose.tracks import TRACKS
 
 SUPPORTED, REVERSED, NEGLIGIBLE, UNDECIDED = VERDICTS = (
     "supported here",
@@ -61,6 +65,12 @@ class ClaimComparison:
     def hypothesis(self) -> Hashable:
         """What the test of a difference is about: comparisons that differ in their margins only share one."""
         return self if self.is_kept else replace(self, margin=0.0)
+
+    def p_beyond(self, test: Estimate) -> float:
+        """Return the uncorrected p that a difference is not zero; of a claim that something is kept, that it is beyond
+        the margin.
+        """
+        return test.p_beyond(self.margin) if self.is_kept else test.p_zero()
 
 
 def comparisons_of(claim: Claim) -> list[ClaimComparison]:
@@ -106,7 +116,7 @@ class TestedComparison:
         if correction.within < ALPHA:
             return SUPPORTED if self.comparison.is_kept else NEGLIGIBLE
         if correction.beyond < ALPHA:
-            is_supported = test.p_zero()[1] and not self.comparison.is_kept
+            is_supported = test.value > 0 and not self.comparison.is_kept
             return SUPPORTED if is_supported else REVERSED
         return UNDECIDED
 
@@ -123,14 +133,9 @@ class TestedComparison:
         test, correction = self.difference.test, self.correction
         if test is None or correction is None:
             return self.difference.obstacle
-        if min(self._uncorrected_p()) < ALPHA:
+        if min(self.comparison.p_beyond(test), test.p_within(self.comparison.margin)) < ALPHA:
             return f"not after correction for {correction.family} comparisons"
         return "interval spans the margin" if self.comparison.is_kept else "interval spans zero"
-
-    def _uncorrected_p(self) -> tuple[float, float]:
-        test = self.difference.test
-        assert test is not None
-        return p_beyond(self.comparison, self.difference), test.p_within(self.comparison.margin)
 
     @property
     def verdict_text(self) -> str:
@@ -151,7 +156,7 @@ class TestedComparison:
     def digits(self) -> int:
         """The number of digits to print: no number other than zero is printed as zero."""
         result, digits = self.difference, self.metric.digits
-        numbers = [] if result.value is None else [result.value, *(result.test.interval if result.test else ())]
+        numbers = [] if result.value is None else [result.value, *(result.test.interval() if result.test else ())]
         # what is zero at most digits is noise of sums
         while any(0.5 * 10**-MAX_DIGITS < abs(number) < 0.5 * 10**-digits for number in numbers):
             digits += 1
@@ -181,7 +186,7 @@ class TestedComparison:
         test = self.difference.test
         if test is None:
             return f"unknown: {self.difference.obstacle}"
-        return " to ".join(number_text(end, self.digits, "+") for end in test.interval)
+        return " to ".join(number_text(end, self.digits, "+") for end in test.interval())
 
     @property
     def n_text(self) -> str:
@@ -206,14 +211,6 @@ def probability_text(p: float | None) -> str:
     return "-" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def p_beyond(comparison: ClaimComparison, result: Difference) -> float:
-    """Return the uncorrected p that a difference is not zero; of a claim that something is kept, that it is beyond the
-    margin.
-    """
-    assert result.test is not None
-    return result.test.p_beyond(comparison.margin) if comparison.is_kept else result.test.p_zero()[0]
-
-
 def deciding_comparison(comparisons: list[TestedComparison]) -> TestedComparison:
     """Return the comparison that decides a claim: reversed before negligible before undecided before supported.
 
@@ -223,7 +220,109 @@ def deciding_comparison(comparisons: list[TestedComparison]) -> TestedComparison
 
     def rank(tested: TestedComparison) -> tuple[int, int, float]:
         order, result = (REVERSED, NEGLIGIBLE, UNDECIDED, SUPPORTED), tested.difference
-        low = result.test.interval[0] if result.test else 0.0
+        low = result.test.interval()[0] if result.test else 0.0
         return order.index(tested.verdict), 0 if result.value is None else 1 if result.test is None else 2, low
 
     return min(comparisons, key=rank)
+
+
+def planned_claims(results: Results, paper: Paper, benchmark: str) -> dict[str, Claim]:
+    """Return the claims whose methods are all planned on a benchmark."""
+    return {
+        row: claim
+        for row, claim in paper.claims.items()
+        if all(results.planned(paper.track, method, benchmark) for method in claim.methods)
+    }
+
+
+def compare_all(results: Results, paper: Paper, benchmark: str) -> dict[ClaimComparison, TestedComparison]:
+    """Test all distinct comparisons of a paper's claims on a benchmark, corrected for each other.
+
+    Those of a user's own comparison are corrected for those on its other data sets, too.
+    """
+    family = paper.corrected_with(benchmark, results.benchmarks(paper.track))
+    by_benchmark = {name: _differences(results, paper, name) for name in family}
+    corrections = _corrections(by_benchmark)[benchmark]
+    differences, track = by_benchmark[benchmark], TRACKS[paper.track]
+    return {
+        comparison: TestedComparison(
+            comparison,
+            result,
+            track.description_of(comparison.metric),
+            tuple(_label(paper, metric) for metric in comparison.metrics),
+            corrections.get(comparison),
+        )
+        for comparison, result in differences.items()
+    }
+
+
+def _differences(results: Results, paper: Paper, benchmark: str) -> dict[ClaimComparison, Difference]:
+    claims = planned_claims(results, paper, benchmark).values()
+    distinct = dict.fromkeys(comparison for claim in claims for comparison in comparisons_of(claim))
+    return {comparison: _difference(results, paper, comparison, benchmark) for comparison in distinct}
+
+
+def _corrections(
+    by_benchmark: Mapping[str, Mapping[ClaimComparison, Difference]],
+) -> dict[str, dict[ClaimComparison, Correction]]:
+    """Return the corrected p of each tested comparison by benchmark: those of differences and of margins apart."""
+    tests = {
+        (benchmark, comparison): result.test
+        for benchmark, differences in by_benchmark.items()
+        for comparison, result in differences.items()
+        if result.test
+    }
+    beyond = {
+        (benchmark, comparison.hypothesis): comparison.p_beyond(test) for (benchmark, comparison), test in tests.items()
+    }
+    adjusted = dict(zip(beyond, holm(list(beyond.values())), strict=True))
+    within = holm([test.p_within(comparison.margin) for (_, comparison), test in tests.items()])
+    corrections: dict[str, dict[ClaimComparison, Correction]] = {benchmark: {} for benchmark in by_benchmark}
+    for (benchmark, comparison), p in zip(tests, within, strict=True):
+        p_zero = adjusted[benchmark, comparison.hypothesis]
+        corrections[benchmark][comparison] = Correction(p_zero, p, len(beyond), len(within))
+    return corrections
+
+
+def _label(paper: Paper, metric: str) -> str:
+    """Return the label of a metric, or its name without the split if it has none."""
+    labels = {name: label for label, name in TRACKS[paper.track].compared.items()}
+    return labels.get(metric, metric.partition("/")[2].replace("/", " ").replace("_", " "))
+
+
+def _difference(results: Results, paper: Paper, comparison: ClaimComparison, benchmark: str) -> Difference:
+    def side(method: str, metric: str) -> Side:
+        label = f"{_label(paper, metric)} of {method}" if len(comparison.metrics) > 1 else method
+        return _side(results, paper, comparison, method, metric, benchmark, label)
+
+    metric = comparison.metric
+    higher = side(comparison.higher, metric)
+    lower = side(comparison.lower, comparison.lower_metric or metric)
+    if comparison.beyond:
+        subtrahend = subtract(side(comparison.higher, comparison.beyond), side(comparison.lower, comparison.beyond))
+    elif comparison.gain:
+        subtrahend = subtract(side(comparison.gain.higher, metric), side(comparison.gain.lower, metric))
+    else:
+        return difference(higher, lower)
+    return difference(subtract(higher, lower), subtrahend)
+
+
+def _side(
+    results: Results, paper: Paper, comparison: ClaimComparison, method: str, metric: str, benchmark: str, label: str
+) -> Side:
+    """Return the values of a method, in the metric's unit; NaN and infinity count as not measured."""
+    factor = TRACKS[paper.track].description_of(metric).factor
+    measured = {
+        int(evaluation.labels["seed"]): factor * results.metrics(evaluation).get(metric, nan)
+        for evaluation in results.complete(paper.track, method, benchmark)
+    }
+    values = {seed: value for seed, value in sorted(measured.items()) if isfinite(value)}
+    planned = {name: results.planned(paper.track, name, benchmark) for name in comparison.methods}
+    return Side(label, values, _is_constant(paper, planned[method], planned))
+
+
+def _is_constant(paper: Paper, planned: list[Recipe], compared: Mapping[str, list[Recipe]]) -> bool:
+    """Return True if no seed changes a method: it is run once, and all compared methods share the data."""
+    evaluations = [evaluation for recipes in compared.values() for evaluation in recipes]
+    data = {evaluation.needs["data"].digest for evaluation in evaluations if "data" in evaluation.needs}
+    return len(planned) == 1 and len(data) <= 1 and not TRACKS[paper.track].depends_on_seed(planned[0])

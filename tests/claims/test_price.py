@@ -4,16 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from recompose.inference.power import (
-    MOST,
-    Question,
-    decision_probability,
-    predictive_probability,
-    replicates_needed,
-    sample_size,
-    sample_size_range,
-)
-from recompose.inference.sequential import Looks
+from recompose.claims.price import MOST, Question, decision_probability, needed_range, replicates_needed
 
 DRAWS = 20_000
 
@@ -54,25 +45,6 @@ def test_the_replicates_needed_are_the_fewest_with_that_probability(difference: 
     assert before < 0.8 <= after
 
 
-def test_the_predictive_probability_is_the_share_of_continued_samples_that_decide() -> None:
-    question, difference, seen, replicates = Question(1.0, 0.8, 0.01, 0.02), 0.4, 5, 18
-    rng = np.random.default_rng(7)
-    truth = difference + rng.standard_normal((40_000, 1)) / seen**0.5  # what the replicates seen leave open
-    future = truth + rng.standard_normal((40_000, replicates - seen))
-    mean = (seen * difference + future.sum(1)) / replicates
-    error = rng.standard_normal((40_000, replicates)).std(1, ddof=1) / replicates**0.5
-    critical, critical_margin = t.ppf(1 - 0.01 / 2, replicates - 1), t.ppf(1 - 0.02 / 2, replicates - 1)
-    decided = (abs(mean) > critical * error) | (abs(mean) < 0.8 - critical_margin * error)
-    assert predictive_probability(question, difference, seen, replicates) == pytest.approx(decided.mean(), abs=0.012)
-
-
-def test_a_look_that_is_over_decides_nothing_any_more() -> None:
-    question, looks = Question(1.0, 0.1, 0.01), Looks((6, 12, 24))
-    sizes = [sample_size(question, 1.0, looks, seen) for seen in (0, 12, 24)]
-    assert [(size.replicates, size.is_new) for size in sizes[:2]] == [(24, False)] * 2
-    assert (sizes[2].replicates, sizes[2].is_new) == (replicates_needed(question, 1.0), True)
-
-
 def test_what_would_take_too_many_replicates_has_no_number() -> None:
     assert replicates_needed(Question(spread=100.0, margin=0.1), 0.0) is None
     assert decision_probability(Question(spread=100.0, margin=0.1), 0.0, MOST) < 0.8
@@ -87,7 +59,7 @@ def test_differences_without_spread_decide_at_once() -> None:
 def test_a_range_has_the_needed_replicates_in_80_of_100_pilots(replicates: int) -> None:
     difference, needed = 1.0, replicates_needed(Question(1.0, 0.1, 0.01), 1.0)
     spreads = np.random.default_rng(4).standard_normal((400, replicates)).std(1, ddof=1)
-    ranges = [sample_size_range(Question(spread, 0.1, 0.01), difference, replicates) for spread in spreads]
+    ranges = [needed_range(Question(spread, 0.1, 0.01), difference, replicates) for spread in spreads]
     assert needed is not None
-    covered = np.mean([(low.replicates or MOST) <= needed <= (high.replicates or MOST) for low, high in ranges])
+    covered = np.mean([(low or MOST) <= needed <= (high or MOST) for low, high in ranges])
     assert covered == pytest.approx(0.8, abs=0.07)  # rounding to whole replicates widens a range a little

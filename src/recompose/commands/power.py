@@ -1,28 +1,43 @@
-"""The price of verdicts: the replicates and core-hours that would decide each undecided claim."""
+"""`recompose power`: the replicates and core-hours that would decide each undecided claim."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from recompose.claims.price import OpenTests, Price, needed_range, needed_text, open_tests, replicates_needed
+from recompose.claims.verdicts import (
+    UNDECIDED,
+    VERDICTS,
+    TestedComparison,
+    compare_all,
+    comparisons_of,
+    deciding_comparison,
+    planned_claims,
+)
 from recompose.costs import Costs
 from recompose.errors import PlanError
-from recompose.inference.power import SampleSize, sample_size, sample_size_range
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.plan import Recipe, closure
-from recompose.report.claims.paper_tests import compare_all, open_tests, planned_claims
-from recompose.report.claims.price import OpenTests, question_of
-from recompose.report.claims.verdicts import UNDECIDED, TestedComparison, comparisons_of, deciding_comparison
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
+from recompose.terminal.text import pluralize, printable, rough_duration
 from recompose.workspace import Workspace
 
 MEASURED, SIMILAR, PILOT, GIVEN, UNKNOWN = "measured", "similar", "pilot", "given", "unknown"  # sources of a spread
 SHARED = ("corpora", "backbones")  # what a replicate does not make anew
 RANGED_BELOW = 5  # replicates: the spread of fewer is so uncertain that the price is given as a range, too
+NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
+NAMES = ("", *NUMBERS)
+LEAST_WIDTH = 20  # of names
 
-Range = tuple[SampleSize, SampleSize]
+Range = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -43,11 +58,20 @@ class ComparisonPrice:
     margin: float
     n: int
     spread: Spread
-    as_measured: SampleSize | None  # None: unknown; where nothing was measured, as printed: twice the margin
-    if_zero: SampleSize | None
+    price: Price | None  # None: unknown; where nothing was measured, as printed: twice the margin
     range_as_measured: Range | None = None  # with few replicates: at the ends of the spread's 80 % interval
     range_if_zero: Range | None = None
     is_kept: bool = False  # the claim is that the difference is within the margin
+
+    @property
+    def as_measured(self) -> int | None:
+        """The replicates that decide it if the difference is as measured; None: unknown, or more than are counted."""
+        return self.price.as_measured if self.price else None
+
+    @property
+    def if_zero(self) -> int | None:
+        """The same if there is no difference."""
+        return self.price.if_zero if self.price else None
 
     @property
     def contradicts(self) -> bool:
@@ -57,7 +81,7 @@ class ComparisonPrice:
         return abs(self.difference) > self.margin if self.is_kept else self.difference < self.margin
 
 
-Priced = tuple[ComparisonPrice, SampleSize | None]  # a comparison, and the replicates that decide it
+Priced = tuple[ComparisonPrice, int | None]  # a comparison, and the replicates that decide it
 
 
 @dataclass(frozen=True)
@@ -132,29 +156,26 @@ class _Pricing:
                 benchmark,
                 verdict,
                 prices,
-                self._core_seconds(benchmark, [(price, price.as_measured) for price in _decisive(prices)]),
-                self._cheapest(benchmark, [(price, price.if_zero) for price in prices]),
+                self._core_seconds(benchmark, [(each, each.as_measured) for each in _decisive(prices)]),
+                self._cheapest(benchmark, [(each, each.if_zero) for each in prices]),
             )
 
     def _price(
-        self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison], open_tests: OpenTests
+        self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison], remaining: OpenTests
     ) -> ComparisonPrice:
         comparison, result = tested.comparison, tested.difference
         spread = self._spread(claim, tested, others)
         expected = 2 * comparison.margin if result.value is None else result.value
         if result.value is None and comparison.is_kept:
             expected = 0.0
-        needed: tuple[SampleSize | None, SampleSize | None] = (None, None)
+        price: Price | None = None
         ranges: tuple[Range | None, Range | None] = (None, None)
-        looks = self.results.looks(self.paper.track)
         if spread.value:
-            question = question_of(comparison, open_tests, spread.value)
-            needed = sample_size(question, expected, looks, result.n), sample_size(question, 0.0, looks, result.n)
+            question, differences = remaining.question(comparison, spread.value), (expected, 0.0)
+            price = Price(*(replicates_needed(question, difference) for difference in differences))
             if spread.source == MEASURED and result.n < RANGED_BELOW:
-                ranges = (
-                    sample_size_range(question, expected, result.n, looks),
-                    sample_size_range(question, 0.0, result.n, looks),
-                )
+                as_measured, if_zero = (needed_range(question, difference, result.n) for difference in differences)
+                ranges = as_measured, if_zero
         return ComparisonPrice(
             f"{comparison.higher} - {comparison.lower}" if not comparison.lower_metric else tested.metrics_text,
             tuple(comparison.methods),
@@ -162,7 +183,7 @@ class _Pricing:
             comparison.margin,
             result.n,
             spread,
-            *needed,
+            price,
             *ranges,
             is_kept=comparison.is_kept,
         )
@@ -211,10 +232,10 @@ class _Pricing:
         """Return the time of the replicates that all these comparisons need, or None if one is not known."""
         missing: dict[str, int] = {}
         for price, needed in prices:
-            if needed is None or needed.replicates is None:
+            if needed is None:
                 return None
             for method in price.methods:
-                more = needed.replicates - (0 if needed.is_new else self._complete(benchmark, method))
+                more = needed - self._complete(benchmark, method)
                 missing[method] = max(missing.get(method, 0), more)
         return self._seconds_of(benchmark, missing)
 
@@ -238,12 +259,8 @@ def _decisive(prices: tuple[ComparisonPrice, ...]) -> list[ComparisonPrice]:
     """Return the comparisons that decide a claim if differences are as measured: the cheapest one that contradicts it,
     or all if none does.
     """
-    counts = {
-        price: price.as_measured.replicates
-        for price in prices
-        if price.contradicts and price.as_measured and price.as_measured.replicates
-    }
-    return [min(counts, key=lambda price: counts[price])] if counts else list(prices)
+    counts = {each: each.as_measured for each in prices if each.contradicts and each.as_measured}
+    return [min(counts, key=lambda each: counts[each])] if counts else list(prices)
 
 
 def replicate_recipes(evaluation: Recipe) -> list[Recipe]:
@@ -264,3 +281,109 @@ def affordable(prices: Iterable[ClaimPrice], hours: float) -> list[ClaimPrice]:
             break
         chosen.append(price)
     return chosen
+
+
+def show_power(console: Console, prices: list[ClaimPrice], hours: float | None, reported: Sequence[str] = ()) -> None:
+    """Print the price of each undecided claim, and a summary.
+
+    Args:
+        console: the terminal.
+        prices: the claims.
+        hours: if given, also the claims that this many core-hours would decide.
+        reported: the reports that hold verdicts on these claims.
+    """
+    for paper, benchmark in dict.fromkeys((price.paper, price.benchmark) for price in prices):
+        members = [price for price in prices if (price.paper, price.benchmark) == (paper, benchmark)]
+        rows = [cells for price in members for cells in _rows(price)]
+        widths = [max(map(len, column)) for column in zip(*rows, NAMES, strict=True)][1:]
+        left = max(console.width - sum(widths) - len(NAMES), LEAST_WIDTH)  # names are cut, numbers never
+        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+        title = Text(printable(f"{paper} on {benchmark}"), "bold")
+        table.add_column(title, no_wrap=True, overflow="ellipsis", max_width=left)
+        for name in NUMBERS:
+            table.add_column(name, justify="right", no_wrap=True)
+        for cells in rows:
+            table.add_row(*(Text(printable(cell)) for cell in cells))
+        if table.row_count:
+            console.width = max(console.width, left + sum(widths) + len(NAMES))  # lines break, but no number is cut
+            console.print(table, "")
+    for line in sentences(prices, hours, reported):
+        console.print(Text(printable(line)), soft_wrap=True)
+
+
+def _rows(price: ClaimPrice) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of an undecided claim: its time, and then each comparison."""
+    if price.comparisons:
+        times = (price.core_seconds_as_measured, price.core_seconds_if_zero)
+        time = " / ".join("?" if seconds is None else rough_duration(seconds) for seconds in times)
+        yield price.claim, "", "", "", "", "", time
+    for comparison in price.comparisons:
+        yield tuple(_cells(comparison))
+
+
+def _cells(comparison: ComparisonPrice) -> Iterator[str]:
+    spread = comparison.spread
+    yield f"  {comparison.text}"
+    yield "not run" if comparison.difference is None else f"{comparison.difference:+.2f}"
+    yield f"{comparison.margin:g}"
+    yield "?" if spread.value is None else f"{'' if spread.source == MEASURED else '~'}{spread.value:.2f}"
+    yield str(comparison.n)
+    yield _needed_text(comparison)
+    yield ""
+
+
+def _needed_text(comparison: ComparisonPrice) -> str:
+    """Return both numbers of replicates, each with its range if there is one: "12 (5 to 300) / 40"."""
+    price = comparison.price
+    if price is None:
+        return "?"
+    ends = comparison.range_as_measured, comparison.range_if_zero
+    return " / ".join(map(_with_range, (price.as_measured, price.if_zero), ends))
+
+
+def _with_range(replicates: int | None, ends: Range | None) -> str:
+    text = needed_text(replicates)
+    return text if ends is None or ends[0] == ends[1] else f"{text} ({' to '.join(map(needed_text, ends))})"
+
+
+def sentences(prices: list[ClaimPrice], hours: float | None, reported: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the sentences below the tables."""
+    counts, claims = Counter(price.verdict for price in prices), pluralize(len(prices), "claim")
+    if any(map(_has_results, prices)):
+        yield f"{claims}: {', '.join(f'{counts[verdict]} {verdict}' for verdict in VERDICTS)}."
+    else:
+        yield f"{claims}: no results are on this disk, so the prices are those of a study from nothing."
+        if reported:
+            yield f"Verdicts and prices in the reports: {', '.join(reported)}."
+    undecided = [price for price in prices if price.verdict == UNDECIDED]
+    if not undecided:
+        return
+    yield (
+        "Replicates that decide a comparison with 80 % probability, after correction: if the difference is as "
+        "measured (as printed, where it was not run) / if it is zero. Core time: of the replicates that a claim lacks; "
+        "one comparison that contradicts a claim decides it."
+    )
+    if any(comparison.range_if_zero for price in undecided for comparison in price.comparisons):
+        yield "In brackets: the range that follows from the spread's 80 % interval, where replicates are fewer than 5."
+    if sources := _sources(undecided):
+        yield sources
+    if hours is not None:
+        decided = affordable(undecided, hours)
+        names = ", ".join(f"{price.paper} {price.claim}" for price in decided) or "none"
+        yield f"Within {hours:g} core-hours, the cheapest first: {len(decided)} of {len(undecided)} claims: {names}."
+
+
+def _has_results(price: ClaimPrice) -> bool:
+    return price.verdict != UNDECIDED or any(comparison.n for comparison in price.comparisons)
+
+
+def _sources(prices: Iterable[ClaimPrice]) -> str:
+    sources = {comparison.spread.source for price in prices for comparison in price.comparisons}
+    meanings = {
+        SIMILAR: "~ the median of other comparisons in the same metric, where the runs have one replicate",
+        PILOT: "~ as in the reports of the profile, or else of another one, on other data",
+        GIVEN: "~ as given by --spread",
+        UNKNOWN: "? not measured; --spread gives one",
+    }
+    texts = [text for source, text in meanings.items() if source in sources]
+    return f"Spread: {'; '.join(texts)}." if texts else ""

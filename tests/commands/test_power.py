@@ -1,0 +1,246 @@
+"""Prices of verdicts, counted once more by plain loops on runs that are made up, and what a user is told."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from recompose.claims.price import Price, Question, decision_probability
+from recompose.claims.verdicts import SUPPORTED, UNDECIDED, compare_all
+from recompose.commands import power
+from recompose.commands.power import (
+    GIVEN,
+    MEASURED,
+    PILOT,
+    SIMILAR,
+    UNKNOWN,
+    ClaimPrice,
+    ComparisonPrice,
+    Spread,
+    affordable,
+    price_claims,
+    sentences,
+    show_power,
+)
+from recompose.costs import CostEstimate, Costs
+from recompose.errors import PlanError
+from recompose.inference.estimates import ALPHA
+from recompose.report.results import StoredResults
+from recompose.store import Store
+from recompose.workspace import PROFILE, Workspace
+from tests.configuration import write_params
+from tests.errors import raises
+
+SECONDS = {"data": 2.0, "pixels": 1.0, "features": 1.5, "runs": 10.0, "evaluations": 3.0}
+STUDY = {
+    "profiles.study.gzsl": None,
+    "profiles.study.vlc": None,
+    "profiles.study.czsl.methods": ["chance", "clip", "coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci"],
+    "profiles.study.czsl.seeds": [0, 1, 2],
+    "profiles.study.czsl.variant_seeds": [100],
+    "profiles.study.czsl.interpretation_seeds": [100],
+}
+PRICED = ComparisonPrice("a - b", ("a", "b"), 1.5, 0.5, 4, Spread(2.0, MEASURED), Price(12, 55))
+UNDECIDED_CLAIM = ClaimPrice("p", "better\x1b[2J", "d", UNDECIDED, (PRICED,), 3600.0, None)
+DECIDED_CLAIM = ClaimPrice("p", "decided-one", "d", SUPPORTED, ())
+
+
+class Measured(dict[str, float]):
+    """The metrics of an evaluation: a method's own level, and what the seed adds."""
+
+    def __init__(self, name: str, seed: int) -> None:
+        super().__init__()
+        self._name, self._seed = name, seed
+
+    def get(self, metric: str, default: Any = None) -> float:
+        """Any metric."""
+        level = Random(f"{self._name} {metric}").choice([0.2, 0.2, 0.205, 0.24])
+        return level + Random(f"{self._name} {metric} {self._seed}").gauss(0, 0.012)
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """Three replicates of a few methods, complete as long as the folder ``measured`` is there."""
+    write_params(tmp_path, "study", STUDY)
+    (tmp_path / "measured").mkdir()
+    monkeypatch.delenv(PROFILE, raising=False)
+    monkeypatch.setattr(Costs, "estimate", lambda costs, recipe: CostEstimate(SECONDS[recipe.kind]))
+    monkeypatch.setattr(Store, "is_complete", lambda store, recipe: (tmp_path / "measured").exists())
+    monkeypatch.setattr(
+        StoredResults,
+        "metrics",
+        lambda results, evaluation: Measured(evaluation.labels["name"], evaluation.labels["seed"]),
+    )
+    return Workspace(tmp_path)
+
+
+def prices(work: Workspace, **chosen: object) -> list[ClaimPrice]:
+    return price_claims(work, work.papers, **chosen)  # type: ignore[arg-type]
+
+
+def seconds_of(work: Workspace, replicates: dict[str, int]) -> float:
+    """The time of what these methods lack, each recipe of the first replicate once for each further replicate."""
+    more: dict[str, tuple[int, str]] = {}
+    for name, count in replicates.items():
+        evaluations = work.plan.evaluations("czsl", name, "shapes-pairs")
+        waiting = [evaluations[0]]
+        while waiting:
+            recipe = waiting.pop()
+            before = more.get(recipe.digest, (0, ""))[0]
+            more[recipe.digest] = max(before, count - len(evaluations), 0), recipe.kind
+            waiting += recipe.needs.values()
+    return sum(count * SECONDS.get(kind, 0.0) for count, kind in more.values())
+
+
+@pytest.mark.slow
+def test_the_price_is_the_fewest_replicates_that_decide_and_what_they_lack_once(work: Workspace) -> None:
+    undecided = [price for price in prices(work) if price.verdict == UNDECIDED]
+    assert len(undecided) > 5
+    family = len({comparison.text for price in undecided for comparison in price.comparisons})
+    assert family > 5
+    for price in undecided:
+        for comparison in price.comparisons:
+            assert comparison.difference is not None
+            assert comparison.spread.value
+            for needed, difference in ((comparison.as_measured, comparison.difference), (comparison.if_zero, 0.0)):
+                if needed is not None and needed < 400:
+                    levels = question_levels(work, price)
+                    question = Question(comparison.spread.value, comparison.margin, *levels, comparison.is_kept)
+                    assert decision_probability(question, difference, needed) >= 0.8
+                    assert decision_probability(question, difference, needed - 1) < 0.8
+        needs = {each: each.as_measured for each in price.comparisons}
+        contradicting = [each for each in price.comparisons if each.contradicts and needs[each]]
+        decisive = [min(contradicting, key=lambda each: needs[each] or 0)] if contradicting else price.comparisons
+        counts: dict[str, int] = {}
+        for comparison in decisive:
+            for method in comparison.methods:
+                counts[method] = max(counts.get(method, 0), needs[comparison] or 0)
+        if all(needs[comparison] for comparison in decisive):
+            assert price.core_seconds_as_measured == pytest.approx(seconds_of(work, counts))
+        else:
+            assert price.core_seconds_as_measured is None
+
+
+def question_levels(work: Workspace, price: ClaimPrice) -> tuple[float, float]:
+    """The levels that are left to a comparison: 5 % divided by the tests of either kind that are not significant."""
+    (paper,) = (paper for paper in work.papers if paper.name == price.paper)
+    beyond, within = set(), 0
+    for comparison, tested in compare_all(StoredResults(work), paper, price.benchmark).items():
+        if tested.correction is None or tested.correction.beyond >= ALPHA:
+            beyond.add((comparison.metric, comparison.higher, comparison.lower, comparison.lower_metric))
+        within += tested.correction is None or tested.correction.within >= ALPHA
+    return ALPHA / len(beyond), ALPHA / within
+
+
+@pytest.mark.slow
+def test_a_given_spread_replaces_all_and_one_claim_can_be_asked_for(work: Workspace) -> None:
+    everything = prices(work)
+    name = next(price.claim for price in everything if price.verdict == UNDECIDED)
+    (one,) = prices(work, claim=name, spread=0.5)
+    assert {(each.spread.value, each.spread.source) for each in one.comparisons} == {(0.5, GIVEN)}
+    with raises(PlanError, "unknown-claim", "no-claim"):
+        prices(work, claim="no-claim")
+
+
+@pytest.mark.slow
+def test_without_replicates_the_spread_is_that_of_reports_the_profile_s_own_first(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (paper,) = (paper for paper in work.papers if paper.name == "msci")
+    root, name = work.root, "best-auc-in-closed-world"
+    spreads = {"reports/aside": 3.0, "reports/study": 2.0, "reports/zenith": 4.0}
+
+    def read(folder: Path, papers: object) -> SimpleNamespace:
+        cell = SimpleNamespace(row=name, part="spread", value=spreads[folder.relative_to(root).as_posix()])
+        return SimpleNamespace(lineages={"msci/claims": SimpleNamespace(cells=[cell])})
+
+    for folder in spreads:
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(power.PublishedLineage, "read", read)
+    shutil.rmtree(root / "measured")
+    (one,) = price_claims(Workspace(root), [paper], name)
+    assert {(each.spread.value, each.spread.source) for each in one.comparisons} == {(2.0, power.PILOT)}
+
+
+def test_the_cheapest_claims_are_paid_first_as_long_as_the_hours_last() -> None:
+    def claim(name: str, seconds: float | None) -> ClaimPrice:
+        return ClaimPrice("p", name, "d", UNDECIDED, (), seconds)
+
+    claims = [claim("dear", 7200), claim("cheap", 1000), claim("unknown", None), claim("middle", 2600)]
+    for hours, names in ((0, []), (0.5, ["cheap"]), (1, ["cheap", "middle"]), (3, ["cheap", "middle", "dear"])):
+        assert [price.claim for price in affordable(claims, hours)] == names
+
+
+# what a user is told
+
+
+def test_a_table_has_each_undecided_claim_and_its_comparisons(capsys: pytest.CaptureFixture[str]) -> None:
+    show_power(Console(width=120), [UNDECIDED_CLAIM, DECIDED_CLAIM], 2.0)
+    out = capsys.readouterr().out
+    assert "\x1b[2J" not in out
+    assert "decided-one" not in out
+    (row,) = (line for line in out.splitlines() if "a - b" in line)
+    assert row.split()[3:] == ["+1.50", "0.5", "2.00", "4", "12", "/", "55"]
+    (claim,) = (line for line in out.splitlines() if line.startswith("better"))
+    assert claim.split()[-2:] == ["/", "?"]
+    assert "2 claims: 1 supported here, 0 reversed here, 0 negligible here, 1 undecided." in out
+    assert "1 of 1 claims" in out
+
+
+def test_numbers_are_never_cut_in_a_terminal_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    comparison = replace(PRICED, n=24, price=Price(598, None))
+    price = replace(UNDECIDED_CLAIM, comparisons=(comparison,), core_seconds_if_zero=1500.0)
+    claim = "graph-helps-unseen-more-than-seen"
+    show_power(Console(width=80), [replace(price, claim=claim, core_seconds_as_measured=1440.0)], None)
+    table = capsys.readouterr().out.split("\n\n")[0]
+    assert "598 / > 1000" in table
+    assert "24 min / 25 min" in table
+
+
+def test_ranges_that_do_not_fit_are_whole_and_make_the_table_wider(capsys: pytest.CaptureFixture[str]) -> None:
+    ranged = replace(
+        PRICED,
+        difference=-1.25,
+        n=2,
+        range_as_measured=(6, 932),
+        range_if_zero=(40, None),
+    )
+    show_power(Console(width=80), [replace(UNDECIDED_CLAIM, comparisons=(ranged,))], None)
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if "a - b" in line)
+    assert "-1.25 " in row and "12 (6 to 932) / 55 (40 to > 1000)" in row
+
+
+@pytest.mark.parametrize(("source", "mark"), [(SIMILAR, "~"), (PILOT, "~"), (GIVEN, "~"), (UNKNOWN, "?")])
+def test_spreads_that_were_not_measured_here_are_marked_and_explained(
+    source: str, mark: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spread = Spread(None if source == UNKNOWN else 2.0, source)
+    comparison = replace(PRICED, spread=spread)
+    if source == UNKNOWN:
+        comparison = replace(comparison, price=None)
+    price = replace(UNDECIDED_CLAIM, comparisons=(comparison,))
+    show_power(Console(width=120), [price], None)
+    out = capsys.readouterr().out
+    assert f"Spread: {mark} " in out
+    (row,) = (line for line in out.splitlines() if "a - b" in line)
+    assert row.split()[5] == ("?" if source == UNKNOWN else "~2.00")
+
+
+def test_in_a_clone_without_results_the_verdicts_of_the_reports_are_named() -> None:
+    """All verdicts are undecided there, which says nothing about the claims."""
+    price = replace(UNDECIDED_CLAIM, comparisons=(replace(PRICED, difference=None, n=0),))
+    said = "\n".join(sentences([price], None, ["reports/study/p/claims.md"]))
+    assert "no results are on this disk" in said and "reports/study/p/claims.md" in said
+    assert "1 undecided" not in said
+    assert "no results" not in "\n".join(sentences([price, DECIDED_CLAIM], None))
+
+
+def test_without_undecided_claims_there_is_nothing_to_price() -> None:
+    assert list(sentences([DECIDED_CLAIM], 1.0)) == [
+        "1 claim: 1 supported here, 0 reversed here, 0 negligible here, 0 undecided."
+    ]
