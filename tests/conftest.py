@@ -47,11 +47,15 @@ PATIENCE = 4 * 3600
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs a project that the engines made is theirs; what needs the whole smoke, which takes minutes, begins."""
+    """What needs a project that the engines made is theirs; what needs the whole smoke, which takes minutes, begins.
+    What needs a browser is marked as such.
+    """
     made = {"chance_project", "trained_project", "smoke_project"}
     for item in items:
         if made & set(getattr(item, "fixturenames", ())):
             item.add_marker("engines")
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
     items.sort(key=lambda item: "smoke_project" not in getattr(item, "fixturenames", ()))
 
 

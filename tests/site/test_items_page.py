@@ -2,21 +2,18 @@
 
 import base64
 import hashlib
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from PIL import Image
 from selenium.webdriver import Chrome
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
 from recompose.data.pictures import Picture
 from recompose.site.items import items_page, thumbnail
 from recompose.tracks.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ScoredPair, WorstItems
+from tests.site.browsing import all_of, one, open_address, until_equal
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \" onfocus='x' {{ 7 * 7 }}"
 
@@ -103,37 +100,25 @@ def test_thumbnails_are_small_and_faults_are_words(root: Path) -> None:
     assert faults[0].fault != faults[1].fault
 
 
-PROGRAMS = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
-
-
-@pytest.mark.browser
-@pytest.mark.skipif(None in PROGRAMS.values(), reason=f"no browser to test with: {PROGRAMS}")
-def test_items_are_filtered_in_a_browser(root: Path, tmp_path: Path) -> None:
+def test_items_are_filtered_in_a_browser(browser: Chrome, root: Path, tmp_path: Path) -> None:
     file = tmp_path / "items.html"
     file.write_text(items_page(WorstItems.of(sheet(root), 9)), encoding="utf-8")
-    options = Options()
-    options.binary_location = str(PROGRAMS["chromium"])
-    for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    browser = Chrome(options=options, service=Service(str(PROGRAMS["chromedriver"])))
-    try:
-        browser.get(file.as_uri())
+    open_address(browser, file.as_uri())
 
-        def shown() -> list[bool]:
-            return [item.is_displayed() for item in browser.find_elements(By.CSS_SELECTOR, ".item")]
+    def shown() -> list[bool]:
+        return [item.is_displayed() for item in all_of(browser, ".item")]
 
-        assert shown() == [True, True]
-        for name, text, expected in (
-            ("outcome", "ties", [False, True]),
-            ("outcome", "right", [False, False]),
-            ("category", "a/tie", [False, True]),
-        ):
-            choice = Select(browser.find_element(By.NAME, name))
-            choice.select_by_visible_text(text)
-            assert shown() == expected
-            choice.select_by_index(0)
-        browser.find_element(By.NAME, "text").send_keys("Mine/A, item 1")
-        assert shown() == [False, True]
-        assert browser.get_log("browser") == []  # nothing was refused by the policy
-    finally:
-        browser.quit()
+    until_equal(browser, shown, [True, True])
+    for name, text, expected in (
+        ("outcome", "ties", [False, True]),
+        ("outcome", "right", [False, False]),
+        ("category", "a/tie", [False, True]),
+    ):
+        choice = Select(one(browser, f"[name={name}]"))
+        choice.select_by_visible_text(text)
+        until_equal(browser, shown, expected)
+        choice.select_by_index(0)
+        until_equal(browser, shown, [True, True])
+    one(browser, "[name=text]").send_keys("Mine/A, item 1")
+    until_equal(browser, shown, [False, True])
+    assert browser.get_log("browser") == []  # nothing was refused by the policy

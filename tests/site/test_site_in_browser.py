@@ -3,20 +3,16 @@
 import csv
 import json
 import shlex
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from selenium.webdriver import ActionChains, Chrome
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
 
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
@@ -25,24 +21,9 @@ from recompose.site import build
 from recompose.workspace import Workspace
 from tests.conftest import ROOT, Project
 from tests.provenance.worlds import copy_of, remake_index
+from tests.site.browsing import all_of, dialog, one, open_address, until, until_equal, until_focused
 from tests.site.test_site import HOSTILE, Toy
 
-PROGRAMS = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(None in PROGRAMS.values(), reason=f"no browser to test with: {PROGRAMS}"),
-]
-STARTED_WITH = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1280,900",
-)
 CELL = ("msci/table-2", "chance", "shapes-pairs AUC", "exact")  # artifact, row, column, view
 # of every text that is seen: what it is in, its colour, and that of the nearest ground below it
 COLOURS = """
@@ -63,22 +44,6 @@ return found;
 """
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Chrome]:
-    """A browser that reports what it asks for and what goes wrong."""
-    options = Options()
-    options.binary_location = str(PROGRAMS["chromium"])
-    for argument in STARTED_WITH:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = Chrome(options=options, service=Service(str(PROGRAMS["chromedriver"])))
-    driver.execute_cdp_cmd("Network.enable", {})
-    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
-    driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
-    yield driver
-    driver.quit()
-
-
 @pytest.fixture
 def finished(chance_project: Project) -> Project:
     """The finished project, which no test here changes."""
@@ -92,27 +57,10 @@ def opened(browser: Chrome, finished: Project) -> Chrome:
 
 
 def open_page(browser: Chrome, reports: Path, fragment: str = "") -> Chrome:
-    browser.get("about:blank")
-    for kind in ("browser", "performance"):
-        browser.get_log(kind)
-    browser.get((reports / "index.html").as_uri() + fragment)
+    open_address(browser, (reports / "index.html").as_uri() + fragment)
     until(browser, lambda each: all_of(each, "main article"))
     browser.execute_async_script("unpacked.then(arguments[0], arguments[0])")  # before, no address opens a number
     return browser
-
-
-def until(browser: Chrome, condition: Callable[[Chrome], object]) -> None:
-    """Wait for what is expected: beside busy processes a page or the answer to a click may take seconds."""
-    WebDriverWait(browser, 60).until(condition)
-
-
-def one(within: Any, selector: str) -> WebElement:
-    (found,) = within.find_elements(By.CSS_SELECTOR, selector)
-    return found
-
-
-def all_of(within: Any, selector: str) -> list[WebElement]:
-    return list(within.find_elements(By.CSS_SELECTOR, selector))
 
 
 def cell_at(browser: Chrome, cell: tuple[str, str, str, str] = CELL) -> WebElement:
@@ -128,10 +76,6 @@ def headers(table: WebElement) -> list[tuple[str, str]]:
     """Group and name of each column but the first."""
     found = all_of(table, "thead tr:last-child th")[1:]
     return [(str(each.get_attribute("class")), " ".join(one(each, "button").text.split())) for each in found]
-
-
-def dialog(browser: Chrome) -> WebElement:
-    return one(browser, "dialog")
 
 
 def commands(browser: Chrome) -> list[str]:
@@ -186,10 +130,10 @@ def test_a_column_sorts(opened: Chrome, finished: Project, press: str) -> None:
     for order, falling in (("descending", True), ("ascending", False)):
         one(header, "button").click() if press == "click" else one(header, "button").send_keys(press)
         expected = [each["text"] for each in sorted(values, key=lambda each: float(each["value"]), reverse=falling)]
+        until_equal(opened, lambda: header.get_attribute("aria-sort"), order)
         shown = column_shown(table, place)
         assert shown[: len(expected)] == expected
         assert set(shown[len(expected) :]) <= {"", "-"}  # rows without a number stay below, either way
-        assert header.get_attribute("aria-sort") == order
         assert len(all_of(table, "[aria-sort]")) == 1
 
 
@@ -197,17 +141,18 @@ def test_rows_that_are_only_printed_stay_below_and_names_sort(opened: Chrome) ->
     table = all_of(opened, "article#msci-table-2 table")[0]
     place = headers(table).index(("measured", "shapes-pairs AUC"))
     button = one(all_of(table, "thead tr:last-child th")[place + 1], "button")
-    for _ in range(2):
+    for order in ("descending", "ascending"):
         button.click()
+        until(opened, lambda _, order=order: all_of(table, f"[aria-sort={order}]"))
         has_number = [bool(text) and text != "not run" for text in column_shown(table, place)]
         assert has_number == sorted(has_number, reverse=True)
         assert any(has_number)
         assert not all(has_number)
     names = all_of(table, "thead tr:last-child th")[0]
     one(names, "button").click()
+    until_equal(opened, lambda: names.get_attribute("aria-sort"), "ascending")
     shown = [each.text for each in all_of(table, "tbody th .name")]
     assert shown == sorted(shown, key=str.lower)
-    assert names.get_attribute("aria-sort") == "ascending"
 
 
 def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, finished: Project) -> None:
@@ -215,27 +160,29 @@ def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, finished:
     assert number.text == known["text"]
     number.send_keys(Keys.ENTER)
     shown = dialog(opened)
-    assert shown.is_displayed()
     assert shown.accessible_name == "chance, shapes-pairs AUC"
     assert one(shown, ".value").text == known["text"]
     records = lineage(finished, CELL[0])["records"]
     for closed in all_of(shown, "details:not([open]) summary"):
         closed.click()
+    until_equal(opened, lambda: all_of(shown, "details:not([open])"), [])
     for key, value in zip(known["made_from"], known["values"], strict=True):
         for text in (key, records[key]["digest"], f"{value:.1f}"):  # an AUC has one digit
             assert text in shown.text
     assert "none: as in params.yaml" in shown.text
     ActionChains(opened).send_keys(Keys.ESCAPE).perform()
-    assert not shown.is_displayed()
-    assert opened.switch_to.active_element == number
-    assert "#" not in opened.current_url
+    until(opened, lambda _: not shown.is_displayed())
+    until_focused(opened, number)
+    until(opened, lambda each: "#" not in each.current_url)
 
 
 def test_the_commands_shown_do_what_they_say(browser: Chrome, chance: Project) -> None:
     """One traces the number; what is discarded as another says is made again, by a third, to the same number."""
     cell_at(open_page(browser, chance.published)).click()
     table, known = chance.table(), cell_in_lineage(chance)
-    all_of(dialog(browser), "details:not([open]) summary")[0].click()
+    details = all_of(dialog(browser), "details:not([open])")[0]
+    one(details, "summary").click()
+    until(browser, lambda _: details.get_attribute("open"))
     lines = commands(browser)
     (trace,) = [shlex.split(line) for line in lines if line.startswith("recompose trace")]
     traced = chance.recompose(*trace[1:], "--full").stdout
@@ -257,21 +204,20 @@ def test_a_command_is_selected_where_there_is_no_clipboard(opened: Chrome) -> No
     cell_at(opened).click()
     block = all_of(dialog(opened), ".command")[0]
     one(block, "button").click()
+    until(opened, lambda _: one(block, "button").text.startswith("selected"))
     assert opened.execute_script("return getSelection().toString()").strip() == one(block, "pre").text
-    assert one(block, "button").text.startswith("selected")
 
 
 def test_an_address_opens_its_number_also_where_it_is_folded_away(browser: Chrome, finished: Project) -> None:
     for view in ("exact", "field"):
         cell = (*CELL[:3], view)
         open_page(browser, finished.published, address(cell))
-        assert dialog(browser).is_displayed()
         assert one(dialog(browser), ".value").text == cell_in_lineage(finished, cell)["text"]
         assert f"--view {view}" in " ".join(commands(browser))
         one(dialog(browser), ".close").click()
-        back = browser.switch_to.active_element
-        assert back.is_displayed()
-        assert back.text == cell_in_lineage(finished, cell)["text"]
+        text = cell_in_lineage(finished, cell)["text"]
+        until_equal(browser, lambda: browser.switch_to.active_element.text, text)
+        assert browser.switch_to.active_element.is_displayed()
 
 
 def test_a_number_has_the_address_that_opens_it(opened: Chrome) -> None:
@@ -281,11 +227,11 @@ def test_a_number_has_the_address_that_opens_it(opened: Chrome) -> None:
 
 def test_the_first_key_skips_to_the_papers(opened: Chrome) -> None:
     ActionChains(opened).send_keys(Keys.TAB).perform()
+    until(opened, lambda each: "Skip" in each.switch_to.active_element.text)
     skip = opened.switch_to.active_element
-    assert "Skip" in skip.text
     assert skip.rect["x"] >= 0  # it is seen as soon as it is reached
     skip.send_keys(Keys.ENTER)
-    assert opened.switch_to.active_element.tag_name == "main"
+    until_focused(opened, one(opened, "main"))
 
 
 def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(
@@ -298,6 +244,7 @@ def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(
     assert "found problems" in one(browser, "#audit-heading").text
     lead = all_of(browser, "header a.mark.stale")[0]
     lead.click()
+    until(browser, lambda each: "#" in each.current_url)
     article = one(browser, browser.current_url.partition("#")[2].join(("[id='", "']")))
     marked = [each for each in all_of(article, "td, li") if each.is_displayed() and all_of(each, ".mark.stale")]
     one(marked[0], "button").click()
@@ -398,7 +345,7 @@ def test_the_first_screen_leads_to_the_runs_of_a_papers_own_method(browser: Chro
     assert "recompose make --cell 'reports/demo/toy/table-1#A/d AUC/exact'" in commands(browser)
     assert "settings.lr=0.5 (params.yaml: " in dialog(browser).text
     one(dialog(browser), ".close").click()
-    assert browser.switch_to.active_element == number
+    until_focused(browser, number)
 
 
 def test_hostile_names_run_nothing(browser: Chrome, toys: Path) -> None:
@@ -431,25 +378,37 @@ def phone(opened: Chrome) -> Iterator[Chrome]:
 
 def test_search_finds_rows_tables_and_claims(opened: Chrome) -> None:
     field = one(opened, "#search")
+
+    def hits() -> list[str]:
+        return [each.text for each in all_of(opened, "#hits .kind")]
+
     for text, kind in (("troika", "row"), ("msci table 2", "table"), ("best-auc-in-closed-world", "claim")):
         field.clear()
         field.send_keys(text)
-        assert kind in [each.text for each in all_of(opened, "#hits .kind")]
+        until(opened, lambda _, kind=kind: kind in hits())
     field.send_keys(Keys.ENTER)
+    until(opened, lambda each: all_of(each, ".hit"))
     found = one(opened, ".hit")
     assert "closed world" in found.text or "close-world" in found.text
-    assert opened.switch_to.active_element == found
+    until_focused(opened, found)
     field.clear()
     field.send_keys("zzzz")
-    assert all_of(opened, "#hits button") == []
+    until_equal(opened, hits, [])
     assert one(opened, "#hits [role=status]").is_displayed()
 
 
 @pytest.mark.parametrize("fragment", ["#nothing", "#msci%2Ftable-2&Nobody&x&exact", "#%E0%A4%A", "#a&b"])
 def test_an_unknown_address_says_so(browser: Chrome, finished: Project, fragment: str) -> None:
     open_page(browser, finished.published, fragment)
-    assert "nothing at" in one(browser, "#notice").text
-    assert not dialog(browser).is_displayed()
+    until(browser, lambda each: "nothing at" in one(each, "#notice").text)
+    assert not one(browser, "dialog").is_displayed()
+
+
+# whether an anchor stands just below the bar of papers
+IS_BELOW_BAR = """
+const top = document.getElementById(arguments[0]).getBoundingClientRect().top;
+return document.querySelector(".papers").getBoundingClientRect().bottom <= top && top < 200;
+"""
 
 
 def test_papers_are_named_on_one_line_and_anchors_end_below_it(phone: Chrome) -> None:
@@ -458,9 +417,7 @@ def test_papers_are_named_on_one_line_and_anchors_end_below_it(phone: Chrome) ->
     assert all(each.rect["x"] + each.rect["width"] <= 390 for each in names)
     for target in ("msci-table-2", "duplex"):
         phone.execute_script(f"location.hash = '{target}'")
-        top = phone.execute_script(f"return document.getElementById('{target}').getBoundingClientRect().top")
-        bar = phone.execute_script("return document.querySelector('.papers').getBoundingClientRect().bottom")
-        assert bar <= top < 200
+        until(phone, lambda each, target=target: each.execute_script(IS_BELOW_BAR, target))
 
 
 OVERFLOW = "return [...document.querySelectorAll(arguments[0])].map((each) => each.scrollWidth - each.clientWidth)"
@@ -524,8 +481,8 @@ def test_the_drawing_of_a_lineage_leads_to_details_by_keyboard(opened: Chrome, f
     assert {*known} <= {*keys}
     assert any(key.startswith("data/") for key in keys)
     nodes[keys.index(known[-1])].send_keys(Keys.ENTER)
+    until(opened, lambda each: known[-1] in each.switch_to.active_element.text)
     target = opened.switch_to.active_element
-    assert known[-1] in target.text
     assert target.find_element(By.XPATH, "..").get_attribute("open")
 
 
@@ -539,8 +496,7 @@ def test_details_beside_the_page_are_loaded_by_a_press(
     open_page(browser, toys / "reports")
     assert browser.execute_script("return Object.keys(stored).length") == 0
     all_of(browser, "article#toy-table-1 td .number")[0].click()
-    until(browser, lambda each: dialog(each).is_displayed())
-    assert len(all_of(dialog(browser), "details[data-key]")) == 3
+    until(browser, lambda each: len(all_of(dialog(each), "details[data-key]")) == 3)
     assert browser.get_log("browser") == []
 
 
