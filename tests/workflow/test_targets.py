@@ -147,8 +147,10 @@ def test_a_paper_is_made_alone_and_the_rest_later(chance: Project) -> None:
 
 
 def test_a_phase_is_made_alone_and_each_job_says_what_it_does(trained: Project) -> None:
+    contents = {kind: len(list(trained.root.glob(f"results/{kind}/*/record.json"))) for kind in ("data", "evaluations")}
     (trained.root / "results").rename(trained.root / "results-before")
     planned = trained.snakemake("data", "--dry-run").stdout
+    assert announced(planned) == {"data": 1, "index_data": contents["data"]}
     assert "index shapes-pairs" in planned and "make backbone" not in planned
     planned = trained.snakemake("features", "--dry-run").stdout
     assert "make backbone shapes-clip-from-scratch" in planned
@@ -156,6 +158,7 @@ def test_a_phase_is_made_alone_and_each_job_says_what_it_does(trained: Project) 
     assert "train c-s-o" not in planned
     planned = trained.snakemake("runs", "--dry-run").stdout
     assert "train c-s-o on shapes-pairs, seed 0" in planned
+    assert announced(planned)["evaluate_czsl"] == contents["evaluations"]
     assert "table" not in announced(planned)
     planned = trained.snakemake("--dry-run", "msci", "duplex").stdout
     assert planned.count(": make backbone shapes-clip-from-scratch\n") == 1

@@ -33,16 +33,16 @@ for _rule, _kind, _digests in graph.rules():
 rule data:
     """Raw data, downloaded or generated, checked and indexed."""
     input:
-        map(path_of, graph.keys("data")),
+        list(map(path_of, graph.keys("data"))),
 
 
 rule features:
     """The backbones, and the images of each data set, decoded and encoded once."""
     input:
-        map(path_of, graph.keys("data", "backbones", "pixels", "features", "grids")),
+        list(map(path_of, graph.keys("data", "backbones", "pixels", "features", "grids"))),
 
 
 rule runs:
     """All methods, trained and evaluated with all seeds."""
     input:
-        map(path_of, graph.keys("runs", "evaluations")),
+        list(map(path_of, graph.keys("runs", "evaluations"))),
