@@ -24,8 +24,8 @@ from recompose.tracks import TRACKS
 
 NOTE = """
 Each claim shows the comparison that decides it. An estimate gives the mean of each side with its number of runs, and
-their difference. Its 95 % interval is by Student's t: paired by replicate if both sides share two or more, otherwise
-Welch's. A method that does not depend on the seed is a constant; a single run of any other method decides nothing. The
+their difference. Its 95 % interval is by Student's t, paired by the replicates that both sides share, two or more. A
+method that does not depend on the seed is a constant; a single run of any other method decides nothing. The
 margin is the smallest difference of interest. After correction, a comparison is supported if its difference is above
 zero, reversed if it is below zero, and negligible if its interval lies within the margin; a margin "to be within"
 belongs to a claim that something is kept, which is supported in that case. A claim of several comparisons is reversed

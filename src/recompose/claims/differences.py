@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import mean, stdev
 
-from recompose.inference.estimates import Estimate, paired, welch
+from recompose.inference.estimates import Estimate, paired
 
-NOT_RUN, ONE_SEED = "not run", "one seed"
+NOT_RUN, ONE_SEED, NO_COMMON_SEEDS, CONSTANT = "not run", "one seed", "no common seeds", "no seeds to vary"
 
 
 @dataclass(frozen=True)
@@ -90,28 +90,26 @@ class Difference:
 
 
 def difference(higher: Side, lower: Side) -> Difference:
-    """Test the difference of two sides.
+    """Test the difference of two sides, paired by seed.
 
-    It is paired by seed if both sides share at least two seeds; otherwise it is Welch's test if each side has two
-    values or more. One run of a method that depends on its seed decides nothing.
+    There is no test of fewer than two seeds that both sides share: one run of a method that depends on its seed decides
+    nothing.
     """
     if not higher.values or not lower.values:
         return Difference(higher, lower, obstacle=_missing_values_reason(higher, lower))
     seeds = common_seeds(higher, lower)
-    if len(seeds) < 2 and min(higher.n, lower.n) > 1:
-        unpaired = welch(list(higher.values.values()), list(lower.values.values()))
-        return Difference(higher, lower, unpaired.value, unpaired)
-    if seeds:
-        higher, lower = higher.at(seeds), lower.at(seeds)
+    if not seeds:
+        return Difference(higher, lower, higher.mean - lower.mean, obstacle=NO_COMMON_SEEDS)
+    higher, lower = higher.at(seeds), lower.at(seeds)
     by_seed = tuple(higher.values[seed] - lower.values[seed] for seed in seeds)
     if len(seeds) > 1:
         test = paired(by_seed)
         return Difference(higher, lower, test.value, test, by_seed)
-    obstacle = "no seeds to vary" if higher.is_constant and lower.is_constant else ONE_SEED
+    obstacle = CONSTANT if higher.is_constant and lower.is_constant else ONE_SEED
     return Difference(higher, lower, higher.mean - lower.mean, None, by_seed, obstacle)
 
 
 def _missing_values_reason(*sides: Side) -> str:
     """Return why a side has no values: something was not run, or the parts of a gain share no seed."""
     runs = [part for side in sides for part in (side.parts or (side,))]
-    return "no common seeds" if all(part.values for part in runs) else NOT_RUN
+    return NO_COMMON_SEEDS if all(part.values for part in runs) else NOT_RUN

@@ -12,7 +12,7 @@ EVERY_SEED = "every seed"  # in place of the seed of a value that no seed change
 class DifferenceTest(LenientModel):
     """The test of a comparison, before correction."""
 
-    replicates: int  # 0: an unpaired test
+    replicates: int  # that both sides share
     difference: float
     p: float  # that there is a difference; of a claim that something is kept: that it is beyond the margin
     p_margin: float  # that the difference is within the margin

@@ -8,7 +8,7 @@ scipy is imported inside functions because its import takes a part of a second.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from statistics import mean, stdev, variance
+from statistics import mean, stdev
 
 from recompose.errors import ArgumentError
 
@@ -73,34 +73,18 @@ def paired(differences: Sequence[float]) -> Estimate:
     Args:
         differences: [n] with n of two or more.
 
+    Raises:
+        ArgumentError: there is one or none.
+
     >>> estimate = paired([1.0, 2.0, 3.0])
     >>> estimate.value, round(estimate.error, 3), estimate.freedom
     (2.0, 0.577, 2)
     """
-    _check_spread("differences", differences)
-    if _is_constant(differences):
+    if len(differences) < 2:
+        raise ArgumentError("differences", "has no spread: a test needs two of them")
+    if len({round(value, DECIMALS) for value in differences}) == 1:
         return Estimate(round(differences[0], DECIMALS), 0.0, len(differences) - 1)
     return Estimate(mean(differences), stdev(differences) / sqrt(len(differences)), len(differences) - 1)
-
-
-def welch(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """Return the difference of the means of two groups with different variances, as Welch's t-test has it.
-
-    The degrees of freedom are those of Satterthwaite.
-
-    Args:
-        first: [n] with n of two or more.
-        second: [m] with m of two or more.
-    """
-    _check_spread("first", first)
-    _check_spread("second", second)
-    if _is_constant(first) and _is_constant(second):
-        return Estimate(round(first[0] - second[0], DECIMALS), 0.0, len(first) + len(second) - 2)
-    parts = [variance(values) / len(values) for values in (first, second)]
-    freedom = sum(parts) ** 2 / sum(
-        part**2 / (len(values) - 1) for part, values in zip(parts, (first, second), strict=True)
-    )
-    return Estimate(mean(first) - mean(second), sqrt(sum(parts)), freedom)
 
 
 def rounded(value: float, digits: int) -> float:
@@ -110,12 +94,3 @@ def rounded(value: float, digits: int) -> float:
     (0.0123, -1230000.0)
     """
     return float(f"{value:.{digits}g}")
-
-
-def _check_spread(name: str, values: Sequence[float]) -> None:
-    if len(values) < 2:
-        raise ArgumentError(name, "has no spread: a test needs two values on each side")
-
-
-def _is_constant(values: Sequence[float]) -> bool:
-    return len({round(value, DECIMALS) for value in values}) == 1

@@ -29,7 +29,7 @@ function comparisonNodes(comparison, claim) {
       ["95 % interval", comparison.interval],
       ["margin", `${comparison.is_kept ? "to be within " : ""}${comparison.margin}${unit}`],
       ["corrected p", comparison.p !== "-" && `${comparison.p} of a difference (of ${claim.family} comparisons), ${comparison.p_margin} within the margin (of ${claim.margin_family})`],
-      ["before correction", comparison.test && `p ${comparison.test.p} of a difference, ${comparison.test.p_margin} within the margin; ${comparison.test.replicates ? `${comparison.test.replicates} pairs` : "unpaired"}`],
+      ["before correction", comparison.test && `p ${comparison.test.p} of a difference, ${comparison.test.p_margin} within the margin; ${comparison.test.replicates} pairs`],
       ["price", priceText(comparison.price)],
     ]),
   ];

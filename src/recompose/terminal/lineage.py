@@ -69,10 +69,9 @@ def _comparison_lines(evidence: ClaimEvidence, comparison: ComparisonEvidence) -
         yield f"differences by replicate (seed): {_by_seed(differences)}"
     question = "beyond the margin" if comparison.is_kept else "different from zero"
     if test := comparison.test:
-        replicates = f"{test.replicates} replicates" if test.replicates else "all replicates, unpaired"
         yield (
-            f"{replicates}: difference {test.difference:+.4g}; p {test.p:.4g} ({question}), {test.p_margin:.4g} "
-            "(within the margin)"
+            f"{test.replicates} replicates: difference {test.difference:+.4g}; p {test.p:.4g} ({question}), "
+            f"{test.p_margin:.4g} (within the margin)"
         )
     if comparison.p is not None and comparison.p_margin is not None:
         yield (

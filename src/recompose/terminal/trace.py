@@ -142,8 +142,7 @@ def _comparison_text(evidence: ClaimEvidence, comparison: ComparisonEvidence) ->
     """Return a comparison in one sentence: verdict, difference, p after correction, and price."""
     parts = [f"{comparison.text}: {comparison.verdict}"]
     if test := comparison.test:
-        replicates = pluralize(test.replicates, "replicate") if test.replicates else "all replicates, unpaired"
-        parts.append(f"{test.difference:+.4g} at {replicates}")
+        parts.append(f"{test.difference:+.4g} at {test.replicates} replicates")
     if comparison.p is not None and comparison.p_margin is not None:
         within = f"{comparison.p_margin:.3g} (within {comparison.margin:g})"
         parts.append(f"p {comparison.p:.3g} ({'beyond it' if comparison.is_kept else 'not zero'}), {within}")
