@@ -1,13 +1,16 @@
 """Estimates from the records of like recipes."""
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recompose.costs import MEASURED, SIMILAR, CostEstimate, Costs, MadeRecipe
-from recompose.files import write_json
+from recompose.costs import MEASURED, SIMILAR, CostEstimate, Costs, MadeRecipe, TimeLeft, processes, time_left
+from recompose.files import SCRATCH, write_json
 from recompose.plan import Recipe, closure
+from recompose.progress import FILE
 from recompose.records import BuildInfo
 from recompose.report.lineage import Lineage
 from recompose.workspace import Workspace
@@ -195,3 +198,36 @@ def test_records_in_the_store_and_in_the_reports_are_read(tmp_path: Path) -> Non
     )
     edited = Costs.of(longer, longer.plan).estimate(runs_of(longer, "csp")[0])
     assert edited == CostEstimate(pytest.approx(10 * 16 / 8 * 1500 / 2500), ("h, d",), 5)
+
+
+class Known(Costs):
+    """Costs that know of runs alone, a minute each."""
+
+    def estimate(self, recipe: Recipe) -> CostEstimate | None:
+        return CostEstimate(60.0) if recipe.kind == "runs" else None
+
+
+KNOWN = Known([], list, lambda data: {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cores", "threads", "side_by_side"), [(1, 1, 1), (4, 1, 4), (4, 2, 2), (1, 2, 1)])
+def test_estimates_are_divided_by_what_goes_side_by_side_and_what_has_none_is_counted(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, cores: int, threads: int, side_by_side: int
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    work = Workspace(work.root, (f"profiles.demo.trainer.threads={threads}",))
+    assert processes(work) == side_by_side
+    recipes = [*work.plan.of("runs")[:8], *work.plan.of("evaluations")[:3]]
+    assert time_left(work, KNOWN, recipes) == TimeLeft(60 * 8 / side_by_side, 3)
+
+
+@pytest.mark.slow
+def test_of_what_was_begun_the_rest_counts(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    begun, other = work.plan.of("runs")[:2]
+    scratch = work.store.folder(begun) / SCRATCH
+    scratch.mkdir(parents=True)
+    written = {"unit": "epoch", "done": 3, "total": 4, "rate": None, "seconds_left": None, "metrics": ""}
+    (scratch / FILE).write_text(json.dumps({**written, "at": datetime.now(UTC).isoformat()}))
+    assert time_left(work, KNOWN, [begun, other]) == TimeLeft(60 / 4 + 60, 0)

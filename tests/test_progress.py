@@ -1,13 +1,25 @@
 """What a long job says: lines on a pipe, a bar on a terminal."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recompose import progress
-from recompose.progress import ProgressLogger, bar, logged, say
+from recompose.progress import Progress, ProgressLogger, bar, logged, read_progress, say
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+WRITTEN: dict[str, Any] = {
+    "unit": "epoch",
+    "done": 2,
+    "total": 5,
+    "rate": 0.1,
+    "seconds_left": 30.0,
+    "at": NOON.isoformat(),
+    "metrics": "val_auc 0.2385, loss 5.25",
+}
 
 
 def test_steps_come_out_as_they_are_and_short_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,3 +93,60 @@ def test_without_a_scratch_folder_nothing_is_kept_of_how_far_it_is(tmp_path: Pat
     with logged(tmp_path / "log.txt"):
         ProgressLogger("a title", "epoch", 10).at(1)
     assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]
+
+
+def keep(folder: Path, text: str) -> None:
+    (folder / "scratch").mkdir(exist_ok=True)
+    (folder / "scratch/progress.json").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "left"),
+    [(0, 30.0), (10, 20.0), (30, 0.0), (100, 0.0)],
+)
+def test_what_is_left_becomes_less_after_it_was_written(tmp_path: Path, seconds: float, left: float) -> None:
+    keep(tmp_path, json.dumps(WRITTEN))
+    expected = Progress("epoch", 2, 5, 0.1, left, "val_auc 0.2385, loss 5.25")
+    assert read_progress(tmp_path, NOON + timedelta(seconds=seconds)) == expected
+
+
+def test_where_nothing_is_known_of_the_rate_nothing_is_said_of_what_is_left(tmp_path: Path) -> None:
+    keep(tmp_path, json.dumps(WRITTEN | {"rate": None, "seconds_left": None, "metrics": ""}))
+    assert read_progress(tmp_path, NOON) == Progress("epoch", 2, 5, None, None, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", "{}", json.dumps(WRITTEN | {"done": "many"}), json.dumps(WRITTEN | {"at": "noon"}), "\x00"],
+)
+def test_half_a_file_and_nonsense_say_nothing(tmp_path: Path, text: str) -> None:
+    assert read_progress(tmp_path) is None
+    keep(tmp_path, text)
+    assert read_progress(tmp_path) is None
+
+
+@pytest.mark.parametrize("total", [5, 100_000_000])
+def test_what_a_pace_says_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total: int) -> None:
+    clock = [7.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    (tmp_path / "scratch").mkdir()
+    with logged(tmp_path / "log.txt"):
+        pace = ProgressLogger("a [b] on c, seed 1", "epoch", total)
+        assert read_progress(tmp_path) == Progress("epoch", 0, total, None, None, "")
+        clock[0] += 6
+        pace.at(3, "loss 1")
+    found = read_progress(tmp_path)
+    assert found
+    assert (found.unit, found.done, found.total, found.metrics) == ("epoch", 3, total, "loss 1")
+    assert found.rate == pytest.approx(0.5)
+    assert found.seconds_left == pytest.approx(2 * (total - 3), rel=0.01, abs=1)
+
+
+def test_another_attempt_that_goes_on_says_from_where_at_once(tmp_path: Path) -> None:
+    keep(tmp_path, json.dumps(WRITTEN))
+    with logged(tmp_path / "log.txt"):
+        ProgressLogger("a title", "epoch", 5, done=2)
+    assert read_progress(tmp_path) == Progress("epoch", 2, 5, None, None, "")
+    with logged(tmp_path / "log.txt"):
+        ProgressLogger("a title", "epoch", 5)
+    assert read_progress(tmp_path) == Progress("epoch", 0, 5, None, None, "")

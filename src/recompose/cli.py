@@ -17,6 +17,7 @@ from filelock import FileLock
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
+from recompose.console import printable
 from recompose.errors import DamagedError, ProgramError, RecomposeError, TraceError, error_text
 from recompose.extras import missing_package
 from recompose.files import write_json, write_text
@@ -27,7 +28,6 @@ from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.programs import dvc
 from recompose.progress import be_quiet, printable_lines, say
-from recompose.terminal.text import printable
 from recompose.workspace import PROFILE, Workspace
 
 if TYPE_CHECKING:
@@ -664,19 +664,11 @@ def status(
     as_json: JSON = False,
 ) -> None:
     """Show the state of all runs and their progress; fail where one failed or is damaged."""
-    from recompose.monitor.status import Observer
-    from recompose.terminal import status as terminal
+    from recompose.commands.status import show_status
 
     if watch and as_json:
         raise typer.BadParameter("--json prints one document: use it without --watch")
-    work = _workspace()
-    console, observer = Console(), Observer(work, work.papers)
-    current = terminal.watch(console, observer) if watch else observer.look()
-    if as_json:
-        print(json.dumps(current.document(), indent=2))
-    elif not watch:
-        console.print(terminal.rendered(current))
-    raise typer.Exit(0 if current.is_fine else 1)
+    raise typer.Exit(show_status(_workspace(), watch=watch, as_json=as_json))
 
 
 @app.command()

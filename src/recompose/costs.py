@@ -4,6 +4,7 @@ The records of the store count first, then those behind the profile's reports, w
 time of what is like nothing that was made is unknown.
 """
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,8 +14,9 @@ from statistics import median
 
 from recompose.errors import DamagedError, LineageError
 from recompose.files import read_json
-from recompose.phases import PHASES
+from recompose.phases import PHASES, needs_gpu
 from recompose.plan import Plan, Recipe, recipe_of
+from recompose.progress import read_progress
 from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, flat
 from recompose.report.lineage import SUFFIX, Lineage, read_made
 from recompose.tracks import TRACKS
@@ -226,3 +228,31 @@ def _peak_memory(work: Workspace, key: str) -> int | None:
     with suppress(OSError, ValueError, KeyError, TypeError):
         return int(read_json(work.results / key / COSTS)["peak_memory_bytes"])
     return None
+
+
+@dataclass(frozen=True)
+class TimeLeft:
+    """The time that is left, as far as it is known."""
+
+    seconds: float  # from now to the end, without the unknown recipes
+    unknown: int  # recipes without an estimate
+
+
+def time_left(work: Workspace, costs: Costs, missing: Iterable[Recipe]) -> TimeLeft:
+    """Return the time in which missing recipes are made side by side; of one that was begun, only the rest counts."""
+    estimates = [(costs.estimate(recipe), _part_left(work, recipe)) for recipe in missing]
+    known = [part * estimate.seconds for estimate, part in estimates if estimate]
+    return TimeLeft(sum(known) / processes(work), len(estimates) - len(known))
+
+
+def _part_left(work: Workspace, recipe: Recipe) -> float:
+    progress = read_progress(work.store.folder(recipe))
+    return 1 - progress.done / progress.total if progress and progress.total else 1.0
+
+
+def processes(work: Workspace) -> int:
+    """Return the number of processes that make recipes side by side: one for each core; a single one with GPUs."""
+    trainer = work.params.chosen.trainer
+    if trainer.accelerator != "cpu" and needs_gpu(work.plan.recipes):
+        return 1
+    return max((os.cpu_count() or 1) // trainer.threads, 1)

@@ -8,9 +8,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from recompose.files import SCRATCH, write_text
 
@@ -91,6 +94,45 @@ class ProgressLogger:
         for log in _logs:
             if (log.parent / SCRATCH).is_dir():
                 write_text(log.parent / SCRATCH / FILE, json.dumps(document))
+
+
+class _ProgressFile(BaseModel):
+    """The document that `ProgressLogger` writes."""
+
+    unit: str
+    done: int
+    total: int
+    rate: float | None
+    seconds_left: float | None
+    at: datetime
+    metrics: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of a job."""
+
+    unit: str  # counted in done and total, such as epoch
+    done: int
+    total: int
+    rate: float | None  # units a second; None before the attempt's first unit
+    seconds_left: float | None
+    metrics: str
+
+
+def read_progress(folder: Path, now: datetime | None = None) -> Progress | None:
+    """Return the progress of a folder that is being made, or None where it wrote none.
+
+    The remaining time is reduced by the time since it was written.
+    """
+    try:
+        written = _ProgressFile.model_validate_json((folder / SCRATCH / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValidationError):
+        return None
+    seconds = written.seconds_left
+    if seconds is not None:
+        seconds = max(seconds - ((now or datetime.now(UTC)) - written.at).total_seconds(), 0.0)
+    return Progress(written.unit, written.done, written.total, written.rate, seconds, written.metrics)
 
 
 def bar(steps: Sequence[T], title: str, unit: str) -> Iterator[T]:

@@ -9,8 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app, main
-from recompose.costs import MEASURED, SIMILAR, CostEstimate
-from recompose.monitor.remaining import TimeLeft
+from recompose.costs import MEASURED, SIMILAR, CostEstimate, TimeLeft
 from recompose.monitor.work_plan import PlannedItem, Workload, WorkPlan
 from recompose.terminal.groups import time_left, total
 from recompose.workspace import Workspace

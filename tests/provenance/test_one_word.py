@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recompose import fingerprint as fingerprints
-from recompose.monitor.status import Observer
+from recompose.commands.status import store_item
 from recompose.provenance.audit import audit_artifacts
 from recompose.provenance.trace import TraceResult, trace
 from recompose.report import trust
@@ -171,10 +171,14 @@ def test_every_word_is_said_of_some_world() -> None:
 
 @pytest.mark.parametrize("world", [scores_zeroed, data_changed])
 def test_status_says_it_of_what_is_stored(root: Path, monkeypatch: Patch, world: Callable[[Path, Patch], None]) -> None:
-    assert Observer(Workspace(root), PAPERS_LOADED).look().is_fine
+    def items(state: str) -> list[str]:
+        work = Workspace(root)
+        return [item.key for item in (store_item(work, recipe) for recipe in work.plan.recipes) if item.state == state]
+
+    assert not items("tampered")
     world(root, monkeypatch)
-    (item,) = Observer(Workspace(root), PAPERS_LOADED).look().items_in("tampered")
-    assert f"results/{item.kind}/{item.folder}/" in " ".join(traced(root).why)
+    (key,) = items("tampered")
+    assert f"results/{key}/" in " ".join(traced(root).why)
 
 
 def test_without_results_a_number_is_not_verified_here(root: Path, monkeypatch: Patch) -> None:

@@ -20,6 +20,7 @@ from recompose.claims.verdicts import (
     deciding_comparison,
     planned_claims,
 )
+from recompose.console import pluralize, printable, rough_duration
 from recompose.costs import Costs
 from recompose.errors import PlanError
 from recompose.papers.declaration import Paper
@@ -27,7 +28,6 @@ from recompose.params.mistakes import nearest
 from recompose.plan import Recipe, closure
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
-from recompose.terminal.text import pluralize, printable, rough_duration
 from recompose.workspace import Workspace
 
 MEASURED, SIMILAR, PILOT, GIVEN, UNKNOWN = "measured", "similar", "pilot", "given", "unknown"  # sources of a spread

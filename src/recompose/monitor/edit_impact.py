@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from recompose.costs import Costs
-from recompose.monitor.remaining import time_left
+from recompose.costs import Costs, time_left
 from recompose.monitor.work_plan import WorkPlan, planned_items
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.plan import Plan, Recipe

@@ -19,11 +19,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from recompose import phases
-from recompose.costs import Costs
+from recompose.costs import Costs, processes
 from recompose.data.lock import LOCK
 from recompose.errors import PlanError, ProgramError, RecomposeError, TraceError
 from recompose.interrupts import end_children
-from recompose.monitor.remaining import processes
 from recompose.plan import Recipe, closure
 from recompose.programs import git
 from recompose.progress import be_quiet, say

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass
 
-from recompose.costs import BASES, UNKNOWN, CostEstimate, Costs
-from recompose.monitor.remaining import TimeLeft
-from recompose.monitor.status import needed_by
+from recompose.commands.status import needed_by
+from recompose.costs import BASES, UNKNOWN, CostEstimate, Costs, TimeLeft
 from recompose.phases import TRAINED, gpus_of, threads_of
 from recompose.plan import Recipe
 from recompose.workspace import Workspace

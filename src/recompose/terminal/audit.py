@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.console import pluralize, state_colour
 from recompose.inference.retraining import COST, LAST_DIGITS, WITHIN
 from recompose.progress import printable
 from recompose.provenance.audit import reach
@@ -15,7 +16,6 @@ from recompose.provenance.compare_revisions import RevisionComparison
 from recompose.report.findings import Audit, Finding
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import CURRENT, STATES, UNCHECKED, absence
-from recompose.terminal.text import pluralize, state_colour
 
 MOST = 20  # differing cells that are named
 GROUPS = 4  # kinds of findings that are shown on one screen

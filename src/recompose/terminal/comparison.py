@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.console import pluralize
 from recompose.progress import printable
 from recompose.report.model_comparison import EXPLANATION, HEADINGS, cell_texts
-from recompose.terminal.text import pluralize
 from recompose.tracks.model_comparison import ComparisonRow, ComparisonSummary
 
 WIDTH = 110  # characters; where the terminal is narrower, it wraps

@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.console import pluralize
 from recompose.monitor.doctor import FINE, STATES, STOPS, WARNING, Check
 from recompose.progress import printable
-from recompose.terminal.text import pluralize
 from recompose.tracks.model_evaluation import SuiteCondition, SuiteState
 
 STYLES = {FINE: "green", WARNING: "yellow", STOPS: "bold red"}

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from rich.table import Table
 from rich.text import Text
 
+from recompose.console import clock_duration, gibibytes, pluralize, rough_duration
 from recompose.costs import BASES, MEASURED, SIMILAR, UNKNOWN, CostEstimate
 from recompose.monitor.edit_impact import EditImpact
 from recompose.monitor.work_plan import Group, PlannedItem, Workload, WorkPlan
 from recompose.phases import PHASES, TRAINED
 from recompose.progress import printable
-from recompose.terminal.text import clock_duration, gibibytes, pluralize, rough_duration
 
 WORDS = {MEASURED: "measured", SIMILAR: "similar jobs"}  # about the basis of estimates
 MOST = 6  # names that a sentence lists

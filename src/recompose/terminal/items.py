@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.console import pluralize, printable
 from recompose.files import Document
-from recompose.terminal.text import pluralize, printable
 from recompose.tracks.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ItemView, WorstItems
 
 TRUE = "* "  # before a pair that belongs together

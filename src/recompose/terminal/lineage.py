@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.tree import Tree
 
+from recompose.console import escape_markup, state_colour
 from recompose.digest import short
 from recompose.exhibits.evidence import ClaimEvidence, ComparisonEvidence
 from recompose.files import Document
@@ -15,7 +16,6 @@ from recompose.provenance.diff import Diff
 from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
 from recompose.provenance.trace import TraceResult
 from recompose.records import BuildInfo, StableRecord, code_text, flat
-from recompose.terminal.text import escape_markup, state_colour
 from recompose.workspace import Workspace
 
 Facts = Document  # by title

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
+from recompose.console import pluralize
 from recompose.monitor.edit_impact import ChangedArtifact, EditImpact
 from recompose.phases import TRAINED
 from recompose.progress import printable
 from recompose.terminal.groups import groups_table, join_first, steps, steps_table, total
-from recompose.terminal.text import pluralize
 
 
 def show_plan(console: Console, plan: EditImpact, *, every: bool) -> None:

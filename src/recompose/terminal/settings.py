@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.table import Table
 
+from recompose.console import escape_markup
 from recompose.provenance.settings_difference import SettingsDifference
 from recompose.report.differing import ABSENT, value_text
-from recompose.terminal.text import escape_markup
 
 
 def show_settings(console: Console, differences: Iterable[SettingsDifference]) -> None:

@@ -3,6 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
+from recompose.console import exact_duration, pluralize
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
 from recompose.provenance.audit import Audit
@@ -10,7 +11,6 @@ from recompose.report.expectations import expectations
 from recompose.report.lineage import Lineage, lineage_path, read_made
 from recompose.report.published import PublishedLineage, headline_cell
 from recompose.report.results import StoredResults
-from recompose.terminal.text import exact_duration, pluralize
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.console import pluralize, state_colour
 from recompose.digest import short
 from recompose.exhibits.evidence import ClaimEvidence, ComparisonEvidence
 from recompose.papers.declaration import Paper
@@ -21,7 +22,6 @@ from recompose.provenance.cell_place import place_text
 from recompose.provenance.contents import Contents, FoundValue, PrintedValue, ValueInPlace
 from recompose.provenance.trace import TraceResult
 from recompose.terminal.lineage import show_trace
-from recompose.terminal.text import pluralize, state_colour
 from recompose.workspace import Workspace
 
 MOST_REASONS = 4  # that the answer names

@@ -7,11 +7,11 @@ from math import floor
 
 from rich.console import Console
 
+from recompose.console import escape_markup, pluralize
 from recompose.inference.retraining import DIFFERENT, WORDS
 from recompose.monitor.verify import UNEQUAL, Sample, Verification
 from recompose.provenance.rerun import BYTES, OTHER_MACHINE, OUTCOMES, RerunComparison
 from recompose.provenance.sampling import WRONG
-from recompose.terminal.text import escape_markup, pluralize
 
 BUSY = 1.0  # load of a machine that is not idle
 SHOWN = 10  # differing numbers of a run that are listed

@@ -1,4 +1,4 @@
-"""How runs stand, and how it looks."""
+"""The state of everything that the plan needs."""
 
 import io
 import json
@@ -14,12 +14,12 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from recompose.commands import status as command
+from recompose.commands.status import Status, current_status, needed_by, rendered, watch_status
+from recompose.costs import Costs, TimeLeft
 from recompose.digest import sha256_file
-from recompose.monitor.remaining import TimeLeft
-from recompose.monitor.status import Observer, Status, needed_by
 from recompose.papers.declaration import Artifact, Claim, Margin, Paper
 from recompose.plan import Recipe, closure
-from recompose.terminal import status as terminal
 from recompose.workspace import Workspace
 from tests.configuration import complete
 from tests.conftest import Project
@@ -69,6 +69,10 @@ def begin(folder: Path | None) -> None:
     (folder / "scratch/progress.json").write_text(json.dumps({**PROGRESS, "at": NOON.isoformat()}))
 
 
+def look(work: Workspace) -> Status:
+    return current_status(work, Costs.of(work, work.plan))
+
+
 def states(status: Status) -> dict[str, str]:
     return {item.folder: item.state for item in status.runs}
 
@@ -111,7 +115,7 @@ def test_each_state_is_seen(work: Workspace) -> None:
         raise KeyboardInterrupt
     with work.store.build(running) as folder:
         begin(folder)
-        status = Observer(work, work.papers).look()
+        status = look(work)
     found = states(status)
     assert [found[run.folder] for run in (done, damaged, failed, running, interrupted, waiting)] == [
         "done",
@@ -137,12 +141,11 @@ def test_each_state_is_seen(work: Workspace) -> None:
 def test_what_is_whole_is_read_once_until_somebody_touches_it(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     data = work.plan.of("data")[0]
     make(work, data)
-    observer = Observer(work, [])
     read: list[str] = []
     monkeypatch.setattr("recompose.store.sha256_file", lambda path: (read.append(path.name), sha256_file(path))[1])
 
     def state_of_data() -> str:
-        return next(item.state for item in observer.look().steps if item.folder == data.folder)
+        return next(item.state for item in look(work).steps if item.folder == data.folder)
 
     assert [state_of_data() for _ in range(3)] == ["done"] * 3
     assert read == ["scores.json"]
@@ -164,11 +167,10 @@ def test_a_killed_process_is_interrupted_and_the_command_to_go_on_is_named(work:
     command = [sys.executable, "-c", code, str(work.root), run.key]
     maker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert maker.stdout and maker.stdout.readline() == "at it\n"
-    observer = Observer(work, [])
-    assert states(observer.look())[run.folder] == "running"
+    assert states(look(work))[run.folder] == "running"
     maker.send_signal(signal.SIGKILL)
     maker.wait()
-    status = observer.look()
+    status = look(work)
     assert states(status)[run.folder] == "interrupted"
     assert f"recompose make {run.key}" in shown(status)
     assert work.recipe(run.key) is run
@@ -181,24 +183,23 @@ def test_time_left_is_of_what_is_left_and_known_from_what_was_made_since(
     work = only(work, "chance", "demo")
     chance = evaluations_of(work, "chance")
     make_before(work, chance)
-    observer = Observer(work, [])
-    assert observer.look().left == TimeLeft(0, len(chance))
+    assert look(work).left == TimeLeft(0, len(chance))
     make(work, chance[0])
     path = work.store.record_path(chance[0])
     record = json.loads(path.read_text())
     record["made"] |= {"seconds": 1000}
     path.write_text(json.dumps(record))
-    assert observer.look().left == TimeLeft(1000 * (len(chance) - 1), 0)
+    assert look(work).left == TimeLeft(1000 * (len(chance) - 1), 0)
     with work.store.build(chance[1]) as folder:
         begin(folder)
-        status = observer.look()
+        status = look(work)
     assert status.left.seconds == pytest.approx(1000 * (len(chance) - 2) + 1000 * 3 / 5)
     assert "1 process running" in shown(status)
 
 
 def shown(status: Status, width: int = 80) -> str:
     file = io.StringIO()
-    Console(file=file, width=width).print(terminal.rendered(status))
+    Console(file=file, width=width).print(rendered(status))
     return file.getvalue()
 
 
@@ -208,7 +209,7 @@ def test_it_fits_80_columns_with_many_runs_and_hostile_texts(work: Workspace) ->
     for run in wanted:
         with pytest.raises(RuntimeError, match="long"), work.store.build(run):
             raise RuntimeError("\x1b[31m[red]\x07 " + "long " * 100)
-    text = shown(Observer(work, work.papers).look())
+    text = shown(look(work))
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) < 60
     assert re.search(r"\b30\b", text) and re.search(r"\b27\b", text)
@@ -216,13 +217,12 @@ def test_it_fits_80_columns_with_many_runs_and_hostile_texts(work: Workspace) ->
     assert "[red]" in text
 
 
-def test_where_nothing_is_left_to_watch_it_ends_and_elsewhere_says_what_is_new(
+def test_watching_ends_where_nothing_is_left_or_at_an_interrupt(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = evaluations_of(work, "chance")[:2]
     make_before(work, [first, second])
-    observer, file = Observer(work, []), io.StringIO()
-    steps = iter([lambda: None, lambda: make(work, first), lambda: None, lambda: make(work, second)])
+    steps = iter([lambda: make(work, first), lambda: make(work, second)])
 
     def sleep(seconds: float) -> None:
         step = next(steps, None)
@@ -230,27 +230,21 @@ def test_where_nothing_is_left_to_watch_it_ends_and_elsewhere_says_what_is_new(
             raise KeyboardInterrupt
         step()
 
-    monkeypatch.setattr(terminal, "time", SimpleNamespace(sleep=sleep))
-    last = terminal.watch(Console(file=file, width=80), observer)
-    assert states(last)[second.folder] == "done"
-    said = [
-        line.split(":")[1].split(" of")[0].strip() for line in file.getvalue().splitlines() if "profile demo:" in line
-    ]
-    assert said == ["0", "1", "2"]
-
-
-def test_where_all_is_done_nothing_is_watched(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=sleep))
+    file = io.StringIO()
+    interrupted = watch_status(Console(file=file, width=80), work, Costs.of(work, work.plan))
+    assert states(interrupted)[second.folder] == "done"
+    assert re.findall(r"(\d+) of \d+ runs and evaluations", file.getvalue()) == ["2"]  # the last status alone
+    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=lambda _: pytest.fail("it went on")))
     work = only(work, "chance", "demo")
     for recipe in work.plan.recipes:
         make(work, recipe)
-    status = Observer(work, []).look()
-    assert status.is_fine and status.is_over
-    monkeypatch.setattr(terminal, "time", SimpleNamespace(sleep=lambda _: pytest.fail("it went on")))
-    assert terminal.watch(Console(file=io.StringIO()), Observer(work, [])).is_over
+    over = watch_status(Console(file=io.StringIO()), work, Costs.of(work, work.plan))
+    assert over.is_fine and over.is_over
 
 
 @pytest.mark.engines
-def test_the_command_line_says_it_in_words_and_as_one_document(chance: Project) -> None:
+def test_the_command_prints_a_document_and_fails_where_something_is_damaged(chance: Project) -> None:
     document = json.loads(chance.recompose("status", "--json").stdout)
     assert document["papers"]["msci"]["runs"]["done"] == 2
     assert document["papers"]["msci"]["artifacts"]["state"] == "done"

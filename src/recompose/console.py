@@ -1,14 +1,49 @@
-"""Words and numbers for a terminal.
+"""Words, numbers and lines for a terminal.
 
 Text from files and names is printed as it is: it is no markup, and sends no commands to the terminal.
 """
 
+import json
+from collections.abc import Iterable
 from datetime import timedelta
 
+from pydantic_core import to_jsonable_python
+from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from recompose.palette import STATES
 from recompose.progress import printable
+
+Part = str | tuple[str, str]  # a text, or a text and its style
+
+
+def print_json(content: object) -> None:
+    """Print dataclasses, models and plain values as JSON."""
+    print(json.dumps(to_jsonable_python(content), indent=2, allow_nan=False))
+
+
+def line(*parts: Part) -> Text:
+    """Return texts as one line."""
+    return Text.assemble(
+        *(printable(part) if isinstance(part, str) else (printable(part[0]), part[1]) for part in parts)
+    )
+
+
+def print_line(console: Console, *parts: Part) -> None:
+    """Print texts as one line, which the terminal wraps where it is too long."""
+    console.print(line(*parts), soft_wrap=True)
+
+
+def new_table(names: Iterable[str], numbers: Iterable[str]) -> Table:
+    """Return a table without borders: columns of names, and right-aligned columns of numbers."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))  # fits 80 columns
+    for name in names:
+        table.add_column(name)
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
 
 
 def escape_markup(text: str) -> str:
@@ -54,6 +89,16 @@ def pluralize(number: int, singular: str, plural: str = "") -> str:
     ('1 run', '2 runs', '2 processes')
     """
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
+
+
+def first(texts: Iterable[str], most: int) -> list[str]:
+    """Return the first texts, and how many more there are.
+
+    >>> first("abcd", 2), first("ab", 2)
+    (['a', 'b', 'and 2 more'], ['a', 'b'])
+    """
+    listed = list(texts)
+    return listed if len(listed) <= most else [*listed[:most], f"and {len(listed) - most} more"]
 
 
 def state_colour(state: str) -> str:
