@@ -539,14 +539,9 @@ def plan(
     """Show what the parameters ask for, for which papers, which part is complete, and the time and memory that is left;
     with edits, the work that these would cause. Nothing is made or edited.
     """
-    from recompose.monitor.edit_impact import estimate_impact
-    from recompose.terminal.plan import show_plan
+    from recompose.commands.plan import show_plan
 
-    impact = estimate_impact(Path.cwd(), tuple(edits or ()))
-    if as_json:
-        print(json.dumps(impact.document(), indent=2))
-    else:
-        show_plan(Console(), impact, every=every)
+    show_plan(Path.cwd(), tuple(edits or ()), every=every, as_json=as_json)
 
 
 @app.command()

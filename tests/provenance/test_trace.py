@@ -227,7 +227,7 @@ def test_a_trace_of_a_claim_shows_replicates_differences_tests_and_corrections(t
 def test_planning_imports_neither_torch_nor_pandas() -> None:
     modules = (
         "recompose.cli, recompose.graph, recompose.provenance.checks.artifacts, recompose.terminal.lineage, "
-        "recompose.commands.status, recompose.terminal.plan"
+        "recompose.commands.status, recompose.commands.plan"
     )
     code = f"import sys, {modules}; print({{'torch', 'pandas', 'matplotlib', 'lightning'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from recompose.commands.plan import PlannedItem
 from recompose.costs import CostEstimate
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING
 from recompose.monitor.doctor.machine import (
@@ -20,7 +21,6 @@ from recompose.monitor.doctor.machine import (
     locked_versions,
     slurm_gpus,
 )
-from recompose.monitor.work_plan import PlannedItem
 from recompose.params import Trainer
 from recompose.plan import Recipe
 

@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
+from recompose.commands.plan import planned_items
 from recompose.costs import Costs
 from recompose.environment import processor_name
 from recompose.monitor.doctor import disk_space, inputs, machine
 from recompose.monitor.doctor.check import FINE, STATES, STOPS, WARNING, Check
 from recompose.monitor.doctor.machine import SystemInfo
-from recompose.monitor.work_plan import planned_items
 from recompose.params import Bundled, Pretrained
 from recompose.plugins import Plugin
 from recompose.tracks import TRACKS

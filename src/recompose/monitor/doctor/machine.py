@@ -10,10 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from recompose.commands.plan import PlannedItem
 from recompose.environment import LOCK, PACKAGES
 from recompose.errors import ProgramError
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
-from recompose.monitor.work_plan import PlannedItem
 from recompose.params import Trainer
 from recompose.plan import Recipe
 from recompose.programs import ask
