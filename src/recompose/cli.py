@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
@@ -13,7 +14,6 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
-from filelock import FileLock
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
@@ -743,8 +743,7 @@ def audit(
         _audit_release(release, check, full=full, as_json=as_json)
     work = _workspace()
     if against:
-        from recompose.provenance.compare_revisions import compare
-        from recompose.terminal.audit import show_comparison
+        from recompose.commands.against import compare, show_comparison
 
         comparison = compare(work.reports, work.papers, against)
         if as_json:
@@ -810,32 +809,11 @@ def release(
 
 
 @app.command()
-def retraining(
-    methods: Annotated[list[str] | None, typer.Argument(help="Methods, such as msci. Default: all.")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Other seeds of training for each replicate.")] = 4,
-    replicates: Annotated[int, typer.Option(min=1, help="Replicates of each method, from the first on.")] = 1,
-) -> None:
-    """Measure what retraining moves: train replicates again, on the same data with other seeds of training, and write
-    the spread of each number into the reports. `audit --against` judges differences by it.
-    """
-    from recompose.monitor.retraining import plan_retrainings, retrain
-
-    work = _workspace()
-    planned = plan_retrainings(work, methods or (), replicates, seeds)
-    missing = work.missing({again.digest: again for plan in planned for again in plan.again}.values())
-    say(f"{len(planned)} replicates, each trained with {seeds} more seeds; {len(missing)} evaluations to make")
-    spreads = retrain(work, work.papers, planned)
-    with FileLock(work.results / "retraining.lock"):  # another one may have measured other methods
-        path = spreads.update(work.reports)
-    say(f"{path.relative_to(work.root)} is written; commit it with the reports")
-
-
-@app.command()
 def verify(
     sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again at most.")] = None,
     minutes: Annotated[
         float | None,
-        typer.Option(min=0.1, help="Make again as many runs as fit into this time. Default: 5, without --sample."),
+        typer.Option(min=0.1, help="Begin no more runs after this time. Default: 5, without --sample."),
     ] = None,
     cell: CellName = None,
     seed: Annotated[str | None, typer.Option(help="The seed of the draw. Default: the digest of the commit.")] = None,
@@ -848,27 +826,24 @@ def verify(
     Return 0 if all are equal to the byte, 3 if another kind of machine made other bytes and no number is different,
     otherwise 1.
     """
-    from recompose.monitor.verify import commit_seed, processes, sample_cell, sample_runs
-    from recompose.monitor.verify import verify as make_again
+    from recompose.commands.verify import MINUTES, commit_seed, draw, opening, runs_behind, show_verification
+    from recompose.commands.verify import verify as make_again
     from recompose.provenance.cell_place import CellPlace
     from recompose.report.published import PublishedLineage
-    from recompose.report.retraining import RetrainingSpreads
-    from recompose.terminal.verify import opening, show_verification
 
     if cell and (sample or seed or minutes):
         raise typer.BadParameter(
             "--cell verifies all runs behind a number: use it without --sample, --minutes and --seed"
         )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing is left behind
     work = _workspace()
-    published, spreads = PublishedLineage.read(work.reports, work.papers), RetrainingSpreads.read(work.reports)
-    place = CellPlace.parse(cell, work) if cell else None
-    if place:
-        runs = sample_cell(work, published, place)
+    published = PublishedLineage.read(work.reports, work.papers)
+    if cell:
+        drawn = runs_behind(work, published, CellPlace.parse(cell, work))
     else:
-        limit = minutes or (inf if sample else 5.0)
-        runs = sample_runs(work, published, seed or commit_seed(work.root), sample, limit)
-    say(opening(runs, processes(work)))
-    verification = make_again(work, published, runs, spreads, keep=keep)
+        drawn = draw(work, published, seed or commit_seed(work.root), sample, minutes or (inf if sample else MINUTES))
+    say(opening(work, drawn))
+    verification = make_again(work, published, drawn, keep=keep)
     if as_json:
         print(json.dumps(verification.document(), indent=2))
     else:

@@ -10,7 +10,6 @@ import pytest
 from recompose.files import read_json
 from recompose.report.findings import Audit
 from recompose.report.kinds import artifact_files
-from recompose.report.retraining import RetrainedMetric, RetrainingSpreads
 from tests.conftest import Project
 from tests.provenance.worlds import (
     MADE_FROM_EVALUATIONS,
@@ -27,16 +26,6 @@ from tests.provenance.worlds import (
     replace_once,
 )
 
-LINE = RetrainedMetric(
-    track="czsl",
-    benchmark="shapes-pairs",
-    method="chance",
-    name="chance",
-    metric="test/closed/dense/auc",
-    variance=1.0,
-    freedom=4,
-    step=0.1,
-)
 CHANGED = "was changed since it was written"
 TABLE = "msci/table-2"
 ROW = "chance,shapes-pairs S,measured,exact,0.8 ± 1.1,0.793651"
@@ -212,17 +201,6 @@ def test_an_edited_index_is_found(root: Path, clean: Audit, name: str) -> None:
     found = audited(root)
     assert findings(found) == [("tampered", f"reports/smoke/{name}", CHANGED)]
     assert moved(found, clean) == {}
-
-
-def test_edited_spreads_of_retraining_are_found(root: Path) -> None:
-    """They decide what another processor may move."""
-    reports = root / "reports/smoke"
-    path = RetrainingSpreads((LINE,)).write(reports)
-    assert findings(audited(root)) == []
-    RetrainingSpreads((LINE.model_copy(update={"variance": 999.0}),)).update(reports)  # as measured again
-    assert findings(audited(root)) == []
-    path.write_text(path.read_text().replace("999", "9999"))
-    assert findings(audited(root)) == [("tampered", "reports/smoke/retraining.csv", CHANGED)]
 
 
 @pytest.mark.parametrize("name", ["README.md", "metrics.json", "curves.csv", "index.html"])

@@ -11,7 +11,6 @@ from recompose.files import write_text
 from recompose.papers.declaration import PRINTED, Paper
 from recompose.params import json_schema, reference
 from recompose.records import BuildInfo
-from recompose.report import retraining
 from recompose.report.formats import escape_markdown
 from recompose.report.kinds import index_recipe
 from recompose.report.lineage import INDEX, MADE, ReportIndex, write_made
@@ -64,7 +63,7 @@ def write_index(
         write_text(reports / name, text)
     written = {name: sha256_file(reports / name) for name in texts}
     recipe = index_recipe(results.work, papers).digest
-    ReportIndex(files=written | retraining.digest_of(reports), recipe=recipe).write(reports)
+    ReportIndex(files=written, recipe=recipe).write(reports)
     write_made(reports, build_info_of(results.work, published))
     return [*texts, INDEX, MADE]
 

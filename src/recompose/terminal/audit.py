@@ -1,23 +1,19 @@
 """The output of `recompose audit`."""
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import groupby
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.console import pluralize, state_colour
-from recompose.inference.retraining import COST, LAST_DIGITS, WITHIN
+from recompose.console import pluralize, print_line, state_colour
 from recompose.progress import printable
 from recompose.provenance.audit import reach
-from recompose.provenance.compare_revisions import RevisionComparison
 from recompose.report.findings import Audit, Finding
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import CURRENT, STATES, UNCHECKED, absence
 
-MOST = 20  # differing cells that are named
 GROUPS = 4  # kinds of findings that are shown on one screen
 FEW, NAMED = 2, 6  # places of a finding, and unchecked parts, that are named
 FROM_SCORES = "from scores"  # the column of unchecked cells whose values follow from scores
@@ -25,7 +21,6 @@ WORDS = {
     FROM_SCORES: "computed again from scores and equal; what made the scores, such as runs, is not on this disk",
     UNCHECKED: "not computed again; their files are as they were written",
 }
-SHORT = {LAST_DIGITS: "last digits", WITHIN: "within retraining", COST: "costs"}  # words for tables
 
 
 def show_audit(console: Console, audit: Audit, published: PublishedLineage, *, full: bool = False) -> None:
@@ -44,28 +39,28 @@ def show_audit(console: Console, audit: Audit, published: PublishedLineage, *, f
         for reason, group in groupby(findings, key=lambda finding: (finding.state, finding.why, finding.remedy))
     ]
     for (state, why, remedy), group in groups if full else groups[:GROUPS]:
-        _say(console, (state, f"bold {state_colour(state)}"), f": {why}")
+        print_line(console, (state, f"bold {state_colour(state)}"), f": {why}")
         _show_places(console, [_place(published, finding) for finding in group], len(group) if full else FEW)
         if remedy:
-            _say(console, (f"    remedy: {remedy}", "dim"))
+            print_line(console, (f"    remedy: {remedy}", "dim"))
     if len(groups) > GROUPS and not full:
-        _say(console, f"and findings of {len(groups) - GROUPS} more kinds (--full names them)")
+        print_line(console, f"and findings of {len(groups) - GROUPS} more kinds (--full names them)")
     if audit.report.unchecked:
-        _say(console, ("not checked", "bold"), f": {len(audit.report.unchecked)}")
+        print_line(console, ("not checked", "bold"), f": {len(audit.report.unchecked)}")
         texts = [
             *_absent_texts(audit, published, full=full),
             *((text, "") for text in _unchecked_texts(audit, published)),
         ]
         _show_places(console, texts, len(texts) if full else NAMED)
         if audit.remedy:
-            _say(console, (f"    remedy: {audit.remedy}", "dim"))
+            print_line(console, (f"    remedy: {audit.remedy}", "dim"))
     for text in audit.pulled:
-        _say(console, text)
+        print_line(console, text)
     console.print(_table(audit, full=full))
     if any(map(audit.from_scores, audit.states)):
         for word, meaning in WORDS.items():
-            _say(console, f"{word}: {meaning}")
-    _say(console, *_verdict(audit))
+            print_line(console, f"{word}: {meaning}")
+    print_line(console, *_verdict(audit))
 
 
 def _absent_texts(audit: Audit, published: PublishedLineage, *, full: bool) -> list[tuple[str, str]]:
@@ -96,12 +91,6 @@ def _unchecked_texts(audit: Audit, published: PublishedLineage) -> list[str]:
     return texts
 
 
-def _say(console: Console, *parts: str | tuple[str, str]) -> None:
-    """Print a line as it is: text from files and names is no markup, and sends no commands to the terminal."""
-    texts = (printable(part) if isinstance(part, str) else (printable(part[0]), part[1]) for part in parts)
-    console.print(Text.assemble(*texts), soft_wrap=True)
-
-
 def _place(published: PublishedLineage, finding: Finding) -> tuple[str, str]:
     """Return the place of a finding, and the cells that rest on it where it lies outside of the reports."""
     is_outside = finding.place.startswith(("results/", "data/"))
@@ -119,9 +108,9 @@ def _reach_note(cells: dict[str, int]) -> str:
 
 def _show_places(console: Console, places: list[tuple[str, str]], most: int) -> None:
     for place, reach_note in places[:most]:
-        _say(console, f"    {place}", (reach_note, "dim"))
+        print_line(console, f"    {place}", (reach_note, "dim"))
     if len(places) > most:
-        _say(console, f"    and {len(places) - most} more (--full names them)")
+        print_line(console, f"    and {len(places) - most} more (--full names them)")
 
 
 def _table(audit: Audit, *, full: bool) -> Table:
@@ -166,66 +155,3 @@ def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
     by_state = Counter(finding.state for finding in audit.findings)
     counts = ", ".join(f"{by_state[state]} {state}" for state in STATES if by_state[state])
     return [("not clean", "bold red"), f": findings: {counts}; {runs}"]
-
-
-def show_comparison(console: Console, comparison: RevisionComparison) -> None:
-    """Print changed settings, the claims with another verdict, the cells that differ by more than retraining, and the
-    counts.
-    """
-    for line in setting_lines(comparison):
-        _say(console, line)
-    for cell in comparison.flips:
-        _say(console, ("another verdict", "bold red"), f": {cell.place}: {cell.change} ({cell.word})")
-    beyond = comparison.beyond
-    for cell in beyond[:MOST]:
-        _say(console, ("different", "bold red"), f": {cell.place}: {cell.change}")
-    if len(beyond) > MOST:
-        _say(console, f"and {len(beyond) - MOST} more (--json names all)")
-    for line in machine_lines(comparison):
-        _say(console, line)
-    console.print(_comparison_table(comparison))
-    _say(console, f"compared with {comparison.revision} ({comparison.commit[:12]}): {comparison_sentence(comparison)}")
-    verdict = ("the same numbers", "bold green") if comparison.is_same else ("different numbers", "bold red")
-    _say(console, verdict)
-
-
-def setting_lines(comparison: RevisionComparison) -> Iterator[str]:
-    """Yield the settings and the code that differ behind numbers."""
-    if comparison.other_recipes:
-        yield f"made by other evaluations: {pluralize(comparison.other_recipes, 'number')}"
-    for line, count in [*comparison.settings.items()][:NAMED]:
-        yield f"    {line} ({pluralize(count, 'evaluation')})"
-    if len(comparison.settings) > NAMED:
-        yield f"    and {len(comparison.settings) - NAMED} more changes (--json names all)"
-
-
-def machine_lines(comparison: RevisionComparison) -> Iterator[str]:
-    """Yield the machines that differ, and a note where retraining was not measured."""
-    then, now = comparison.machines
-    if then != now:
-        yield f"computed by {' and '.join(then) or 'unknown machines'} then"
-        yield f"computed by {' and '.join(now) or 'unknown machines'} now"
-    if not comparison.has_spreads and not comparison.is_untouched:
-        yield "what retraining moves was not measured for this profile: `recompose retraining` measures it"
-
-
-def comparison_sentence(comparison: RevisionComparison) -> str:
-    """Return the number of cells by word, and that of changed verdicts, in one sentence."""
-    counts = ", ".join(f"{count:,} {SHORT.get(word, word)}" for word, count in comparison.counts.items())
-    flips = len(comparison.flips)
-    verdicts = f"{pluralize(flips, 'verdict')} changed" if flips else "no verdict changed"
-    return f"{len(comparison.cells):,} numbers: {counts or 'none'}; {verdicts}."
-
-
-def _comparison_table(comparison: RevisionComparison) -> Table:
-    """Return the number of cells by word for each paper, and its changed verdicts."""
-    table = Table(box=None)
-    table.add_column("paper")
-    for word in comparison.counts:
-        table.add_column(SHORT.get(word, word), justify="right")
-    table.add_column("verdicts changed", justify="right")
-    for paper, counts in comparison.by_paper.items():
-        flips = sum(cell.artifact.startswith(f"{paper}/") for cell in comparison.flips)
-        numbers = (str(counts.get(word, "")) for word in comparison.counts)
-        table.add_row(Text(printable(paper)), *numbers, str(flips or ""))
-    return table

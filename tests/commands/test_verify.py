@@ -5,12 +5,14 @@ Makers are replaced by ones that write bytes which follow from the recipe, and a
 
 import hashlib
 import json
+import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from math import inf
 from pathlib import Path
+from random import Random
 from statistics import mean
 from types import SimpleNamespace
 from typing import Any
@@ -18,31 +20,33 @@ from typing import Any
 import pytest
 
 from recompose import phases, store
-from recompose.digest import sha256_file
-from recompose.errors import PlanError, RecomposeError, TraceError
-from recompose.exhibits.cells import Cell
-from recompose.files import read_json, write_json
-from recompose.inference.retraining import DIFFERENT, WITHIN
-from recompose.monitor.verify import (
+from recompose.commands.against import DIFFERENT, WITHIN
+from recompose.commands.verify import (
+    BYTES,
+    DIFFERS,
     ELSEWHERE,
     EQUAL,
+    FAILED,
+    OTHER_MACHINE,
     UNEQUAL,
+    UNPLANNED,
     Verification,
-    sample_cell,
-    sample_runs,
-    separate_workspace,
+    detection,
+    draw,
+    runs_behind,
     verify,
 )
+from recompose.digest import sha256_file
+from recompose.errors import RecomposeError, TraceError
+from recompose.exhibits.cells import Cell
+from recompose.files import read_json, write_json
 from recompose.phases import PHASES, Phase
 from recompose.plan import Recipe, closure
 from recompose.provenance.cell_place import CellPlace
-from recompose.provenance.rerun import BYTES, DIFFERS, FAILED, OTHER_MACHINE, UNPLANNED
 from recompose.report.artifacts import lineage_of
 from recompose.report.lineage import lineage_path, write_made
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
-from recompose.report.retraining import RetrainedMetric, RetrainingSpreads
-from recompose.terminal.verify import sentence
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import write_params
@@ -55,6 +59,7 @@ METRIC, FAR = "test/closed/dense/auc", 10.0
 SEEDS = [0, 1, 2, 3]
 FILE = {"runs": "checkpoint.safetensors", "evaluations": "scores.safetensors"}
 TABLE = "msci/table-2"
+NUMBER = re.compile(rf"{TABLE} (.+): (\S+) in the reports, (\S+) now")
 
 
 def number_in(scores: Path) -> float:
@@ -151,8 +156,11 @@ def forge(work: Workspace, recipe: Recipe) -> None:
 
 
 def verified(work: Workspace, published: PublishedLineage, count: int = len(SEEDS)) -> Verification:
-    sample = sample_runs(work, published, "seed", count)
-    return verify(work, published, sample, RetrainingSpreads.read(work.reports))
+    return verify(work, published, draw(work, published, "seed", count, inf))
+
+
+def details(result: Verification) -> str:
+    return "\n".join(line for rerun in result.reruns for line in rerun.details)
 
 
 def left_behind() -> list[Path]:
@@ -168,8 +176,8 @@ def test_honest_reports_are_equal_to_the_byte(work: Workspace, is_clone: bool) -
     result = verified(work, published, 3)
     assert result.exit_code == EQUAL
     assert result.outcomes.total() == 3
-    assert all(comparison.words.keys() == {"identical"} for comparison in result.comparisons)
-    assert "75 %" in sentence(result)  # one wrong run of four is among three of them
+    assert all(rerun.words.keys() == {"identical"} for rerun in result.reruns)
+    assert "75% probability" in result.sentence  # one wrong run of four is among three of them
     assert {path: path.read_bytes() for path in work.results.rglob("record.json")} == ({} if is_clone else stored)
     assert left_behind() == []
 
@@ -185,10 +193,10 @@ def test_a_published_forgery_is_found(work: Workspace, kind: str, is_clone: bool
         shutil.rmtree(work.results)
     result = verified(work, published)
     assert result.exit_code == UNEQUAL
-    differing = [found for found in result.comparisons if found.outcome == DIFFERS]
-    assert {recipe.key} <= {difference.key for found in differing for difference in found.files}
+    differing = [rerun for rerun in result.reruns if rerun.outcome == DIFFERS]
+    assert all(f" of {recipe.key} differ" in "".join(rerun.details) for rerun in differing)
     assert len(differing) == (len(SEEDS) if kind == "data" and is_shared(work, recipe) else 1)
-    assert "%" not in sentence(result)
+    assert "%" not in result.sentence
 
 
 def is_shared(work: Workspace, data: Recipe) -> bool:
@@ -200,24 +208,27 @@ def test_a_forgery_of_the_stored_results_alone_is_found(work: Workspace, kind: s
     published = publish(work)
     recipe = next(recipe for recipe in closure(evaluations_of(work)[1:2]) if recipe.kind == kind)
     forge(work, recipe)
-    (found,) = [found for found in verified(work, published).comparisons if found.outcome == DIFFERS]
-    assert {(difference.key, difference.source) for difference in found.files} == {(recipe.key, "results")}
+    (found,) = [rerun for rerun in verified(work, published).reruns if rerun.outcome == DIFFERS]
+    (line,) = found.details
+    assert line.startswith("results: ") and f" of {recipe.key} differ" in line
 
 
 def test_changed_bytes_of_a_stored_file_are_found(work: Workspace) -> None:
     published, recipe = publish(work), evaluations_of(work)[0]
     (work.store.folder(recipe) / FILE["evaluations"]).write_text("changed")
-    (found,) = [found for found in verified(work, published).comparisons if found.outcome == DIFFERS]
-    assert [difference.files for difference in found.files] == [(FILE["evaluations"],)]
+    (found,) = [rerun for rerun in verified(work, published).reruns if rerun.outcome == DIFFERS]
+    assert found.details == (f"results: {FILE['evaluations']} of {recipe.key} differ",)
 
 
 def test_a_number_that_does_not_follow_from_its_runs_is_found(work: Workspace) -> None:
     published = publish(work, lambda value: value + FAR)
     result = verified(work, published)
     assert result.exit_code == UNEQUAL
-    differing = [number for found in result.comparisons for number in found.numbers if number.word == "different"]
-    assert {number.place for number in differing} == {"CSP/AUC", "CSP/first AUC"}
-    assert all(number.then - number.now == pytest.approx(FAR) for number in differing)
+    lines = {line for rerun in result.reruns for line in rerun.details}
+    numbers = {(match[1], float(match[2]), float(match[3])) for line in lines if (match := NUMBER.fullmatch(line))}
+    assert {place for place, _, _ in numbers} == {"CSP/AUC", "CSP/first AUC"}
+    assert len(numbers) == len(lines)
+    assert all(then - now == pytest.approx(FAR, abs=1e-3) for _, then, now in numbers)
 
 
 def on_another_machine(work: Workspace) -> None:
@@ -238,50 +249,40 @@ def test_another_machine_explains_other_bytes_of_what_is_computed_in_floats(
     on_another_machine(work)
     shutil.rmtree(work.results)
     result = verified(work, read(work))
-    assert {found.outcome for found in result.comparisons if found.files} == {outcome}
+    assert {rerun.outcome for rerun in result.reruns if rerun.outcome != BYTES} == {outcome}
     assert result.exit_code == (ELSEWHERE if outcome == OTHER_MACHINE else UNEQUAL)
 
 
-def measure_retraining(work: Workspace, deviation: float) -> None:
-    column = {"track": "czsl", "benchmark": "shapes-pairs", "metric": METRIC, "method": "csp", "name": "csp"}
-    line = RetrainedMetric(**column, variance=deviation**2, freedom=100, step=0.1)
-    RetrainingSpreads((line,)).write(work.reports)
-
-
-@pytest.mark.parametrize(
-    ("deviation", "code"), [(None, UNEQUAL), (1e-6, UNEQUAL), (100.0, ELSEWHERE)], ids=["unmeasured", "small", "large"]
-)
-def test_another_machine_explains_what_retraining_moves(work: Workspace, deviation: float | None, code: int) -> None:
-    """Numbers are random between 0 and 100, so a deviation of 100 moves them all, and a tiny one none."""
-    forge(work, evaluations_of(work)[0])
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_another_machine_explains_numbers_within_the_spread_of_replicates(work: Workspace, is_alone: bool) -> None:
+    """Numbers are random between 0 and 100: a mean over four moves within their spread, one number alone does not."""
+    forge(work, evaluations_of(work)[0 if is_alone else 1])
     publish(work)
     on_another_machine(work)
-    if deviation is not None:
-        measure_retraining(work, deviation)
     shutil.rmtree(work.results)
     result = verified(work, read(work))
-    (found,) = [found for found in result.comparisons if found.files]
-    assert (result.exit_code, result.has_spreads) == (code, deviation is not None)
-    assert found.words.keys() == {DIFFERENT if code == UNEQUAL else WITHIN}
-    assert ("recompose retraining" in sentence(result)) == (deviation is None)
+    (found,) = [rerun for rerun in result.reruns if rerun.outcome != BYTES]
+    assert found.words == ({WITHIN: 1, DIFFERENT: 1} if is_alone else {WITHIN: 1})
+    assert result.exit_code == (UNEQUAL if is_alone else ELSEWHERE)
+    assert ("by more than the spread of replicates" in result.sentence) == (not is_alone)
 
 
-def test_retraining_excuses_no_number_of_equal_bytes(work: Workspace) -> None:
-    publish(work, lambda value: value + FAR)
+def test_another_machine_excuses_no_number_of_equal_bytes(work: Workspace) -> None:
+    publish(work, lambda value: value + 1e-1)
     on_another_machine(work)
-    measure_retraining(work, 100.0)
     shutil.rmtree(work.results)
     result = verified(work, read(work))
-    assert (result.exit_code, [found.files for found in result.comparisons]) == (UNEQUAL, [()] * len(SEEDS))
+    assert result.exit_code == UNEQUAL
+    assert "differ" not in details(result)
 
 
 def test_all_runs_behind_a_cell_are_made_again(work: Workspace) -> None:
     published = publish(work)
     place = CellPlace.parse(f"{work.reports_place}/{TABLE}#CSP/first AUC", work)
-    sample = sample_cell(work, published, place)
+    sample = runs_behind(work, published, place)
     first = evaluations_of(work)[0]
     assert sample.runs == {first.needs["run"].key: (first.key,)}
-    result = verify(work, published, sample, RetrainingSpreads.read(work.reports))
+    result = verify(work, published, sample)
     assert (result.exit_code, result.detection) == (EQUAL, None)
 
 
@@ -299,7 +300,7 @@ def test_all_runs_behind_a_cell_are_made_again(work: Workspace) -> None:
 def test_a_cell_that_is_none_is_an_error(work: Workspace, text: str, code: str) -> None:
     published = publish(work)
     with raises(TraceError, code):
-        sample_cell(work, published, CellPlace.parse(text, work))
+        runs_behind(work, published, CellPlace.parse(text, work))
 
 
 def test_a_run_that_is_not_planned_any_more_is_not_made(work: Workspace) -> None:
@@ -321,67 +322,74 @@ def test_a_run_that_fails_is_named_with_its_reason(work: Workspace, monkeypatch:
     monkeypatch.setattr(phases, "PHASES", {kind: Phase("", fail) for kind in PHASES})
     result = verified(work, published, 1)
     assert result.outcomes[FAILED] == 1
-    assert "no such luck" in result.comparisons[0].fault
+    assert "no such luck" in details(result)
     assert result.exit_code == UNEQUAL
 
 
-def test_as_many_runs_are_drawn_as_fit_into_the_time(work: Workspace) -> None:
-    published = publish(work)
-    assert len(sample_runs(work, published, "seed", None, 60.0).runs) == len(SEEDS)
-    with raises(PlanError, "too-short", "--minutes"):
-        sample_runs(work, published, "seed", None, 0.01)
-
-
-def test_a_number_of_runs_and_a_time_are_both_kept(work: Workspace) -> None:
-    published = publish(work)
-    assert len(sample_runs(work, published, "seed", 1, 60.0).runs) == 1
-    with raises(PlanError, "too-short", "--minutes"):
-        sample_runs(work, published, "seed", 1, 0.01)
-
-
-@pytest.mark.parametrize(("limit", "begun"), [(inf, len(SEEDS)), (3.0, 1)])
+@pytest.mark.parametrize(("minutes", "begun"), [(inf, len(SEEDS)), (0.05, 1)])
 def test_no_run_is_begun_after_the_time(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch, limit: float, begun: int
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, minutes: float, begun: int
 ) -> None:
-    """A single process makes them one after the other, more slowly than estimated, by a clock of its own."""
+    """A single process makes them one after the other, by a clock of its own."""
     published, make, now = publish(work), phases.make, [0.0]
 
     def make_slowly(*arguments: Any) -> None:
         make(*arguments)
         now[0] += 4.0
 
-    monkeypatch.setattr("recompose.monitor.verify.time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr("recompose.monitor.verify.processes", lambda work: 1)
+    monkeypatch.setattr("recompose.commands.verify.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("recompose.commands.verify.processes", lambda work: 1)
     monkeypatch.setattr(phases, "make", make_slowly)
-    sample = replace(sample_runs(work, published, "seed"), limit=limit)
-    result = verify(work, published, sample, RetrainingSpreads.read(work.reports))
-    assert (result.outcomes, result.unmade) == ({BYTES: begun}, len(SEEDS) - begun)
+    result = verify(work, published, draw(work, published, "seed", None, minutes))
+    assert result.outcomes == {BYTES: begun}
     late = f"{begun} of {len(SEEDS)} runs made again ({len(SEEDS) - begun} more were drawn, but the time was over): "
-    assert sentence(result).startswith(late) is (begun < len(SEEDS))
+    assert result.sentence.startswith(late) is (begun < len(SEEDS))
+
+
+def test_the_seed_decides_the_order_and_every_run_is_drawn_as_often(work: Workspace) -> None:
+    published = publish(work)
+    orders = [[*draw(work, published, str(seed), None, inf).runs] for seed in range(400)]
+    assert orders[7] == [*draw(work, published, "7", None, inf).runs]
+    assert [*draw(work, published, "7", 2, inf).runs] == orders[7][:2]
+    first = Counter(order[0] for order in orders)
+    assert len(first) == len(SEEDS)
+    assert min(first.values()) > 70  # of 100, seven standard deviations
+
+
+def test_the_stated_probability_is_that_of_samples() -> None:
+    random, hits = Random(0), 0
+    for _ in range(2000):
+        hits += any(run < 8 for run in random.sample(range(40), 7))  # 20 % of 40 are wrong
+    assert hits / 2000 == pytest.approx(detection(40, 7), abs=0.04)
 
 
 def test_reports_without_runs_are_an_error(work: Workspace) -> None:
     with raises(RecomposeError, "no-reports"):
-        sample_runs(work, read(work), "seed", 1)
+        draw(work, read(work), "seed", 1, inf)
 
 
-def test_an_interrupt_leaves_nothing(work: Workspace) -> None:
-    with pytest.raises(KeyboardInterrupt), separate_workspace(work, keep=False) as rerun:
-        phases.make(rerun, closure(evaluations_of(work)[:1]))
+def test_an_interrupt_leaves_nothing(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
         assert left_behind() != []
         raise KeyboardInterrupt
+
+    published = publish(work)
+    monkeypatch.setattr("recompose.commands.verify._compare", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        verified(work, published, 1)
     assert left_behind() == []
 
 
 def test_published_files_are_those_of_the_project_and_generated_ones_are_not(work: Workspace) -> None:
-    data = work.plan.of("data")[0]
+    published, data = publish(work), work.plan.of("data")[0]
     for name in ("archives", f"{data.name}-{data.folder}", ".locks"):
-        (work.data / name).mkdir(parents=True)
+        (work.data / name).mkdir(parents=True, exist_ok=True)
     (work.root / "archives.lock").write_text("{}")
-    with separate_workspace(work, keep=False) as rerun:
-        assert [path.name for path in rerun.data.iterdir()] == ["archives"]
-        assert (rerun.data / "archives").resolve() == (work.data / "archives").resolve()
-        assert (rerun.data.parent / "archives.lock").read_text() == "{}"
+    folder = verify(work, published, draw(work, published, "seed", 1, inf), keep=True).folder
+    assert folder is not None
+    assert [path.name for path in (folder / "data").iterdir()] == ["archives"]
+    assert (folder / "data/archives").resolve() == (work.data / "archives").resolve()
+    assert (folder / "archives.lock").read_text() == "{}"
     assert (work.data / "archives").is_dir()
 
 
@@ -390,4 +398,5 @@ def test_the_document_has_everything_that_differs(work: Workspace) -> None:
     result = verified(work, publish(work))
     document = json.loads(json.dumps(result.document()))
     assert document["runs"] == document["drawn"] == len(SEEDS)
-    assert sum(len(found["files"]) for found in document["comparisons"]) == 2  # of the reports and of the results
+    lines = [line for rerun in document["reruns"] for line in rerun["details"]]
+    assert sum("differ" in line for line in lines) == 2  # from the reports and from the results

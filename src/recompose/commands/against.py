@@ -1,0 +1,401 @@
+"""`audit --against`: each number of the reports against the same number at a git revision, in one of five words.
+
+A cell decides what is compared: the values of its replicates, its value alone, the values that a claim rests on, or its
+text. Lineages of older versions are read as far as they have these parts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isclose
+from pathlib import Path
+from statistics import fmean, stdev
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from recompose.console import pluralize, print_line
+from recompose.errors import DiffError, LineageError, ProgramError
+from recompose.files import Document
+from recompose.metric_cache import COST as COST_PREFIX
+from recompose.papers.declaration import Paper
+from recompose.programs import git
+from recompose.progress import printable
+from recompose.records import BuildInfo, LenientModel, StableRecord
+from recompose.report.differences import Chain, changes
+from recompose.report.lineage import MADE, SUFFIX, Lineage, parse_made, read_made
+
+# from the mildest to the gravest
+WORDS = IDENTICAL, COST, LAST_DIGITS, WITHIN, DIFFERENT, MISSING_THEN, MISSING_NOW = (
+    "identical",
+    "a cost",
+    "last digits",
+    "within the spread of replicates",
+    "different",
+    "missing then",
+    "missing now",
+)
+CLOSE = 1e-4  # relative tolerance for sums that are taken in another order, after a network's layers
+FAMILY_PARTS = ("verdict", "adjusted p", "replicates to decide")  # of a claim, which all claims of a paper decide
+VERDICT, OTHER_SIDE = "verdict", " of "
+MOST, NAMED = 20, 6  # differing cells, and changes of settings, that are named
+Key = tuple[str, ...]  # row, column and view
+
+
+def classify(then: Sequence[float], now: Sequence[float], spread: float = 0.0, *, is_cost: bool = False) -> str:
+    """Return the word for a number that was computed again.
+
+    Args:
+        then: the old values, one for each replicate, or the old number alone.
+        now: the new values, in the same order.
+        spread: the standard deviation over replicates, which the mean may move by; 0 if it is unknown.
+        is_cost: true for times and memory, which are measured again.
+
+    >>> classify([50.0, 52.0], [50.0, 52.0]), classify([50.0, 52.0], [50.001, 52.0])
+    ('identical', 'last digits')
+    >>> classify([50.0, 52.0], [51.0, 52.5], 1.4), classify([50.0, 52.0], [60.0, 62.0], 1.4)
+    ('within the spread of replicates', 'different')
+    """
+    if list(then) == list(now):
+        return IDENTICAL
+    if is_cost:
+        return COST
+    if len(then) != len(now) or not then:
+        return DIFFERENT
+    if all(isclose(a, b, rel_tol=CLOSE, abs_tol=CLOSE**2) for a, b in zip(then, now, strict=True)):
+        return LAST_DIGITS
+    return WITHIN if abs(fmean(now) - fmean(then)) <= spread else DIFFERENT
+
+
+def spread_of(values: Sequence[float]) -> float:
+    """Return the standard deviation over replicates; 0 of a single one, whose spread is unknown."""
+    return stdev(values) if len(values) > 1 else 0.0
+
+
+class Evidence(LenientModel):
+    """The values that a claim rests on."""
+
+    values: dict[str, dict[str, float]]  # side -> seed -> value
+
+
+class RevisionCell(LenientModel):
+    """The parts of a measured cell that decide its word."""
+
+    row: str
+    column: str
+    view: str
+    text: str
+    value: float | None
+    spread: float | None
+    values: list[float]
+    metric: str = ""
+    part: str = ""
+    benchmark: str = ""
+    names: tuple[str, ...] = ()
+    made_from: tuple[str, ...] = ()
+    evidence: Evidence | None = None
+
+    @property
+    def key(self) -> Key:
+        """Its place in the artifact."""
+        return self.row, self.column, self.view
+
+
+class RevisionCells(LenientModel):
+    """The cells of a lineage of any version."""
+
+    cells: tuple[RevisionCell, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> "RevisionCells":
+        """Return the cells of a lineage with this text; none if it is none."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError:
+            return cls()
+
+    @cached_property
+    def by_key(self) -> dict[Key, RevisionCell]:
+        """The cells by their place."""
+        return {cell.key: cell for cell in self.cells}
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """A cell then and now, and the word for it."""
+
+    artifact: str  # <paper>/<name>
+    then: RevisionCell | None
+    now: RevisionCell | None
+    word: str
+
+    def __str__(self) -> str:
+        cell = self.now or self.then
+        texts = f"{self.then.text} then, {self.now.text} now" if self.then and self.now else self.word
+        return f"{' · '.join(filter(None, (self.artifact, *(cell.key if cell else ()))))}: {texts}"
+
+    @property
+    def is_flip(self) -> bool:
+        """True where a claim has another verdict, whatever its reason."""
+        verdicts = {cell.text.partition(" (")[0] for cell in (self.then, self.now) if cell and cell.part == VERDICT}
+        return len(verdicts) > 1
+
+    @property
+    def is_other_recipe(self) -> bool:
+        """True where other evaluations made it."""
+        return bool(self.then and self.now) and len({frozenset(c.made_from) for c in (self.then, self.now) if c}) > 1
+
+    @property
+    def is_beyond(self) -> bool:
+        """True where it differs by more than the spread of replicates, or is missing."""
+        return self.word in (DIFFERENT, MISSING_THEN, MISSING_NOW)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The measured cells of the reports with their words, against a revision."""
+
+    revision: str
+    commit: str
+    cells: list[ComparedCell] = field(default_factory=list)
+    settings: Mapping[str, int] = field(default_factory=dict)  # what changed behind cells -> number of evaluations
+    machines: tuple[list[str], list[str]] = ([], [])  # then and now
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of cells by word, in the order of the words."""
+        return _count(self.cells)
+
+    @property
+    def by_paper(self) -> dict[str, dict[str, int]]:
+        """The same for each paper."""
+        papers = dict.fromkeys(cell.artifact.partition("/")[0] for cell in self.cells)
+        return {paper: _count(cell for cell in self.cells if cell.artifact.startswith(f"{paper}/")) for paper in papers}
+
+    @property
+    def flips(self) -> list[ComparedCell]:
+        """The claims that have another verdict."""
+        return [cell for cell in self.cells if cell.is_flip]
+
+    @property
+    def beyond(self) -> list[ComparedCell]:
+        """The cells that differ by more than the spread of replicates, those of claims first."""
+        beyond = [cell for cell in self.cells if cell.is_beyond]
+        return sorted(beyond, key=lambda cell: not (cell.now and cell.now.part))
+
+    @property
+    def other_recipes(self) -> int:
+        """The number of cells that other evaluations made."""
+        return sum(cell.is_other_recipe for cell in self.cells)
+
+    @property
+    def is_same(self) -> bool:
+        """True where no cell differs by more than the spread of replicates, and no claim has another verdict."""
+        return not self.beyond and not self.flips
+
+    @property
+    def sentence(self) -> str:
+        """The number of cells by word, and that of changed verdicts."""
+        counts = ", ".join(f"{count:,} {word}" for word, count in self.counts.items())
+        different = [cell.now for cell in self.cells if cell.word == DIFFERENT and cell.now]
+        single = sum(len(cell.values) == 1 for cell in different)
+        alone = f" ({single:,} of them of one replicate, whose spread is not known)" if single else ""
+        verdicts = f"{pluralize(len(self.flips), 'verdict')} changed" if self.flips else "no verdict changed"
+        return f"{len(self.cells):,} numbers: {counts or 'none'}{alone}; {verdicts}."
+
+    def document(self) -> Document:
+        """Return the comparison as plain values."""
+        return {
+            "revision": self.revision,
+            "commit": self.commit,
+            "same": self.is_same,
+            "counts": self.counts,
+            "papers": self.by_paper,
+            "flips": [str(cell) for cell in self.flips],
+            "beyond": [str(cell) for cell in self.beyond],
+            "other_recipes": self.other_recipes,
+            "settings": dict(self.settings),
+            "machines": {"then": self.machines[0], "now": self.machines[1]},
+        }
+
+
+def _count(cells: Iterable[ComparedCell]) -> dict[str, int]:
+    counts = Counter(cell.word for cell in cells)
+    return {word: counts[word] for word in WORDS if counts[word]}
+
+
+def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison:
+    """Compare every measured cell with that at a revision.
+
+    Raises:
+        DiffError: no git repository, or no such revision.
+    """
+    commit = commit_of(reports, revision)
+    cells: list[ComparedCell] = []
+    settings: Counter[str] = Counter()
+    seen: set[str] = set()
+    for paper in papers:
+        for name in paper.artifacts:
+            path = reports / paper.name / f"{name}{SUFFIX}"
+            then, now = _text_at(path, commit), path.read_text(encoding="utf-8") if path.exists() else ""
+            compared = compare_cells(f"{paper.name}/{name}", *map(RevisionCells.parse, (then, now)))
+            cells += compared
+            if any(cell.is_other_recipe for cell in compared):
+                settings.update(_recipe_changes(then, now, seen))
+    machines = _machines(parse_made(_text_at(reports / MADE, commit))), _machines(read_made(reports))
+    return Comparison(revision, commit, cells, dict(settings.most_common()), machines)
+
+
+def commit_of(folder: Path, revision: str) -> str:
+    """Return the commit of a revision.
+
+    Raises:
+        DiffError: no git repository, or no such revision; the message has git's reason.
+    """
+    try:
+        git("rev-parse", "--git-dir", folder=folder)
+    except ProgramError as error:
+        message = f"{folder} has no revision to compare with ({error})"
+        raise DiffError(message, code="no-repository", place=folder) from None
+    try:
+        return git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", folder=folder)
+    except ProgramError as error:
+        message = f"git knows no revision '{revision}' ({error})"
+        raise DiffError(message, code="unknown-revision", place=revision) from None
+
+
+def _text_at(path: Path, commit: str) -> str:
+    """Return the text of a file in a commit, empty if there is none."""
+    try:
+        return git("show", "--no-textconv", f"{commit}:./{path.name}", folder=path.parent)
+    except ProgramError:
+        return ""
+
+
+def compare_cells(artifact: str, then: RevisionCells, now: RevisionCells) -> list[ComparedCell]:
+    """Return the cells of an artifact, each with the word for it."""
+    claims = _claim_words(then, now)
+    places = dict.fromkeys([*now.by_key, *then.by_key])
+    both = ((then.by_key.get(place), now.by_key.get(place)) for place in places)
+    return [ComparedCell(artifact, before, after, _word(before, after, claims)) for before, after in both]
+
+
+def _word(then: RevisionCell | None, now: RevisionCell | None, claims: Mapping[Key, str]) -> str:
+    if then is None or now is None:
+        return MISSING_THEN if then is None else MISSING_NOW
+    if (then.text, then.value, then.values) == (now.text, now.value, now.values):
+        return IDENTICAL
+    if now.metric.startswith(COST_PREFIX):
+        return COST
+    if now.part:
+        return _claim_word(then, now, claims)
+    if then.names != now.names or then.value is None or now.value is None:
+        return DIFFERENT
+    if then.values != now.values:
+        return classify(then.values, now.values, spread_of(then.values))
+    # a difference has no values of its own; where there are some, the number does not follow from them as it did
+    return classify([then.value], [now.value], 0.0 if now.values else then.spread or 0.0)
+
+
+def _claim_word(then: RevisionCell, now: RevisionCell, claims: Mapping[Key, str]) -> str:
+    """Return the word for a part of a claim that is not identical: the gravest of the values that it rests on."""
+    rests_on = (
+        word
+        for (row, benchmark), word in claims.items()
+        if benchmark == now.benchmark and (row == now.row or now.part in FAMILY_PARTS)
+    )
+    gravest = max(rests_on, key=WORDS.index, default=DIFFERENT)
+    if gravest == IDENTICAL:  # evidence has six digits
+        return LAST_DIGITS if then.text == now.text else DIFFERENT
+    return gravest
+
+
+def _claim_words(then: RevisionCells, now: RevisionCells) -> dict[Key, str]:
+    """Return the gravest word of the values behind each claim, by row and benchmark."""
+    verdicts = ((then.by_key.get(cell.key), cell) for cell in now.cells if cell.part == VERDICT)
+    return {(cell.row, cell.benchmark): _evidence_word(before, cell) for before, cell in verdicts if before}
+
+
+def _evidence_word(then: RevisionCell, now: RevisionCell) -> str:
+    if then.evidence is None or now.evidence is None:
+        return IDENTICAL if then.text == now.text else DIFFERENT
+    before, after = then.evidence.values, now.evidence.values
+    if {side: values.keys() for side, values in before.items()} != {side: v.keys() for side, v in after.items()}:
+        return DIFFERENT
+    is_cost = now.metric.startswith(COST_PREFIX)
+    sides = (([*before[side].values()], [values[seed] for seed in before[side]]) for side, values in after.items())
+    words = (classify(one, other, spread_of(one), is_cost=is_cost) for one, other in sides)
+    return max(words, key=WORDS.index, default=IDENTICAL)
+
+
+def _recipe_changes(then: str, now: str, seen: set[str]) -> Iterator[str]:
+    """Yield what changed behind each evaluation of a lineage that is new, once for each evaluation."""
+    try:
+        before, after = (Lineage.parse(text, "lineage") for text in (then, now))
+    except LineageError:
+        return  # of another version of the code
+    partners = {_label(record): record for record in _evaluations(before).values()}
+    for key, record in _evaluations(after).items():
+        partner = partners.get(_label(record))
+        if key not in before.records and key not in seen and partner:
+            seen.add(key)
+            yield from changes(Chain.of(partner, before.records), Chain.of(record, after.records))
+
+
+def _evaluations(lineage: Lineage) -> dict[str, StableRecord]:
+    return {key: record for key, record in lineage.records.items() if record.kind == "evaluations"}
+
+
+def _label(record: StableRecord) -> tuple[object, ...]:
+    return tuple(record.labels.get(name) for name in ("name", "dataset", "seed"))
+
+
+def _machines(made: Mapping[str, BuildInfo]) -> list[str]:
+    """Return the kinds of machines that computed runs and evaluations, the most frequent first."""
+    builds = (build for key, build in made.items() if key.startswith(("runs/", "evaluations/")))
+    return [text for text, _ in Counter(build.processor for build in builds).most_common()]
+
+
+def show_comparison(console: Console, comparison: Comparison) -> None:
+    """Print changed settings, the claims with another verdict, the cells that differ by more than the spread of
+    replicates, the machines if they differ, and the counts.
+    """
+    if comparison.other_recipes:
+        print_line(console, f"made by other evaluations: {pluralize(comparison.other_recipes, 'number')}")
+    changed = [("", f"    {line} ({pluralize(count, 'evaluation')})") for line, count in comparison.settings.items()]
+    _show_first(console, changed, NAMED)
+    for cell in comparison.flips:
+        print_line(console, ("another verdict", "bold red"), f": {cell} ({cell.word})")
+    _show_first(console, [("different", f": {cell}") for cell in comparison.beyond], MOST)
+    then, now = comparison.machines
+    if then != now:
+        print_line(console, f"computed by {' and '.join(then) or 'unknown machines'} then")
+        print_line(console, f"computed by {' and '.join(now) or 'unknown machines'} now")
+    console.print(_table(comparison))
+    print_line(console, f"compared with {comparison.revision} ({comparison.commit[:12]}): {comparison.sentence}")
+    same = comparison.is_same
+    print_line(console, ("the same numbers", "bold green") if same else ("different numbers", "bold red"))
+
+
+def _show_first(console: Console, lines: Sequence[tuple[str, str]], most: int) -> None:
+    """Print the first lines, each with a red word before it or none."""
+    for word, text in lines[:most]:
+        print_line(console, (word, "bold red"), text)
+    if len(lines) > most:
+        print_line(console, f"and {len(lines) - most} more (--json names all)")
+
+
+def _table(comparison: Comparison) -> Table:
+    """Return the number of cells by word for each paper, and its changed verdicts."""
+    table = Table(box=None)
+    table.add_column("paper")
+    for word in (*comparison.counts, "verdicts changed"):
+        table.add_column(word, justify="right")
+    for paper, counts in comparison.by_paper.items():
+        flips = sum(cell.artifact.startswith(f"{paper}/") for cell in comparison.flips)
+        numbers = (str(counts.get(word, "")) for word in comparison.counts)
+        table.add_row(Text(printable(paper)), *numbers, str(flips or ""))
+    return table

@@ -1,0 +1,443 @@
+"""`verify`: runs of the reports are made again from nothing, in a folder of their own, and compared.
+
+The runs are drawn at random, all with the same probability. An evaluation of an untrained model counts as a run. Bytes
+are compared with the lineages and with the stored results that are at hand. Where another kind of machine explains
+other bytes, numbers are compared by the words of `audit --against`.
+"""
+
+import shutil
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from math import comb, floor, inf
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from statistics import mean
+
+from rich.console import Console
+
+from recompose import phases
+from recompose.commands.against import DIFFERENT, WORDS, classify, spread_of
+from recompose.console import pluralize, print_line
+from recompose.costs import processes
+from recompose.data.lock import LOCK
+from recompose.errors import DamagedError, PlanError, ProgramError, RecomposeError, TraceError
+from recompose.interrupts import end_children
+from recompose.metric_cache import COST, MetricCache
+from recompose.plan import Recipe, closure
+from recompose.programs import git
+from recompose.progress import be_quiet, say
+from recompose.provenance.cell_place import CellPlace, within
+from recompose.records import VOLATILE, BuildInfo, StableRecord
+from recompose.report.lineage import LineageCell
+from recompose.report.published import PublishedLineage
+from recompose.tracks import TRACKS
+from recompose.workspace import SeparateWorkspace, Workspace
+
+BYTES, OTHER_MACHINE, DIFFERS, UNPLANNED, FAILED = OUTCOMES = (
+    "equal to the byte",
+    "other bytes on another machine",  # and no number that is different
+    "different",
+    "not planned any more",
+    "failed",
+)
+EXACT = ("data", "pixels")  # kinds that have the same bytes on all machines
+EQUAL, UNEQUAL, ELSEWHERE = 0, 1, 3  # exit codes; 3: other bytes on another machine
+WRONG = 0.2  # the share of wrong runs for which the probability of detection is stated
+MINUTES = 5.0  # in which runs are begun, where neither a number nor a time is given
+SHOWN = 10  # lines of a run
+NO_REPORTS = "{} has no numbers that rest on runs; make the reports first: snakemake --cores all"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The runs to make again, in the order in which they were drawn."""
+
+    runs: Mapping[str, tuple[str, ...]]  # key of a run -> keys of its evaluations
+    total: int  # runs behind the reports
+    seed: str = ""  # of the draw; empty: the runs of a cell
+    cell: str = ""
+    minutes: float = inf  # after which no run is begun
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A run that was made again, and what the comparison gave."""
+
+    run: str
+    name: str
+    outcome: str
+    details: tuple[str, ...] = ()  # a line for each file and number that differ, or the fault
+    machines: tuple[str, ...] = ()  # how the machine differs from that of the reports
+    words: Mapping[str, int] = field(default_factory=dict)  # of numbers
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All runs that were made again."""
+
+    sample: Sample
+    reruns: list[Rerun] = field(default_factory=list)
+    pulled: Mapping[str, str] = field(default_factory=dict)  # key of a backbone that was pulled -> its origin
+    folder: Path | None = None  # of the results, if they are kept
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """The number of runs by outcome."""
+        return Counter(rerun.outcome for rerun in self.reruns)
+
+    @property
+    def detection(self) -> float | None:
+        """The probability that this would have shown a wrong run, if a share of all was wrong; None without a draw."""
+        compared = self.outcomes[BYTES] + self.outcomes[OTHER_MACHINE]
+        return detection(self.sample.total, compared) if self.sample.seed else None
+
+    @property
+    def exit_code(self) -> int:
+        """0 where all is equal to the byte, 3 where another machine explains all differences, otherwise 1."""
+        if not self.reruns or any(self.outcomes[outcome] for outcome in (DIFFERS, UNPLANNED, FAILED)):
+            return UNEQUAL
+        return ELSEWHERE if self.outcomes[OTHER_MACHINE] else EQUAL
+
+    @property
+    def sentence(self) -> str:
+        """What this shows."""
+        sample, outcomes, unmade = self.sample, self.outcomes, len(self.sample.runs) - len(self.reruns)
+        scope = f"of {sample.total} runs" if sample.seed else f"runs behind {sample.cell}"
+        late = f" ({unmade} more were drawn, but the time was over)" if unmade and sample.minutes < inf else ""
+        parts = [f"{outcomes[name]} {name}" for name in OUTCOMES if outcomes[name]] or ["nothing is shown"]
+        text = "all equal to the byte" if set(outcomes) == {BYTES} else ", ".join(parts)
+        if outcomes[OTHER_MACHINE]:
+            facts = "; ".join(dict.fromkeys(fact for rerun in self.reruns for fact in rerun.machines))
+            words = sum((Counter(rerun.words) for rerun in self.reruns), Counter[str]())
+            counts = ", ".join(f"{words[word]:,} {word}" for word in WORDS if words[word])
+            text += f" ({facts}). {words.total():,} numbers: {counts}"
+        return f"{len(self.reruns)} {scope} made again{late}: {text}.{self._chance}"
+
+    @property
+    def _chance(self) -> str:
+        if self.detection is None or self.exit_code == UNEQUAL:
+            return ""
+        beyond = " by more than the spread of replicates" if self.outcomes[OTHER_MACHINE] else ""
+        percent = floor(100 * self.detection)
+        return f" Had {WRONG:.0%} of runs been wrong{beyond}, this would have been seen with {percent}% probability."
+
+    def document(self) -> dict[str, object]:
+        """Return the verification as plain values."""
+        return {
+            "runs": self.sample.total,
+            "drawn": len(self.sample.runs),
+            "seed": self.sample.seed,
+            "cell": self.sample.cell,
+            "outcomes": dict(self.outcomes),
+            "wrong_share": WRONG,
+            "detection": self.detection,
+            "sentence": self.sentence,
+            "pulled": dict(self.pulled),
+            "reruns": [vars(rerun) for rerun in self.reruns],
+        }
+
+
+def detection(runs: int, drawn: int) -> float:
+    """Return the probability that a sample has a wrong run, if a share ``WRONG`` of all runs, at random, is wrong.
+
+    The number of wrong runs in a sample is hypergeometric. Their number is rounded down, but at least one is wrong.
+
+    >>> round(detection(276, 7), 3), detection(10, 9), detection(5, 0)
+    (0.793, 1.0, 0.0)
+    """
+    return 1 - comb(runs - max(int(WRONG * runs), 1), drawn) / comb(runs, drawn)
+
+
+def draw(work: Workspace, published: PublishedLineage, seed: str, count: int | None, minutes: float) -> Sample:
+    """Return runs in random order, which the seed decides.
+
+    Raises:
+        PlanError: no number rests on runs.
+    """
+    runs = _reported_runs(work, published)
+    keys = Random(seed).sample(sorted(runs), len(runs))[:count]
+    return Sample({key: runs[key] for key in keys}, len(runs), seed, minutes=minutes)
+
+
+def commit_seed(root: Path) -> str:
+    """Return the digest of the current commit, so that nobody chooses the draw.
+
+    Raises:
+        PlanError: the folder is no git repository, or has no commit; the message has git's reason.
+    """
+    try:
+        return git("rev-parse", "--verify", "HEAD", folder=root)
+    except ProgramError as error:
+        message = f"no commit, whose digest is the seed of the draw; give a seed with --seed ({error})"
+        raise PlanError(message, code="no-commit", place=root) from None
+
+
+def runs_behind(work: Workspace, published: PublishedLineage, place: CellPlace) -> Sample:
+    """Return the runs behind a cell.
+
+    Raises:
+        PlanError: no number rests on runs.
+        TraceError: there is no such cell, or no run is behind it.
+    """
+    runs = _reported_runs(work, published)
+    if place.name not in published.lineages:
+        message = f"{work.reports_place} has no artifact {place.name}"
+        raise TraceError(message, code="missing-lineage", place=place.name)
+    made_from = {*place.find(published.cells(place.name)).made_from}
+    behind = {run: keys for run, keys in runs.items() if made_from.intersection(keys)}
+    if not behind:
+        message = f"{place.within} of {place.name} follows from data alone; no run is behind it"
+        raise TraceError(message, code="no-runs", place=place.within)
+    return Sample(behind, len(runs), cell=f"{work.reports_place}/{place.name}#{place.within}")
+
+
+def _reported_runs(work: Workspace, published: PublishedLineage) -> dict[str, tuple[str, ...]]:
+    """Return the runs behind all measured cells, with the evaluations of each."""
+    names = published.lineages
+    used = {key for name in names for cell in published.cells(name) for key in cell.made_from}
+    runs: dict[str, tuple[str, ...]] = {}
+    for key in sorted(used & published.records.keys()):
+        if published.records[key].kind == "evaluations":
+            run = published.records[key].needs.get("run")
+            name = run.key if run else key
+            runs[name] = (*runs.get(name, ()), key)
+    if not runs:
+        raise PlanError(NO_REPORTS.format(work.reports_place), code="no-reports", place=work.reports_place)
+    return runs
+
+
+def verify(work: Workspace, published: PublishedLineage, sample: Sample, *, keep: bool = False) -> Verification:
+    """Make the runs of a sample again from nothing, and compare them.
+
+    Args:
+        work: the workspace of the reports.
+        published: the reports.
+        sample: the runs.
+        keep: keep the folder of the new results.
+    """
+    planned = {run: keys for run, keys in sample.runs.items() if all(key in work.plan.by_key for key in keys)}
+    names = {run: published.records[run].name for run in sample.runs}
+    reruns = [Rerun(run, names[run], UNPLANNED) for run in sample.runs if run not in planned]
+    with _separate_folder(work, keep=keep) as folder:
+        rerun = _workspace(work.root, folder)
+        for run, fault in _make_all(rerun, planned, sample.minutes) if planned else ():
+            evaluations = [work.plan.by_key[key] for key in planned[run]]
+            failed = Rerun(run, names[run], FAILED, (fault,))
+            reruns.append(failed if fault else _compare(work, published, rerun, run, evaluations))
+            say(f"{len(reruns)}/{len(sample.runs)} {names[run]}: {reruns[-1].outcome}")
+        needed = closure(work.plan.by_key[key] for keys in planned.values() for key in keys)
+        made = [recipe for recipe in needed if rerun.store.is_complete(recipe)]
+        origins = {recipe.key: rerun.store.record(recipe).made.pulled_from for recipe in made}
+        pulled = {key: origin for key, origin in origins.items() if origin}
+        return Verification(sample, reruns, pulled, folder if keep else None)
+
+
+@contextmanager
+def _separate_folder(work: Workspace, *, keep: bool) -> Iterator[Path]:
+    """Enter a temporary folder without results, which is removed at the end unless it is kept.
+
+    Published raw files are those of the project, which were verified when they were acquired; generated ones are
+    generated again.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="recompose-verify-"))
+    try:
+        generated = {f"{recipe.name}-{recipe.folder}" for recipe in work.plan.of("data")}
+        (folder / "data").mkdir()
+        for path in work.data.iterdir() if work.data.is_dir() else ():
+            if path.name not in generated and not path.name.startswith("."):
+                (folder / "data" / path.name).symlink_to(path.resolve())
+        if (work.root / LOCK).exists():
+            shutil.copy2(work.root / LOCK, folder)
+        yield folder
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _workspace(root: Path, folder: Path) -> SeparateWorkspace:
+    """Return a workspace with its results in a folder, planned once before processes are forked."""
+    work = SeparateWorkspace(root, folder=folder)
+    _ = [recipe.key for recipe in work.plan.by_key.values()]
+    return work
+
+
+def _make_all(
+    work: SeparateWorkspace, runs: Mapping[str, tuple[str, ...]], minutes: float
+) -> Iterator[tuple[str, str]]:
+    """Make runs with their evaluations, several at a time; yield the key of each with its fault, empty if it has none.
+
+    After so many minutes, no more runs are begun.
+    """
+    deadline, count = time.monotonic() + 60 * minutes, min(processes(work), len(runs))
+    with ProcessPoolExecutor(count, get_context("fork"), _begin) as pool:
+        try:
+            futures: dict[Future[str | None], str] = {
+                pool.submit(_make, work.root, work.folder, keys, deadline): run for run, keys in runs.items()
+            }
+            for future in as_completed(futures):
+                try:
+                    if (fault := future.result()) is not None:
+                        yield futures[future], fault
+                except BrokenProcessPool:
+                    yield futures[future], "its process ended; it may have run out of memory"
+        except BaseException:  # an interrupt, here or in the caller
+            end_children()
+            raise
+
+
+def _begin() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    be_quiet()
+
+
+def _make(root: Path, folder: Path, evaluations: Iterable[str], deadline: float) -> str | None:
+    """Make evaluations with all that they need; return the fault or an empty text, or None after the deadline."""
+    if time.monotonic() > deadline:
+        return None
+    work = _workspace(root, folder)
+    try:
+        phases.make(work, closure(work.plan.by_key[key] for key in evaluations))
+    except RecomposeError as error:
+        return str(error)
+    return ""
+
+
+def _compare(
+    work: Workspace, published: PublishedLineage, rerun: Workspace, run: str, evaluations: list[Recipe]
+) -> Rerun:
+    """Compare a run that was made again with the reports, and with the stored results at hand."""
+    details, machines, moved, is_explained = list[str](), dict[str, None](), set[str](), True
+    for recipe in closure(evaluations):
+        new = rerun.store.record(recipe) if rerun.store.is_complete(recipe) else None
+        for source, files, made in _differing_files(work, published, recipe, new) if new else ():
+            facts = machine_differences(made, new.made) if new and made and not _is_exact(recipe) else []
+            details.append("; ".join([f"{source}: {', '.join(files)} of {recipe.key} differ", *facts]))
+            machines |= dict.fromkeys(facts)
+            is_explained &= bool(facts)
+            if facts and source == work.reports_place:
+                moved.add(recipe.key)
+    words: Counter[str] = Counter()
+    for place, then, now, word in _numbers(published, rerun, evaluations, moved):
+        words[word] += 1
+        if word == DIFFERENT:
+            details.append(f"{place}: {then:.4f} in the reports, {now:.4f} now")
+    differs = not is_explained or words[DIFFERENT]
+    outcome = DIFFERS if differs else OTHER_MACHINE if machines else BYTES
+    return Rerun(run, published.records[run].name, outcome, tuple(details), tuple(machines), words)
+
+
+def _is_exact(recipe: Recipe) -> bool:
+    """Return true for what has the same bytes on all machines."""
+    return recipe.kind in EXACT or (recipe.kind == "backbones" and not recipe.needs)
+
+
+def _differing_files(
+    work: Workspace, published: PublishedLineage, recipe: Recipe, new: StableRecord
+) -> Iterator[tuple[str, tuple[str, ...], BuildInfo | None]]:
+    """Yield where a result has other files: in each lineage's record of it, and in the stored one, with its build."""
+    lineages = published.lineages.values()
+    reported = {record.content: record for lineage in lineages if (record := lineage.records.get(recipe.key))}
+    for record in reported.values():
+        if files := differing_files(record, new):
+            yield work.reports_place, files, published.made.get(recipe.key)
+    if not work.store.is_complete(recipe):
+        return
+    try:
+        stored = work.store.record(recipe)
+    except DamagedError as error:
+        yield "results", (error.path.name,), None
+        return
+    if changed := tuple(sorted(work.store.faults(recipe, stored, reading=True).keys() - VOLATILE)):
+        yield "results", changed, None
+    elif files := differing_files(stored, new):
+        yield "results", files, stored.made
+
+
+def differing_files(then: StableRecord, now: StableRecord) -> tuple[str, ...]:
+    """Return the files that differ between two records of a recipe, without those that differ between all builds."""
+    names = (then.files.keys() | now.files.keys()) - VOLATILE
+    first, second = ({name: file.sha256 for name, file in record.files.items()} for record in (then, now))
+    return tuple(sorted(name for name in names if first.get(name) != second.get(name)))
+
+
+def machine_differences(then: BuildInfo, now: BuildInfo) -> list[str]:
+    """Return the differences between two machines that change the last digits of sums; the number of cores is none."""
+    before, after = (
+        {
+            "instruction set": made.instruction_set,
+            "device": made.device.partition(" x ")[2] or made.device,  # without their number
+            "torch": made.packages.get("torch"),
+            "numpy": made.packages.get("numpy"),
+        }
+        for made in (then, now)
+    )
+    return [f"{name} {before[name]} then, {after[name]} now" for name in before if before[name] != after[name]]
+
+
+def _numbers(
+    published: PublishedLineage, rerun: Workspace, evaluations: list[Recipe], moved: set[str]
+) -> Iterator[tuple[str, float, float, str]]:
+    """Yield place, old and new value, and word of each number that follows from these evaluations.
+
+    The spread of replicates excuses only values of evaluations that another machine gave other bytes.
+    """
+    cache = MetricCache(rerun.store, rerun.results)
+    metrics = {recipe.key: (TRACKS[recipe.track], cache.recompute(recipe)) for recipe in evaluations}
+    for artifact in published.lineages:
+        for cell in published.cells(artifact):
+            if metrics.keys().isdisjoint(cell.made_from) or not has_own_values(cell):
+                continue
+            now = list(cell.values)
+            for number, key in enumerate(cell.made_from):
+                if key in metrics and cell.metric in metrics[key][1]:
+                    track, values = metrics[key]
+                    now[number] = track.description_of(cell.metric).factor * values[cell.metric]
+            changed = {key for key, a, b in zip(cell.made_from, cell.values, now, strict=True) if a != b}
+            spread = spread_of(cell.values) if changed and changed <= moved else 0.0
+            words = [classify(cell.values, now, spread)]
+            then = mean(cell.values) if cell.value is None else cell.value
+            words.append(classify([then], [mean(now)], spread))  # a forged one does not follow from the values
+            yield f"{artifact} {within(cell)}", then, mean(now), max(words, key=WORDS.index)
+
+
+def has_own_values(cell: LineageCell) -> bool:
+    """Return True for a mean over evaluations, each of which has a value; not for a cost, which is measured again."""
+    is_difference = cell.aggregate == "difference of means over seeds"
+    is_measured = bool(cell.metric) and not cell.metric.startswith(COST)
+    return is_measured and not is_difference and 0 < len(cell.values) == len(cell.made_from)
+
+
+def show_verification(console: Console, verification: Verification) -> None:
+    """Print what differs, and then the sentence that sums it up."""
+    for rerun in verification.reruns:
+        if rerun.outcome in (BYTES, OTHER_MACHINE):
+            continue
+        print_line(console, f"{rerun.name} ({rerun.run}): {rerun.outcome}")
+        for line in rerun.details[:SHOWN]:
+            print_line(console, f"  {line}")
+        if len(rerun.details) > SHOWN:
+            print_line(console, f"  and {len(rerun.details) - SHOWN} more (--json names all)")
+    for key, origin in verification.pulled.items():
+        print_line(console, f"{key} was pulled from {origin}, not made")
+    if verification.folder:
+        print_line(console, f"the new results are in {verification.folder}")
+    print_line(console, (verification.sentence, "bold"))
+
+
+def opening(work: Workspace, sample: Sample) -> str:
+    """Return a sentence on what will be made again."""
+    how = f"the runs behind {sample.cell}" if sample.cell else f"drawn by the seed {sample.seed}"
+    until = f", as many as are begun in {sample.minutes:g} minutes" if sample.minutes < inf else ""
+    count = pluralize(processes(work), "process", "processes")
+    return f"{len(sample.runs)} of {sample.total} runs, {how}, are made again from nothing by {count}{until}"
