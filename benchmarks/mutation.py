@@ -34,6 +34,7 @@ TESTS = {  # module -> its tests, below tests/
     "recompose.report.trust": ("report/test_trust.py", "provenance/test_one_word.py"),
     "recompose.claims.differences": ("claims/test_claims.py",),
     "recompose.claims.verdicts": ("claims/test_claims.py",),
+    "recompose.claims.tests": ("claims/test_claims.py",),
     "recompose.claims.price": ("claims/test_price.py",),
     f"{CZSL}.best": ("tracks/czsl/metrics/test_czsl.py", "tracks/czsl/metrics/test_feasibility.py"),
     f"{CZSL}.curves": ("tracks/czsl/metrics/test_czsl.py",),

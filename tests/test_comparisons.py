@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from scipy.stats import t as student
 
-from recompose.claims.price import open_tests
-from recompose.claims.verdicts import compare_all
+from recompose.claims.tests import ClaimTests
 from recompose.comparisons import compared_variants, read_comparisons
 from recompose.errors import PlanError
 from recompose.params import load_params
@@ -229,9 +228,9 @@ def test_its_numbers_are_those_of_a_plain_paired_test_corrected_within_the_file(
         assert (low, high) == pytest.approx((mean(values) - reach, mean(values) + reach), abs=0.051)
         assert cells[row, f"{data} AUC, adjusted p", "difference"].value == pytest.approx(adjusted[data, row])
         assert cells[row, f"{data} AUC", "measured"].value == pytest.approx(100 * mean(VALUES[row][data]))
-    tested = compare_all(results, mine, "d")
-    assert {one.correction.family for one in tested.values() if one.correction} == {4}
-    assert open_tests(results, mine, "d", tested).beyond == sum(value >= 0.05 for value in adjusted.values())
+    tests = ClaimTests.of(results, mine, "d")
+    assert {one.correction.family for one in tests.comparisons.values() if one.correction} == {4}
+    assert tests.levels[0] == pytest.approx(0.05 / sum(value >= 0.05 for value in adjusted.values()))
 
 
 def test_the_settings_in_which_rows_differ_are_a_table(root: Path) -> None:

@@ -15,7 +15,8 @@ from scipy.stats import ttest_1samp
 from recompose.claims.cells import PARTS, summary, verdict_counts, verdicts
 from recompose.claims.differences import Side, difference, subtract
 from recompose.claims.outcome import generalisation
-from recompose.claims.verdicts import VERDICTS, Correction, compare_all
+from recompose.claims.tests import ClaimTests
+from recompose.claims.verdicts import VERDICTS, Correction
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.evidence import EVERY_SEED
 from recompose.exhibits.style import NumbersOnly, Sheet
@@ -161,7 +162,8 @@ def test_a_number_that_is_not_zero_is_not_printed_as_zero_and_zero_has_no_sign()
 
 def corrected(value: float, adjusted: float = 0.01) -> Any:
     """A tested comparison with this difference, and this corrected p."""
-    (found,) = compare_all(on_d(a=[1, 2], b=[0, 0]), paper_of(c=claim()), "d").values()  # type: ignore[arg-type]
+    tests = ClaimTests.of(on_d(a=[1, 2], b=[0, 0]), paper_of(c=claim()), "d")  # type: ignore[arg-type]
+    (found,) = tests.comparisons.values()
     test = Estimate(value, 1.0, 9)
     return replace(
         found, difference=replace(found.difference, value=value, test=test), correction=Correction(adjusted, 1.0, 1, 1)

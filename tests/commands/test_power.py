@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from recompose.claims.price import Price, Question, decision_probability
-from recompose.claims.verdicts import SUPPORTED, UNDECIDED, compare_all
+from recompose.claims.tests import ClaimTests
+from recompose.claims.verdicts import SUPPORTED, UNDECIDED
 from recompose.commands import power
 from recompose.commands.power import (
     GIVEN,
@@ -130,7 +131,7 @@ def question_levels(work: Workspace, price: ClaimPrice) -> tuple[float, float]:
     """The levels that are left to a comparison: 5 % divided by the tests of either kind that are not significant."""
     (paper,) = (paper for paper in work.papers if paper.name == price.paper)
     beyond, within = set(), 0
-    for comparison, tested in compare_all(StoredResults(work), paper, price.benchmark).items():
+    for comparison, tested in ClaimTests.of(StoredResults(work), paper, price.benchmark).comparisons.items():
         if tested.correction is None or tested.correction.beyond >= ALPHA:
             beyond.add((comparison.metric, comparison.higher, comparison.lower, comparison.lower_metric))
         within += tested.correction is None or tested.correction.within >= ALPHA

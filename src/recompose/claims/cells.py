@@ -6,15 +6,9 @@ from dataclasses import dataclass, replace
 
 from recompose.claims.differences import Side
 from recompose.claims.outcome import JudgedClaim, generalisation, outcome
-from recompose.claims.price import Price, open_tests, price
-from recompose.claims.verdicts import (
-    VERDICTS,
-    TestedComparison,
-    compare_all,
-    comparisons_of,
-    deciding_comparison,
-    planned_claims,
-)
+from recompose.claims.price import Price, price
+from recompose.claims.tests import ClaimTests
+from recompose.claims.verdicts import VERDICTS, TestedComparison
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.exhibits.results import Results
@@ -42,16 +36,13 @@ DIGITS = 6  # of evidence that are written
 def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Yield the cells of a table of claims: by benchmark a verdict, and the numbers of the deciding comparison."""
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
-        tested, claims = compare_all(results, paper, benchmark), planned_claims(results, paper, benchmark)
-        all_methods = (method for claim in claims.values() for method in claim.methods)
+        tests = ClaimTests.of(results, paper, benchmark)
+        all_methods = (method for claim in tests.claims.values() for method in claim.methods)
         family = Basis.collect(results, paper, benchmark, all_methods)
-        remaining = open_tests(results, paper, benchmark, tested)
-        for row, claim in claims.items():
+        for row, claim in tests.claims.items():
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
-            comparisons = [tested[comparison] for comparison in comparisons_of(claim)]
-            decisive = deciding_comparison(comparisons)
-            ordered = [decisive, *(other for other in comparisons if other is not decisive)]
-            prices = [price(comparison, remaining) for comparison in ordered]
+            decisive, *_ = ordered = tests.of_claim(claim)
+            prices = [price(comparison, tests.levels) for comparison in ordered]
             for part, text, value in _cell_texts(decisive, prices[0]):
                 # corrected values rest on all comparisons
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis

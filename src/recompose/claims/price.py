@@ -4,16 +4,13 @@ The differences are taken as normal. Their standard deviation in the sample vari
 the probabilities are those of Student's t.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from recompose.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison, compare_all
-from recompose.exhibits.results import Results
+from recompose.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
 from recompose.inference.estimates import ALPHA, POWER
-from recompose.papers.declaration import Paper
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,49 +132,20 @@ class Price:
         return f"{needed_text(self.as_measured)} / {needed_text(self.if_zero)}"
 
 
-@dataclass(frozen=True)
-class OpenTests:
-    """The tests of a paper on a benchmark that are not significant so far.
-
-    The error of each further verdict is divided among these: after Holm's correction no more than their number is
-    against one of them.
-    """
-
-    beyond: int  # of a difference; of a claim that something is kept: of one beyond the margin
-    within: int  # of a difference within the margin
-
-    @classmethod
-    def count(cls, tested: Mapping[ClaimComparison, TestedComparison]) -> "OpenTests":
-        """Count them; what is not run yet is open."""
-        beyond = {c.hypothesis for c, t in tested.items() if t.correction is None or t.correction.beyond >= ALPHA}
-        within = sum(t.correction is None or t.correction.within >= ALPHA for t in tested.values())
-        return cls(len(beyond), within)
-
-    def question(self, comparison: ClaimComparison, spread: float) -> Question:
-        """Return the question of a comparison, tested at the levels that are left to it."""
-        levels = ALPHA / max(1, self.beyond), ALPHA / max(1, self.within)
-        return Question(spread, comparison.margin, *levels, comparison.is_kept)
+def question_of(comparison: ClaimComparison, spread: float, levels: tuple[float, float]) -> Question:
+    """Return the question of a comparison, tested at the levels that are left to it."""
+    return Question(spread, comparison.margin, *levels, comparison.is_kept)
 
 
-def open_tests(
-    results: Results, paper: Paper, benchmark: str, tested: Mapping[ClaimComparison, TestedComparison]
-) -> OpenTests:
-    """Return the number of tests that are open among those that a benchmark's are corrected for, itself ``tested``."""
-    family = paper.corrected_with(benchmark, results.benchmarks(paper.track))
-    others = (compare_all(results, paper, name) for name in family if name != benchmark)
-    counts = [OpenTests.count(comparisons) for comparisons in (tested, *others)]
-    return OpenTests(sum(count.beyond for count in counts), sum(count.within for count in counts))
-
-
-def price(tested: TestedComparison, remaining: OpenTests) -> Price | None:
+def price(tested: TestedComparison, levels: tuple[float, float]) -> Price | None:
     """Return the price of an undecided comparison, or None if it is decided or its spread is unknown.
 
     Args:
         tested: the comparison.
-        remaining: the open tests of its paper on the benchmark.
+        levels: those that are left to its tests, see ClaimTests.
     """
     result = tested.difference
     if tested.verdict != UNDECIDED or result.value is None or not result.spread:
         return None
-    question = remaining.question(tested.comparison, result.spread)
+    question = question_of(tested.comparison, result.spread, levels)
     return Price(*(replicates_needed(question, expected) for expected in (result.value, 0.0)))

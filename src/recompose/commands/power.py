@@ -10,16 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.claims.price import OpenTests, Price, needed_range, needed_text, open_tests, replicates_needed
-from recompose.claims.verdicts import (
-    UNDECIDED,
-    VERDICTS,
-    TestedComparison,
-    compare_all,
-    comparisons_of,
-    deciding_comparison,
-    planned_claims,
-)
+from recompose.claims.price import Price, needed_range, needed_text, question_of, replicates_needed
+from recompose.claims.tests import ClaimTests
+from recompose.claims.verdicts import UNDECIDED, VERDICTS, TestedComparison
 from recompose.console import pluralize, printable, rough_duration
 from recompose.costs import Costs
 from recompose.errors import PlanError
@@ -135,20 +128,17 @@ class _Pricing:
 
     def claims(self, benchmark: str, only: str | None) -> Iterator[ClaimPrice]:
         """Yield the price of each claim on a benchmark."""
-        tested = compare_all(self.results, self.paper, benchmark)
-        remaining = open_tests(self.results, self.paper, benchmark, tested)
-        for name, claim in planned_claims(self.results, self.paper, benchmark).items():
+        tests = ClaimTests.of(self.results, self.paper, benchmark)
+        for name, claim in tests.claims.items():
             if only not in (None, name):
                 continue
-            comparisons = [tested[comparison] for comparison in comparisons_of(claim)]
-            verdict = deciding_comparison(comparisons).verdict
+            comparisons = tests.of_claim(claim)
+            verdict = comparisons[0].verdict
             if verdict != UNDECIDED:
                 yield ClaimPrice(self.paper.name, name, benchmark, verdict, ())
                 continue
             prices = tuple(
-                self._price(name, comparison, tested.values(), remaining)
-                for comparison in comparisons
-                if comparison.verdict == UNDECIDED
+                self._price(name, comparison, tests) for comparison in comparisons if comparison.verdict == UNDECIDED
             )
             yield ClaimPrice(
                 self.paper.name,
@@ -160,18 +150,16 @@ class _Pricing:
                 self._cheapest(benchmark, [(each, each.if_zero) for each in prices]),
             )
 
-    def _price(
-        self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison], remaining: OpenTests
-    ) -> ComparisonPrice:
+    def _price(self, claim: str, tested: TestedComparison, tests: ClaimTests) -> ComparisonPrice:
         comparison, result = tested.comparison, tested.difference
-        spread = self._spread(claim, tested, others)
+        spread = self._spread(claim, tested, tests.comparisons.values())
         expected = 2 * comparison.margin if result.value is None else result.value
         if result.value is None and comparison.is_kept:
             expected = 0.0
         price: Price | None = None
         ranges: tuple[Range | None, Range | None] = (None, None)
         if spread.value:
-            question, differences = remaining.question(comparison, spread.value), (expected, 0.0)
+            question, differences = question_of(comparison, spread.value, tests.levels), (expected, 0.0)
             price = Price(*(replicates_needed(question, difference) for difference in differences))
             if spread.source == MEASURED and result.n < RANGED_BELOW:
                 as_measured, if_zero = (needed_range(question, difference, result.n) for difference in differences)

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from recompose.claims.cells import Basis
 from recompose.claims.differences import number_text
-from recompose.claims.verdicts import TestedComparison, compare_all, comparisons_of, planned_claims
+from recompose.claims.tests import ClaimTests
+from recompose.claims.verdicts import TestedComparison
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
@@ -24,13 +25,12 @@ def against(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     labels = {metric: label for label, metric in artifact.views[differences].columns.items()}
     rows = {method: row for row, method in artifact.rows.items()}
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
-        tested = compare_all(results, paper, benchmark)
-        claims = [claim for claim in planned_claims(results, paper, benchmark).values() if claim.artifact == name]
+        tests = ClaimTests.of(results, paper, benchmark)
         family = Basis.collect(results, paper, benchmark, rows)
-        for claim in claims:
-            (comparison,) = comparisons_of(claim)
+        for claim in (claim for claim in tests.claims.values() if claim.artifact == name):
+            (tested,) = tests.of_claim(claim)
             pair = Basis.collect(results, paper, benchmark, claim.methods)
-            for cell in _cells(tested[comparison], labels[claim.metric], pair, family):
+            for cell in _cells(tested, labels[claim.metric], pair, family):
                 yield replace(cell, row=rows[claim.higher], view=differences, part="", metric=claim.metric)
 
 

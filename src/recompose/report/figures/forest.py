@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from recompose.claims.differences import number_text
+from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import (
     NEGLIGIBLE,
     REVERSED,
@@ -16,14 +17,12 @@ from recompose.claims.verdicts import (
     UNDECIDED,
     ClaimComparison,
     TestedComparison,
-    compare_all,
     comparisons_of,
-    planned_claims,
 )
 from recompose.exhibits.results import Results
 from recompose.exhibits.style import Sheet
 from recompose.palette import VERDICTS
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import Claim, Paper
 
 LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, the margins of a panel, and the width
 MARKERS = {SUPPORTED: "o", REVERSED: "s", NEGLIGIBLE: "^", UNDECIDED: "D"}  # verdicts differ in more than colour
@@ -51,8 +50,9 @@ def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None
     panels: dict[tuple[str, str], list[TestedComparison]] = {}
     lines: list[Line] = []
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
-        claims = _claims_by_comparison(results, paper, benchmark)
-        for comparison, tested in compare_all(results, paper, benchmark).items():
+        tests = ClaimTests.of(results, paper, benchmark)
+        claims = _claims_by_comparison(tests.claims)
+        for comparison, tested in tests.comparisons.items():
             panels.setdefault((benchmark, tested.unit), []).append(tested)
             lines.append(_csv_line(benchmark, claims[comparison], tested))
     heights = [max(1, len(comparisons)) for comparisons in panels.values()] or [1]
@@ -67,13 +67,13 @@ def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None
     sheet.write(figure, pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS))
 
 
-def _claims_by_comparison(results: Results, paper: Paper, benchmark: str) -> Mapping[ClaimComparison, list[str]]:
+def _claims_by_comparison(claims: Mapping[str, Claim]) -> Mapping[ClaimComparison, list[str]]:
     """Return the claims that rest on each comparison."""
-    claims: dict[ClaimComparison, list[str]] = {}
-    for row, claim in planned_claims(results, paper, benchmark).items():
+    rows: dict[ClaimComparison, list[str]] = {}
+    for row, claim in claims.items():
         for comparison in comparisons_of(claim):
-            claims.setdefault(comparison, []).append(row)
-    return claims
+            rows.setdefault(comparison, []).append(row)
+    return rows
 
 
 def comparison_text(comparison: ClaimComparison) -> str:
