@@ -16,12 +16,11 @@ from safetensors.numpy import save
 
 from recompose.backbones.grids import from_hdf5
 from recompose.backbones.weight_files import read_tensors
+from recompose.commands.release import open_release
 from recompose.data.archives import extract
 from recompose.data.pictures import Picture
 from recompose.errors import RecomposeError
 from recompose.params import load_params
-from recompose.provenance.citation import read_citation
-from recompose.provenance.release import open_release
 from recompose.records import Record
 from recompose.tracks import FORMS
 from recompose.tracks.czsl.data.compositional import read_metadata, read_pairs
@@ -94,7 +93,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "rows.tsv": lambda path: reading.read_tabbed(path, "layout", ["a"], header=True),
     "assignments.py": elevater.assignments,
     "rows.parquet": lambda path: list(parquet.parquet_rows(path, ["a"])),
-    "CITATION.cff": read_citation,
     "params.yaml": lambda path: load_params(path, FORMS, "demo"),
     "record.json": Record.read,
     "image.png": picture,

@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 from shlex import quote
@@ -722,11 +721,6 @@ def audit(
             help="An archive of `recompose release` to check instead; needs no project.", callback=_from_start
         ),
     ] = None,
-    codecheck: Annotated[
-        Path | None,
-        typer.Option(help="The codecheck.yml to write if nothing is found; see --checker.", callback=_from_start),
-    ] = None,
-    checker: Annotated[str | None, typer.Option(help="The name of the codechecker in that file.")] = None,
 ) -> None:
     """Check that the reports follow from their evaluations, and that the parameters still ask for these.
 
@@ -734,13 +728,10 @@ def audit(
     current parameters, code and inputs. Fail where something does not hold. Without results/, check what can be
     checked, and list what cannot.
     """
-    if codecheck and not checker:
-        raise typer.BadParameter("--codecheck needs --checker, the name of who checks")
-    if against and (release or codecheck):
-        raise typer.BadParameter("--against compares numbers only: use it without --release and --codecheck")
-    check = (codecheck, checker) if codecheck and checker else None
+    if against and release:
+        raise typer.BadParameter("--against compares numbers only: use it without --release")
     if release:
-        _audit_release(release, check, full=full, as_json=as_json)
+        _audit_release(release, full=full, as_json=as_json)
     work = _workspace()
     if against:
         from recompose.commands.against import compare, show_comparison
@@ -751,14 +742,13 @@ def audit(
         else:
             show_comparison(Console(), comparison)
         raise typer.Exit(0 if comparison.is_same else 1)
-    _audit(work, check, full=full, as_json=as_json, documents=True)
+    _audit(work, full=full, as_json=as_json, documents=True)
 
 
-def _audit(work: Workspace, check: tuple[Path, str] | None, *, full: bool, as_json: bool, documents: bool) -> NoReturn:
-    """Audit a workspace, with or without the documents that quote its reports; write codecheck.yml if asked to."""
+def _audit(work: Workspace, *, full: bool, as_json: bool, documents: bool) -> NoReturn:
+    """Audit a workspace, with or without the documents that quote its reports."""
     from recompose.provenance.audit import audit as audit_all
     from recompose.provenance.audit import audit_document
-    from recompose.provenance.codecheck import write_codecheck
     from recompose.report.published import PublishedLineage
     from recompose.terminal.audit import show_audit
 
@@ -773,22 +763,19 @@ def _audit(work: Workspace, check: tuple[Path, str] | None, *, full: bool, as_js
         print(json.dumps(audit_document(audited, published), indent=2))
     else:
         show_audit(Console(), audited, published, full=full)
-    if check:
-        write_codecheck(work, papers, audited, *check, datetime.now(UTC))
-        say(f"{check[0]} is written; add the certificate and the report that the CODECHECK register gives you")
     raise typer.Exit(0 if audited.report.clean else 1)
 
 
-def _audit_release(archive: Path, check: tuple[Path, str] | None, *, full: bool, as_json: bool) -> NoReturn:
+def _audit_release(archive: Path, *, full: bool, as_json: bool) -> NoReturn:
     """Check the files of a release against their digests, and audit it with the parameters that it holds."""
-    from recompose.provenance.release import open_release
+    from recompose.commands.release import open_release
 
     with open_release(archive) as opened:
         maker = printable(f"{opened.release.program}, commit {opened.release.commit}")
         say(f"{opened.files} files match their SHA-256; made by {maker}")
         say("a release holds scores; it does not hold the runs, features and images behind them")
         os.environ[PROFILE] = opened.release.profile
-        _audit(Workspace(opened.root), check, full=full, as_json=as_json, documents=False)
+        _audit(Workspace(opened.root), full=full, as_json=as_json, documents=False)
 
 
 @app.command()
@@ -797,10 +784,10 @@ def release(
         Path, typer.Argument(help="The archive to write, which ends in .tar.gz.", callback=_from_start)
     ] = Path("results/release.tar.gz"),
 ) -> None:
-    """Write the reports with their scores, lock files, crate, citation and checksums as one archive, with metadata for
-    Zenodo. `recompose audit --release` checks it anywhere.
+    """Write the reports with their scores, lock files and checksums as one archive. `recompose audit --release` checks
+    it anywhere.
     """
-    from recompose.provenance.release import write_release
+    from recompose.commands.release import write_release
 
     work = _workspace()
     written = write_release(work, work.papers, file)
@@ -913,20 +900,6 @@ def diff(
         )
     else:
         show_diff(Console(), path, changes)
-
-
-@app.command()
-def crate(
-    folder: Annotated[
-        Path, typer.Argument(help="The folder to write; it replaces an older crate.", callback=_from_start)
-    ] = Path("results/crate"),
-) -> None:
-    """Write the reports with their lineage as an RO-Crate, a format in which other tools read provenance."""
-    from recompose.provenance.crate import write_crate
-
-    work = _workspace()
-    write_crate(work.root, folder, work.declared, work.reports_place)
-    say(f"{folder} conforms to Provenance Run Crate 0.5")
 
 
 @data_app.command()

@@ -195,12 +195,6 @@ class DiffError(RecomposeError, LookupError):
     code = "diff"
 
 
-class CrateError(RecomposeError, RuntimeError):
-    """A crate without content or without a place to write it."""
-
-    code = "crate"
-
-
 class ReleaseError(RecomposeError, RuntimeError):
     """An archive that is no valid release, or reports that cannot be released."""
 

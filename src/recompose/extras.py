@@ -18,7 +18,6 @@ EXTRAS: Mapping[str, str] = {  # module -> extra
     "spacy": "workflow",
     "nltk": "workflow",
     "lemminflect": "workflow",
-    "rocrate": "crate",
     "pyarrow": "parquet",
     "snakemake_executor_plugin_slurm": "slurm",
 }

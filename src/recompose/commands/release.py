@@ -1,14 +1,14 @@
-"""Releases: the reports with their scores as one archive, which `recompose audit --release` checks anywhere.
+"""`release`: the reports with their scores as one archive, which `audit --release` checks anywhere.
 
-An archive has a single folder: a README, an RO-Crate of the reports, the data indexes and scores behind them, lock
-files, metadata for Zenodo, and the SHA-256 of every file. The same content gives the same bytes.
+An archive has a single folder: a README, parameters, workflow, reports, the data indexes and scores behind them, lock
+files, and the SHA-256 of every file. The same content gives the same bytes.
 """
 
 import gzip
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -17,22 +17,23 @@ from pathlib import Path, PurePosixPath
 from pydantic import ConfigDict, Field, ValidationError
 
 from recompose.data.archives import extract
+from recompose.data.lock import LOCK
 from recompose.digest import sha256_file
 from recompose.environment import state_of_sources
 from recompose.errors import ReleaseError
-from recompose.files import Document, read_json, write_atomically, write_json, write_text
+from recompose.files import read_json, write_atomically, write_json, write_text
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
-from recompose.provenance.citation import read_citation
-from recompose.provenance.crate import CITATION, write_crate
 from recompose.records import LenientModel
 from recompose.report.published import PublishedLineage
 from recompose.workspace import Workspace
 
-RELEASE, CHECKSUMS, ZENODO = "release.json", "SHA256SUMS", ".zenodo.json"
+RELEASE, CHECKSUMS, ENDING = "release.json", "SHA256SUMS", ".tar.gz"
 SCORED = ("data", "evaluations")  # the kinds of results from which all numbers follow
-ALSO = ("requirements.lock", "data.dvc", "pyproject.toml")  # beside the files of a crate
-ENDING = ".tar.gz"
+FILES = (
+    *("params.yaml", "CITATION.cff", "LICENSE", "dvc.yaml", "dvc.lock", "data.dvc", LOCK),
+    *("requirements.lock", "pyproject.toml"),
+)
 README = """\
 # Reports of the profile {release.profile}, with their scores
 
@@ -42,7 +43,6 @@ README = """\
 | indexes of the data, and the scores of {release.evaluations} evaluations | `results/` |
 | parameters, workflow, lock files | `params.yaml`, `workflow/`, `requirements.lock`, `dvc.lock` |
 | who made it, and how to cite it | `CITATION.cff`, `release.json` with the commit |
-| the lineage of every number, as an RO-Crate | `ro-crate-metadata.json` |
 | the SHA-256 of every file | `SHA256SUMS` |
 
 Scores of evaluations that are not here: {release.absent}. Runs, features, backbones and images are not here either.
@@ -92,8 +92,7 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
         target: the file to write, which ends in ``.tar.gz``; it replaces an older one.
 
     Raises:
-        ReleaseError: the file has another ending, or no scores are stored.
-        CrateError: there are no reports, or the package that writes crates is not installed.
+        ReleaseError: the file has another ending, or there are no reports, or no scores are stored.
     """
     if not target.name.endswith(ENDING):
         raise ReleaseError(f"{target} does not end in {ENDING}: name another file", code="ending", place=target)
@@ -101,48 +100,40 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
     behind = {key: recipe_of(record) for key, record in published.records.items() if record.kind in SCORED}
     stored = {key for key, recipe in behind.items() if work.store.is_complete(recipe)}
     evaluations = {key for key in behind if key.startswith("evaluations/")}
-    if evaluations and not evaluations & stored:
-        message = f"{work.results} has no scores: `snakemake --cores all` makes them"
-        raise ReleaseError(message, code="missing-scores", place=work.results)
+    if not published.lineages or (evaluations and not evaluations & stored):
+        lacking, code = (work.results, "missing-scores") if published.lineages else (work.reports, "missing-reports")
+        message = f"{lacking} has nothing to release: `snakemake --cores all` makes reports and scores"
+        raise ReleaseError(message, code=code, place=lacking)
+    release = Release(
+        program=f"recompose {version('recompose')}",
+        profile=work.params.profile,
+        commit=state_of_sources(work.root)["commit"],
+        evaluations=len(evaluations & stored),
+        absent=len(evaluations - stored),
+    )
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
         folder = Path(scratch) / target.name.removesuffix(ENDING)
-        write_crate(work.root, folder, papers, work.reports_place)
-        for name in ALSO:
-            if (work.root / name).is_file():
-                shutil.copyfile(work.root / name, folder / name)
+        _copy_project(work, folder)
         for key in sorted(stored):
             shutil.copytree(work.results / key, folder / "results" / key, ignore=shutil.ignore_patterns("scratch"))
-        release = Release(
-            program=f"recompose {version('recompose')}",
-            profile=work.params.profile,
-            commit=state_of_sources(work.root)["commit"],
-            evaluations=len(evaluations & stored),
-            absent=len(evaluations - stored),
-        )
         write_json(folder / RELEASE, release.model_dump())
         names = ", ".join(paper.name for paper in papers)
         write_text(folder / "README.md", README.format(release=release, papers=names, reports=work.reports_place))
-        write_json(folder / ZENODO, zenodo_metadata(work.root / CITATION, papers, release))
         write_text(folder / CHECKSUMS, "".join(f"{sha256_file(folder / name)}  {name}\n" for name in _files(folder)))
         write_atomically(target, lambda temporary: _pack(folder, temporary))
     return release
 
 
-def zenodo_metadata(citation: Path, papers: Iterable[Paper], release: Release) -> Document:
-    """Return a deposit's metadata as Zenodo reads it from ``.zenodo.json``, from CITATION.cff."""
-    cited = read_citation(citation)
-    titles = "; ".join(f"{paper.title} ({paper.venue})" for paper in papers)
-    return {
-        "title": cited.title,
-        "upload_type": "dataset",
-        "description": f"Reports of the profile {release.profile}, with scores and lineage, on: {titles}.",
-        "creators": [{"name": author.family_first} for author in cited.authors],
-        "license": cited.license,
-        "access_right": "open",
-        "version": cited.version,
-        "keywords": ["reproducibility", "provenance", "RO-Crate"],
-    }
+def _copy_project(work: Workspace, folder: Path) -> None:
+    """Copy the files of a project but its code and results, without hidden files and links."""
+    paths = [work.root / name for name in FILES]
+    paths += [path for name in ("workflow", work.reports_place) for path in (work.root / name).rglob("*")]
+    for path in paths:
+        name = path.relative_to(work.root)
+        if path.is_file() and not path.is_symlink() and not any(part.startswith((".", "__")) for part in name.parts):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / name)
 
 
 def _files(folder: Path) -> list[str]:

@@ -3,22 +3,14 @@
 import io
 import tarfile
 from collections.abc import Callable
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-import yaml
 
+from recompose.commands.release import CHECKSUMS, RELEASE, open_release
 from recompose.errors import ReleaseError, UnsafeArchive
 from recompose.files import write_json
-from recompose.provenance.citation import read_citation
-from recompose.provenance.codecheck import SPECIFICATION, write_codecheck
-from recompose.provenance.release import CHECKSUMS, RELEASE, Release, open_release, zenodo_metadata
-from recompose.report.findings import Audit, AuditReport, Finding
-from recompose.workspace import Workspace
-from tests.configuration import write_params
-from tests.conftest import ROOT
 from tests.errors import raises
 
 DESCRIBED = {"program": "recompose 0.1.0", "profile": "demo", "commit": None, "evaluations": 1, "absent": 0}
@@ -116,49 +108,3 @@ def test_a_link_and_a_file_that_is_no_archive_are_refused(tmp_path: Path) -> Non
         raise AssertionError("it was opened")
     with raises(ReleaseError, "missing-file"), open_release(tmp_path / "absent.tar.gz"):
         raise AssertionError("it was opened")
-
-
-def test_zenodo_gets_what_citation_says() -> None:
-    metadata = zenodo_metadata(ROOT / "CITATION.cff", [], Release.model_validate(DESCRIBED))
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert metadata["title"] == cited["title"]
-    assert metadata["creators"] == [{"name": cited["authors"][0]["name"]}]
-    assert (metadata["license"], metadata["upload_type"], metadata["version"]) == ("MIT", "dataset", cited["version"])
-
-
-def test_a_citation_without_authors_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "CITATION.cff"
-    for text in ("title: a\n", "title: a\nauthors: []\n", "- a\n", "title: [\n"):
-        path.write_text(text)
-        with raises(ReleaseError, "citation", path):
-            read_citation(path)
-    path.write_text("title: a\nauthors: [{family-names: Doe, given-names: Jo}]\n")
-    author = read_citation(path).authors[0]
-    assert (author.full_name, author.family_first) == ("Jo Doe", "Doe, Jo")
-
-
-def audited(findings: list[Finding]) -> Audit:
-    report = AuditReport(findings)
-    report.cells.update(["current", "current"])
-    return Audit(report, {}, {}, 1, 1, {}, {"evaluations/a": {"test/x": 1.0}})
-
-
-def test_codecheck_is_written_from_a_clean_audit_alone(tmp_path: Path) -> None:
-    write_params(tmp_path)
-    (tmp_path / "CITATION.cff").write_text((ROOT / "CITATION.cff").read_text())
-    work = Workspace(tmp_path)
-    table = work.reports / "msci/table-2.csv"
-    table.parent.mkdir(parents=True)
-    table.touch()
-    target, time = tmp_path / "codecheck.yml", datetime(2026, 1, 2, tzinfo=UTC)
-    with raises(ReleaseError, "not-clean", target):
-        write_codecheck(work, work.papers, audited([Finding("tampered", "a", "b")]), target, "A: #Reader", time)
-    assert not target.exists()
-    write_codecheck(work, work.papers, audited([]), target, "A: #Reader", time)
-    text = target.read_text()
-    document = yaml.safe_load(text)
-    assert text.startswith("---\n")
-    assert document["version"] == SPECIFICATION
-    assert document["codechecker"] == [{"name": "A: #Reader"}]
-    assert [entry["file"] for entry in document["manifest"]] == ["reports/demo/msci/table-2.csv"]
-    assert not {"certificate", "report"} & document.keys()
