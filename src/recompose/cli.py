@@ -629,27 +629,12 @@ def doctor(
     data: RawFiles = SUITES,
     as_json: JSON = False,
 ) -> None:
-    """Check this machine before any work: Python, packages, GPUs and their memory, disk, data and weights with their
-    checksums, scheduler. Suggest remedies, and fail where something would stop the chosen profile.
+    """Check this machine before any work: Python, packages, GPUs, disks, and data and weights on disk with their
+    checksums. Suggest remedies, and fail where something would stop the chosen profile.
     """
-    from recompose.monitor.doctor import STOPS, SystemInfo, examine
-    from recompose.terminal.doctor import show_doctor, show_suites
+    from recompose.commands.doctor import show_doctor, show_suites
 
-    if suites:
-        from recompose.tracks import MODEL_TRACK
-
-        conditions = MODEL_TRACK.examine_suites(data)
-        if as_json:
-            print(json.dumps([asdict(condition) for condition in conditions], indent=2))
-        else:
-            show_suites(Console(), conditions)
-        raise typer.Exit(1 if any(condition.state in ("incomplete", "broken") for condition in conditions) else 0)
-    checks = examine(_workspace(), SystemInfo.here())
-    if as_json:
-        print(json.dumps([check.document() for check in checks], indent=2))
-    else:
-        show_doctor(Console(), checks)
-    raise typer.Exit(1 if any(check.state == STOPS for check in checks) else 0)
+    raise typer.Exit(show_suites(data, as_json=as_json) if suites else show_doctor(_workspace(), as_json=as_json))
 
 
 @app.command()

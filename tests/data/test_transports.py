@@ -11,7 +11,6 @@ from huggingface_hub import constants
 
 from recompose.data import transports
 from recompose.data.download import Expected, download
-from recompose.data.transports import SourceError, offered_size
 from recompose.errors import DownloadError
 from tests.data.mirror import CONTENT, OF_A_HUB, Mirror
 from tests.errors import raises
@@ -125,15 +124,6 @@ def test_an_address_of_no_file_is_one_line(hub: Mirror, target: Path, url: str) 
     with raises(DownloadError, "no-delivery", place=target):
         download([url], target)
     assert hub.paths == []
-
-
-def test_a_file_is_asked_for_without_a_download(hub: Mirror, tmp_path: Path) -> None:
-    assert offered_size(URL, None) == len(CONTENT)
-    assert not list(tmp_path.rglob("one"))
-    hub.statuses = [404]
-    hub.headers["X-Error-Code"] = "EntryNotFound"
-    with pytest.raises(SourceError, match="404"):
-        offered_size(URL, None)
 
 
 def test_the_library_s_variables_have_their_effect(mirror: Mirror, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pooch
 import requests
-from huggingface_hub import HfUri, get_hf_file_metadata, hf_hub_download, hf_hub_url, parse_hf_uri
+from huggingface_hub import HfUri, hf_hub_download, parse_hf_uri
 from huggingface_hub.errors import GatedRepoError, HTTPError, RepositoryNotFoundError
 from tqdm import tqdm
 
@@ -45,22 +45,6 @@ def fetch(url: str, folder: Path, name: str, expected: Expected | None) -> None:
         link(_from_hub(url), folder / name)
     else:
         _from_server(url, folder, name, expected)
-
-
-def offered_size(url: str, expected: Expected | None) -> int | None:
-    """Return the size of a file at an address, None where the server does not state it; nothing is downloaded.
-
-    Raises:
-        SourceError: the source does not offer it.
-    """
-    if url.startswith(HUB):
-        with _hub_file(url) as file:
-            address = hf_hub_url(file.id, file.path_in_repo, repo_type=file.type, revision=file.revision)
-            return get_hf_file_metadata(address).size
-    with _server_reasons(), requests.get(url, stream=True, timeout=TIMEOUT_S) as answer:
-        _check_offer(answer, expected)
-        answer.raise_for_status()
-        return _content_length(answer)
 
 
 def _from_hub(url: str) -> Path:

@@ -1,0 +1,348 @@
+"""`recompose doctor`: this machine, and what the chosen profile needs of it and of its disks. Nothing is asked of other
+machines.
+"""
+
+import os
+import platform
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from recompose.backbones.published import weights_urls
+from recompose.console import pluralize, print_json
+from recompose.costs import Costs
+from recompose.data.lock import LOCK as ARCHIVES_LOCK
+from recompose.data.lock import Content, lock_entries
+from recompose.data.upstream import MIRROR, expectation, mirrors
+from recompose.digest import sha256_file
+from recompose.environment import LOCK, PACKAGES, processor_name
+from recompose.params import Archive, Bundled, Classifier, Released, Section, Trainer
+from recompose.phases import track_of
+from recompose.plan import Recipe
+from recompose.progress import printable
+from recompose.tracks import MODEL_TRACK
+from recompose.workspace import Workspace
+
+FINE, WARNING, STOPS = STATES = ("fine", "warning", "stops")
+OLDEST = (3, 11)
+PLUGIN = "snakemake_executor_plugin_slurm"
+STYLES = {
+    FINE: "green",
+    WARNING: "yellow",
+    STOPS: "bold red",
+    "complete": "green",
+    "partial": "yellow",
+    "incomplete": "bold red",
+    "broken": "bold red",
+    "absent": "dim",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """The result of one check."""
+
+    subject: str
+    state: str  # stops: the workflow would fail because of it
+    finding: str
+    remedy: str = ""  # empty where the state is fine
+
+    def document(self) -> dict[str, str]:
+        """Return the check as plain values, for JSON."""
+        return {"what": self.subject, "state": self.state, "found": self.finding, "remedy": self.remedy}
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU."""
+
+    name: str
+    memory: int  # bytes
+    bf16: bool  # true where it computes in bfloat16 natively
+
+
+def show_doctor(work: Workspace, *, as_json: bool) -> int:
+    """Print a row for each check, with its remedy, and the verdict; return the exit code."""
+    checks = examine(work)
+    counts = Counter(check.state for check in checks)
+    if as_json:
+        print_json([check.document() for check in checks])
+    else:
+        _show("check", ((check.subject, check.state, check.finding, check.remedy) for check in checks))
+        problems = f"{pluralize(counts[STOPS], 'problem')} would stop the workflow"
+        warnings = f", {pluralize(counts[WARNING], 'warning')}" if counts[WARNING] else ""
+        print(f"{problems if counts[STOPS] else 'nothing would stop the workflow'}{warnings}")
+    return 1 if counts[STOPS] else 0
+
+
+def show_suites(data: Path, *, as_json: bool) -> int:
+    """Print each suite of images and captions, with its state and what it lacks; return the exit code."""
+    suites = MODEL_TRACK.examine_suites(data)
+    counts = Counter[str](suite.state for suite in suites)
+    if as_json:
+        print_json([asdict(suite) for suite in suites])
+    else:
+        _show("suite", ((suite.name, suite.state, suite.finding, suite.remedy) for suite in suites))
+        print(", ".join(f"{counts[state]} {state}" for state in STYLES if counts[state]))
+    return 1 if counts["incomplete"] or counts["broken"] else 0
+
+
+def _show(subject: str, rows: Iterable[tuple[str, str, str, str]]) -> None:
+    table = Table(subject, "", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("finding and remedy", overflow="fold")  # names of files are never cut
+    for name, state, finding, remedy in rows:
+        text = Text.assemble(printable(finding), (f"\n  {printable(remedy)}" if remedy else "", "dim"))
+        table.add_row(Text(printable(name)), Text(state, STYLES[state]), text)
+    Console().print(table)
+
+
+def examine(work: Workspace) -> list[Check]:
+    """Return all checks, in the order in which a workflow needs their subjects."""
+    trainer, runs = work.params.chosen.trainer, work.missing(work.plan.of("runs"))
+    precisions = {str(run.document["trainer"]["precision"]) for run in runs if "trainer" in run.document}
+    cuda, gpus = torch_gpus()
+    checks = [
+        check_python(sys.version_info[:3]),
+        check_packages({name: installed_version(name) for name in PACKAGES}, locked_versions(work.root)),
+        Check("processor", FINE, f"{os.cpu_count()} x {processor_name()}"),
+        check_gpus(cuda, gpus, trainer, precisions),
+        *check_gpu_memory(gpus, trainer, runs, Costs.of(work, work.plan)),
+        *(Check("plugin", FINE, f"{each.name}: {', '.join(each.contents()) or 'nothing'}") for each in work.plugins),
+        *check_disks(work),
+        *check_data(work),
+        *check_weights(work),
+    ]
+    profile = work.params.profile
+    if not any(check.state == STOPS for check in checks):
+        return [*checks, Check("profile", FINE, profile)]
+    remedy = "RECOMPOSE_PROFILE=demo needs no download and no GPU"
+    return [*checks, Check("profile", WARNING, f"{profile} would stop", remedy)]
+
+
+def torch_gpus() -> tuple[str | None, list[Gpu]]:
+    """Return the CUDA version that torch was built for, and the GPUs that it sees; none if torch cannot be imported."""
+    try:
+        import torch
+    except (ImportError, OSError):  # torch, or a library that it loads, is missing
+        return None, []
+    found = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+    return torch.version.cuda, [Gpu(each.name, each.total_memory, each.major >= 8) for each in found]
+
+
+def installed_version(package: str) -> str | None:
+    """Return the version of an installed package; None where it is absent."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def locked_versions(root: Path) -> dict[str, list[str]]:
+    """Return the pins of requirements.lock, one for each Python version where they differ; empty without the file."""
+    path = root / LOCK
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    pins: dict[str, list[str]] = {}
+    for line in lines:
+        name, _, pin = line.partition("==")
+        if pin.split() and not line.startswith((" ", "#")):
+            pins.setdefault(name.strip(), []).append(pin.split()[0])
+    return pins
+
+
+def check_python(found: tuple[int, ...]) -> Check:
+    """Check that Python is new enough."""
+    finding = f"{'.'.join(map(str, found))}, {platform.machine()}"
+    if found >= OLDEST:
+        return Check("Python", FINE, finding)
+    return Check("Python", STOPS, finding, f"Python {'.'.join(map(str, OLDEST))} or later: make PYTHON=python3.11 ...")
+
+
+def check_packages(installed: dict[str, str | None], pins: dict[str, list[str]]) -> Check:
+    """Check that the installed packages on which numbers depend are the locked ones."""
+    finding = ", ".join(f"{name} {found or 'absent'}" for name, found in installed.items())
+    if not all(installed.values()):
+        return Check("packages", STOPS, finding, "make environment")
+    differing = [
+        f"{name} {' or '.join(pins[name])}"
+        for name, found in installed.items()
+        if name in pins and str(found).partition("+")[0] not in pins[name]  # torch's own append their CUDA version
+    ]
+    if differing:
+        remedy = f"`make environment` installs {', '.join(differing)} from {LOCK}; otherwise numbers may differ"
+        return Check("packages", WARNING, finding, remedy)
+    return Check("packages", FINE, finding)
+
+
+def check_gpus(cuda: str | None, gpus: list[Gpu], trainer: Trainer, precisions: set[str]) -> Check:
+    """Check that this machine has the GPUs that training in some precisions asks for."""
+    counts = Counter(f"{gpu.name} ({size(gpu.memory)})" for gpu in gpus)
+    build = f"torch for CUDA {cuda}" if cuda else "torch without CUDA"
+    finding = f"{', '.join(f'{count} x {name}' for name, count in counts.items()) or 'none'}; {build}"
+    devices = 1 if trainer.devices == "auto" else int(trainer.devices)
+    if trainer.accelerator == "cpu":
+        return Check("GPU", FINE, f"{finding}; the profile needs none")
+    if not gpus and shutil.which("sbatch"):
+        plugin = "" if find_spec(PLUGIN) else "; for Snakemake's plugin: uv pip install -e '.[slurm]'"
+        return Check("GPU", WARNING, finding, f"Slurm assigns GPUs to jobs: run `recompose doctor` in one, too{plugin}")
+    if not gpus:
+        needed = trainer.accelerator == "gpu" or "16-mixed" in precisions
+        remedy = "check that `nvidia-smi` lists it" if cuda else "install a torch built for CUDA"
+        choice = "the profile needs a GPU, or another accelerator and precision" if needed else "the CPU is slow"
+        return Check("GPU", STOPS if needed else WARNING, finding, f"{choice}: {remedy}")
+    if devices > len(gpus):
+        return Check("GPU", STOPS, finding, f"trainer.devices of the profile is {devices}: lower it, or add GPUs")
+    if "bf16-mixed" in precisions and not all(gpu.bf16 for gpu in gpus):
+        remedy = "this GPU only emulates bfloat16: trainer.precision 16-mixed or 32-true is faster"
+        return Check("GPU", WARNING, finding, remedy)
+    return Check("GPU", FINE, finding)
+
+
+def check_gpu_memory(gpus: list[Gpu], trainer: Trainer, runs: list[Recipe], costs: Costs) -> Iterator[Check]:
+    """Check that the runs that are left fit into GPU memory, as far as that of like runs is recorded."""
+    estimates = ((run, costs.estimate(run)) for run in runs)
+    memory = {run.name: estimate.memory for run, estimate in estimates if estimate and estimate.memory is not None}
+    if trainer.accelerator == "cpu" or not gpus or not memory:
+        return
+    largest, smallest = max(memory, key=lambda name: memory[name]), min(gpu.memory for gpu in gpus)
+    finding = f"{size(smallest)}; {largest} needs {size(memory[largest])}"
+    fits = memory[largest] <= smallest
+    remedy = "" if fits else "lower its training.batch_size, and raise accumulate (where it exists) as much"
+    yield Check("GPU memory", FINE if fits else STOPS, finding, remedy)
+
+
+def check_disks(work: Workspace) -> Iterator[Check]:
+    """Check that the recorded sizes of missing archives, twice as they are unpacked, fit on the disk of data/."""
+    locked = lock_entries(work.data)
+    named = {place for _, _, archives in published_data(work) for place in archives}
+    places = [place for place in named if not (work.data / place).exists()]
+    needed = 2 * sum(locked[place].bytes for place in places if place in locked)
+    unknown = sum(place not in locked for place in places)
+    for folder, bytes_needed in ((work.data, needed), (work.results, 0)):
+        free = shutil.disk_usage(next(each for each in (folder, *folder.absolute().parents) if each.exists())).free
+        finding = f"{size(free)} free"
+        if bytes_needed:
+            finding += f"; still to download and unpack: {size(bytes_needed)}"
+        if folder == work.data and unknown:
+            finding += f", {pluralize(unknown, 'download')} of unknown size"
+        fits = bytes_needed <= free
+        remedy = "" if fits else f"free {size(bytes_needed - free)}, or make {folder.name}/ a link to a larger disk"
+        yield Check(f"disk of {folder.name}/", FINE if fits else STOPS, finding, remedy)
+
+
+def published_data(work: Workspace) -> Iterator[tuple[Recipe, Path, dict[str, Archive]]]:
+    """Yield the published data sets of the profile: the first recipe, the folder or file that it reads, and, where that
+    is absent, the archives that it is unpacked from by their places below data.
+    """
+    first = {recipe.name: recipe for recipe in reversed(work.plan.of("data")) if recipe.track}
+    for recipe in reversed(first.values()):
+        words = set(_words(recipe.document))
+        named = (archive for archive in _archives(work.params.tracks[recipe.track]) if archive.file in words)
+        archives = {f"archives/{archive.file}": archive for archive in named}
+        if archives or not track_of(recipe).is_synthetic(recipe):
+            path = track_of(recipe).mark(recipe, work.data)
+            yield recipe, path, {} if path.exists() else archives
+
+
+def check_data(work: Workspace) -> Iterator[Check]:
+    """Yield a check of each published data set, and one of all that are downloaded by hand."""
+    by_hand = []
+    for recipe, path, archives in published_data(work):
+        if path.exists():
+            state = "there, checked and indexed" if work.store.is_complete(recipe) else "there; not checked yet"
+            yield Check(recipe.name, FINE, state)
+        elif archives:
+            yield check_files(work, recipe.name, archives)
+        else:
+            by_hand.append((recipe, path))
+    if by_hand:
+        names, (recipe, path) = ", ".join(each.name for each, _ in by_hand), by_hand[0]
+        remedy = (
+            f"not redistributable; download manually, the first one to {path.relative_to(work.root).as_posix()} "
+            f"(`recompose make {recipe.key}` lists its files), or remove them from the profile"
+        )
+        title = f"{len(by_hand)} data sets" if len(by_hand) > 1 else recipe.name
+        yield Check(title, STOPS, f"absent: {names}", remedy)
+
+
+def check_weights(work: Workspace) -> Iterator[Check]:
+    """Yield a check of the weights of each backbone that is downloaded or released with the project."""
+    for recipe in work.plan.of("backbones"):
+        section = work.params.backbones[recipe.name]
+        if isinstance(section, Bundled):
+            yield check_asset(recipe.name, work.assets / section.asset.file, section.asset.sha256)
+        elif isinstance(section, Released | Classifier):
+            weights = section.weights.model_copy(update={"urls": weights_urls(section)})
+            yield check_files(work, recipe.name, {f"weights/{weights.file}": weights})
+
+
+def check_asset(name: str, path: Path, sha256: str) -> Check:
+    """Check a file that is released with the project."""
+    if path.is_file() and sha256_file(path) == sha256:
+        return Check(name, FINE, f"released with the project, {size(path.stat().st_size)}")
+    finding = "does not match its sha256 in params.yaml" if path.is_file() else "is missing"
+    return Check(name, STOPS, f"{path} {finding}", "`git checkout -- assets` restores it")
+
+
+def check_files(work: Workspace, name: str, archives: dict[str, Archive]) -> Check:
+    """Check files below data against their recorded digests; those that are absent need an address."""
+    locked, there, wrong, lost = lock_entries(work.data), 0, "", ""
+    for place, archive in archives.items():
+        if (work.data / place).exists():
+            there += 1
+            wrong = wrong or difference(work.data / place, locked.get(place), archive.sha256)
+        elif not mirrors(place, archive.urls):
+            lost = lost or place
+    more = f", {len(archives) - there} to download" if there < len(archives) else ""
+    finding = f"{there} of {pluralize(len(archives), 'file')} there{more}"
+    if wrong:
+        return Check(name, STOPS, finding, f"{wrong}: delete it to download it again, or correct {ARCHIVES_LOCK}")
+    if lost:
+        remedy = f"params.yaml has no address of data/{lost}: download it manually, or set {MIRROR} to your own server"
+        return Check(name, STOPS, finding, remedy)
+    return Check(name, FINE, finding)
+
+
+def difference(path: Path, locked: Content | None, sha256: str | None) -> str:
+    """Return how a file differs from its record or its digest in params.yaml; empty where it does not."""
+    expected = expectation(locked, sha256)
+    why = expected.difference(path) if expected else ""
+    return f"data/{path.parent.name}/{path.name} has {why}" if why else ""
+
+
+def _archives(section: Any) -> Iterator[Archive]:
+    """Yield all files that a section of params.yaml names."""
+    if isinstance(section, Archive):
+        yield section
+    elif isinstance(section, Section):
+        for name in type(section).model_fields:
+            yield from _archives(getattr(section, name))
+    elif isinstance(section, dict | list):
+        for value in section.values() if isinstance(section, dict) else section:
+            yield from _archives(value)
+
+
+def _words(document: Any) -> Iterator[str]:
+    if isinstance(document, str):
+        yield document
+    elif isinstance(document, dict | list | tuple):
+        for value in (*document, *(document.values() if isinstance(document, dict) else ())):
+            yield from _words(value)
+
+
+def size(count: float) -> str:
+    """Return an amount of bytes on disk or in memory, with its unit.
+
+    >>> size(3.5e9), size(2e6)
+    ('3.5 GB', '2 MB')
+    """
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.0f} MB"

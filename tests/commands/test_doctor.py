@@ -1,0 +1,209 @@
+"""The checks of a machine, against what a profile asks for."""
+
+import json
+import shutil
+import sys
+from collections import namedtuple
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from recompose.cli import app
+from recompose.commands import doctor
+from recompose.commands.doctor import FINE, STOPS, WARNING, Check, Gpu
+from recompose.costs import CostEstimate, Costs
+from recompose.data.lock import Content, record
+from recompose.params import Trainer
+from recompose.plan import Recipe
+from recompose.workspace import Workspace
+from tests.configuration import write_params
+from tests.conftest import ROOT
+
+SMALL = Gpu("small", 24 * 10**9, bf16=True)
+TRAINER = Trainer(precision="32-true", threads=1, accelerator="auto", devices=1)
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture(autouse=True)
+def _machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without a GPU and without Slurm, whatever this one has."""
+    monkeypatch.setattr(doctor, "torch_gpus", lambda: (None, []))
+    monkeypatch.setattr(doctor.shutil, "which", lambda program: None)
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A project with the profile of the papers' own data, of which nothing is there."""
+    monkeypatch.delenv("RECOMPOSE_MIRROR", raising=False)
+    return new_project(tmp_path, monkeypatch, "paper")
+
+
+def new_project(root: Path, monkeypatch: pytest.MonkeyPatch, profile: str) -> Workspace:
+    (root / "assets").symlink_to(ROOT / "assets")
+    write_params(root, profile)
+    monkeypatch.chdir(root)
+    return Workspace(root)
+
+
+def checks_of(code: int) -> dict[str, dict[str, str]]:
+    """Run the command, which ends with this code."""
+    done = CliRunner().invoke(app, ["doctor", "--json"])
+    assert done.exit_code == code, done.output
+    return {check["what"]: check for check in json.loads(done.stdout)}
+
+
+def subject(checks: list[Check], name: str) -> Check:
+    return next(check for check in checks if check.subject == name)
+
+
+@pytest.mark.slow
+def test_nothing_stops_the_demo_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new_project(tmp_path, monkeypatch, "demo")
+    done = CliRunner().invoke(app, ["doctor"])
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in tmp_path.iterdir()} == {"params.yaml", "assets"}
+
+
+@pytest.mark.slow
+def test_missing_and_other_weights_of_the_project_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new_project(tmp_path, monkeypatch, "demo")
+    (tmp_path / "assets").unlink()
+    shutil.copytree(ROOT / "assets", tmp_path / "assets")
+    (tmp_path / "assets/shapes-clip.safetensors").unlink()
+    (tmp_path / "assets/shapes-resnet.safetensors").write_bytes(b"others")
+    checks = checks_of(1)
+    stopping = {what: check for what, check in checks.items() if check["state"] == STOPS}
+    assert stopping.keys() == {"shapes-clip", "shapes-resnet"}
+    assert "missing" in stopping["shapes-clip"]["found"]
+    assert "sha256" in stopping["shapes-resnet"]["found"]
+    assert all("git checkout" in check["remedy"] for check in stopping.values())
+
+
+@pytest.mark.slow
+def test_what_stops_the_papers_has_a_remedy_and_is_never_cut(paper: Workspace) -> None:
+    checks = checks_of(1)
+    stopping = {name: check["remedy"] for name, check in checks.items() if check["state"] == STOPS}
+    assert "GPU" in stopping and all(stopping.values())  # fine-tuning is in 16-mixed
+    (by_hand,) = [check for name, check in checks.items() if name.endswith("data sets")]
+    assert "aro, crepe" in by_hand["found"] and "data/vlc/aro" in by_hand["remedy"]
+    assert "demo" in checks["profile"]["remedy"]
+    text = CliRunner().invoke(app, ["doctor"])
+    assert text.exit_code == 1
+    assert "…" not in text.output
+
+
+@pytest.mark.slow
+def test_data_and_archives_are_found_where_they_lie(paper: Workspace) -> None:
+    before = {check.subject: check.finding for check in doctor.check_data(paper)}
+    assert before["mit-states"].startswith("0 of 2") and before["cub"].startswith("0 of 3")
+    (paper.data / "archives").mkdir(parents=True)
+    for name in ("ut-zap50k-images.zip", "compositional_split_natural.tar.gz"):
+        (paper.data / "archives" / name).write_bytes(b"an archive")
+    (paper.data / "mit-states").mkdir()
+    after = {check.subject: check for check in doctor.check_data(paper)}
+    assert after["mit-states"].finding.startswith("there")
+    assert after["ut-zappos"].finding.startswith("2 of 2")
+    assert {after[name].state for name in ("mit-states", "ut-zappos", "cub")} == {FINE}
+
+
+@pytest.mark.slow
+def test_another_file_than_was_recorded_stops_and_is_named(paper: Workspace) -> None:
+    path = paper.data / "archives" / "ut-zap50k-images.zip"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"an archive")
+    content = Content(bytes=10, sha256=sha256(b"an archive").hexdigest())
+    record(paper.data, "archives/ut-zap50k-images.zip", content)
+    assert subject([*doctor.check_data(paper)], "ut-zappos").state == FINE
+    path.write_bytes(b"another")
+    check = subject([*doctor.check_data(paper)], "ut-zappos")
+    assert check.state == STOPS
+    assert "data/archives/ut-zap50k-images.zip has 7 bytes" in check.remedy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("free", "state"), [(10_000, FINE), (1_999, STOPS)])
+def test_recorded_sizes_of_missing_archives_count_twice(
+    paper: Workspace, monkeypatch: pytest.MonkeyPatch, free: int, state: str
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(0, 0, free))
+    paper.data.mkdir()
+    record(paper.data, "archives/ut-zap50k-images.zip", Content(bytes=1000, sha256="0" * 64))
+    check = subject([*doctor.check_disks(paper)], "disk of data/")
+    assert check.state == state
+    assert bool(check.remedy) == (state != FINE)
+
+
+def test_an_old_python_stops() -> None:
+    assert doctor.check_python((3, 12, 1)).state == FINE
+    assert doctor.check_python((3, 10, 9)).state == STOPS
+
+
+def test_packages_are_compared_with_the_locked_ones(tmp_path: Path) -> None:
+    lines = ["torch==2.13.0 \\", "    --hash=sha256:00", "    # via x", "numpy==2.1 ; python_version < '3.12' \\"]
+    lines += ["numpy==2.2 ; python_version >= '3.12' \\"]
+    (tmp_path / "requirements.lock").write_text("\n".join(lines))
+    pins = doctor.locked_versions(tmp_path)
+    assert pins == {"torch": ["2.13.0"], "numpy": ["2.1", "2.2"]}
+    assert doctor.locked_versions(tmp_path / "elsewhere") == {}
+    states = [doctor.check_packages({"torch": torch}, pins).state for torch in ("2.13.0+cu130", "2.12.0", None)]
+    assert states == [FINE, WARNING, STOPS]
+
+
+@pytest.mark.parametrize(
+    ("gpus", "trainer", "precision", "state"),
+    [
+        ([SMALL], {}, "16-mixed", FINE),
+        ([SMALL], {"devices": 2}, "32-true", STOPS),
+        ([SMALL], {"devices": "auto"}, "32-true", FINE),
+        ([replace(SMALL, bf16=False)], {}, "bf16-mixed", WARNING),
+        ([], {"accelerator": "cpu"}, "32-true", FINE),
+        ([], {}, "32-true", WARNING),
+        ([], {}, "16-mixed", STOPS),
+        ([], {"accelerator": "gpu"}, "32-true", STOPS),
+    ],
+)
+def test_gpus_are_those_that_training_asks_for(
+    gpus: list[Gpu], trainer: Mapping[str, object], precision: str, state: str
+) -> None:
+    check = doctor.check_gpus("13.0", gpus, TRAINER.model_copy(update=trainer), {precision})
+    assert check.state == state
+    assert bool(check.remedy) == (state != FINE)
+
+
+def test_where_slurm_assigns_gpus_none_here_is_no_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.shutil, "which", lambda program: program)
+    check = doctor.check_gpus(None, [], TRAINER.model_copy(update={"accelerator": "gpu"}), set())
+    assert check.state == WARNING
+
+
+class Known(Costs):
+    """Costs that know the memory of runs by their names."""
+
+    def estimate(self, recipe: Recipe) -> CostEstimate | None:
+        memory = {"small": 20 * 10**9, "large": 25 * 10**9}.get(recipe.name)
+        return CostEstimate(1, ("h",), memory) if memory else None
+
+
+def test_the_largest_run_has_to_fit() -> None:
+    small, large, unknown = (Recipe("runs", name, {}) for name in ("small", "large", "unknown"))
+
+    def checks(runs: list[Recipe], gpus: list[Gpu], accelerator: str = "auto") -> list[Check]:
+        trainer = TRAINER.model_copy(update={"accelerator": accelerator})
+        return [*doctor.check_gpu_memory(gpus, trainer, runs, Known([], list, lambda data: {}))]
+
+    assert [check.state for check in checks([small, unknown], [SMALL])] == [FINE]
+    (check,) = checks([small, large], [SMALL])
+    assert (check.state, "large needs 25.0 GB" in check.finding) == (STOPS, True)
+    assert not checks([unknown], [SMALL])
+    assert not checks([large], [])
+    assert not checks([large], [SMALL], "cpu")
+
+
+def test_torch_that_cannot_be_imported_has_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert doctor.torch_gpus() == (None, [])
