@@ -118,7 +118,7 @@ def test_the_core_computes_with_no_name_of_a_track_or_a_paper() -> None:
 TORCHFREE = sorted(
     "recompose." + name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     for name in MODULES
-    if name.split("/")[0] in ("report", "provenance", "monitor", "terminal", "commands", "site", "params")
+    if name.split("/")[0] in ("report", "provenance", "terminal", "commands", "site", "params")
     or name
     in (
         "cli.py",
