@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.data.paths import find_file, find_folder
+from recompose.data.paths import files_below, find_file, find_folder, name_as_listed
 from recompose.errors import DataError
 from tests.errors import raises
 
@@ -43,6 +43,26 @@ def test_other_case_is_read_where_the_right_one_is_absent(tmp_path: Path) -> Non
     right = put(tmp_path / "1/xlsa17/data/CUB/res101.mat", "right")
     assert find_folder(tmp_path, "xlsa17/data/CUB") == right.parent
     assert find_file(tmp_path, "CUB/res101.mat") == right
+
+
+def test_files_get_the_names_of_a_list_that_spells_them_in_another_way(tmp_path: Path) -> None:
+    for name in ("Wet_Dog/1.JPG", "old_cat/2.jpg", "old_cat/2.JPG", "Cafe\u0301/3.jpg", "other.jpg"):
+        put(tmp_path / name, name)
+    name_as_listed(tmp_path, ["wet_dog/1.jpg", "old_cat/2.jpg", "Caf\u00e9/3.jpg", "absent.jpg", "../outside.jpg"])
+    contents = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in files_below(tmp_path)}
+    assert contents == {
+        "wet_dog/1.jpg": "Wet_Dog/1.JPG",
+        "old_cat/2.jpg": "old_cat/2.jpg",
+        "old_cat/2.JPG": "old_cat/2.JPG",
+        "Caf\u00e9/3.jpg": "Cafe\u0301/3.jpg",
+        "other.jpg": "other.jpg",
+    }
+
+
+def test_a_file_keeps_its_name_where_the_list_has_both_spellings(tmp_path: Path) -> None:
+    put(tmp_path / "1.jpg")
+    name_as_listed(tmp_path, ["1.JPG", "1.jpg"])
+    assert [path.name for path in files_below(tmp_path)] == ["1.jpg"]
 
 
 def test_accents_are_read_as_macos_stores_them(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 differ between mirrors and systems.
 """
 
+import os
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
 from recompose.errors import DataError
@@ -42,6 +43,21 @@ def spelling(name: str) -> str:
         True
     """
     return unicodedata.normalize("NFC", name).casefold()
+
+
+def name_as_listed(folder: Path, names: Iterable[str]) -> None:
+    """Rename unpacked files that spell names of a list in another way; ``names`` are paths below their folder.
+
+    A file that has a name of the list keeps it. Names of no file are left to readers, who say what is missing.
+    """
+    listed = {name for name in names if is_inside(name)}
+    # os.path.isfile, because it never raises
+    lacking = {spelling(name): folder / name for name in listed if not os.path.isfile(folder / name)}  # noqa: PTH113
+    for file in files_below(folder) if lacking else ():
+        name = file.relative_to(folder).as_posix()
+        if name not in listed and (place := lacking.pop(spelling(name), None)):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            file.rename(place)
 
 
 def find_folder(unpacked: Path, ending: str) -> Path:

@@ -82,8 +82,8 @@ def pack(path: Path, files: dict[str, bytes]) -> None:
                 packed.addfile(info, io.BytesIO(content))
 
 
-def publish(archives: Path, scratch: Path, adapter: str) -> None:
-    """The small data set as the archives of a public one hold it."""
+def publish(archives: Path, scratch: Path, adapter: str, *, suffix: str = ".jpg") -> None:
+    """The small data set as the archives of a public one hold it, or with another suffix of images."""
     world = World()
     folders = [PurePosixPath(name).parent.name for name in world.index["image_files"].flat]
     if adapter == "sun":  # a/auk/indoor holds images of auk_indoor
@@ -104,7 +104,7 @@ def publish(archives: Path, scratch: Path, adapter: str) -> None:
     pack(archives / "xlsa17.zip", splits)
     (archives / f"{adapter.upper()}_attribute.pkl").write_bytes(pickle.dumps(world.words, 3))
     attributes = (scratch / "attributes.txt").read_bytes()
-    images = {file: f"#{row}".encode() for row, file in enumerate(files)}
+    images = {file.replace(".jpg", suffix): f"#{row}".encode() for row, file in enumerate(files)}
     if adapter == "cub":
         pack(archives / "CUB_200_2011.tgz", {"attributes.txt": attributes, "CUB_200_2011/README": b"", **images})
     elif adapter == "awa2":
@@ -118,10 +118,11 @@ def publish(archives: Path, scratch: Path, adapter: str) -> None:
         pack(archives / "SUNAttributeDB_Images.tar.gz", images)
 
 
+@pytest.mark.parametrize("suffix", [".jpg", ".JPG"])
 @pytest.mark.parametrize("adapter", ["cub", "sun", "awa2"])
-def test_archives_are_unpacked_checked_and_indexed(tmp_path: Path, adapter: str) -> None:
+def test_archives_are_unpacked_checked_and_indexed(tmp_path: Path, adapter: str, suffix: str) -> None:
     archives = tmp_path / "data/archives"
-    publish(archives, tmp_path / "scratch", adapter)
+    publish(archives, tmp_path / "scratch", adapter, suffix=suffix)
     recipe = Recipe("data", adapter, {"adapter": adapter}, track="gzsl")
     data = get(recipe, section(adapter), tmp_path / "data", tmp_path / "index")
     assert {name: data.statistics[name] for name in vars(COUNTS)} == vars(COUNTS)

@@ -196,6 +196,18 @@ def test_both_parts_of_visual_genome_are_merged(root: Path, data: Path) -> None:
     assert contents(root / "images/vg") == {"7.jpg": b"VG_100K/7.jpg", "8.jpg": b"VG_100K_2/8.jpg"}
 
 
+def test_files_in_other_case_get_the_names_that_the_suite_has(root: Path, data: Path, tmp_path: Path) -> None:
+    lists, theirs = tmp_path / "lists", tmp_path / "visual genome"
+    write_comvg(lists)
+    theirs.mkdir()
+    (lists / "comvg/ComVG.csv").rename(theirs / "comvg.CSV")
+    (theirs / "VG_100K").mkdir()
+    (theirs / "VG_100K/7.JPG").write_bytes(b"7")
+    pack(data / "archives/vg/images2.zip", {"vg_100k_2/8.JPG": b"8", "vg_100k_2/8.jpg": b"right"})
+    assert arrange("comvg", root, data, theirs).is_complete
+    assert contents(root / "images/vg") == {"7.jpg": b"7", "8.JPG": b"8", "8.jpg": b"right"}
+
+
 def test_unpacked_parts_are_linked_and_stay(root: Path, data: Path, tmp_path: Path) -> None:
     write_comvg(root)
     theirs = tmp_path / "visual genome"

@@ -92,14 +92,16 @@ def test_no_list(tmp_path: Path) -> None:
     assert LAYOUT in str(caught.value)
 
 
-def test_archives_are_arranged(tmp_path: Path) -> None:
+@pytest.mark.parametrize("image", ["a.jpg", "A.JPG"])
+def test_archives_are_arranged(tmp_path: Path, image: str) -> None:
     unpacked, root = tmp_path / "unpacked", tmp_path / "root"
     for number, name in enumerate(("train2014", "val2014")):
         (unpacked / str(number) / name).mkdir(parents=True)
-        (unpacked / str(number) / name / "a.jpg").write_bytes(name.encode())
+        (unpacked / str(number) / name / image).write_bytes(name.encode())
     (unpacked / LIST).write_text(HEADER + row(0, "A yak.", "coco/val2014/a.jpg"))
     root.mkdir()
     arrange(unpacked, root)
     assert read(root).paths == ("images/val2014/a.jpg",)
-    assert (root / "images/train2014/a.jpg").read_bytes() == b"train2014"
+    assert (root / "images/train2014" / image).read_bytes() == b"train2014"
+    assert (root / "images/val2014/a.jpg").read_bytes() == b"val2014"
     assert annotation_files(root) == [LIST]

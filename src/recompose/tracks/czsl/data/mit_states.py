@@ -5,7 +5,7 @@ from pathlib import Path
 from recompose.data.paths import find_folder
 from recompose.tracks.czsl.data import compositional
 from recompose.tracks.czsl.data.pairs import Statistics
-from recompose.tracks.czsl.data.unpacked import move_split
+from recompose.tracks.czsl.data.unpacked import move_images, move_split
 
 # the row of the papers' table of data sets
 STATISTICS = Statistics(115, 245, 1262, 30338, 300, 300, 10420, 400, 400, 12995)
@@ -17,7 +17,7 @@ def arrange(unpacked: Path, root: Path) -> None:
     images = find_folder(unpacked, "release_dataset/images")
     for folder in sorted(images.iterdir()):
         folder.rename(folder.with_name(folder.name.replace(" ", "_")))
-    images.rename(root / "images")
+    move_images(images, root)
 
 
 def read(root: Path) -> compositional.PairData:

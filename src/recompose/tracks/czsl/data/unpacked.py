@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from recompose.data.paths import find_folder
+from recompose.data.paths import find_folder, name_as_listed
 from recompose.errors import DataError
+from recompose.tracks.czsl.data.compositional import read_metadata
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 
 
@@ -20,3 +21,13 @@ def move_split(unpacked: Path, name: str, root: Path) -> None:
         raise DataError(message, code="missing-file", place=metadata)
     folder.rename(root / SPLIT_NAME)
     metadata.rename(root / METADATA)
+
+
+def move_images(images: Path, root: Path) -> None:
+    """Move a folder of images, which get the names that the metadata has for them, beside the metadata.
+
+    Raises:
+        DataError: the metadata is malformed.
+    """
+    images.rename(root / "images")
+    name_as_listed(root / "images", [record["image"] for record in read_metadata(root / METADATA)])

@@ -17,12 +17,13 @@ Validation without a leak: ``trainval_loc`` divided by the classes of ``traincla
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from recompose.data.paths import find_file, find_folder, is_inside
+from recompose.data.paths import find_file, find_folder, is_inside, name_as_listed
 from recompose.errors import DataError
 from recompose.files import read_text
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
@@ -402,3 +403,6 @@ def arrange(unpacked: Path, root: Path, *, name: str, images: str, attributes: s
     names = find_file(unpacked, attributes)
     names.rename(root / f"attributes{names.suffix}")
     find_folder(unpacked, images).rename(root / IMAGES)
+    with suppress(DataError):  # of an index that reading refuses
+        index = _fields(root / INDEX, ("image_files",))
+        name_as_listed(root, _paths(_texts(index["image_files"], root / INDEX, "image_files"), root / INDEX))

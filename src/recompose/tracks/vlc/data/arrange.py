@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from recompose.data.archives import extract
 from recompose.data.lock import file_lock
-from recompose.data.paths import files_below
+from recompose.data.paths import files_below, spelling
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, link, write_atomically
@@ -48,12 +48,13 @@ def fetch(form: str, root: Path, data: Path) -> Arrangement:
     _arrange(form, root, data, None)
     failures: dict[str, str] = {}  # by servers, which are not asked again
     for phase in _phases(form):
-        for source in _needed(phase, root, _absent(form, root)):
+        absent = _absent(form, root)
+        for source in _needed(phase, root, absent):
             server = urlsplit(source.urls[0]).netloc if source.urls else ""
             if server and server not in failures:
                 try:
                     with verified_download(data, f"{STORED}/{source.stored}", source.urls, None) as path:
-                        _place(path, source.stored, source, root, data)
+                        _place(path, source.stored, source, root, data, absent)
                 except DownloadError as error:
                     failures[server] = str(error)
         if failures:
@@ -82,13 +83,14 @@ def arrange(form: str, root: Path, data: Path, folder: Path | None = None) -> Ar
 
 def _arrange(form: str, root: Path, data: Path, folder: Path | None) -> None:
     for phase in _phases(form):
-        _link_unpacked(phase, form, root, data, folder)
         absent = _absent(form, root)
+        if _link_unpacked(phase, form, root, data, folder, absent):
+            absent = _absent(form, root)
         for source in _needed(phase, root, absent):
             for path, name in _stored(source, form, root, data, folder):
                 if _is_used(source, name, absent):
                     with _verified(path, data):
-                        _place(path, name, source, root, data)
+                        _place(path, name, source, root, data, absent)
 
 
 def _phases(form: str) -> list[list[Source]]:
@@ -156,7 +158,7 @@ def _verified(path: Path, data: Path) -> AbstractContextManager[Path]:
     return verified_download(data, path.relative_to(data).as_posix(), (), None)
 
 
-def _place(path: Path, name: str, source: Source, root: Path, data: Path) -> None:
+def _place(path: Path, name: str, source: Source, root: Path, data: Path, absent: list[str] | None) -> None:
     """Unpack a file of a source, and put its content where it is read."""
     say(f"{path}: unpacking")
     with file_lock(data, "arrange"):
@@ -167,7 +169,7 @@ def _place(path: Path, name: str, source: Source, root: Path, data: Path) -> Non
             for inner in [file for file in files_below(unpacked) if file.name.lower().endswith(ARCHIVES)]:
                 if not (there := inner.with_name(_stem(inner.name))).exists():
                     extract(inner, there)
-            for file, target in _targets(unpacked, source):
+            for file, target in _targets(files_below(unpacked), unpacked, source, absent):
                 if (staged / target).exists():
                     raise DataError(f"{path} holds {target} twice", code="duplicate-name", place=path)
                 (staged / target).parent.mkdir(parents=True, exist_ok=True)
@@ -191,22 +193,30 @@ def _unpack(path: Path, folder: Path, source: Source) -> None:
         shutil.copyfile(path, folder)
 
 
-def _targets(folder: Path, source: Source) -> Iterator[tuple[Path, str]]:
-    """Yield the files below a folder that a source has places for, with these."""
-    for file in files_below(folder):
-        if target := source.target(file.relative_to(folder).as_posix()):
-            yield file, target
+def _targets(
+    found: Iterable[Path], folder: Path, source: Source, absent: list[str] | None
+) -> Iterator[tuple[Path, str]]:
+    """Yield the files below a folder that a source has places for, with these: that of an absent file, or of the source
+    itself, which is spelled in another way, unless a file there is spelled as it is.
+    """
+    targets = {path: source.target(path.relative_to(folder).as_posix()) for path in found}
+    exact, listed = {*targets.values()}, {spelling(path): path for path in (source.file, *(absent or ()))}
+    for path, target in targets.items():
+        if target:
+            place = listed.get(spelling(target), target)
+            yield path, target if place in exact else place
 
 
-def _link_unpacked(sources: Sequence[Source], form: str, root: Path, data: Path, folder: Path | None) -> None:
-    """Link the files that somebody has unpacked, in the suite's folders or in another one."""
+def _link_unpacked(
+    sources: Sequence[Source], form: str, root: Path, data: Path, folder: Path | None, absent: list[str] | None
+) -> bool:
+    """Link the files that somebody has unpacked, in a folder of the suite or in another one; return whether any was."""
     files_in, links = cache(files_below), dict[str, Path]()
     for source in sources:
         heaps = [*filter(None, [folder]), root / form, *(root / place for place in source.places.values())]
         for heap in dict.fromkeys(heaps):
-            for file in files_in(heap):
-                target = source.target(file.relative_to(heap).as_posix())
-                if target and not os.path.lexists(root / target):
+            for file, target in _targets(files_in(heap), heap, source, absent):
+                if not os.path.lexists(root / target):
                     links.setdefault(target, file)
     if links:
         with file_lock(data, "arrange"):
@@ -218,6 +228,7 @@ def _link_unpacked(sources: Sequence[Source], form: str, root: Path, data: Path,
                 _add(staged, root)
             finally:
                 shutil.rmtree(staged)
+    return bool(links)
 
 
 def _add(staged: Path, target: Path) -> None:

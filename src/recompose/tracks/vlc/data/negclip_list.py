@@ -11,9 +11,10 @@ with blanks and line ends after some of them, and repeated rows count repeatedly
 import ast
 import csv
 import io
+from contextlib import suppress
 from pathlib import Path
 
-from recompose.data.paths import find_file, find_folder, is_inside
+from recompose.data.paths import find_file, find_folder, is_inside, name_as_listed
 from recompose.errors import DataError
 from recompose.files import read_text
 from recompose.tracks.vlc.data.captions import Captions
@@ -38,6 +39,8 @@ def arrange(unpacked: Path, folder: Path) -> None:
     (folder / "images").mkdir()
     for name in _SETS:
         find_folder(unpacked, name).rename(folder / "images" / name)
+    with suppress(DataError):  # of a list that reading refuses
+        name_as_listed(folder / "images", [name.removeprefix("coco/") for _, _, name, _ in _rows(folder / LIST)])
 
 
 def annotation_files(root: Path) -> list[str]:

@@ -42,7 +42,7 @@ class Source:
         if not is_inside(name) or not name.isprintable() or hidden or is_litter(name):
             return None
         for pattern, folder in self.places.items():
-            if match := re.fullmatch(f"(?:.*/)?{pattern}", name):
+            if match := re.fullmatch(f"(?:.*/)?{pattern}", name, re.IGNORECASE):
                 return f"{folder}/{match[1]}"
         return None
 
