@@ -18,8 +18,8 @@ from torch.nn.functional import normalize
 
 from benchmarks.machine import machine
 from recompose.backbones.clip import Backbone, tokenizer_of
+from recompose.harness.encoding import encode
 from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
-from recompose.tracks.vlc.suites.encoding import encode
 from recompose.tracks.vlc.suites.scores import suite_scores
 
 MODEL, ITEMS, IMAGES, TEXTS = "ViT-B-32", 72, 15, 114  # of 7,511 items, 1,560 images and 11,844 texts

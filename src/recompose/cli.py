@@ -30,9 +30,9 @@ from recompose.progress import be_quiet, printable_lines, say
 from recompose.workspace import PROFILE, Workspace
 
 if TYPE_CHECKING:
+    from recompose.harness.evaluation import Arrangement
     from recompose.papers.declaration import Paper
     from recompose.report.documents import Sources
-    from recompose.tracks.model_evaluation import Arrangement
 
 app = typer.Typer(
     help="Rebuild the tables and figures of papers, and trace every number to its runs.",
@@ -374,15 +374,15 @@ def evaluate(
     """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
     results.json and the scores of all items. Leave out incomplete and broken suites, one line each, and then return 3.
     """
+    from recompose.harness import declared_suites, evaluate_model
+    from recompose.harness.evaluation import EvaluationRequest
     from recompose.terminal.evaluate import show_evaluation
-    from recompose.tracks import MODEL_TRACK
-    from recompose.tracks.model_evaluation import EvaluationRequest
 
     request = EvaluationRequest(
         model=model,
         weights=weights and _given(weights),
         suites=_names(suites),
-        declared=Workspace(Path.cwd()).suites_beyond(_names(suites)),
+        declared=declared_suites(Workspace(Path.cwd()), _names(suites)),
         data=data,
         out=out,
         batch_size=batch_size,
@@ -396,7 +396,7 @@ def evaluate(
         items=items,
         strict=strict,
     )
-    evaluation = MODEL_TRACK.evaluate_model(request)
+    evaluation = evaluate_model(request)
     show_evaluation(Console(), evaluation)
     raise typer.Exit(LEFT_OUT if evaluation.left_out else 0)
 
@@ -428,10 +428,10 @@ def items(
     """Show the worst items of a suite by their margins, with captions, scores, ties and categories, or where two models
     differ. Stored scores are read; no model is run.
     """
-    from recompose.report.evaluated_items import item_sheet
-    from recompose.site.items import items_page
+    from recompose.harness.evaluated_items import item_sheet
+    from recompose.harness.item_page import items_page
+    from recompose.harness.items import DifferingItems, WorstItems
     from recompose.terminal.items import items_document, show_items
-    from recompose.tracks.items import DifferingItems, WorstItems
 
     _use_plugins()
     sheet = item_sheet(Path.cwd(), _given(result), suite, data, seed)
@@ -456,9 +456,10 @@ def clip_benchmark(
     ],
 ) -> None:
     """Write a result of recompose evaluate in the form of LAION-AI/CLIP_benchmark, for its command build."""
-    from recompose.tracks import MODEL_TRACK
+    from recompose.harness.clip_benchmark import documents_of
+    from recompose.harness.evaluation_result import EvaluationResult
 
-    documents = MODEL_TRACK.clip_benchmark_documents(result)
+    documents = dict(documents_of(EvaluationResult.read(result)))
     older = sum((folder / name).exists() for name in documents)
     for name, document in documents.items():
         write_json(folder / name, document)
@@ -487,14 +488,14 @@ def compare(
     """Compare models item by item, from the stored scores of `recompose evaluate`: differences with intervals, tests
     that are corrected for the number of suites, and the smallest difference that a suite can show with its items.
     """
-    from recompose.report.model_comparison import comparison_document, write_comparison
+    from recompose.harness.compare import compare as compare_models
+    from recompose.harness.comparison import ComparisonRequest
+    from recompose.harness.comparison_files import comparison_document, write_comparison
     from recompose.terminal.comparison import show_comparison
-    from recompose.tracks import MODEL_TRACK
-    from recompose.tracks.model_comparison import ComparisonRequest
 
     _use_plugins()
     evaluations = tuple(Path(*_started, folder) for folder in folders)
-    comparison = MODEL_TRACK.compare_models(ComparisonRequest(evaluations, _names(suites), resamples))
+    comparison = compare_models(ComparisonRequest(evaluations, _names(suites), resamples))
     files = write_comparison(comparison, out) if out else ()
     if as_json:
         print(json.dumps(comparison_document(comparison), indent=2))
@@ -892,9 +893,9 @@ def fetch(suite: SuiteName, data: RawFiles = SUITES) -> None:
     """Download what a suite lacks and its authors publish at an address, to data/archives, and put it where it is
     read. Say where the rest is. Fail where something is lacking.
     """
-    from recompose.tracks import MODEL_TRACK
+    from recompose.harness.arrange import fetch as fetch_suite
 
-    _show_arrangement(MODEL_TRACK.fetch_suite(suite, data, Path("data")))
+    _show_arrangement(fetch_suite(suite, data, Path("data")))
 
 
 @data_app.command()
@@ -913,9 +914,9 @@ def arrange(
     """Put a suite's files where they are read: unpack its archives in data/archives, and link what is unpacked already.
     Nothing that exists is replaced. Fail where something is lacking.
     """
-    from recompose.tracks import MODEL_TRACK
+    from recompose.harness.arrange import arrange as arrange_suite
 
-    _show_arrangement(MODEL_TRACK.arrange_suite(suite, data, Path("data"), folder))
+    _show_arrangement(arrange_suite(suite, data, Path("data"), folder))
 
 
 def _show_arrangement(arrangement: "Arrangement") -> None:
@@ -929,10 +930,9 @@ def aro_order(data: RawFiles = SUITES) -> None:
     """Draw the shuffled captions of ARO's COCO-Order and Flickr30k-Order, which its authors do not publish, by their
     rules from the captions of the suites coco and flickr30k. Download the language models that this needs.
     """
-    from recompose.tracks import MODEL_TRACK
-    from recompose.tracks.track import function
+    from recompose.harness.aro_order import draw
 
-    function(MODEL_TRACK.drawn_files["aro-order"])(data, Path("data"))
+    draw(data, Path("data"))
 
 
 @store_app.command()

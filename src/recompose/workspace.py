@@ -1,12 +1,10 @@
 """The workspace: a project's folder with its parameters, its plan, and the paths of its content."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-
-from pydantic import create_model
 
 from recompose.comparisons import compared_variants, read_comparisons
 from recompose.errors import ChangedError, ParamsError, PlanError
@@ -14,14 +12,12 @@ from recompose.files import Document
 from recompose.paper_checks import check_paper, check_variants
 from recompose.papers.comparison import Comparison
 from recompose.papers.declaration import Paper, all_papers, declared_variants, papers_of
-from recompose.params import Params, Section, load_params
-from recompose.params.mistakes import mistakes_in, params_error
+from recompose.params import Params, load_params
 from recompose.params.reading import read_document
 from recompose.plan import Plan, Planner, Recipe
 from recompose.plugins import Plugin, find_plugins
 from recompose.store import Store
-from recompose.tracks import FORMS, MODEL_TRACK, TRACKS, use_plugins
-from recompose.tracks.model_evaluation import ALL
+from recompose.tracks import FORMS, TRACKS, use_plugins
 
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
 _NOT_PLANNED = (
@@ -54,22 +50,6 @@ def _named_plugins(path: Path) -> list[str]:
     document: Document = read_document(text, str(path))
     folders = document.get("plugins") if isinstance(document, dict) else None
     return [folder for folder in folders if isinstance(folder, str)] if isinstance(folders, list) else []
-
-
-def _suites_of(plugin: Plugin) -> Mapping[str, Section]:
-    """Return the suites that an installed plugin declares.
-
-    Raises:
-        ParamsError: an entry has errors.
-    """
-    track = MODEL_TRACK.name
-    field = FORMS[track].section.model_fields["suites"]
-    schema = create_model("Suites", __base__=Section, suites=(field.annotation, {}))
-    document = {"suites": plugin.declaration.params.get(track, {}).get("suites", {})}
-    if problems := mistakes_in(document, schema):
-        raise params_error(f"{plugin.file}: params.{track}:", problems)
-    suites: Mapping[str, Section] = dict(schema.model_validate(document))["suites"]
-    return suites
 
 
 def _check_rows(comparisons: Iterable[Comparison], plan: Plan, profile: str) -> None:
@@ -121,22 +101,6 @@ class Workspace:
         """Return the parameters of a profile, with the entries that plugins bring; None: the chosen profile."""
         additions = [plugin.addition for plugin in self.plugins]
         return load_params(self.root / "params.yaml", FORMS, profile, self.edits, additions)
-
-    def suites_beyond(self, names: Iterable[str]) -> Mapping[str, Section]:
-        """Return the suites of images and captions that params.yaml declares; without such a file, those of installed
-        plugins. Empty if all of these names are forms: then the parameters are not read.
-
-        Raises:
-            PluginError: a plugin is absent or wrong.
-            ParamsError: the parameters, or a plugin's entries, have errors.
-        """
-        _ = self.plugins  # the forms have theirs
-        forms = {ALL, *MODEL_TRACK.suite_forms()}
-        if all(":" in name or name in forms for name in names):
-            return {}
-        if not (self.root / "params.yaml").is_file():
-            return {name: entry for plugin in self.plugins for name, entry in _suites_of(plugin).items()}
-        return MODEL_TRACK.declared_suites(self.params)
 
     @cached_property
     def plan(self) -> Plan:

@@ -17,13 +17,16 @@ from recompose import phases
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError, PlanError
+from recompose.harness import declared_suites, evaluate_model
+from recompose.harness.compare import compare
+from recompose.harness.comparison import ComparisonRequest
+from recompose.harness.evaluation import ALL, EvaluationRequest
+from recompose.harness.item_sheets import evaluated_sheet
 from recompose.plan import closure
 from recompose.plugins import FILE, GROUP
 from recompose.report.artifacts import make_artifacts
 from recompose.report.results import StoredResults
-from recompose.tracks import MODEL_TRACK, use_plugins
-from recompose.tracks.model_comparison import ComparisonRequest
-from recompose.tracks.model_evaluation import ALL, EvaluationRequest
+from recompose.tracks import use_plugins
 from recompose.tracks.vlc.suites.scores import FILE as FILE_OF_SCORES
 from recompose.tracks.vlc.suites.scores import read_scores
 from recompose.workspace import Workspace
@@ -145,7 +148,7 @@ def test_a_suite_of_the_project_is_evaluated_shown_and_compared(root: Path) -> N
 
 def request(root: Path, *suites: str) -> EvaluationRequest:
     """A request whose suites are looked up as the command does; its model is read after them."""
-    declared = Workspace(root).suites_beyond(suites)
+    declared = declared_suites(Workspace(root), suites)
     return EvaluationRequest("nothing", None, suites, root / "data/vlc", root / "out", declared=declared)
 
 
@@ -162,13 +165,13 @@ def request(root: Path, *suites: str) -> EvaluationRequest:
 )
 def test_a_wrong_name_is_one_line_with_the_nearest(root: Path, suite: str, code: str, near: str) -> None:
     with raises(DataError, code) as caught:
-        MODEL_TRACK.evaluate_model(request(root, *suite.split(",")))
+        evaluate_model(request(root, *suite.split(",")))
     assert near in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_absent_files_are_those_that_the_form_names(root: Path) -> None:
     with raises(DataError, "missing-suite", "other:my-form") as caught:
-        MODEL_TRACK.evaluate_model(request(root, "other:my-form"))
+        evaluate_model(request(root, "other:my-form"))
     assert "other/items.json" in str(caught.value)
 
 
@@ -179,14 +182,14 @@ def test_an_installed_plugin_needs_no_project(root: Path, tmp_path: Path, monkey
     (site / "my_forms-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: my-forms\nVersion: 1.0\n")
     (site / "my_forms-1.0.dist-info/entry_points.txt").write_text(f"[{GROUP}]\nmy-forms = my_forms\n")
     monkeypatch.syspath_prepend(site)
-    (entry,) = Workspace(elsewhere).suites_beyond(["my-suite"]).values()
+    (entry,) = declared_suites(Workspace(elsewhere), ["my-suite"]).values()
     assert entry.model_dump()["folder"] == "my-files"
-    assert Workspace(elsewhere).suites_beyond(["winoground", "all", "other:my-form"]) == {}
+    assert declared_suites(Workspace(elsewhere), ["winoground", "all", "other:my-form"]) == {}
 
     declaration = text_of(DECLARATION).replace("folder", "foldr")
     (site / "my_forms" / FILE).write_text(declaration)
     with raises(ParamsError, "unknown-key", "suites.my-suite") as caught:
-        Workspace(elsewhere).suites_beyond(["my-suite"])
+        declared_suites(Workspace(elsewhere), ["my-suite"])
     assert "'folder'" in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -196,8 +199,8 @@ def test_without_its_plugin_a_result_is_not_read(root: Path) -> None:
     use_plugins([])
     folders = (Path("out-0"), Path("out-1"))
     for read in (
-        lambda: MODEL_TRACK.evaluated_items(folders[0], "my-suite", root / "data/vlc"),
-        lambda: MODEL_TRACK.compare_models(ComparisonRequest(folders, (ALL,))),
+        lambda: evaluated_sheet(folders[0], "my-suite", root / "data/vlc"),
+        lambda: compare(ComparisonRequest(folders, (ALL,))),
     ):
         with raises(DataError, "unknown-suite", "my-form") as caught:
             read()

@@ -14,14 +14,15 @@ import yaml
 
 from recompose import phases
 from recompose.errors import ArgumentError, ParamsError
+from recompose.harness import evaluate_model
+from recompose.harness.evaluation import EvaluationRequest
 from recompose.params import merged
 from recompose.plan import closure
 from recompose.report.artifacts import make_artifacts
 from recompose.report.results import StoredResults
 from recompose.scaffolds.checking import open_points
 from recompose.scaffolds.writing import kinds, taken_names, tracks_of, write_scaffold
-from recompose.tracks import MODEL_TRACK, use_plugins
-from recompose.tracks.model_evaluation import EvaluationRequest
+from recompose.tracks import use_plugins
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.conftest import ROOT, environment
@@ -193,7 +194,7 @@ def test_a_clip_that_is_tuned_on_a_corpus_gives_numbers_on_a_suite_and_a_metric_
     weights = str(ROOT / "assets/shapes-clip.safetensors")
     request = EvaluationRequest("shapes-clip", weights, ("my-suite:winoground",), root / "data/vlc", root / "out")
     untuned = numbers(work, "vlc", "clip", "my-dataset")
-    rows = MODEL_TRACK.evaluate_model(request).rows
+    rows = evaluate_model(request).rows
     assert {f"test/{row.name}": row.value for row in rows} == {
         name: value for name, value in untuned.items() if name.startswith("test/my-suite")
     }

@@ -26,11 +26,11 @@ from recompose.data.lock import Content, lock_entries
 from recompose.data.upstream import MIRROR, expectation, mirrors
 from recompose.digest import sha256_file
 from recompose.environment import LOCK, PACKAGES, processor_name
+from recompose.harness import examine_suites
 from recompose.params import Archive, Bundled, Classifier, Released, Section, Trainer
 from recompose.phases import track_of
 from recompose.plan import Recipe
 from recompose.progress import printable
-from recompose.tracks import MODEL_TRACK
 from recompose.workspace import Workspace
 
 FINE, WARNING, STOPS = STATES = ("fine", "warning", "stops")
@@ -87,7 +87,7 @@ def show_doctor(work: Workspace, *, as_json: bool) -> int:
 
 def show_suites(data: Path, *, as_json: bool) -> int:
     """Print each suite of images and captions, with its state and what it lacks; return the exit code."""
-    suites = MODEL_TRACK.examine_suites(data)
+    suites = examine_suites(data)
     counts = Counter[str](suite.state for suite in suites)
     if as_json:
         print_json([asdict(suite) for suite in suites])

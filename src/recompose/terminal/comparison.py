@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.console import pluralize
+from recompose.harness.comparison import ComparisonRow, ComparisonSummary
+from recompose.harness.comparison_files import EXPLANATION, HEADINGS, cell_texts
 from recompose.progress import printable
-from recompose.report.model_comparison import EXPLANATION, HEADINGS, cell_texts
-from recompose.tracks.model_comparison import ComparisonRow, ComparisonSummary
 
 WIDTH = 110  # characters; where the terminal is narrower, it wraps
 COLOURS = {"higher": "green", "lower": "red", "undecided": "dim"}

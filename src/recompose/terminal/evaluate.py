@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.harness.evaluation import EvaluationRow, EvaluationSummary
 from recompose.progress import printable
-from recompose.tracks.model_evaluation import EvaluationRow, EvaluationSummary
 
 DEEPEST = 2  # parts of a name that the table shows, such as suite/set; deeper numbers are in the files
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from recompose.console import pluralize, printable
 from recompose.files import Document
-from recompose.tracks.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ItemView, WorstItems
+from recompose.harness.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ItemView, WorstItems
 
 TRUE = "* "  # before a pair that belongs together
 

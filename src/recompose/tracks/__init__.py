@@ -12,7 +12,6 @@ from recompose.tracks.vlc import VLC
 TRACKS: dict[str, Track] = {track.name: track for track in (CZSL(), GZSL(), VLC())}
 FORMS = {name: track.form for name, track in TRACKS.items()}
 _EXTENSION = Extension(TRACKS, FORMS)
-MODEL_TRACK: Track = TRACKS[VLC.name]  # evaluates any model on its suites, for ``recompose evaluate``
 
 
 def use_plugins(plugins: Sequence[Plugin]) -> None:

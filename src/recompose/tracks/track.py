@@ -16,13 +16,10 @@ from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric
-from recompose.tracks.model_comparison import ComparisonRequest, ComparisonSummary
-from recompose.tracks.model_evaluation import Arrangement, EvaluationRequest, EvaluationSummary, SuiteCondition
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
     from recompose.papers.declaration import Variant
-    from recompose.tracks.items import ItemSheet
     from recompose.training.hardware import Hardware
 
 
@@ -56,7 +53,6 @@ class Track(ABC):
     suite_catalogues: ClassVar[tuple[dict[str, Any], ...]] = ()  # what ``add_suite`` adds to, besides adapters
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
-    drawn_files: ClassVar[Mapping[str, str]] = {}  # files of suites that are drawn, not published -> "module:function"
     savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
     metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics
 
@@ -130,86 +126,6 @@ class Track(ABC):
     ) -> None:
         """Carry out evaluations that go together, each given by its folder, in one pass over the images."""
         function(f"{self.evaluation}:evaluate_together")(documents, needs, hardware, title)
-
-    def evaluate_model(self, request: EvaluationRequest) -> EvaluationSummary:
-        """Evaluate any model on data of this track, outside of any paper, and write its numbers into a folder.
-
-        Raises:
-            PlanError: the track has no such evaluation.
-            DataError: the model, its weights or the data are absent, unknown or broken.
-        """
-        raise PlanError(f"{self.name} has no evaluation of models outside of papers")
-
-    def evaluated_items(self, folder: Path, suite: str, data: Path) -> "ItemSheet":
-        """Return the items of a suite in a folder of ``evaluate_model``, given the folder of the suites' raw files.
-
-        Raises:
-            PlanError: the track has no such evaluation.
-            DataError: the folder holds no result of this suite, or the raw files are not those that were evaluated.
-        """
-        raise PlanError(f"{self.name} has no suites")
-
-    def stored_items(
-        self, title: str, evaluation: Path, needs: Mapping[str, Path], roots: Mapping[str, Path], suite: str
-    ) -> "ItemSheet":
-        """Return the items of a suite in an evaluation of the workflow.
-
-        Args:
-            title: of the evaluation.
-            evaluation: its folder.
-            needs: the folders of its indexes, by role.
-            roots: the folder of raw files of each index, by role.
-            suite: the suite.
-
-        Raises:
-            PlanError: the track has no suites.
-            DataError: the evaluation has no such suite.
-        """
-        raise PlanError(f"{self.name} has no suites")
-
-    def clip_benchmark_documents(self, folder: Path) -> dict[str, dict[str, Any]]:
-        """Return the result in a folder of ``evaluate_model`` as documents of CLIP_benchmark, by the names of files.
-
-        Raises:
-            PlanError: the track has no such evaluation.
-            DataError: the folder holds no result.
-        """
-        raise PlanError(f"{self.name} has no suites")
-
-    def compare_models(self, request: ComparisonRequest) -> ComparisonSummary:
-        """Compare evaluations of ``evaluate_model`` on the items that they share.
-
-        Raises:
-            PlanError: the track has no such evaluation.
-            DataError: an evaluation is absent or damaged, or two have other items.
-        """
-        raise PlanError(f"{self.name} has no evaluation of models outside of papers")
-
-    def fetch_suite(self, name: str, root: Path, data: Path) -> Arrangement:
-        """Download what a suite lacks below ``root``, with archives in ``data``, and put it where it is read.
-
-        Raises:
-            PlanError: the track has no suites.
-            DataError: there is no such suite, or a file is damaged.
-        """
-        raise PlanError(f"{self.name} has no suites")
-
-    def arrange_suite(self, name: str, root: Path, data: Path, folder: Path | None) -> Arrangement:
-        """Put a suite's files where they are read, from the archives in ``data`` and from another folder.
-
-        Raises:
-            PlanError: the track has no suites.
-            DataError, DownloadError: there is no such suite or folder, or an archive is not the published one.
-        """
-        raise PlanError(f"{self.name} has no suites")
-
-    def examine_suites(self, data: Path) -> list[SuiteCondition]:
-        """Return the state of all suites for ``evaluate_model`` in a folder of raw files.
-
-        Raises:
-            PlanError: the track has no such evaluation.
-        """
-        raise PlanError(f"{self.name} has no suites outside of papers")
 
     @abstractmethod
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:

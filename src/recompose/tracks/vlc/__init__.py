@@ -14,8 +14,6 @@ from recompose.params import Params, Section
 from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import DataAdapter, published_sizes
-from recompose.tracks.model_comparison import ComparisonRequest, ComparisonSummary
-from recompose.tracks.model_evaluation import Arrangement, EvaluationRequest, EvaluationSummary, SuiteCondition
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
@@ -42,7 +40,6 @@ from recompose.tracks.vlc.suites.catalogue import (
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
-    from recompose.tracks.items import ItemSheet
 
 FORMS = get_args(SuiteForm)
 ACCURACY = Metric("%", 100, 1, better=1)
@@ -94,7 +91,6 @@ class VLC(Track):
         "cumulative-accuracy": f"{FIGURES}.cumulative:draw_cumulative",
         "attribution-maps": f"{FIGURES}.attribution_maps:draw_maps",
     }
-    drawn_files: ClassVar = {"aro-order": "recompose.tracks.vlc.data.aro_order:draw"}
     savable: ClassVar = ("embeddings", ATTRIBUTION)
     samples = "recompose.tracks.vlc.samples:samples"
     expectations = "recompose.tracks.vlc.expectations:expectations"
@@ -161,53 +157,6 @@ class VLC(Track):
         from recompose.tracks.vlc.data.acquire import write_index
 
         return write_index(recipe, root, folder)
-
-    def evaluate_model(self, request: EvaluationRequest) -> EvaluationSummary:
-        from recompose.tracks.vlc.suites.survey import suites_present
-
-        suites_present(request.suites, request.data, request.declared)  # wrong names are told before torch is imported
-
-        from recompose.tracks.vlc.suites.harness import evaluate
-
-        return evaluate(request)
-
-    def evaluated_items(self, folder: Path, suite: str, data: Path) -> "ItemSheet":
-        from recompose.tracks.vlc.items.sheets import evaluated_sheet
-
-        return evaluated_sheet(folder, suite, data)
-
-    def stored_items(
-        self, title: str, evaluation: Path, needs: Mapping[str, Path], roots: Mapping[str, Path], suite: str
-    ) -> "ItemSheet":
-        from recompose.tracks.vlc.items.sheets import stored_sheet
-
-        return stored_sheet(title, evaluation, needs, roots, suite)
-
-    def clip_benchmark_documents(self, folder: Path) -> dict[str, Document]:
-        from recompose.tracks.vlc.items.clip_benchmark import documents
-        from recompose.tracks.vlc.items.results import EvaluationResult
-
-        return dict(documents(EvaluationResult.read(folder)))
-
-    def compare_models(self, request: ComparisonRequest) -> ComparisonSummary:
-        from recompose.tracks.vlc.suites.comparison import compare
-
-        return compare(request)
-
-    def fetch_suite(self, name: str, root: Path, data: Path) -> Arrangement:
-        from recompose.tracks.vlc.data.arrange import fetch
-
-        return fetch(name, root, data)
-
-    def arrange_suite(self, name: str, root: Path, data: Path, folder: Path | None) -> Arrangement:
-        from recompose.tracks.vlc.data.arrange import arrange
-
-        return arrange(name, root, data, folder)
-
-    def examine_suites(self, data: Path) -> list[SuiteCondition]:
-        from recompose.tracks.vlc.suites.survey import survey
-
-        return [survey(name, data).condition() for name in FORMS]
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.tracks.vlc.data.index import pictures

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recompose.backbones.clip import Backbone
+from recompose.harness.encoding import encode
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
 from recompose.tracks.vlc.suites import scores as module
-from recompose.tracks.vlc.suites.encoding import encode
 from recompose.tracks.vlc.suites.scores import (
     BROKEN,
     LEFT_OUT,

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from recompose.errors import DataError
+from recompose.harness.survey import survey
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.metric_values import metrics
-from recompose.tracks.vlc.suites.survey import survey
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_json
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.errors import DataError
+from recompose.harness.survey import suites_present, survey
 from recompose.tracks.vlc.data.suites_on_disk import FORMS
-from recompose.tracks.vlc.suites.survey import suites_present, survey
 from tests.errors import raises
 from tests.tracks.vlc.data.formats import test_graded, test_winoground
 from tests.tracks.vlc.data.formats.published import touch, write_json
@@ -108,9 +108,9 @@ def test_the_doctor_lists_all_suites(root: Path) -> None:
 def test_wrong_names_of_suites_are_told_before_torch_is_imported(root: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from recompose.errors import DataError; "
-        "from recompose.tracks import MODEL_TRACK; from recompose.tracks.model_evaluation import EvaluationRequest\n"
+        "from recompose.harness import evaluate_model; from recompose.harness.evaluation import EvaluationRequest\n"
         f"request = EvaluationRequest('ViT-B-32', 'openai', ('sugarcrep',), Path({str(root)!r}), Path('out'))\n"
-        "try: MODEL_TRACK.evaluate_model(request)\n"
+        "try: evaluate_model(request)\n"
         "except DataError as error: print(error.code, 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

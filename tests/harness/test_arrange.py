@@ -19,7 +19,7 @@ from recompose.data import transports
 from recompose.data.lock import lock_entries
 from recompose.data.upstream import MIRROR
 from recompose.errors import DataError, UnsafeArchive
-from recompose.tracks.vlc.data.arrange import arrange, fetch
+from recompose.harness.arrange import arrange, fetch
 from recompose.tracks.vlc.data.formats import aro, bivlc, elevater, sugarcrepe
 from recompose.tracks.vlc.data.suites_on_disk import FORMS, format_of, read_suite
 from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS

@@ -13,14 +13,14 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.errors import DamagedError, DataError, PlanError
 from recompose.files import write_json
+from recompose.harness import evaluated_items
+from recompose.harness.evaluated_items import item_sheet
+from recompose.harness.item_outcomes import leaves, outcomes
+from recompose.harness.item_sheets import evaluated_sheet, stored_sheet
+from recompose.harness.items import DifferingItems, ItemOutcome, WorstItems, count_categories, worst
 from recompose.plan import Plan, Recipe, TrackPlan
-from recompose.report import evaluated_items
-from recompose.report.evaluated_items import item_sheet
-from recompose.tracks.items import DifferingItems, ItemOutcome, WorstItems, count_categories, worst
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from recompose.tracks.vlc.items.outcomes import leaves, outcomes
-from recompose.tracks.vlc.items.sheets import evaluated_sheet, stored_sheet
 from recompose.tracks.vlc.suites.metric_values import metrics
 from recompose.tracks.vlc.suites.scores import FILE, has_scores, write_scores
 from recompose.workspace import Workspace

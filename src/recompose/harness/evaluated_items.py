@@ -3,11 +3,13 @@
 from pathlib import Path
 
 from recompose.errors import DataError, PlanError
+from recompose.harness.item_sheets import evaluated_sheet, stored_sheet
+from recompose.harness.items import ItemSheet, listed
 from recompose.params import load_params
 from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Recipe
-from recompose.tracks import FORMS, MODEL_TRACK
-from recompose.tracks.items import ItemSheet, listed
+from recompose.tracks import FORMS, TRACKS
+from recompose.tracks.vlc import VLC
 from recompose.workspace import Workspace, plan_of
 
 
@@ -30,7 +32,7 @@ def item_sheet(root: Path, name: str, suite: str, data: Path, seed: int | None =
     folder, work = Path(name), Workspace(root)
     is_stored = folder.resolve().is_relative_to(work.results.resolve() / "evaluations")
     if not (root / "params.yaml").is_file() or (folder.is_dir() and not is_stored):
-        return MODEL_TRACK.evaluated_items(folder, suite, data)
+        return evaluated_sheet(folder, suite, data)
     recipe = _evaluation(work, str(folder.resolve().relative_to(work.results.resolve())) if is_stored else name, seed)
     if not work.store.is_complete(recipe):
         message = f"{recipe.key} ({recipe.name}) is not there: `recompose make {recipe.key}` makes it, in its profile"
@@ -38,11 +40,11 @@ def item_sheet(root: Path, name: str, suite: str, data: Path, seed: int | None =
     indexes = {role: need for role, need in recipe.needs.items() if need.kind == "data"}
     for stored in (recipe, *indexes.values()):
         work.store.verify(stored)
-    return MODEL_TRACK.stored_items(
+    return stored_sheet(
         recipe.name,
         work.store.folder(recipe),
         {role: work.store.folder(need) for role, need in indexes.items()},
-        {role: MODEL_TRACK.root(need, work.data) for role, need in indexes.items()},
+        {role: TRACKS[VLC.name].root(need, work.data) for role, need in indexes.items()},
         suite,
     )
 
@@ -59,7 +61,7 @@ def _evaluation(work: Workspace, name: str, seed: int | None) -> Recipe:
         message = f"'{name}' is no folder of a result, no evaluation's key, and no profile and method{hint}"
         raise PlanError(message, code="unknown-profile", place=name)
     recipe = work.recipe(name)
-    if recipe.kind != "evaluations" or recipe.track != MODEL_TRACK.name:
+    if recipe.kind != "evaluations" or recipe.track != VLC.name:
         message = f"{recipe.key} ({recipe.name}) is no evaluation on suites of images and captions"
         raise PlanError(message, code="no-suites", place=name)
     return recipe
@@ -71,7 +73,7 @@ def _plan_of(root: Path, profile: str) -> Plan:
 
 def _evaluation_of(plan: Plan, profile: str, method: str, seed: int | None) -> Recipe:
     """Return the evaluation of a method or variant with a seed."""
-    planned = [recipe for recipe in plan.of("evaluations") if recipe.track == MODEL_TRACK.name]
+    planned = [recipe for recipe in plan.of("evaluations") if recipe.track == VLC.name]
     named = [recipe for recipe in planned if recipe.labels["name"] == method]
     if not named:
         names = list(dict.fromkeys(str(recipe.labels["name"]) for recipe in planned))

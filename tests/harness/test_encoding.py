@@ -13,9 +13,9 @@ from PIL import Image
 from recompose.backbones.clip import Backbone, build
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
+from recompose.harness import encoding
+from recompose.harness.encoding import Encoded, encode, without_crop
 from recompose.tracks.vlc.data.suite import Choices, Suite
-from recompose.tracks.vlc.suites import encoding
-from recompose.tracks.vlc.suites.encoding import Encoded, encode, without_crop
 from tests.clips import random_clip
 from tests.data.modes import write_every_mode
 from tests.errors import raises

@@ -12,12 +12,14 @@ from PIL import Image
 
 from recompose.errors import DataError
 from recompose.files import Document
-from recompose.site.build import FOLDER, content_policy, read_asset
-from recompose.tracks.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ItemView, WorstItems
+from recompose.harness.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ItemView, WorstItems
+from recompose.site.build import FOLDER as SITE
+from recompose.site.build import content_policy, read_asset
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
+FOLDER = Path(__file__).parent
 THUMBNAIL = (240, 240)  # pixels at most
 QUALITY = 80  # of JPEG
 
@@ -33,9 +35,10 @@ class Thumbnail:
 
 def items_page(view: ItemView) -> str:
     """Return the page of a model's worst items, or of those where two models differ; all content is escaped."""
-    style, script = read_asset("style.css") + read_asset("items.css"), read_asset("items.js")
+    own = {name: (FOLDER / name).read_text(encoding="utf-8") for name in ("items.css", "items.js")}
+    style, script = read_asset("style.css") + own["items.css"], own["items.js"]
     cards = _worst_cards(view) if isinstance(view, WorstItems) else _differing_cards(view)
-    environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined)
+    environment = Environment(loader=FileSystemLoader([FOLDER, SITE]), autoescape=True, undefined=StrictUndefined)
     return environment.get_template("items.html").render(
         sheet=view.sheet if isinstance(view, WorstItems) else view.first,
         titles=[view.sheet.title] if isinstance(view, WorstItems) else [view.first.title, view.second.title],

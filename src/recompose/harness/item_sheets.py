@@ -10,20 +10,20 @@ from safetensors import SafetensorError
 
 from recompose.digest import digest
 from recompose.errors import DataError
+from recompose.harness.evaluation_result import RESULTS, EvaluationResult
+from recompose.harness.item_contents import describe
+from recompose.harness.item_outcomes import MEANINGS, leaves, outcomes
+from recompose.harness.items import ItemContent, ItemOutcome, ItemSheet
+from recompose.harness.stored_evaluation import check_files
 from recompose.params.mistakes import nearest
-from recompose.tracks.items import ItemContent, ItemOutcome, ItemSheet
 from recompose.tracks.vlc.data.formats.reading import read_lines
 from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.index import SUITES, read_suites
 from recompose.tracks.vlc.data.known_forms import check_form
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, read_suite
-from recompose.tracks.vlc.items.contents import describe
-from recompose.tracks.vlc.items.outcomes import MEANINGS, leaves, outcomes
-from recompose.tracks.vlc.items.results import RESULTS, EvaluationResult
 from recompose.tracks.vlc.suites.metric_values import metrics
 from recompose.tracks.vlc.suites.scores import FILE, has_scores, read_scores
-from recompose.tracks.vlc.suites.stored_evaluation import check_files
 
 INDEXES = "suites-"  # the roles of indexes of suites among an evaluation's needs
 TAGS = "collapsed_tag"  # Winoground's categories, in the files of its first publication

@@ -8,13 +8,13 @@ from shlex import quote
 import numpy as np
 
 from recompose.errors import DataError, MissingFilesError
+from recompose.harness.evaluation import ALL, SuiteCondition, SuiteState
+from recompose.harness.named_suites import NamedSuite, find_suite, find_suites
 from recompose.params import Section
 from recompose.progress import printable
-from recompose.tracks.model_evaluation import ALL, SuiteCondition, SuiteState
 from recompose.tracks.vlc.data.suite import ABSENT, Suite, Task, files, image_numbers
 from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites
 from recompose.tracks.vlc.suites.metric_values import check
-from recompose.tracks.vlc.suites.named_suites import NamedSuite, find_suite, find_suites
 
 MAX_NAMES = 4  # sub-tasks in a message
 

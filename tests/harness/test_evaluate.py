@@ -22,20 +22,20 @@ from recompose.backbones.compact import USED, VOCABULARY
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
-from recompose.terminal.evaluate import show_evaluation
-from recompose.tracks.model_evaluation import EvaluationRequest
-from recompose.tracks.vlc import checkpoints
-from recompose.tracks.vlc.checkpoints import (
+from recompose.harness import checkpoints, encoding
+from recompose.harness import evaluate as harness
+from recompose.harness.checkpoints import (
     ModelWeights,
     choose_activation,
     choose_preprocessing,
     find_weights,
     load_model,
 )
+from recompose.harness.evaluate import device_of, evaluate, precision_of
+from recompose.harness.evaluation import EvaluationRequest
+from recompose.terminal.evaluate import show_evaluation
 from recompose.tracks.vlc.data.formats import eqben
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from recompose.tracks.vlc.suites import encoding, harness
-from recompose.tracks.vlc.suites.harness import device_of, evaluate, precision_of
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.clips import random_clip
 from tests.errors import raises

@@ -21,11 +21,7 @@ from recompose.digest import digest, sha256_file
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DataError
 from recompose.files import read_json, write_json, write_text
-from recompose.locks import sole_writer
-from recompose.progress import say
-from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
-from recompose.tracks.vlc.building import Tokenizer
-from recompose.tracks.vlc.checkpoints import (
+from recompose.harness.checkpoints import (
     Assumption,
     choose_activation,
     choose_preprocessing,
@@ -33,11 +29,7 @@ from recompose.tracks.vlc.checkpoints import (
     find_weights,
     load_model,
 )
-from recompose.tracks.vlc.data.index import write_suites
-from recompose.tracks.vlc.data.suite import Classes, Suite
-from recompose.tracks.vlc.own_model import is_own, load_own_model
-from recompose.tracks.vlc.sigmoid import Sigmoid
-from recompose.tracks.vlc.suites.encoding import (
+from recompose.harness.encoding import (
     Broken,
     Encoded,
     Precision,
@@ -46,11 +38,19 @@ from recompose.tracks.vlc.suites.encoding import (
     broken_image,
     encode,
 )
+from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
+from recompose.harness.named_suites import NamedSuite
+from recompose.harness.own_model import is_own, load_own_model
+from recompose.harness.stored_evaluation import RESULTS, digests
+from recompose.harness.survey import SurveyedSuite, suites_present, survey, without_images
+from recompose.locks import sole_writer
+from recompose.progress import say
+from recompose.tracks.vlc.building import Tokenizer
+from recompose.tracks.vlc.data.index import write_suites
+from recompose.tracks.vlc.data.suite import Classes, Suite
+from recompose.tracks.vlc.sigmoid import Sigmoid
 from recompose.tracks.vlc.suites.metric_values import PREFIX, Count, counts, headline, metrics
-from recompose.tracks.vlc.suites.named_suites import NamedSuite
 from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
-from recompose.tracks.vlc.suites.stored_evaluation import RESULTS, digests
-from recompose.tracks.vlc.suites.survey import SurveyedSuite, suites_present, survey, without_images
 
 TABLE, EMBEDDINGS = "scores.csv", "embeddings"
 PRECISIONS = get_args(Precision)

@@ -27,11 +27,11 @@ from recompose.digest import digest
 from recompose.errors import DataError
 from recompose.files import check_room, read_json, write_json
 from recompose.fingerprint import fingerprint
+from recompose.harness.own_model import SIDE
 from recompose.progress import SAY_EVERY, ProgressLogger
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
 from recompose.tracks.vlc.data.suite import ABSENT, Suite, image_numbers
-from recompose.tracks.vlc.own_model import SIDE
 from recompose.tracks.vlc.suites.embeddings import BLOCK, longest_first, normalized
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 

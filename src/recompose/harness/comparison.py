@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from recompose.tracks.model_evaluation import ALL
+from recompose.harness.evaluation import ALL
 
 # the number of a suite; of a part of one; a mean over suites. p are corrected among the numbers of one level
 Level = Literal["suite", "part", "mean"]

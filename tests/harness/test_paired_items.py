@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
-from recompose.inference.paired_items import (
+from recompose.harness.paired_items import (
     accuracy_interval,
     bootstrap,
     bootstrap_mean,

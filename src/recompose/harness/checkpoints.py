@@ -25,6 +25,7 @@ from recompose.data.foreign_files import reason_of
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError
 from recompose.files import read_json
+from recompose.harness.encoding import Preprocess
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.records import RECORD, Record
@@ -32,7 +33,6 @@ from recompose.store import Store
 from recompose.tracks.building import CHECKPOINT, Document, build_settings
 from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.sigmoid import Sigmoid, sigmoid_of
-from recompose.tracks.vlc.suites.encoding import Preprocess
 
 ACTIVATIONS = ("auto", "gelu", "quick_gelu")
 PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")  # beside the size, which is the image tower's

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from recompose.errors import DataError
 from recompose.files import Document, read_json, write_json, write_text
+from recompose.harness.comparison import ComparisonRow, ComparisonSummary
 from recompose.inference.estimates import rounded
 from recompose.locks import sole_writer
 from recompose.palette import RIGHT, VERDICTS, WRONG
 from recompose.progress import printable
 from recompose.report.formats import escape_markdown
-from recompose.tracks.model_comparison import ComparisonRow, ComparisonSummary
 
 if TYPE_CHECKING:
     from matplotlib import pyplot as plt

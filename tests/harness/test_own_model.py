@@ -19,14 +19,15 @@ from recompose.backbones.clip import ARCHITECTURES
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import BusyError, DataError
-from recompose.tracks.model_evaluation import EvaluationRequest
-from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
+from recompose.harness import encoding
+from recompose.harness import evaluate as harness
+from recompose.harness.checkpoints import choose_activation, find_weights, load_model
+from recompose.harness.evaluate import evaluate
+from recompose.harness.evaluation import EvaluationRequest
+from recompose.harness.item_sheets import evaluated_sheet
+from recompose.harness.own_model import OwnModel, load_own_model
 from recompose.tracks.vlc.data.suite import Classes, Suite
-from recompose.tracks.vlc.items.sheets import evaluated_sheet
-from recompose.tracks.vlc.own_model import OwnModel, load_own_model
 from recompose.tracks.vlc.sigmoid import Sigmoid
-from recompose.tracks.vlc.suites import encoding, harness
-from recompose.tracks.vlc.suites.harness import evaluate
 from recompose.tracks.vlc.suites.scores import FILE, read_scores, write_scores
 from tests.errors import raises
 from tests.tracks.vlc.data.formats import test_graded
@@ -388,7 +389,7 @@ def test_a_tokenizer_that_needs_another_package_names_it(models: Path, monkeypat
     def lacking(model: str) -> Any:
         raise ModuleNotFoundError("No module named 'transformers'", name="transformers")
 
-    monkeypatch.setattr("recompose.tracks.vlc.checkpoints.tokenizer_of", lacking)
+    monkeypatch.setattr("recompose.harness.checkpoints.tokenizer_of", lacking)
     weights = find_weights("tiny-sigmoid", str(models / "tiny-sigmoid.safetensors"))
     with raises(DataError, "missing-package", "tiny-sigmoid") as caught:
         load_model("tiny-sigmoid", weights, "gelu")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recompose.tracks.items import ItemOutcome
+from recompose.harness.items import ItemOutcome
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.metrics import right_choices, right_groups, right_triplets

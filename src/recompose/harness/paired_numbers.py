@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from recompose.errors import DataError
-from recompose.inference.paired_items import (
+from recompose.harness.paired_items import (
     accuracy_interval,
     bootstrap,
     bootstrap_mean,

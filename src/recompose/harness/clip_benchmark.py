@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from recompose.files import Document
+from recompose.harness.evaluation_result import EvaluationResult
 from recompose.progress import say
-from recompose.tracks.vlc.items.results import EvaluationResult
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, SIMILARITIES, SUBTASKS
 from recompose.tracks.vlc.suites.metric_values import CLASSIFICATION_FORM, PREFIX, RECALLS
 from recompose.tracks.vlc.suites.scores import WAYS
@@ -27,14 +27,14 @@ RETRIEVED = {"i2t": "text", "t2i": "image"}
 ACCURACY = {"accuracy": "acc1", "mean-per-class": "mean_per_class_recall"}  # others keep their names
 
 
-def documents(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
+def documents_of(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
     """Yield the name of a file and its document for each data set with numbers, and tell which ones are left out.
 
     Example:
         >>> result = EvaluationResult(
         ...     model="ViT-B-32", weights={"name": "openai"}, suites=["sugarcrepe"],
         ...     metrics={"test/sugarcrepe/swap_obj": 0.5}, items={"sugarcrepe/swap_obj": {"items": 2, "left_out": 0}})
-        >>> name, document = next(documents(result))
+        >>> name, document = next(documents_of(result))
         >>> name
         'sugar_crepe_swap_obj_openai_ViT-B-32_en_image_caption_selection.json'
         >>> document["dataset"], document["metrics"]

@@ -8,7 +8,7 @@ import torch
 
 from recompose.backbones.clip import load
 from recompose.errors import DataError
-from recompose.tracks.vlc.checkpoints import ModelWeights, Run, choose_activation, find_weights, load_model
+from recompose.harness.checkpoints import ModelWeights, Run, choose_activation, find_weights, load_model
 from tests.conftest import ROOT
 from tests.errors import raises
 from tests.tracks.vlc.tiny import CLIP_FT, FULL, document

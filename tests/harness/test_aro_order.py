@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.errors import DataError
-from recompose.tracks.vlc.data import aro_order
-from recompose.tracks.vlc.data.aro_order import OrderShuffler, cut, tokenize
-from recompose.tracks.vlc.suites.survey import survey
+from recompose.harness import aro_order
+from recompose.harness.aro_order import OrderShuffler, cut, tokenize
+from recompose.harness.survey import survey
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import write_json
 from tests.tracks.vlc.data.published import pack, save_model, wheel_files

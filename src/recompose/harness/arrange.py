@@ -21,8 +21,8 @@ from recompose.data.paths import files_below, spelling
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, link, write_atomically
+from recompose.harness.evaluation import Arrangement
 from recompose.progress import say
-from recompose.tracks.model_evaluation import Arrangement
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite, files

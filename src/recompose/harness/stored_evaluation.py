@@ -10,8 +10,8 @@ from safetensors import SafetensorError
 from recompose.digest import sha256_file
 from recompose.errors import DataError
 from recompose.files import read_json
+from recompose.harness.evaluation import ALL
 from recompose.params.mistakes import nearest
-from recompose.tracks.model_evaluation import ALL
 from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.known_forms import check_form
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets

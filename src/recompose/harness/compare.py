@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from itertools import chain
 
 from recompose.errors import DataError
-from recompose.inference.correction import holm
-from recompose.inference.estimates import ALPHA
-from recompose.tracks.model_comparison import (
+from recompose.harness.comparison import (
     ComparisonRequest,
     ComparisonRow,
     ComparisonSummary,
     Finding,
     Level,
 )
+from recompose.harness.paired_numbers import PairedNumber, paired_numbers
+from recompose.harness.stored_evaluation import MAX_NAMES, StoredEvaluation, read_evaluations, shared_suites
+from recompose.inference.correction import holm
+from recompose.inference.estimates import ALPHA
 from recompose.tracks.vlc.data.suite import Pool, Suite
 from recompose.tracks.vlc.suites.metric_values import PREFIX, headline
-from recompose.tracks.vlc.suites.paired_numbers import PairedNumber, paired_numbers
 from recompose.tracks.vlc.suites.scores import WAYS, has_scores
-from recompose.tracks.vlc.suites.stored_evaluation import MAX_NAMES, StoredEvaluation, read_evaluations, shared_suites
 
 MEANS = tuple(name.removeprefix(PREFIX) for name in headline())
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recompose.tracks.items import ItemContent, ScoredPair
+from recompose.harness.items import ItemContent, ScoredPair
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Triplets
 
 TOP_CLASSES = 5

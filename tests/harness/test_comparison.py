@@ -16,16 +16,16 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
+from recompose.harness.compare import compare
+from recompose.harness.comparison import ComparisonRequest, ComparisonRow
+from recompose.harness.comparison_files import write_comparison
+from recompose.harness.stored_evaluation import digests, read_evaluations
 from recompose.inference.correction import holm
-from recompose.report.model_comparison import write_comparison
-from recompose.tracks.model_comparison import ComparisonRequest, ComparisonRow
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.aggregation import SUGARCREPE
-from recompose.tracks.vlc.suites.comparison import compare
 from recompose.tracks.vlc.suites.metric_values import metrics
 from recompose.tracks.vlc.suites.scores import write_scores
-from recompose.tracks.vlc.suites.stored_evaluation import digests, read_evaluations
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.errors import DataError
-from recompose.tracks.vlc.items.clip_benchmark import documents
-from recompose.tracks.vlc.items.results import EvaluationResult
+from recompose.harness.clip_benchmark import documents_of
+from recompose.harness.evaluation_result import EvaluationResult
 from tests.errors import raises
 
 METRICS = {
@@ -94,7 +94,7 @@ def test_its_command_makes_a_table_of_them(result: Path, tmp_path: Path) -> None
 
 
 def test_names_of_files_stay_in_the_folder(result: Path) -> None:
-    names = [name for name, _ in documents(EvaluationResult.read(result))]
+    names = [name for name, _ in documents_of(EvaluationResult.read(result))]
     assert len({*names}) == len(names) and not [name for name in names if "/" in name or name.startswith(".")]
 
 
@@ -103,7 +103,7 @@ def test_suites_that_it_has_no_task_for_are_named(result: Path, capsys: pytest.C
     document["metrics"]["test/my-suite"] = 0.5
     document["items"]["my-suite"] = {"items": 4, "left_out": 0}
     (result / "results.json").write_text(json.dumps(document))
-    named = {document["dataset"] for _, document in documents(EvaluationResult.read(result))}
+    named = {document["dataset"] for _, document in documents_of(EvaluationResult.read(result))}
     left_out = {line.split()[1] for line in capsys.readouterr().err.splitlines()}
     assert "my-suite" in left_out - named
 

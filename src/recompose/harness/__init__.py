@@ -1,0 +1,72 @@
+"""Any CLIP on the suites, outside of any paper: evaluate it, compare it, look at its items.
+
+The reproduction does not import it.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import create_model
+
+from recompose.harness.evaluation import ALL, EvaluationRequest, EvaluationSummary, SuiteCondition
+from recompose.harness.survey import suites_present, survey
+from recompose.params import Section
+from recompose.params.mistakes import mistakes_in, params_error
+from recompose.plugins import Plugin
+from recompose.tracks import FORMS, TRACKS
+from recompose.tracks.vlc import FORMS as SUITE_FORMS
+from recompose.tracks.vlc import VLC
+from recompose.workspace import Workspace
+
+TRACK = TRACKS[VLC.name]
+
+
+def evaluate_model(request: EvaluationRequest) -> EvaluationSummary:
+    """Evaluate any model on suites, and write its numbers into a folder; see ``harness.evaluate``.
+
+    Raises:
+        DataError: the model, its weights or the data are absent, unknown or broken.
+    """
+    suites_present(request.suites, request.data, request.declared)  # wrong names are told before torch is imported
+
+    from recompose.harness.evaluate import evaluate
+
+    return evaluate(request)
+
+
+def examine_suites(data: Path) -> list[SuiteCondition]:
+    """Return the state of all published suites in a folder of raw files."""
+    return [survey(name, data).condition() for name in SUITE_FORMS]
+
+
+def declared_suites(work: Workspace, names: Iterable[str]) -> Mapping[str, Section]:
+    """Return the suites of images and captions that params.yaml declares; without such a file, those of installed
+    plugins. Empty if all of these names are forms: then the parameters are not read.
+
+    Raises:
+        PluginError: a plugin is absent or wrong.
+        ParamsError: the parameters, or a plugin's entries, have errors.
+    """
+    plugins = work.plugins  # the forms have theirs
+    forms = {ALL, *TRACK.suite_forms()}
+    if all(":" in name or name in forms for name in names):
+        return {}
+    if not (work.root / "params.yaml").is_file():
+        return {name: entry for plugin in plugins for name, entry in _suites_of(plugin).items()}
+    return TRACK.declared_suites(work.params)
+
+
+def _suites_of(plugin: Plugin) -> Mapping[str, Section]:
+    """Return the suites that an installed plugin declares.
+
+    Raises:
+        ParamsError: an entry has errors.
+    """
+    track = VLC.name
+    field = FORMS[track].section.model_fields["suites"]
+    schema = create_model("Suites", __base__=Section, suites=(field.annotation, {}))
+    document = {"suites": plugin.declaration.params.get(track, {}).get("suites", {})}
+    if problems := mistakes_in(document, schema):
+        raise params_error(f"{plugin.file}: params.{track}:", problems)
+    suites: Mapping[str, Section] = dict(schema.model_validate(document))["suites"]
+    return suites
