@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable
 from dataclasses import asdict, replace
 from math import inf
 from pathlib import Path
@@ -31,7 +30,6 @@ from recompose.workspace import PROFILE, Workspace
 
 if TYPE_CHECKING:
     from recompose.harness.evaluation import Arrangement
-    from recompose.papers.declaration import Paper
     from recompose.report.documents import Sources
 
 app = typer.Typer(
@@ -558,7 +556,7 @@ def power(
     as_json: JSON = False,
 ) -> None:
     """Show the price of undecided claims: the replicates and core-hours that would decide them."""
-    from recompose.commands.power import price_claims, show_power
+    from recompose.commands.power import claims_reports, price_claims, show_power
 
     work = _workspace()
     papers = work.papers
@@ -568,13 +566,7 @@ def power(
     if as_json:
         print(json.dumps(to_jsonable_python(prices), indent=2))
     else:
-        show_power(Console(), prices, hours, _claims_reports(work, papers))
-
-
-def _claims_reports(work: Workspace, papers: "Iterable[Paper]") -> list[str]:
-    """Return the tables of verdicts that papers have among the profile's reports."""
-    names = [f"{paper.name}/{name}.md" for paper in papers for name in paper.claims_tables]
-    return [f"{work.reports_place}/{name}" for name in names if (work.reports / name).is_file()]
+        show_power(Console(), prices, hours, claims_reports(work, papers))
 
 
 @app.command()

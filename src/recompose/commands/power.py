@@ -271,6 +271,12 @@ def affordable(prices: Iterable[ClaimPrice], hours: float) -> list[ClaimPrice]:
     return chosen
 
 
+def claims_reports(work: Workspace, papers: Iterable[Paper]) -> list[str]:
+    """Return the tables of verdicts that papers have among the profile's reports."""
+    names = [f"{paper.name}/{name}.md" for paper in papers for name in paper.claims_tables]
+    return [f"{work.reports_place}/{name}" for name in names if (work.reports / name).is_file()]
+
+
 def show_power(console: Console, prices: list[ClaimPrice], hours: float | None, reported: Sequence[str] = ()) -> None:
     """Print the price of each undecided claim, and a summary.
 
