@@ -5,7 +5,7 @@ VENV := .venv
 UV := $(VENV)/bin/uv
 INSTALLED := $(VENV)/.environment
 
-.PHONY: reproduce study test test-fast lint environment lock benchmarks rulegraph
+.PHONY: reproduce study test test-fast lint environment docs lock benchmarks rulegraph
 .DELETE_ON_ERROR:
 # every tool is taken from the environment, also by the commands that snakemake and dvc start
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -62,6 +62,10 @@ $(INSTALLED): requirements.lock pyproject.toml
 # the rules of a fresh clone, as docs/explanation/architecture.md shows them
 rulegraph: environment
 	@snakemake --quiet all --rulegraph mermaid-js page | sed '/^---/,/^---/d; /style/d; s/ TB/ LR/'
+
+# numbers and tables in README.md and docs/, by the calls in their comments
+docs: environment
+	cog -r -I . -p "from docs.blocks import *" README.md docs/results-and-performance.md docs/reference/*s.md
 
 lock:
 	$(UV) pip compile pyproject.toml --extra workflow --extra dev --universal --generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock

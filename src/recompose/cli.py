@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from recompose.console import printable
-from recompose.errors import DamagedError, ProgramError, RecomposeError, TraceError, error_text
+from recompose.errors import DamagedError, ProgramError, RecomposeError, error_text
 from recompose.extras import missing_package
 from recompose.files import write_json, write_text
 from recompose.interrupts import INTERRUPTED, end_at_once
@@ -30,7 +30,6 @@ from recompose.workspace import PROFILE, Workspace
 
 if TYPE_CHECKING:
     from recompose.harness.evaluation import Arrangement
-    from recompose.report.documents import Sources
 
 app = typer.Typer(
     help="Rebuild the tables and figures of papers, and trace every number to its runs.",
@@ -47,7 +46,6 @@ app.add_typer(data_app, name="data")
 PARAMS = "params.yaml"  # the file that marks the root of a project
 SUITES = Path("data/vlc")  # the folder of the suites' raw files
 LEFT_OUT = 3  # the exit code where suites that were asked for were left out
-DOCUMENTED = "demo"  # the profile whose numbers README.md and docs/ quote
 T = TypeVar("T")
 _started: list[Path] = []  # the sub-folder of the project in which the command was called, if it was in one
 
@@ -233,34 +231,6 @@ def artifacts(
         print(line)
 
 
-def _document_sources(work: Workspace) -> "Sources | None":
-    """Return the content of the marked blocks of README.md and docs/; None if these quote another profile."""
-    from recompose.report.documents import Sources, generated_tables
-    from recompose.tracks import TRACKS
-
-    if work.params.profile != DOCUMENTED:
-        return None
-    tables = generated_tables(
-        [paper for paper in work.papers if not paper.is_comparison],
-        TRACKS.values(),
-        app,
-        work.reports,
-        work.reports_place,
-    )
-    return Sources(work.reports, tables)
-
-
-def _fill_documents(work: Workspace, sources: "Sources") -> None:
-    """Fill the marked blocks of README.md and docs/; leave them where the reports lack a quoted number."""
-    from recompose.report.documents import write_documents
-
-    try:
-        for path in write_documents(work.root, sources):
-            say(f"{path}: numbers and tables are filled in from {work.reports_place}")
-    except TraceError as error:
-        say(f"README.md and docs/ stay as they are: {error}")
-
-
 @app.command()
 def report() -> None:
     """Write the report site, its index for code hosts, and the metrics that DVC compares."""
@@ -278,10 +248,7 @@ def report() -> None:
     on_disk = PublishedLineage.read(work.reports, papers)
     published = replace(on_disk, made=build_info_of(work, on_disk))  # as is written below
     gc.freeze()  # lineages live to the end as well
-    sources = _document_sources(work)
-    if sources:
-        _fill_documents(work, sources)
-    audited = audit_artifacts(work, papers, published, sources)
+    audited = audit_artifacts(work, papers, published)
     site = Site(papers, published, audited, work.params)
     write_index(StoredResults(work), papers, published, pages(site, work.reports))
     show_summary(Console(), work, published, audited)
@@ -519,7 +486,7 @@ def summary() -> None:
 
     work = _workspace()
     published = PublishedLineage.read(work.reports, work.papers)
-    audited = audit_artifacts(work, work.papers, published, _document_sources(work))
+    audited = audit_artifacts(work, work.papers, published)
     show_summary(Console(), work, published, audited)
 
 
@@ -720,11 +687,11 @@ def audit(
         else:
             show_comparison(Console(), comparison)
         raise typer.Exit(0 if comparison.is_same else 1)
-    _audit(work, full=full, as_json=as_json, documents=True)
+    _audit(work, full=full, as_json=as_json)
 
 
-def _audit(work: Workspace, *, full: bool, as_json: bool, documents: bool) -> NoReturn:
-    """Audit a workspace, with or without the documents that quote its reports."""
+def _audit(work: Workspace, *, full: bool, as_json: bool, is_release: bool = False) -> NoReturn:
+    """Audit a workspace, or an unpacked release."""
     from recompose.provenance.audit import audit as audit_all
     from recompose.provenance.audit import audit_document
     from recompose.report.published import PublishedLineage
@@ -733,8 +700,8 @@ def _audit(work: Workspace, *, full: bool, as_json: bool, documents: bool) -> No
     papers = work.papers
     published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
-    audited = audit_all(work, papers, published, _document_sources(work) if documents else None)
-    if not documents:  # an archive has no remote, and nothing is made or restored in it
+    audited = audit_all(work, papers, published)
+    if is_release:  # an archive has no remote, and nothing is made or restored in it
         findings = [replace(finding, remedy="") for finding in audited.findings]
         audited = replace(audited, remedy="", report=replace(audited.report, findings=findings))
     if as_json:
@@ -753,7 +720,7 @@ def _audit_release(archive: Path, *, full: bool, as_json: bool) -> NoReturn:
         say(f"{opened.files} files match their SHA-256; made by {maker}")
         say("a release holds scores; it does not hold the runs, features and images behind them")
         os.environ[PROFILE] = opened.release.profile
-        _audit(Workspace(opened.root), full=full, as_json=as_json, documents=False)
+        _audit(Workspace(opened.root), full=full, as_json=as_json, is_release=True)
 
 
 @app.command()

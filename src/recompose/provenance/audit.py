@@ -9,11 +9,9 @@ from recompose.papers.declaration import Paper
 from recompose.programs import git
 from recompose.progress import say
 from recompose.provenance.checks.artifacts import ArtifactCheck
-from recompose.provenance.checks.documents import check_documents
 from recompose.provenance.checks.index import check_index
 from recompose.provenance.checks.lock import check_lock
 from recompose.provenance.checks.stored import StoredCheck
-from recompose.report.documents import Sources
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import TrustEvaluator, pulled_text
@@ -24,22 +22,13 @@ REMEDY = "`snakemake --cores all` makes missing results; a release has the score
 
 @dataclass(frozen=True)
 class _Checks:
-    """The checks of everything that reports were made from, of each artifact, and of the documents that quote them."""
+    """The checks of everything that reports were made from, and of each artifact."""
 
     stored: StoredCheck
     artifacts: dict[str, ArtifactCheck]
-    documents: AuditReport
 
     @classmethod
-    def of(
-        cls,
-        work: Workspace,
-        papers: list[Paper],
-        published: PublishedLineage,
-        sources: Sources | None,
-        *,
-        reading: bool,
-    ) -> "_Checks":
+    def of(cls, work: Workspace, papers: list[Paper], published: PublishedLineage, *, reading: bool) -> "_Checks":
         evaluator = TrustEvaluator(work, published, reading=reading)
         stored = StoredCheck(evaluator)
         say(f"audit: {len(evaluator.published.records)} stored results", detail=True)
@@ -49,12 +38,11 @@ class _Checks:
         checks = {f"{paper.name}/{name}": ArtifactCheck(evaluator, paper, name, stored) for paper, name in names}
         for check in checks.values():
             check.check()
-        documents = check_documents(work.root, sources) if sources else AuditReport()
-        return cls(stored, checks, documents)
+        return cls(stored, checks)
 
     def audit(self) -> Audit:
         report = AuditReport()
-        for part in (self.stored.report, *(check.report for check in self.artifacts.values()), self.documents):
+        for part in (self.stored.report, *(check.report for check in self.artifacts.values())):
             report.add(part)
         states = {name: dict(check.states) for name, check in self.artifacts.items()}
         report.cells.update(state for states_by_cell in states.values() for state in states_by_cell.values())
@@ -74,9 +62,7 @@ class _Checks:
         )
 
 
-def audit_artifacts(
-    work: Workspace, papers: list[Paper], published: PublishedLineage, sources: Sources | None = None
-) -> Audit:
+def audit_artifacts(work: Workspace, papers: list[Paper], published: PublishedLineage) -> Audit:
     """Check every artifact and everything that it was made from, quickly: figures only by their digests, and files
     untouched since they were last read only by their times.
 
@@ -84,16 +70,14 @@ def audit_artifacts(
         work: the workspace of the reports.
         papers: the papers to check.
         published: the valid lineage of the reports.
-        sources: the content of marked blocks in README.md and docs/; None where these quote other reports.
     """
-    return _Checks.of(work, papers, published, sources, reading=False).audit()
+    return _Checks.of(work, papers, published, reading=False).audit()
 
 
 def audit(
     work: Workspace,
     papers: list[Paper],
     published: PublishedLineage | None = None,
-    sources: Sources | None = None,
     *,
     drawing: bool = True,
 ) -> Audit:
@@ -104,11 +88,10 @@ def audit(
         work: the workspace of the reports.
         papers: the papers to check.
         published: what of the reports can be relied on, where that was read already.
-        sources: the content of marked blocks in README.md and docs/; None where these quote other reports.
         drawing: true to draw figures again; otherwise only their digests are checked.
     """
     published = published or PublishedLineage.read(work.reports, papers)
-    checks = _Checks.of(work, papers, published, sources, reading=True)
+    checks = _Checks.of(work, papers, published, reading=True)
     index = check_index(work, papers, published, checks.audit())  # the page shows an audit without drawings
     if drawing:
         say("audit: drawing figures again", detail=True)
