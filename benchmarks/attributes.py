@@ -36,7 +36,7 @@ def made(name: str) -> GridMethod:
     space = ClassSpace(
         normalize(torch.rand(CLASSES, ATTRIBUTES)), torch.randn(ATTRIBUTES, WORDS), torch.arange(CLASSES) < SEEN
     )
-    settings = section.settings(name, "cub")  # type: ignore[attr-defined]
+    settings = section.settings(name, "cub").document()  # type: ignore[attr-defined]
     document = {"class": METHODS[name].class_path, "settings": settings}
     method: GridMethod = method_class(document)(space, CHANNELS, build_settings(document))
     return method.train()

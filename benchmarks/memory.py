@@ -90,7 +90,7 @@ def without_contents() -> Iterator[None]:
 
 def made(name: str) -> Any:
     """A method on C-GQA as papers train it."""
-    settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(name, "cgqa")
+    settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(name, "cgqa").document()
     names = [[f"{kind} {index}" for index in range(count)] for kind, count in zip("so", NAMES, strict=True)]
     document = {"class": METHODS[name].class_path, "settings": settings}
     built = method_class(document)(outline("ViT-L-14", "quick_gelu"), *names, build_settings(document))

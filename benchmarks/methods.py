@@ -87,7 +87,9 @@ SCALES = {
 def made(method: str, backbone: Any, states: int, objects: int, **changed: Any) -> PairMethod:
     """A method with the demo's settings, some of them changed."""
     entry = METHODS[method]
-    settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(method, "shapes-pairs", changed)
+    settings = (
+        load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(method, "shapes-pairs", changed).document()
+    )
     names = [f"state {index}" for index in range(states)], [f"object {index}" for index in range(objects)]
     document = {"class": entry.class_path, "settings": settings}
     built: PairMethod = method_class(document)(backbone, *names, build_settings(document))

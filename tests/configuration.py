@@ -1,15 +1,17 @@
 """Configurations of tests: the shipped parameters with a profile of the test's choice, edited by key."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from recompose.files import Document, write_json
-from recompose.params.merging import plain
-from recompose.params.reading import read
+from recompose.params import Params
+from recompose.params.documents import plain, read_document, read_written
+from recompose.params.loading import Addition, Sources
 from recompose.plan import Recipe
+from recompose.tracks import FORMS
 from recompose.workspace import Workspace
 
 SHIPPED = Path(__file__).parent.parent / "params.yaml"
@@ -53,7 +55,7 @@ def edit(document: Any, values: Mapping[str, object]) -> None:
 
 @cache
 def _shipped() -> Document:
-    document: Document = read(SHIPPED.read_text(encoding="utf-8"))
+    document: Document = read_document(SHIPPED.read_text(encoding="utf-8"), SHIPPED.name)
     return {**document, "profiles": {name: document["profiles"][name] for name in PROFILES}}
 
 
@@ -73,6 +75,13 @@ def text_of(document: Any) -> str:
 def params_text(profile: str = "demo", edits: Mapping[str, object] | None = None) -> str:
     """Return the text of such a document."""
     return text_of(parameters(profile, edits))
+
+
+def parse_params(
+    text: str, profile: str | None = None, edits: Sequence[str] = (), additions: Sequence[Addition] = ()
+) -> Params:
+    """Return the parameters of a text, by default of the profile that it chooses."""
+    return Sources(read_written(text, "params.yaml"), profile, edits, additions).load(FORMS)
 
 
 def write_params(folder: Path, profile: str = "demo", edits: Mapping[str, object] | None = None) -> Path:

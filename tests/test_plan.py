@@ -11,10 +11,10 @@ from recompose import workspace
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, declared_variants, load_paper
-from recompose.params import GivenGrids, Params, parse_params
+from recompose.params import GivenGrids, Params
 from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, recipe_of
-from recompose.tracks import FORMS, TRACKS
-from tests.configuration import params_text
+from recompose.tracks import TRACKS
+from tests.configuration import params_text, parse_params
 from tests.errors import raises
 
 TRAINED = ("coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci", "duplex")
@@ -45,7 +45,7 @@ PINNED = {
 
 
 def params_of(profile: str = "large", values: Mapping[str, object] | None = None) -> Params:
-    return parse_params(params_text(profile, PINNED | dict(values or {})), FORMS)
+    return parse_params(params_text(profile, PINNED | dict(values or {})))
 
 
 def plan_of(
@@ -326,7 +326,7 @@ def test_a_variant_that_does_not_fit_is_an_error(key: str, code: str) -> None:
 @pytest.mark.parametrize("profile", ["large", "demo", "smoke", "paper"])
 def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
     """But for those that a small profile leaves out, or whose method."""
-    params = parse_params(params_text(profile), FORMS)
+    params = parse_params(params_text(profile))
     plan = workspace.plan_of(params)
 
     def assert_measured(track: str, names: Iterable[str]) -> None:

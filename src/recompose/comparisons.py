@@ -5,15 +5,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from recompose.errors import ParamsError, PlanError
 from recompose.files import Document
 from recompose.papers.comparison import FOLDER, ComparedVariant, Comparison, claim_name, compare
 from recompose.papers.declaration import PAPERS, declared_variants
 from recompose.params import Params
-from recompose.params.mistakes import Problem, mistakes_in, nearest, unknown_name
-from recompose.params.reading import read_document
+from recompose.params.documents import read_document
+from recompose.params.mistakes import Problem, nearest, problems_of, unknown_name
 from recompose.params.sections import Distinct, Name, Positive, Section
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.tracks import TRACKS
@@ -116,9 +116,10 @@ def _read(path: Path, params: Params) -> Comparison:
         raise PlanError(f"{source} cannot be read: {error}", code="unreadable-file", place=source) from None
     if not isinstance(document, dict):
         raise PlanError(f"{source} is not a mapping of sections", code="no-sections", place=source)
-    if problems := mistakes_in(document, ComparisonFile):
-        raise _error(source, problems)
-    file = ComparisonFile.model_validate(document)
+    try:
+        file = ComparisonFile.model_validate(document)
+    except ValidationError as error:
+        raise _error(source, problems_of(error, document)) from None
     if problems := unknown_name(("track",), file.track, [*TRACKS]):
         raise _error(source, problems)
     if problems := list(_Check(file, TRACKS[file.track], params).problems()):

@@ -18,15 +18,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from recompose.errors import ParamsError, PluginError
 from recompose.files import Document
 from recompose.fingerprint import PACKAGE, path_of
 from recompose.params import Section
-from recompose.params.additions import Addition
-from recompose.params.mistakes import mistakes_in, nearest
-from recompose.params.reading import read_document
+from recompose.params.documents import read_document
+from recompose.params.loading import Addition
+from recompose.params.mistakes import nearest, problems_of
 from recompose.params.sections import Count, Name
 
 GROUP = "recompose.plugins"  # of entry points
@@ -326,11 +326,13 @@ def _declaration(file: Path) -> Declaration:
     except ParamsError as error:
         raise PluginError(str(error), code=error.code, place=error.place) from None
     document = {} if document is None else document
-    if problems := mistakes_in(document, Declaration):
+    try:
+        return Declaration.model_validate(document)
+    except ValidationError as error:
+        problems = problems_of(error, document)
         lines = "; ".join(problem.line for problem in problems)
         places = ", ".join(problem.path for problem in problems)
-        raise PluginError(f"{file}: {lines}", code=problems[0].code, place=f"{file}: {places}")
-    return Declaration.model_validate(document)
+        raise PluginError(f"{file}: {lines}", code=problems[0].code, place=f"{file}: {places}") from None
 
 
 @cache

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from recompose.comparisons import compared_variants, read_comparisons
 from recompose.errors import ChangedError, ParamsError, PlanError
-from recompose.files import Document
 from recompose.paper_checks import check_paper, check_variants
 from recompose.papers.comparison import Comparison
 from recompose.papers.declaration import Paper, all_papers, declared_variants, papers_of
-from recompose.params import Params, load_params
-from recompose.params.reading import read_document
+from recompose.params import Params
+from recompose.params.documents import Written
+from recompose.params.loading import Sources, read_params
 from recompose.plan import Plan, Planner, Recipe
 from recompose.plugins import Plugin, find_plugins
 from recompose.store import Store
@@ -41,13 +41,8 @@ def plan_of(params: Params, comparisons: Sequence[Comparison] = ()) -> Plan:
     return Plan({name: TRACKS[name].plan(params, planner, declared) for name, declared in variants.items()})
 
 
-def _named_plugins(path: Path) -> list[str]:
+def _named_plugins(document: object) -> list[str]:
     """Return the folders of plugins in params.yaml; the schema reports what is no list of texts."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return []  # reported when the parameters are read
-    document: Document = read_document(text, str(path))
     folders = document.get("plugins") if isinstance(document, dict) else None
     return [folder for folder in folders if isinstance(folder, str)] if isinstance(folders, list) else []
 
@@ -93,14 +88,22 @@ class Workspace:
         if any(edit.partition("=")[0].split(".")[0] == "plugins" for edit in self.edits):
             message = "--edit: plugins cannot be edited for one call; name them in params.yaml"
             raise ParamsError(message, code="no-edit", place="plugins")
-        plugins = find_plugins(_named_plugins(self.root / "params.yaml"), self.root)
+        folders = _named_plugins(self._file.document) if (self.root / "params.yaml").is_file() else []
+        plugins = find_plugins(folders, self.root)
         use_plugins(plugins)
         return plugins
 
     def load(self, profile: str | None) -> Params:
         """Return the parameters of a profile, with the entries that plugins bring; None: the chosen profile."""
-        additions = [plugin.addition for plugin in self.plugins]
-        return load_params(self.root / "params.yaml", FORMS, profile, self.edits, additions)
+        return self.sources(profile).load(FORMS)
+
+    def sources(self, profile: str | None) -> Sources:
+        """Return what the parameters of a profile come from; None: the chosen profile."""
+        return Sources(self._file, profile, self.edits, [plugin.addition for plugin in self.plugins])
+
+    @cached_property
+    def _file(self) -> Written:
+        return read_params(self.root / "params.yaml")
 
     @cached_property
     def plan(self) -> Plan:

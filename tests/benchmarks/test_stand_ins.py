@@ -201,7 +201,7 @@ def test_every_method_trains_for_one_epoch_with_the_papers_settings(params: Para
         ("gzsl", "crest", "cub"),
         ("vlc", "fsc-clip", "coco-100k"),
     ):
-        settings, papers = (each.tracks[track].settings(method, dataset) for each in (params, published))
+        settings, papers = (each.tracks[track].settings(method, dataset).document() for each in (params, published))
         assert settings["training"]["epochs"] == 1
         changed = {"epochs": 1} | ({"precision": "32-true"} if track == "vlc" else {})
         assert settings == {**papers, "training": papers["training"] | changed}

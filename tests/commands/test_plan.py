@@ -255,8 +255,8 @@ def test_a_value_may_hold_the_sign_that_ends_the_path(root: Path) -> None:
     edits = ("czsl.methods.clip.prompt=a = {state} {object}", "czsl.methods.csp.training.lr=1e-4")
     section = Workspace(root, edits).params.tracks["czsl"]
     assert isinstance(section, Czsl)
-    assert section.settings("clip", "shapes-pairs") == {"prompt": "a = {state} {object}"}
-    assert section.settings("csp", "shapes-pairs")["training"]["lr"] == 0.0001
+    assert section.settings("clip", "shapes-pairs").document() == {"prompt": "a = {state} {object}"}
+    assert section.settings("csp", "shapes-pairs").document()["training"]["lr"] == 0.0001
 
 
 def cell(benchmark: str, *names: str) -> LineageCell:

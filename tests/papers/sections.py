@@ -2,14 +2,12 @@
 
 from functools import cache
 
-from recompose.params import parse_params
-from recompose.tracks import FORMS
 from recompose.tracks.vlc.params import Vlc
-from tests.configuration import params_text
+from tests.configuration import params_text, parse_params
 
 
 @cache
 def section() -> Vlc:
-    found = parse_params(params_text("paper"), FORMS).tracks["vlc"]
+    found = parse_params(params_text("paper")).tracks["vlc"]
     assert isinstance(found, Vlc)
     return found

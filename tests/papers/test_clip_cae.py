@@ -17,7 +17,6 @@ import pytest
 from recompose.papers.declaration import load_paper
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc.attribution.cae_subsets import METHODS
-from recompose.tracks.vlc.catalogue import active_settings
 from tests.papers.sections import section
 
 PAPER = load_paper("clip-cae")
@@ -372,7 +371,8 @@ def test_a_variant_fits_the_settings_of_its_method_on_each_of_its_corpora(name: 
 def test_every_way_has_its_lambda_and_rows_of_table_8_say_theirs() -> None:
     measured = PAPER.artifacts["table-8"].rows
     for row, name in measured.items():
-        settings = section().settings("clip-cae", CORPUS, PAPER.variants[name].settings if name != "clip-cae" else {})
+        changed = PAPER.variants[name].settings if name != "clip-cae" else {}
+        settings = section().settings("clip-cae", CORPUS, changed).document()
         label, _, value = row.partition(" = ")
         if label.endswith("λ"):
             assert settings["attribution"] == row.removeprefix("CLIP-CAE (").partition("-Based")[0].lower()
@@ -389,7 +389,7 @@ def test_what_is_combined_with_negatives_differs_from_its_own_in_them_alone() ->
             section().settings("clip-cae", CORPUS, PAPER.variants[name].settings if name in PAPER.variants else {})
             for name in (alone[row], combined[row])
         )
-        assert first | {"negatives": ["negclip"]} == second
+        assert first.document() | {"negatives": ["negclip"]} == second.document()
 
 
 def test_the_settings_are_those_that_the_text_says() -> None:
@@ -397,9 +397,8 @@ def test_the_settings_are_those_that_the_text_says() -> None:
     for row in table.rows:
         name, place = table.setting_of(row)
         variant = PAPER.variants.get(name)
-        value: object = active_settings(
-            "clip-cae", section().settings("clip-cae", CORPUS, variant.settings if variant else {})
-        )
+        settings = section().settings("clip-cae", CORPUS, variant.settings if variant else {})
+        value: object = settings.active().document()
         for key in place.split("."):
             value = value[key]  # type: ignore[index]
         if (row, CORPUS) in cells("settings") and (row, CORPUS) not in flagged("settings"):

@@ -15,7 +15,7 @@ from statistics import mean, pstdev, stdev
 import pytest
 
 from recompose.papers.declaration import load_paper
-from recompose.tracks.vlc.catalogue import UNTRAINED, active_settings
+from recompose.tracks.vlc.catalogue import UNTRAINED
 from recompose.tracks.vlc.suites.aggregation import COMP, ELEVATER
 from tests.conftest import ROOT
 from tests.papers.sections import section
@@ -259,8 +259,8 @@ def test_a_variant_fits_the_settings_of_its_method_on_each_of_its_corpora(name: 
     variant, params = PAPER.variants[name], section()
     assert set(variant.datasets) <= {*CORPORA, *DRAWN} <= {*params.datasets}
     for dataset in variant.datasets:
-        plain = params.settings(variant.method, dataset)
-        changed = params.settings(variant.method, dataset, variant.settings)
+        plain = params.settings(variant.method, dataset).document()
+        changed = params.settings(variant.method, dataset, variant.settings).document()
         assert changed != plain or not variant.settings
     assert variant.settings or variant.reuse_runs_of or variant.backbone != "main"
 
@@ -291,9 +291,8 @@ def test_the_settings_are_those_that_the_text_says_but_for_what_was_released_for
         for row in table.rows:
             name, place = table.setting_of(row)
             variant = PAPER.variants.get(name)
-            value = active_settings(
-                "fsc-clip", params.settings("fsc-clip", corpus, variant.settings if variant else {})
-            )
+            settings = params.settings("fsc-clip", corpus, variant.settings if variant else {})
+            value = settings.active().document()
             for key in place.split("."):
                 value = value[key]
             printed = cells("settings")[row, corpus].replace("×10^", "e")

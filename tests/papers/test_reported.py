@@ -8,16 +8,15 @@ from functools import cache
 import pytest
 
 from recompose.papers.declaration import FOLDER, PAPERS, Claim, Flag, Paper, Variant, declared_variants, load_paper
-from recompose.params import parse_params
 from recompose.report.kinds import is_figure
-from recompose.tracks import FORMS, TRACKS
+from recompose.tracks import TRACKS
 from recompose.tracks.czsl import catalogue as czsl
 from recompose.tracks.czsl.params import Czsl
 from recompose.tracks.gzsl import catalogue as gzsl
 from recompose.tracks.gzsl.params import Gzsl
 from recompose.tracks.vlc import catalogue as vlc
 from recompose.tracks.vlc.params import Vlc
-from tests.configuration import params_text
+from tests.configuration import params_text, parse_params
 
 ABOUT = ("row", "category", "citation", "venue")
 DATASETS = ("mit-states", "ut-zappos", "cgqa")
@@ -423,7 +422,7 @@ def test_what_a_flag_says_of_another_place_stands_there(name: str, table: str, f
 
 @cache
 def section_of_params(track: str) -> Czsl | Gzsl | Vlc:
-    section = parse_params(params_text(), FORMS).tracks[track]
+    section = parse_params(params_text()).tracks[track]
     assert isinstance(section, Czsl | Gzsl | Vlc)
     return section
 
@@ -434,7 +433,7 @@ TABLE_2 = {"mit-states": (1e-4, 64, 15), "ut-zappos": (5e-4, 64, 20), "cgqa": (1
 @pytest.mark.parametrize("dataset", PUBLISHED["gzsl"])
 def test_the_settings_of_crest_are_those_that_its_text_says(dataset: str) -> None:
     printed = {row: number(text) for (row, column), text in cells("crest", "settings").items() if column == dataset}
-    settings = dict(flat(section_of_params("gzsl").settings("crest", dataset)))
+    settings = dict(flat(section_of_params("gzsl").settings("crest", dataset).document()))
     measured = PAPER["crest"].artifacts["settings"].rows
     assert {row: float(settings[measured[row]]) for row in printed} == printed
 
@@ -449,7 +448,7 @@ def test_the_settings_on_each_data_set_are_those_of_duplex_s_table_2(method: str
     section = section_of_params("czsl")
     own = section.methods.of(method).per_dataset[dataset]["training"]  # type: ignore[attr-defined]
     assert (own["lr"], own["batch_size"], own["epochs"]) == pytest.approx(TABLE_2[dataset])
-    settings = section.settings(method, dataset)
+    settings = section.settings(method, dataset).document()
     training = settings["training"]
     assert (training["lr"], training["batch_size"], training["epochs"]) == pytest.approx(TABLE_2[dataset])
     assert (training["accumulate"], training["halve_every"], settings["adapter_bottleneck"]) == (1, 5, 64)
@@ -575,8 +574,8 @@ def test_a_variant_changes_settings_of_a_method_or_its_backbone(track: str, name
     assert set(variant.datasets) <= {*PUBLISHED[track], *DRAWN[track]}
     assert len(set(variant.datasets)) == len(variant.datasets)
     for dataset in variant.datasets:
-        plain = dict(flat(section.settings(variant.method, dataset)))
-        found = dict(flat(section.settings(variant.method, dataset, variant.settings)))
+        plain = dict(flat(section.settings(variant.method, dataset).document()))
+        found = dict(flat(section.settings(variant.method, dataset, variant.settings).document()))
         changed = dict(flat(variant.settings))
         assert changed.items() <= found.items()
         assert {key: value for key, value in found.items() if key not in changed}.items() <= plain.items()

@@ -214,7 +214,7 @@ def test_a_mistake_is_one_line_with_its_place(
         ),
         ({"variants": {"csp": {"method": "csp", "datasets": []}}}, "name-taken", "variants.csp", "czsl"),
         ({"autors": "me"}, "wrong-declaration", "autors", "authors"),
-        ({"artifacts.table-1.caption": 3}, "wrong-declaration", "artifacts.table-1.caption", "text"),
+        ({"artifacts.table-1.caption": 3}, "wrong-declaration", "artifacts.table-1.caption", "string"),
     ],
 )
 def test_a_mistake_in_a_paper_stops_planning(

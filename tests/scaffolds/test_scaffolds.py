@@ -16,7 +16,7 @@ from recompose import phases
 from recompose.errors import ArgumentError, ParamsError
 from recompose.harness import evaluate_model
 from recompose.harness.evaluation import EvaluationRequest
-from recompose.params import merged
+from recompose.params.documents import merged
 from recompose.plan import closure
 from recompose.report.artifacts import make_artifacts
 from recompose.report.results import StoredResults

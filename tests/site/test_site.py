@@ -21,7 +21,7 @@ from recompose.claims.outcome import reading
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
-from recompose.params import Params, parse_params
+from recompose.params import Params
 from recompose.plan import Recipe
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.lineage import Lineage
@@ -29,8 +29,8 @@ from recompose.report.published import PublishedLineage
 from recompose.site import build
 from recompose.site.build import notes_html, page, pages
 from recompose.site.document import Site
-from recompose.tracks import FORMS, TRACKS
-from tests.configuration import params_text
+from recompose.tracks import TRACKS
+from tests.configuration import params_text, parse_params
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +120,7 @@ def same(text: str) -> str:
 
 
 def params() -> Params:
-    return parse_params(params_text(), FORMS)
+    return parse_params(params_text())
 
 
 def key_of(seed: int) -> str:

@@ -12,7 +12,7 @@ import pytest
 import recompose.tracks
 from recompose.errors import DataError
 from recompose.papers.declaration import Paper
-from recompose.params.reading import read_document
+from recompose.params.documents import read_document
 from recompose.tracks.czsl.data.compositional import read_pairs
 from recompose.tracks.czsl.data.glove import MEMBER, WIDTH, read_glove
 from recompose.tracks.gzsl.data import xlsa17

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from recompose.files import write_text
-from recompose.params.reading import read
+from recompose.params.documents import read_document
 from recompose.plan import Recipe
 
 TRACKED = "data.dvc"
@@ -30,4 +30,6 @@ def track(root: Path, recipes: Iterable[Recipe]) -> None:
 def tracked(root: Path) -> list[str]:
     """Return the folders that ``data.dvc`` names, below the project's folder."""
     file = root / TRACKED
-    return [out["path"] for out in read(file.read_text(encoding="utf-8"))["outs"]] if file.is_file() else []
+    if not file.is_file():
+        return []
+    return [out["path"] for out in read_document(file.read_text(encoding="utf-8"), TRACKED)["outs"]]

@@ -6,12 +6,12 @@ The reproduction does not import it.
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pydantic import create_model
+from pydantic import ValidationError, create_model
 
 from recompose.harness.evaluation import ALL, EvaluationRequest, EvaluationSummary, SuiteCondition
 from recompose.harness.survey import suites_present, survey
 from recompose.params import Section
-from recompose.params.mistakes import mistakes_in, params_error
+from recompose.params.mistakes import params_error, problems_of
 from recompose.plugins import Plugin
 from recompose.tracks import FORMS, TRACKS
 from recompose.tracks.vlc import FORMS as SUITE_FORMS
@@ -66,7 +66,8 @@ def _suites_of(plugin: Plugin) -> Mapping[str, Section]:
     field = FORMS[track].section.model_fields["suites"]
     schema = create_model("Suites", __base__=Section, suites=(field.annotation, {}))
     document = {"suites": plugin.declaration.params.get(track, {}).get("suites", {})}
-    if problems := mistakes_in(document, schema):
-        raise params_error(f"{plugin.file}: params.{track}:", problems)
-    suites: Mapping[str, Section] = dict(schema.model_validate(document))["suites"]
+    try:
+        suites: Mapping[str, Section] = dict(schema.model_validate(document))["suites"]
+    except ValidationError as error:
+        raise params_error(f"{plugin.file}: params.{track}:", problems_of(error, document)) from None
     return suites

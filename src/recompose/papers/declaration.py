@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from recompose.errors import PlanError, PluginError
 from recompose.files import read_text
 from recompose.papers.printed import half_of
-from recompose.params.mistakes import mistakes_in
+from recompose.params.mistakes import Keyed, problems_of
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
@@ -29,10 +29,8 @@ PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; th
 PrintedCell = Annotated[list[str], Field(min_length=1, max_length=2)]  # a row and a column, or a row alone
 
 
-class PaperSection(BaseModel):
+class PaperSection(Keyed, BaseModel):  # linters know BaseModel alone
     """A part of paper.yaml."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Flag(PaperSection):
@@ -356,12 +354,14 @@ def load_paper(name: str) -> Paper:
     if "name" in document:
         raise PlanError(f"{place}: name: its folder names a paper; remove this key", code="unknown-key", place=place)
     document["name"] = name
-    if problems := mistakes_in(document, Paper):
+    try:
+        paper = Paper.model_validate(document)
+    except ValidationError as error:
+        problems = problems_of(error, document)
         lines = [problem.line for problem in problems]
         message = "\n  ".join([f"{place} is wrong:", *lines]) if len(lines) > 1 else f"{place}: {lines[0]}"
         paths = ", ".join(problem.path for problem in problems)
-        raise PlanError(message, code="wrong-declaration", place=f"{place}: {paths}")
-    paper = Paper.model_validate(document)
+        raise PlanError(message, code="wrong-declaration", place=f"{place}: {paths}") from None
     claims = {claim: _with_margin(paper, claim) for claim in paper.claims}
     return paper.model_copy(update={"claims": claims})
 

@@ -6,9 +6,7 @@ allowed values and the nearest right name. Each track adds its own section, and 
 """
 
 from recompose.errors import ParamsError
-from recompose.params.loading import load_params, parse_params
-from recompose.params.merging import merged
-from recompose.params.mistakes import Place, Problem, mistakes_in, unknown_name
+from recompose.params.loading import load_params
 from recompose.params.reference import json_schema, reference
 from recompose.params.schema import Params, Profile, TrackForm
 from recompose.params.sections import (
@@ -38,9 +36,7 @@ __all__ = [
     "Names",
     "Params",
     "ParamsError",
-    "Place",
     "Pretrained",
-    "Problem",
     "Profile",
     "PublishedWeights",
     "Released",
@@ -49,9 +45,5 @@ __all__ = [
     "Trainer",
     "json_schema",
     "load_params",
-    "merged",
-    "mistakes_in",
-    "parse_params",
     "reference",
-    "unknown_name",
 ]

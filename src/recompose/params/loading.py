@@ -1,150 +1,270 @@
-"""Loading of params.yaml: the parameters of the chosen profile from the file's text."""
+"""Loading of params.yaml: a profile's parameters from the file, what plugins add, and edits of one call.
 
-from collections.abc import Iterable, Iterator, Sequence
+A profile is merged onto those that it builds on, and its overrides replace values of other sections. The result is
+validated once.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
 
 from recompose.errors import ParamsError, PluginError
 from recompose.files import Document
-from recompose.params.additions import Addition, in_their_file, with_additions, wrong_additions
-from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
-from recompose.params.profiles import apply_overrides, with_bases, wrong_bases
-from recompose.params.reading import read_document
-from recompose.params.schema import Forms, Params, ParamsFile, file_schema, params_of
+from recompose.params.documents import Place, Written, merged, plain, read_document, read_written
+from recompose.params.mistakes import Problem, nearest, params_error, problems_of, unknown_name
+from recompose.params.schema import Forms, Params, file_schema
+
+SHARED = ("backbones", "profiles")  # sections of no track
+OF_TRACKS = ("methods", "datasets", "suites")  # what a plugin may bring in the section of a track
+
+Keys = tuple[str, ...]
 
 
-def load_params(
-    path: Path,
-    tracks: Forms,
-    profile: str | None = None,
-    edits: Sequence[str] = (),
-    additions: Sequence[Addition] = (),
-) -> Params:
-    """Return the parameters of a profile, by default the chosen one, from params.yaml with optional edits, and with the
-    additions of plugins.
+class Addition(NamedTuple):
+    """The part of params.yaml that a plugin brings."""
+
+    source: str  # the file, for messages
+    document: Document
+
+    def entries(self) -> Iterator[tuple[Keys, object]]:
+        """Yield the entries, each after its place in params.yaml.
+
+        Raises:
+            PluginError: a section is one that a plugin cannot add to.
+        """
+        for key, section in self.document.items():
+            parts = {(key,): section} if key in SHARED or not isinstance(section, dict) else _parts(key, section)
+            for place, entries in parts.items():
+                if not isinstance(entries, dict):
+                    raise self.error(place, "this is a section with entries of its own", "no-section")
+                if place[0] not in SHARED and place[-1] not in OF_TRACKS:
+                    raise self.error(place, f"a plugin brings entries of {', '.join(OF_TRACKS)} alone", "unknown-key")
+                yield from (((*place, str(name)), entry) for name, entry in entries.items())
+
+    def error(self, place: Place, message: str, code: str) -> PluginError:
+        """Return an error at a place of the file."""
+        path = Problem(("params", *place), message).path
+        return PluginError(f"{self.source}: {path}: {message}", code=code, place=f"{self.source}: {path}")
+
+
+def _parts(key: str, section: Document) -> dict[Keys, object]:
+    return {(key, part): entries for part, entries in section.items()}
+
+
+def read_params(path: Path) -> Written:
+    """Return params.yaml as it is written.
+
+    Raises:
+        ParamsError: it is missing, or not YAML.
+    """
+    try:
+        return read_written(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path} cannot be read: {error}. Run in the root of the project."
+        raise ParamsError(message, code="unreadable-file", place=path) from None
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the parameters of a profile come from.
+
+    Attributes:
+        file: params.yaml.
+        profile: the name of a profile, in place of the one that the file chooses.
+        edits: of the file, each written ``path=value``, such as ``czsl.methods.csp.training.lr=0.01``.
+        additions: the entries that plugins bring.
+    """
+
+    file: Written
+    profile: str | None = None
+    edits: Sequence[str] = ()
+    additions: Sequence[Addition] = ()
+
+    def load(self, tracks: Forms) -> Params:
+        """Return the parameters, given the sections that tracks add.
+
+        Raises:
+            PluginError: an addition has an entry that params.yaml or another plugin has, too.
+            ParamsError: there are mistakes. The message has a line for each; unknown names are found only once all
+                values are of the right kind.
+        """
+        document, problems = self._merged if isinstance(self.file.document, dict) else (self.file.document, [])
+        try:
+            params = file_schema(tracks).model_validate(document)
+        except ValidationError as error:
+            raise self._error([*problems, *problems_of(error, document)]) from None
+        if problems := problems or [*_problems_of_tracks(params)]:
+            raise self._error(problems)
+        return params
+
+    def origin(self, place: Place) -> str:
+        """Return the file and line of a value, or the edit that gives it."""
+        for name in self._bases(self._chosen):
+            for dotted in reversed(_inner(self._document, "profiles", name, "override")):
+                keys = tuple(dotted.split("."))
+                if place[: len(keys)] == keys:
+                    place = ("profiles", name, "override", dotted, *place[len(keys) :])
+        if place[:1] == ("profiles",) and len(place) > 1:  # it is inherited where the profile does not have it itself
+            places = [("profiles", name, *place[2:]) for name in self._bases(str(place[1]))]
+            place = next((inherited for inherited in places if inherited in self.file.lines), place)
+        for edit, keys, _ in reversed(self._edits):
+            if place[: len(keys)] == keys:
+                return f"--edit {edit}"
+        if place == ("profile",) and self.profile is not None:
+            return f"profile={self.profile}"
+        for addition in self.additions:
+            if any(place[: len(entry)] == entry for entry, _ in addition.entries()):
+                return addition.source
+        return f"{self.file.source}:{self.file.line_of(place)}"
+
+    @cached_property
+    def _edits(self) -> list[tuple[str, Keys, Any]]:
+        """Each edit with its keys and its value; keys below ``override`` are dotted paths themselves."""
+        edits = []
+        for edit in self.edits:
+            dotted, equals, text = edit.partition("=")
+            if not (dotted and equals):
+                message = f"an edit is written path=value, such as czsl.methods.csp.training.lr=0.01, not '{edit}'"
+                raise ParamsError(message, code="no-edit", place=edit)
+            before, override, key = dotted.partition(".override.")
+            keys = (*before.split("."), *(("override", key) if override else ()))
+            edits.append((edit, keys, read_document(text, f"the value in '{edit}'")))
+        return edits
+
+    @cached_property
+    def _document(self) -> Document:
+        """The file with additions and edits."""
+        document: Document = plain(self.file.document) if isinstance(self.file.document, dict) else {}
+        owners: dict[Keys, str] = {}
+        for addition in self.additions:
+            for place, entry in addition.entries():
+                section = _section(document, place)
+                if place[-1] in section:
+                    message = f"{owners.get(place, 'params.yaml')} has this entry, too: rename or remove one of them"
+                    raise addition.error(place, message, "name-taken")
+                owners[place] = addition.source
+                section[place[-1]] = plain(entry)
+        if self.profile is not None:
+            document["profile"] = self.profile
+        for _, place, value in self._edits:
+            _section(document, place)[place[-1]] = value
+        return document
+
+    @property
+    def _chosen(self) -> str:
+        return str(self._document.get("profile"))
+
+    @cached_property
+    def _merged(self) -> tuple[Document, list[Problem]]:
+        """The document with whole profiles and the chosen one's overrides, and the problems of the choice and of these.
+
+        Raises:
+            ParamsError: a profile cannot be merged onto its base.
+        """
+        if wrong := [*self._wrong_bases()]:
+            raise self._error(wrong)
+        document, problems = plain(self._document), list[Problem]()
+        if profiles := _inner(document, "profiles"):
+            document["profiles"] = {name: self._whole(name) for name in profiles}
+            if isinstance(document.get("profile"), str):
+                problems = unknown_name(("profile",), self._chosen, profiles)
+        for dotted, value in _inner(document, "profiles", self._chosen, "override").items():
+            *path, last = dotted.split(".")
+            section = _inner(document, *path)
+            if last in section:
+                section[last] = value
+            else:
+                message = f"there is no such key to override{nearest(dotted, _dotted_paths(document))}"
+                problems.append(Problem(("profiles", self._chosen, "override", dotted), message, "unknown-key"))
+        return document, problems
+
+    def _bases(self, name: str) -> list[str]:
+        """Return a profile, and those that it builds on until one is unknown or repeated."""
+        profiles, chain = _inner(self._document, "profiles"), [name]
+        while (base := _inner(profiles, chain[-1]).get("based_on")) not in chain and isinstance(base, str):
+            if base not in profiles:
+                break
+            chain.append(base)
+        return chain
+
+    def _wrong_bases(self) -> Iterator[Problem]:
+        """Yield the problems of bases that do not exist, and of profiles that are based on themselves."""
+        profiles = [*_inner(self._document, "profiles")]
+        for name in profiles:
+            chain = self._bases(name)
+            base = _inner(self._document, "profiles", chain[-1]).get("based_on")
+            place = ("profiles", name, "based_on")
+            if base == name == min(chain, key=profiles.index):
+                message = f"a profile cannot build on itself: {' on '.join([*chain, name])}"
+                yield Problem(place, message, "circular-base")
+            elif isinstance(base, str) and chain == [name] and base != name:
+                yield from unknown_name(place, base, [allowed for allowed in profiles if allowed != name])
+
+    def _whole(self, name: str) -> object:
+        """Return a profile merged onto its bases; overrides replace whole values, and the profile's own come last."""
+        parts = [_inner(self._document, "profiles", part) for part in reversed(self._bases(name))]
+        if not parts[-1]:
+            return self._document["profiles"][name]
+        overrides: Document = {}
+        for part in parts:
+            own = _inner(part, "override")
+            overrides = {key: value for key, value in overrides.items() if key not in own} | own
+        return merged(*parts) | ({"override": overrides} if overrides else {})
+
+    def _error(self, problems: list[Problem]) -> ParamsError:
+        """Return an error without the problems that a profile inherits from its base, which are reported there."""
+        own = [problem for problem in problems if self._problem_of_base(problem) not in problems]
+        return params_error(f"{self.file.source} is wrong:", own, self.origin)
+
+    def _problem_of_base(self, problem: Problem) -> Problem | None:
+        if len(problem.place) < 3 or problem.place[0] != "profiles":
+            return None
+        bases = self._bases(str(problem.place[1]))[1:]
+        return problem._replace(place=("profiles", bases[0], *problem.place[2:])) if bases else None
+
+
+def load_params(path: Path, tracks: Forms, profile: str | None = None) -> Params:
+    """Return the parameters of a profile, by default the chosen one, from params.yaml.
 
     Raises:
         ParamsError: the file is missing or has errors.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{path} cannot be read: {error}. Run in the root of the project."
-        raise ParamsError(message, code="unreadable-file", place=path) from None
-    return parse_params(text, tracks, str(path), profile, edits, additions)
+    return Sources(read_params(path), profile).load(tracks)
 
 
-def parse_params(
-    text: str,
-    tracks: Forms,
-    source: str = "params.yaml",
-    profile: str | None = None,
-    edits: Sequence[str] = (),
-    additions: Sequence[Addition] = (),
-) -> Params:
-    """Return the parameters of the chosen profile from the text of params.yaml, with the profile's overrides.
-
-    Args:
-        text: the YAML.
-        tracks: the sections that tracks add.
-        source: the name of the text in messages.
-        profile: the name of a profile, in place of the one that the text chooses.
-        edits: of the text, each written ``path=value``, such as ``czsl.methods.csp.training.lr=0.01``.
-        additions: the entries that plugins bring.
-
-    Raises:
-        PluginError: an addition has an entry that params.yaml or another plugin has, too.
-        ParamsError: the text has errors. The message has a line for each; unknown names are found only once all values
-            are of the right kind.
-    """
-    document = read_document(text, source)
-    if isinstance(document, dict):
-        for file, problem in wrong_additions(document, additions):
-            raise PluginError(f"{file}: {problem.line}", code=problem.code, place=f"{file}: {problem.path}")
-        document = with_additions(document, additions)
-        if profile is not None:
-            document["profile"] = profile
-        for edit in edits:
-            _edit(document, edit)
-        source = f"{source} with {' and '.join(edits)}" if edits else source
-        _refuse(source, wrong_bases(document), additions)
-        document = with_bases(document)
-    schema = file_schema(tracks)
-    params = _validated(document, schema, tracks, source, additions)
-    source = f"{source}, profiles.{params.profile}"
-    if params.chosen.override:
-        document = apply_overrides(document, params.profile, source)
-        params = _validated(document, schema, tracks, source, additions)
-    return params
-
-
-def _refuse(source: str, problems: Iterable[Problem], additions: Sequence[Addition]) -> None:
-    if problems := list(problems):
-        file, problems = in_their_file(source, problems, additions)
-        raise params_error(f"{file} is wrong:", problems)
-
-
-def _validated(
-    document: Any, schema: type[ParamsFile], tracks: Forms, source: str, additions: Sequence[Addition]
-) -> Params:
-    mistakes = [*_unknown_profile(document), *mistakes_in(document, schema)]
-    _refuse(source, _without_inherited(document, mistakes), additions)
-    params = params_of(schema.model_validate(document), tracks)
-    _refuse(source, _without_inherited(document, list(_problems_of_tracks(params, tracks))), additions)
-    return params
-
-
-def _unknown_profile(document: Any) -> list[Problem]:
-    """Return the problem of a chosen profile that does not exist; the schema reports a missing ``profiles``."""
-    profiles = document.get("profiles") if isinstance(document, dict) else None
-    name = document.get("profile") if profiles else None
-    return unknown_name(("profile",), name, profiles) if isinstance(name, str) and isinstance(profiles, dict) else []
-
-
-def _problems_of_tracks(params: Params, tracks: Forms) -> Iterator[Problem]:
-    for track, form in tracks.items():
-        section = params.tracks[track]
-        for problem in form.problems(section, None, params.backbones):
-            yield problem.inside(track)
+def _problems_of_tracks(params: Params) -> Iterator[Problem]:
+    section: Any
+    choice: Any
+    for track, section in params.tracks.items():
+        yield from (problem.inside(track) for problem in section.problems())
         for name, profile in params.profiles.items():
-            choice = profile.tracks.get(track)
-            for problem in form.problems(section, choice, params.backbones) if choice else ():
-                yield problem.inside("profiles", name, track)
+            if choice := profile.tracks.get(track):
+                found: Iterable[Problem] = choice.problems(section, params.backbones)
+                yield from (problem.inside("profiles", name, track) for problem in found)
 
 
-def _without_inherited(document: Any, problems: Sequence[Problem]) -> list[Problem]:
-    """Return the problems without those that a profile inherits from its base, which are reported there."""
-    return [problem for problem in problems if _problem_of_base(document, problem) not in problems]
+def _inner(document: object, *keys: str) -> Document:
+    """Return the section at a path of keys; an empty one if it is none, which the schema reports."""
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document if isinstance(document, dict) else {}
 
 
-def _problem_of_base(document: Any, problem: Problem) -> Problem | None:
-    if len(problem.place) < 3 or problem.place[0] != "profiles":
-        return None
-    profile = document["profiles"][problem.place[1]]
-    base = profile.get("based_on") if isinstance(profile, dict) else None
-    return problem._replace(place=("profiles", base, *problem.place[2:])) if base else None
+def _section(document: Document, place: Keys) -> Document:
+    """Return the section of a value, which is made where it is absent."""
+    for key in place[:-1]:
+        if not isinstance(document.get(key), dict):
+            document[key] = {}
+        document = document[key]
+    return document
 
 
-def _edit(document: Document, edit: str) -> None:
-    """Apply an edit, written ``path=value``, to the document; the schema finds keys that do not exist.
-
-    Raises:
-        ParamsError: the edit has no path or no value.
-    """
-    dotted, equals, text = edit.partition("=")
-    if not (dotted and equals):
-        message = f"an edit is written path=value, such as czsl.methods.csp.training.lr=0.01, not '{edit}'"
-        raise ParamsError(message, code="no-edit", place=edit)
-    *path, last = _keys_of(dotted)
-    value, section = read_document(text, f"the value in '{edit}'"), document
-    for key in path:
-        if not isinstance(section.get(key), dict):
-            section[key] = {}
-        section = section[key]
-    section[last] = value
-
-
-def _keys_of(dotted: str) -> list[str]:
-    """Return the keys of a dotted path; keys below ``override`` are dotted paths themselves."""
-    before, override, key = dotted.partition(".override.")
-    return [*before.split("."), "override", key] if override else dotted.split(".")
+def _dotted_paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in section.items():
+        yield f"{prefix}{key}"
+        if isinstance(value, dict):
+            yield from _dotted_paths(value, f"{prefix}{key}.")

@@ -1,11 +1,14 @@
 """The settings of a method, and its section of params.yaml."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, create_model
 
 from recompose.files import Document
 from recompose.params.sections import Name, Section
+
+PARTS = {"training": "Its training.", "scoring": "Its scoring; a change of it retrains nothing."}
 
 
 class MethodSettings(Section):
@@ -22,24 +25,34 @@ class MethodSettings(Section):
         """Return the settings with None for unused parts, so that a change of those retrains nothing."""
         return self
 
+    def document(self, *without: str) -> Document:
+        """Return the settings as plain values, without some parts, such as ``training``."""
+        return self.model_dump(by_alias=True, exclude={*without})
+
     @classmethod
-    def section(cls) -> type[Section]:
-        """Return the schema of the method's section of params.yaml: its settings, training and scoring.
+    def whole(cls, parts: Iterable[str] = PARTS) -> type[Self]:
+        """Return the schema of the settings with those of these parts that the method has."""
+        classes = {"training": cls.training_class, "scoring": cls.scoring_class}
+        fields: Document = {
+            name: (classes[name], Field(description=PARTS[name])) for name in parts if classes.get(name) is not None
+        }
+        return create_model(cls.__name__, __base__=cls, __doc__=cls.__doc__, **fields)
+
+    @classmethod
+    def section(cls) -> type[Self]:
+        """Return the schema of the method's section of params.yaml: its settings, and those that differ on data sets.
 
         Example:
             >>> MethodSettings.section().model_validate({"per_dataset": {"mit-states": {"lr": 0.1}}}).per_dataset
             {'mit-states': {'lr': 0.1}}
         """
-        parts: dict[str, Any] = {}
-        if cls.training_class:
-            parts["training"] = (cls.training_class, Field(description="Its training."))
-        if cls.scoring_class:
-            parts["scoring"] = (cls.scoring_class, Field(description="Its scoring; a change of it retrains nothing."))
-        parts["per_dataset"] = (
-            dict[Name, Document],
-            Field(
-                default={},
-                description="Data set -> settings that differ there; mappings merge, lists and other values replace.",
-            ),
+        per_dataset: Any = Field(
+            default={},
+            description="Data set -> settings that differ there; mappings merge, lists and other values replace.",
         )
-        return create_model(f"{cls.__name__}Section", __base__=cls, __doc__=cls.__doc__, **parts)
+        return create_model(
+            f"{cls.__name__}Section",
+            __base__=cls.whole(),
+            __doc__=cls.__doc__,
+            per_dataset=(dict[Name, Document], per_dataset),
+        )

@@ -1,15 +1,13 @@
 """The schema of the whole params.yaml, and the parameters that are read from it."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Generic, TypeVar
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Discriminator, Field, Tag, create_model
 
 from recompose.files import Document
-from recompose.params.mistakes import Problem
 from recompose.params.sections import (
-    Backbone,
     Bundled,
     Classifier,
     Name,
@@ -19,57 +17,27 @@ from recompose.params.sections import (
     Trainer,
 )
 
-S = TypeVar("S", bound=Section)
-C = TypeVar("C", bound=Section)
 
-
-@dataclass(frozen=True)
-class TrackForm(Generic[S, C]):
+class TrackForm(NamedTuple):
     """The sections that a track adds to params.yaml.
 
-    ``problems(section, None, backbones)`` returns the problems of the section that the schema cannot find, and
-    ``problems(section, choice, backbones)`` those of a profile's choice, such as names of data sets that do not exist.
+    ``section.problems()`` yields the problems of the section that the schema cannot find, and
+    ``choice.problems(section, backbones)`` those of a profile's choice, such as names of data sets that do not exist.
     The place of a problem is the path of keys within the section or the choice. ``backbones`` are all backbones by
     name.
     """
 
-    section: type[S]
-    choice: type[C]
-    problems: Callable[[S, C | None, Mapping[str, Backbone]], Iterable[Problem]]
+    section: type[Any]
+    choice: type[Any]
 
 
-Forms = Mapping[str, TrackForm[Any, Any]]
-
-
-@dataclass(frozen=True)
-class Profile:
-    """The extent of a workflow and its budget."""
-
-    trainer: Trainer
-    tracks: dict[str, Section]  # the choices from each track that the profile has
-    based_on: str | None = None
-    override: Document = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Params:
-    """The parameters of params.yaml, with the overrides of the chosen profile."""
-
-    profile: str
-    profiles: dict[str, Profile]
-    backbones: dict[str, Backbone]
-    tracks: dict[str, Section]
-
-    @property
-    def chosen(self) -> Profile:
-        """The chosen profile."""
-        return self.profiles[self.profile]
+Forms = Mapping[str, TrackForm]
 
 
 def _backbone_kind(value: Any) -> str:
     """Return the name of an entry's section; ``.pth`` files are torchvision's weights, never those of CLIPs."""
     if not isinstance(value, Mapping):
-        return type(value).__name__
+        return Pretrained.__name__  # which reports that it is no section
     if "asset" in value:
         return Bundled.__name__
     weights = value.get("weights", {})
@@ -88,7 +56,7 @@ BackboneEntry = Annotated[
 ]
 
 
-class ProfileSection(Section):
+class Profile(Section):
     """The extent of a workflow and its budget."""
 
     based_on: Name | None = Field(
@@ -101,8 +69,13 @@ class ProfileSection(Section):
         description="Values that replace those of other sections, each under its dotted path.",
     )
 
+    @property
+    def tracks(self) -> dict[str, Section]:
+        """The choices from each track that the profile has."""
+        return {name: value for name, value in self if name not in Profile.model_fields and value is not None}
 
-class ParamsFile(Section):
+
+class Params(Section):
     """All parameters of the workflow."""
 
     profile: Name = Field(description="The name of the chosen profile.")
@@ -113,35 +86,34 @@ class ParamsFile(Section):
         description="Folders of plugins, relative to this file. Installed plugins need no entry.",
     )
 
+    @property
+    def chosen(self) -> Profile:
+        """The chosen profile."""
+        profile: Profile = self.profiles[self.profile]
+        return profile
 
-def file_schema(tracks: Forms) -> type[ParamsFile]:
+    @property
+    def tracks(self) -> dict[str, Section]:
+        """The section of each track, with the overrides of the chosen profile."""
+        return {name: value for name, value in self if name not in Params.model_fields}
+
+
+def file_schema(tracks: Forms) -> type[Params]:
     """Return the schema of params.yaml with the sections of these tracks."""
+    return _file_schema(tuple(tracks.items()))
+
+
+@cache
+def _file_schema(tracks: tuple[tuple[str, TrackForm], ...]) -> type[Params]:
     choices: Document = {
         name: (
             form.choice | None,
             Field(default=None, description=f"Choices from the track {name}; null: the track is left out."),
         )
-        for name, form in tracks.items()
+        for name, form in tracks
     }
-    profile = create_model("Profile", __base__=ProfileSection, __doc__=ProfileSection.__doc__, **choices)
-    sections: Document = {
-        name: (form.section, Field(description=f"The track {name}.")) for name, form in tracks.items()
-    }
-    profiles = ParamsFile.model_fields["profiles"].description
+    profile = create_model("Profile", __base__=Profile, __doc__=Profile.__doc__, **choices)
+    sections: Document = {name: (form.section, Field(description=f"The track {name}.")) for name, form in tracks}
+    profiles = Params.model_fields["profiles"].description
     sections["profiles"] = (dict[Name, profile], Field(description=profiles))  # type: ignore[valid-type]
-    return create_model("Params", __base__=ParamsFile, __doc__=ParamsFile.__doc__, **sections)
-
-
-def params_of(file: ParamsFile, tracks: Forms) -> Params:
-    """Return the parameters of a valid file."""
-    return Params(
-        profile=file.profile,
-        profiles={name: _profile_of(section, tracks) for name, section in file.profiles.items()},
-        backbones=file.backbones,
-        tracks={name: getattr(file, name) for name in tracks},
-    )
-
-
-def _profile_of(section: ProfileSection, tracks: Forms) -> Profile:
-    chosen = {name: choice for name in tracks if (choice := getattr(section, name)) is not None}
-    return Profile(section.trainer, chosen, section.based_on, section.override)
+    return create_model("Params", __base__=Params, __doc__=Params.__doc__, **sections)

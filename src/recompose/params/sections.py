@@ -5,7 +5,9 @@ The description of a field is the only explanation of a parameter.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from recompose.params.mistakes import Keyed
 
 Count = Annotated[int, Field(gt=0)]
 Positive = Annotated[float, Field(gt=0)]
@@ -28,10 +30,10 @@ def _distinct(items: list[Any]) -> list[Any]:
 Distinct = AfterValidator(_distinct)
 
 
-class Section(BaseModel):
+class Section(Keyed):
     """A part of params.yaml: unknown keys are errors, and values are not converted from other types."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 def _hyphens(field: str) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Protocol
 
-from pydantic import Field, create_model
+from pydantic import Field, ValidationError, create_model
 
 from recompose.files import Document
-from recompose.params.merging import merged
-from recompose.params.mistakes import Problem, mistakes_in, params_error, unknown_name
+from recompose.params.documents import merged
+from recompose.params.method import MethodSettings
+from recompose.params.mistakes import Problem, params_error, problems_of, unknown_name
 from recompose.params.sections import Distinct, Name, Names, Section, Seed
 
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct]
@@ -17,8 +18,12 @@ class MethodForm(Protocol):
     """A method as a section sees it."""
 
     @property
-    def settings(self) -> type[Section]:
-        """The schema of the settings."""
+    def settings(self) -> type[MethodSettings]:
+        """The schema of its section."""
+
+    @property
+    def whole_settings(self) -> type[MethodSettings]:
+        """The schema of its settings on one data set."""
 
 
 def methods_section(methods: Mapping[str, MethodForm]) -> type[Names]:
@@ -38,44 +43,43 @@ class TrackSection(Section):
     datasets: dict[Name, Any] = Field(description="The data sets to choose from, under names of your own.")
     methods: Any = Field(description="The methods and their settings.")
 
-    def settings(self, method: str, dataset: str, changed: Document | None = None) -> Document:
-        """Return the settings of a method on a data set as plain nested values, with optional changes.
+    def settings(self, method: str, dataset: str, changed: Document | None = None) -> MethodSettings:
+        """Return the settings of a method on a data set, with those of its training and scoring, and optional changes.
 
         Raises:
             ParamsError: the method does not exist, or the changes do not fit its section.
         """
         if problems := unknown_name((method,), method, self.method_forms):
             raise params_error("a variant names no method:", problems)
-        general, per_dataset = self._parts(method)
-        settings = merged(general, per_dataset.get(dataset, {}), changed or {})
-        if problems := self._mistakes(method, settings):
-            raise params_error(f"a variant of {method} does not fit its settings:", problems)
-        return settings
+        document = self._merged(method, dataset, changed or {})
+        try:
+            return self.method_forms[method].whole_settings.model_validate(document)
+        except ValidationError as error:
+            raise params_error(
+                f"a variant of {method} does not fit its settings:", problems_of(error, document)
+            ) from None
 
-    def mistakes(self, method: str, dataset: str, changed: Document) -> list[Problem]:
-        """Return the problems of changes of a method's settings on a data set."""
-        general, per_dataset = self._parts(method)
-        return self._mistakes(method, merged(general, per_dataset.get(dataset, {}), changed))
+    def mistakes(self, method: str, dataset: str, changed: Document | None = None) -> list[Problem]:
+        """Return the problems of a method's settings on a data set, with optional changes."""
+        document = self._merged(method, dataset, changed or {})
+        try:
+            self.method_forms[method].whole_settings.model_validate(document)
+        except ValidationError as error:
+            return problems_of(error, document)
+        return []
 
-    def _parts(self, method: str) -> tuple[Document, dict[str, Document]]:
-        """Return a method's settings in general, and the settings that differ on some data sets."""
-        general: Document = self.methods.of(method).model_dump(by_alias=True)
-        return general, general.pop("per_dataset", {})
-
-    def _mistakes(self, method: str, settings: Document) -> list[Problem]:
-        """Return the problems of a method's settings on one data set."""
-        if "per_dataset" in settings:
-            return [Problem(("per_dataset",), "settings of one data set have no per_dataset", "unknown-key")]
-        return mistakes_in(settings, self.method_forms[method].settings)
+    def _merged(self, method: str, dataset: str, changed: Document) -> Document:
+        section = self.methods.of(method)
+        general = section.model_dump(by_alias=True, exclude={"per_dataset"})
+        return merged(general, section.per_dataset.get(dataset, {}), changed)
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of settings for unknown data sets, or that do not fit the method's section."""
         for method in self.method_forms:
-            general, per_dataset = self._parts(method)
-            for dataset, settings in per_dataset.items():
+            for dataset in self.methods.of(method).per_dataset:
                 place = ("methods", method, "per_dataset", dataset)
                 yield from unknown_name(place, dataset, self.datasets)
-                yield from (problem.inside(*place) for problem in self._mistakes(method, merged(general, settings)))
+                yield from (problem.inside(*place) for problem in self.mistakes(method, dataset))
 
 
 class TrackChoice(Section):

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from recompose.errors import ArgumentError
+from recompose.files import Document
 from recompose.papers.comparison import FOLDER
 from recompose.params import Section
-from recompose.params.additions import SHARED
-from recompose.params.merging import Document
-from recompose.params.mistakes import mistakes_in, nearest, params_error
-from recompose.params.reading import read_document
+from recompose.params.documents import read_document
+from recompose.params.loading import SHARED
+from recompose.params.mistakes import nearest, params_error, problems_of
 from recompose.plugins import Plugin
 from recompose.workspace import Workspace
 
@@ -111,9 +111,10 @@ def _listed(file: Path, settings: list[str]) -> Iterator[OpenPoint]:
 
 def _read(file: Path) -> Checklist:
     document = read_document(file.read_text(encoding="utf-8"), str(file)) or {}
-    if problems := mistakes_in(document, Checklist):
-        raise params_error(f"{file}:", problems)
-    return Checklist.model_validate(document)
+    try:
+        return Checklist.model_validate(document)
+    except ValidationError as error:
+        raise params_error(f"{file}:", problems_of(error, document)) from None
 
 
 def _prefixes(path: str) -> list[str]:

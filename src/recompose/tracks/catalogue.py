@@ -24,9 +24,14 @@ class Method:
     needs_seed: bool = True  # false: on the same data all seeds give the same numbers, so it runs once
 
     @cached_property
-    def settings(self) -> type[Section]:
+    def settings(self) -> type[MethodSettings]:
         """The schema of its section of params.yaml."""
         return self.settings_class.section()
+
+    @cached_property
+    def whole_settings(self) -> type[MethodSettings]:
+        """The schema of its settings on one data set, with those of training and scoring."""
+        return self.settings_class.whole()
 
     @property
     def module(self) -> str:

@@ -4,7 +4,6 @@ Nothing of a plugin but the classes of settings is imported.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Literal, Union
 
 from pydantic import Field, create_model
@@ -172,4 +171,4 @@ def extended_form(track: Track, form: TrackForm) -> TrackForm:
         kinds = tuple(dict.fromkeys(adapter.settings for adapter in adapters))
         entry: Any = Annotated[Union[kinds], Field(discriminator="adapter")]  # noqa: UP007 - a tuple of classes
         fields[field] = (dict[Name, entry], Field(description=section.model_fields[field].description))
-    return replace(form, section=create_model(section.__name__, __base__=section, __doc__=section.__doc__, **fields))
+    return form._replace(section=create_model(section.__name__, __base__=section, __doc__=section.__doc__, **fields))

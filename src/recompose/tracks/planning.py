@@ -12,7 +12,7 @@ from recompose.fingerprint import fingerprint
 from recompose.papers.comparison import ComparedVariant
 from recompose.papers.declaration import Variant, declared_variants, papers_of
 from recompose.params import Archive, GivenGrids, Params, Section
-from recompose.params.merging import plain
+from recompose.params.method import MethodSettings
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
@@ -65,7 +65,7 @@ class Runs(ABC):
     variants: Mapping[str, Variant]
     methods: Mapping[str, Method]
     adapters: Mapping[str, DataAdapter]
-    _settings: dict[tuple[str, str, str], Document] = field(default_factory=dict)
+    _settings: dict[tuple[str, str, str], MethodSettings] = field(default_factory=dict)
 
     @classmethod
     def of(cls, track: "Track", params: Params, planner: Planner, variants: Mapping[str, Variant]) -> Self:
@@ -186,8 +186,8 @@ class Runs(ABC):
         papers = papers_of(self.track, self.choice.papers)
         return any(name in paper.methods_of(paper.first_artifact) for paper in papers)
 
-    def settings(self, name: str, variant: Variant, data: Recipe) -> Document:
-        """Return the settings of a method or a variant on a data set.
+    def settings(self, name: str, variant: Variant, data: Recipe) -> MethodSettings:
+        """Return the settings of a method or a variant on a data set, with None for unused parts.
 
         Raises:
             PlanError: a variant's settings do not fit its method.
@@ -195,11 +195,10 @@ class Runs(ABC):
         key = (variant.method, data.name, digest(variant.settings))
         if key not in self._settings:  # all seeds share them, and validating takes most of the time of planning
             try:
-                self._settings[key] = self.section.settings(variant.method, data.name, variant.settings)
+                self._settings[key] = self.section.settings(variant.method, data.name, variant.settings).active()
             except ParamsError as error:
                 raise PlanError(f"{name}: {error}", code=error.code, place=f"{name}: {error.place}") from None
-        settings: Document = plain(self._settings[key])
-        return settings
+        return self._settings[key]
 
     def run_of(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         """Return the run that a method's or variant's evaluation scores.
@@ -226,16 +225,29 @@ class Runs(ABC):
         variant: Variant,
         data: Recipe,
         seed: int,
-        settings: Document,
+        settings: MethodSettings,
         needs: dict[str, Recipe],
         training: str,
+        scoring: bool = False,
     ) -> Recipe:
-        """Return the run that trains a method with these settings; ``training`` is the module that carries it out."""
+        """Return the run that trains a method with these settings.
+
+        Args:
+            name: of the method or the variant.
+            variant: what differs from the method.
+            data: the data set.
+            seed: of training.
+            settings: with those of training.
+            needs: the recipes that training needs.
+            training: the module that carries it out.
+            scoring: training depends on the settings of scoring, too.
+        """
         entry, chosen = self.methods[variant.method], self.params.chosen.trainer
-        precision = settings["training"].pop("precision", None) or chosen.precision
+        values = settings.document() if scoring else settings.document("scoring")
+        precision = values["training"].pop("precision", None) or chosen.precision
         document = {
             "class": entry.class_path,
-            "settings": settings,
+            "settings": values,
             "seed": seed,
             "trainer": {"precision": precision, "threads": chosen.threads},
         }

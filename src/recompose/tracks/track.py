@@ -71,7 +71,7 @@ class Track(ABC):
         """Return the settings that params.yaml has for a method on a data set, as plain values."""
         section = params.tracks[self.name]
         assert isinstance(section, TrackSection)
-        return section.settings(method, dataset)
+        return section.settings(method, dataset).document()
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         """Return the folder, below ``data``, of a data set's raw files."""

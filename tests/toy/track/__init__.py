@@ -10,7 +10,7 @@ from recompose.files import write_json, write_text
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
-from recompose.params.merging import merged
+from recompose.params.documents import merged
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.toy.params import FORM
 from recompose.tracks.track import Track

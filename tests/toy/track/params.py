@@ -46,6 +46,9 @@ class ToySection(Section):
     datasets: dict[Name, Lengths] = Field(description="To choose from.")
     methods: Methods = Field(description="The methods and their settings.")
 
+    def problems(self) -> Iterable[Problem]:
+        return ()
+
 
 class ToyChoice(Section):
     """What a profile takes of it."""
@@ -54,10 +57,9 @@ class ToyChoice(Section):
     methods: list[str] = Field(description="The methods that are run.")
     seeds: list[Seed] = Field(description="Of the runs.")
 
+    def problems(self, section: ToySection, backbones: Collection[str]) -> Iterable[Problem]:
+        for number, name in enumerate(self.datasets):
+            yield from unknown_name(("datasets", number), name, section.datasets)
 
-def _problems(section: ToySection, choice: ToyChoice | None, backbones: Collection[str]) -> Iterable[Problem]:
-    for number, name in enumerate(choice.datasets if choice else ()):
-        yield from unknown_name(("datasets", number), name, section.datasets)
 
-
-FORM = TrackForm(ToySection, ToyChoice, _problems)
+FORM = TrackForm(ToySection, ToyChoice)

@@ -7,13 +7,11 @@ import pytest
 from recompose.errors import ParamsError
 from recompose.fingerprint import path_of
 from recompose.papers.declaration import declared_variants
-from recompose.params import parse_params
-from recompose.tracks import FORMS
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, DataSet
 from recompose.tracks.czsl.params import Czsl
-from tests.configuration import params_text
+from tests.configuration import params_text, parse_params
 
-SECTION = parse_params(params_text("paper"), FORMS).tracks["czsl"]
+SECTION = parse_params(params_text("paper")).tracks["czsl"]
 VARIANTS = {name: variant for name, variant in declared_variants("czsl").items() if variant.method in METHODS}
 
 
@@ -36,7 +34,7 @@ def test_an_adapter_is_named_as_its_settings_say() -> None:
 @pytest.mark.parametrize("method", ["c-s-o", "troika", "msci", "duplex"])
 def test_an_epoch_is_chosen_by_the_fusion_of_the_test_and_by_released_weights(method: str, dataset: str) -> None:
     assert isinstance(SECTION, Czsl)
-    settings = SECTION.settings(method, dataset)
+    settings = SECTION.settings(method, dataset).document()
     selection, scoring = settings["training"]["selection"], settings["scoring"]
     assert selection["fusion"] == scoring["fusion"]
     # MSCI at 04cea14 selects with all weights at 1 and tests with others
@@ -47,7 +45,7 @@ def test_methods_that_were_released_in_full_precision_train_in_it_everywhere() -
     assert isinstance(SECTION, Czsl)
     for dataset in ("mit-states", "ut-zappos", "cgqa"):
         for method in METHODS:
-            precision = SECTION.settings(method, dataset).get("training", {}).get("precision")
+            precision = SECTION.settings(method, dataset).document().get("training", {}).get("precision")
             assert precision == ("32-true" if method in ("troika", "msci") else None)
 
 
@@ -56,7 +54,7 @@ def test_a_variant_fits_and_one_that_evaluates_changes_scoring_alone(name: str) 
     assert isinstance(SECTION, Czsl)
     variant = VARIANTS[name]
     for dataset in variant.datasets:
-        settings = SECTION.settings(variant.method, dataset, variant.settings)
+        settings = SECTION.settings(variant.method, dataset, variant.settings).document()
         if variant.reuse_runs_of:
             assert variant.settings.keys() <= {"scoring"}
         elif "scoring" in settings:
@@ -69,7 +67,7 @@ def test_a_variant_fits_and_one_that_evaluates_changes_scoring_alone(name: str) 
 def test_heads_that_begin_at_zero_have_to_end_linear() -> None:
     assert isinstance(SECTION, Czsl)
     with pytest.raises(ParamsError) as caught:
-        SECTION.settings("troika", "shapes-pairs", {"disentangler_start": "residual-zero"})
+        SECTION.settings("troika", "shapes-pairs", {"disentangler_start": "residual-zero"}).document()
     assert "disentangler_end" in str(caught.value)
     changed = {"disentangler_start": "residual-zero", "disentangler_end": "linear"}
-    assert SECTION.settings("troika", "shapes-pairs", changed)["disentangler_start"] == "residual-zero"
+    assert SECTION.settings("troika", "shapes-pairs", changed).document()["disentangler_start"] == "residual-zero"

@@ -6,11 +6,10 @@ import pytest
 
 from recompose.errors import PlanError
 from recompose.papers.declaration import Variant, declared_variants, load_paper
-from recompose.params import Params, parse_params
+from recompose.params import Params
 from recompose.plan import Plan, Planner, Recipe, TrackPlan
-from recompose.tracks import FORMS
 from recompose.tracks.czsl import CZSL
-from tests.configuration import params_text
+from tests.configuration import params_text, parse_params
 from tests.errors import raises
 
 SHAPES = "shapes-pairs"
@@ -29,7 +28,7 @@ VARIANTS = {
 
 
 def params_of(profile: str, *edits: str) -> Params:
-    return parse_params(params_text(profile), FORMS, edits=edits)
+    return parse_params(params_text(profile), edits=edits)
 
 
 def planned(profile: str, *edits: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:

@@ -3,17 +3,16 @@
 import pytest
 
 from recompose.papers.declaration import declared_variants
-from recompose.params import parse_params
 from recompose.plan import Plan, Planner
-from recompose.tracks import FORMS, TRACKS
-from tests.configuration import params_text
+from recompose.tracks import TRACKS
+from tests.configuration import params_text, parse_params
 
 TEXT = params_text()
 
 
 def precisions(*edits: str) -> dict[str, set[str]]:
     """Method -> the precision of its runs, and whether their settings name it, too."""
-    params = parse_params(TEXT, FORMS, edits=edits)
+    params = parse_params(TEXT, edits=edits)
     plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), declared_variants("czsl"))})
     actual: dict[str, set[str]] = {}
     for run in plan.of("runs"):
@@ -23,7 +22,7 @@ def precisions(*edits: str) -> dict[str, set[str]]:
 
 
 def digests(*edits: str) -> set[str]:
-    params = parse_params(TEXT, FORMS, edits=edits)
+    params = parse_params(TEXT, edits=edits)
     plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), declared_variants("czsl"))})
     return {run.digest for run in plan.of("runs")}
 

@@ -7,11 +7,9 @@ from typing import Any, get_args
 import pytest
 
 from recompose.errors import ParamsError
-from recompose.params import parse_params
-from recompose.tracks import FORMS
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, DataSet
 from recompose.tracks.gzsl.params import Gzsl
-from tests.configuration import params_text
+from tests.configuration import params_text, parse_params
 from tests.errors import raises
 
 PUBLIC = ("cub", "sun", "awa2")
@@ -19,7 +17,7 @@ PUBLIC = ("cub", "sun", "awa2")
 
 @pytest.fixture(scope="module")
 def section() -> Gzsl:
-    tracks = parse_params(params_text("paper"), FORMS).tracks
+    tracks = parse_params(params_text("paper")).tracks
     assert isinstance(tracks["gzsl"], Gzsl)
     return tracks["gzsl"]
 
@@ -39,7 +37,7 @@ def test_an_adapter_is_named_as_its_settings_say() -> None:
 
 
 def chosen(section: Gzsl, method: str, dataset: str, *names: str) -> Any:
-    value: Any = section.settings(method, dataset)
+    value: Any = section.settings(method, dataset).document()
     for name in names:
         value = value[name]
     return value
@@ -84,5 +82,5 @@ def test_no_epoch_is_chosen_by_the_test_unless_asked_for(section: Gzsl) -> None:
 def test_crest_without_both_transformers_is_a_mistake(section: Gzsl) -> None:
     without = {"components": {"vgt": False, "agt": False}}
     with raises(ParamsError):
-        section.settings("crest", "cub", without)
-    assert section.settings("crest", "cub", {"components": {"agt": False}})["components"]["vgt"]
+        section.settings("crest", "cub", without).document()
+    assert section.settings("crest", "cub", {"components": {"agt": False}}).document()["components"]["vgt"]

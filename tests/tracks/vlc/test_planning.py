@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from recompose.papers.declaration import Variant
-from recompose.params import parse_params
 from recompose.plan import Plan, Planner, Recipe
-from recompose.tracks import FORMS, TRACKS
-from tests.configuration import params_text
+from recompose.tracks import TRACKS
+from tests.configuration import params_text, parse_params
 
 CORPORA = ["laion-coco-100k", "coco-100k"]
 SUITES = ["sugarcrepe", "coco"]
@@ -42,7 +41,7 @@ TEXT = params_text("drawn", PROFILES)
 
 def plan_of(profile: str, variants: dict[str, Variant] | None = None, *edits: str) -> Plan:
     """The plan of the one track, with these variants and none that papers declare."""
-    params = parse_params(TEXT, FORMS, profile=profile, edits=edits)
+    params = parse_params(TEXT, profile=profile, edits=edits)
     return Plan({"vlc": TRACKS["vlc"].plan(params, Planner(params), variants or {})})
 
 
@@ -217,6 +216,6 @@ def test_how_tracks_and_papers_are_declared_is_no_part_of_what_runs_and_evaluati
 def test_mirrors_of_archives_and_weights_change_nothing() -> None:
     edited = TEXT.replace("https://huggingface.co/", "https://mirror.example/")
     assert edited != TEXT
-    params = parse_params(edited, FORMS, profile="published")
+    params = parse_params(edited, profile="published")
     plan = Plan({"vlc": TRACKS["vlc"].plan(params, Planner(params), {})})
     assert digests(list(plan.recipes)) == digests(list(plan_of("published").recipes))

@@ -3,10 +3,8 @@
 import json
 from pathlib import Path
 
-from yaml import YAMLError
-
 from recompose.errors import ProgramError
-from recompose.params.reading import read
+from recompose.params.documents import read_document
 from recompose.programs import dvc
 from recompose.report.findings import AuditReport, Finding
 
@@ -42,9 +40,9 @@ def check_lock(root: Path) -> AuditReport:
 def _paths(root: Path) -> set[str]:
     """Return the reports that the lock covers, which are one profile's; nothing where it cannot be read."""
     try:
-        stages = read((root / LOCK).read_text(encoding="utf-8"))["stages"]
+        stages = read_document((root / LOCK).read_text(encoding="utf-8"), LOCK)["stages"]
         return {out["path"] for stage in STAGES for out in stages[stage]["outs"]}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, YAMLError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return set()
 
 

@@ -148,10 +148,9 @@ class PairRuns(Runs):
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         entry = METHODS[variant.method]
         settings = self.settings(name, variant, data)
-        training = settings.pop("training", None)
         document: dict[str, object] = {
             "class": entry.class_path,
-            "settings": settings,
+            "settings": settings.document("training"),
             "seed": seed,
             "feasibility": None,
             "save": list(variant.save),
@@ -162,16 +161,14 @@ class PairRuns(Runs):
             needs |= self._towers(variant, data)
             document["feasibility"], words = self._feasibility()
             needs |= words
-        if training:
+        if settings.training_class:
             needs["run"] = self.run_of(name, variant, data, seed)
         code = fingerprint([*entry.modules, EVALUATION])
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        settings = self.settings(name, variant, data)
-        settings.pop("scoring", None)
         needs = {"data": data, **self._towers(variant, data)}
-        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
+        return self.trained_run(name, variant, data, seed, self.settings(name, variant, data), needs, TRAINING)
 
     def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
         backbone = self.planner.backbone(str(self.backbone_name(variant)))

@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from recompose.params.mistakes import Place, Problem, unknown_name
+from recompose.params.documents import Place
+from recompose.params.mistakes import Problem, unknown_name
 from recompose.params.schema import TrackForm
 from recompose.params.sections import Archive, Backbone, Clip, Count, Distinct, Name, Section
 from recompose.params.track import TrackChoice, TrackSection, methods_section
@@ -64,8 +65,4 @@ def _no_clip(place: Place, name: str, backbones: Mapping[str, Backbone]) -> list
     return unknown_name(place, name, clips)
 
 
-def _problems(section: Czsl, choice: CzslChoice | None, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
-    return section.problems() if choice is None else choice.problems(section, backbones)
-
-
-FORM = TrackForm(Czsl, CzslChoice, _problems)
+FORM = TrackForm(Czsl, CzslChoice)

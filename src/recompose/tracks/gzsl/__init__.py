@@ -5,7 +5,7 @@ not show.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from recompose.exhibits.metric import Metric
 from recompose.files import read_json
@@ -114,11 +114,9 @@ class ClassRuns(Runs):
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         entry = METHODS[variant.method]
-        settings = self.settings(name, variant, data)
-        settings.pop("training")
         document = {
             "class": entry.class_path,
-            "settings": settings,
+            "settings": self.settings(name, variant, data).document("training"),
             "seed": seed,
             "threads": self.params.chosen.trainer.threads,
             "save": list(variant.save),
@@ -128,11 +126,10 @@ class ClassRuns(Runs):
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        settings = self.settings(name, variant, data)
-        if settings["training"]["selection"] == "validation":
-            settings.pop("scoring")  # validation chooses an epoch at its own best bias
+        settings: Any = self.settings(name, variant, data)
         needs = {"data": data, "grids": self._grids(data)}
-        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
+        scoring = settings.training.selection != "validation"  # which chooses an epoch at its own best bias
+        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING, scoring)
 
     def _grids(self, data: Recipe) -> Recipe:
         published_grids = getattr(self.section.datasets[data.name], "grids", None)

@@ -44,8 +44,4 @@ class GzslChoice(TrackChoice):
         yield from unknown_name(("backbone",), self.backbone, backbones)
 
 
-def _problems(section: Gzsl, choice: GzslChoice | None, backbones: Collection[str]) -> Iterator[Problem]:
-    return section.problems() if choice is None else choice.problems(section, backbones)
-
-
-FORM = TrackForm(Gzsl, GzslChoice, _problems)
+FORM = TrackForm(Gzsl, GzslChoice)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 
 from recompose.errors import PlanError
 from recompose.exhibits.metric import Metric
-from recompose.files import Document
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params, Section
@@ -24,7 +23,6 @@ from recompose.tracks.vlc.catalogue import (
     CaptionAdapter,
     Corpus,
     PublishedSuite,
-    active_settings,
     suite_adapter,
 )
 from recompose.tracks.vlc.params import FORM, RESERVED, Vlc, VlcChoice
@@ -233,16 +231,11 @@ class _CaptionRuns(Runs):
     def backbone_name(self, variant: Variant) -> str | None:
         return self.choice.backbones()[variant.backbone]
 
-    def settings(self, name: str, variant: Variant, data: Recipe) -> Document:
-        return dict(active_settings(variant.method, super().settings(name, variant, data)))
-
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         entry = METHODS[variant.method]
-        settings = self.settings(name, variant, data)
-        settings.pop("training", None)
         document = {
             "class": entry.class_path,
-            "settings": settings,
+            "settings": self.settings(name, variant, data).document("training"),
             "threads": self.params.chosen.trainer.threads,
             "save": list(variant.save),
         }
@@ -254,11 +247,9 @@ class _CaptionRuns(Runs):
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        settings = self.settings(name, variant, data)
-        settings.pop("scoring")
         pixels = self.planner.pixels(data, self.choice.image_size)
         needs = {"data": data, "pixels": pixels, "backbone": self._backbone(variant)}
-        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
+        return self.trained_run(name, variant, data, seed, self.settings(name, variant, data), needs, TRAINING)
 
     def _backbone(self, variant: Variant) -> Recipe:
         return self.planner.backbone(str(self.backbone_name(variant)))

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, create_model
 
 from recompose.params.sections import Archive, Count, FileName, Section, Seed
-from recompose.tracks.building import Document, model_settings
 from recompose.tracks.catalogue import DataAdapter, Method
 from recompose.tracks.vlc.methods.ce_clip.settings import CeClipSettings
 from recompose.tracks.vlc.methods.clip.settings import UntunedClipSettings
@@ -26,18 +25,6 @@ METHODS = {
     "clip-cae": Method(f"{_METHODS}.clip_cae.model:ClipCae", ClipCaeSettings),
 }
 UNTRAINED = "clip"
-
-
-def active_settings(method: str, settings: Document) -> Document:
-    """Return a method's settings with None for the parts that it does not use.
-
-    Example:
-        >>> lora = {"lr": 2e-3, "rank": 4, "alpha": 1.0}
-        >>> active_settings("clip-ft", {"tuning": "full", "lora": lora, "scoring": {"alpha": 1.0}})
-        {'tuning': 'full', 'lora': None, 'scoring': {'alpha': 1.0}}
-    """
-    used = METHODS[method].settings_class.model_validate(model_settings(settings)).active()
-    return {**settings, **used.model_dump()}
 
 
 class ShapesCaptions(Section):

@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, get_args
 
 from pydantic import Field
 
-from recompose.params.mistakes import Place, Problem, unknown_name
+from recompose.params.documents import Place
+from recompose.params.mistakes import Problem, unknown_name
 from recompose.params.schema import TrackForm
 from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
 from recompose.params.track import TrackChoice, TrackSection, methods_section
@@ -95,8 +96,4 @@ class VlcChoice(TrackChoice):
                 earlier.append(adapter)
 
 
-def _problems(section: Vlc, choice: VlcChoice | None, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
-    return section.problems() if choice is None else choice.problems(section, backbones)
-
-
-FORM = TrackForm(Vlc, VlcChoice, _problems)
+FORM = TrackForm(Vlc, VlcChoice)

@@ -7,18 +7,16 @@ from typing import Any
 import pytest
 
 from recompose.backbones.clip import Backbone, outline
-from recompose.params import parse_params
-from recompose.tracks import FORMS
 from recompose.tracks.building import build_settings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.training.cost import count_at_paper_scale
 from recompose.training.resources import trainable
-from tests.configuration import params_text
+from tests.configuration import params_text, parse_params
 
 pytestmark = pytest.mark.slow
 
-SECTION = parse_params(params_text("paper"), FORMS).tracks["czsl"]
+SECTION = parse_params(params_text("paper")).tracks["czsl"]
 assert isinstance(SECTION, Czsl)
 SIZES = {"mit-states": (115, 245), "ut-zappos": (16, 12), "cgqa": (413, 674)}
 TRAINED = [name for name, entry in METHODS.items() if entry.needs_backbone and entry.needs_seed]
@@ -47,7 +45,7 @@ def names(count: int, what: str) -> list[str]:
 
 def new_model(backbone: Backbone, method: str, dataset: str) -> Any:
     states, objects = SIZES[dataset]
-    document = {"class": METHODS[method].class_path, "settings": SECTION.settings(method, dataset)}
+    document = {"class": METHODS[method].class_path, "settings": SECTION.settings(method, dataset).document()}
     return method_class(document)(backbone, names(states, "state"), names(objects, "object"), build_settings(document))
 
 

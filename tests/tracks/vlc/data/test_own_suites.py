@@ -9,15 +9,15 @@ from PIL import Image
 
 from recompose.data.content import raw_files, write_content
 from recompose.errors import DataError, ParamsError, PlanError
-from recompose.params import parse_params
 from recompose.plan import Plan, Planner
-from recompose.tracks import FORMS, TRACKS
+from recompose.tracks import TRACKS
 from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.catalogue import ITEMS, RETRIEVALS
 from recompose.tracks.vlc.suites.metric_values import check, metrics
 from recompose.tracks.vlc.suites.scores import Features, suite_scores
+from tests.configuration import parse_params
 from tests.conftest import ROOT
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import equal
@@ -71,7 +71,7 @@ def renamed(suite: Suite, name: str) -> Suite:
 
 @pytest.mark.slow
 def test_two_entries_of_one_adapter_are_planned_indexed_and_measured_under_their_names(tmp_path: Path) -> None:
-    params = parse_params(text_of(ENTRY, PROFILE), FORMS, profile="mine")
+    params = parse_params(text_of(ENTRY, PROFILE), profile="mine")
     plan = Plan({"vlc": TRACK.plan(params, Planner(params), {})})
     recipes = {recipe.name: recipe for recipe in plan.of("data") if recipe.name in ("sugarcrepe", "my-crepe")}
     assert len({recipe.digest for recipe in recipes.values()}) == 2
@@ -163,7 +163,7 @@ def test_a_mean_over_suites_leaves_out_other_names() -> None:
 )
 def test_a_wrong_entry_is_one_error_at_its_place(entry: str, place: str) -> None:
     with raises(ParamsError) as error:
-        parse_params(text_of(entry), FORMS)
+        parse_params(text_of(entry))
     assert error.value.place == place
 
 
@@ -172,7 +172,7 @@ def test_a_suite_under_the_name_of_another_is_refused() -> None:
         "    crepe: {adapter: crepe}", "    crepe: {adapter: sugarcrepe}"
     )
     with raises(ParamsError, place="vlc.suites.crepe"):
-        parse_params(text, FORMS)
+        parse_params(text)
 
 
 def test_synthetic_suites_go_with_other_names_and_not_with_published_ones() -> None:
@@ -180,14 +180,14 @@ def test_synthetic_suites_go_with_other_names_and_not_with_published_ones() -> N
     for suites, fits in (("[shapes-suites, my-crepe]", True), undrawn, ("[shapes-suites, sugarcrepe]", False)):
         edit = f"profiles.mine.vlc.suites={suites}"
         if fits:
-            assert parse_params(text_of(ENTRY, PROFILE), FORMS, edits=[edit])
+            assert parse_params(text_of(ENTRY, PROFILE), edits=[edit])
         else:
             with raises(ParamsError, place="profiles.mine.vlc.suites"):
-                parse_params(text_of(ENTRY, PROFILE), FORMS, edits=[edit])
+                parse_params(text_of(ENTRY, PROFILE), edits=[edit])
 
 
 def test_a_metric_of_a_suite_that_is_in_no_entry_is_refused() -> None:
-    params = parse_params(text_of(ENTRY, PROFILE), FORMS, profile="mine")
+    params = parse_params(text_of(ENTRY, PROFILE), profile="mine")
     for metric in ("test/comq", "test/sugarcreep/swap_obj", "test/my-crepe/swapobj"):
         with raises(PlanError, "unknown-metric", metric):
             TRACK.check_metric(metric, params)

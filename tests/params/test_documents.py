@@ -1,0 +1,113 @@
+"""YAML 1.2 as params.yaml has it: what a scalar means, and what is no document."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from recompose.errors import ParamsError
+from recompose.params.documents import MOST, read_document, read_written
+from tests.errors import raises
+
+TEXT = (Path(__file__).parents[2] / "params.yaml").read_text()
+
+
+def read(text: str) -> Any:
+    return read_document(text, "a.yaml")
+
+
+def by_ruamel(text: str) -> Any:
+    """What another reader of YAML 1.2 makes of it: the one that DVC reads params.yaml with."""
+    return YAML(typ="safe", pure=True).load(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-3", 0.001),
+        ("1E5", 100000.0),
+        ("5.", 5.0),
+        ("-.5", -0.5),
+        (".5e+3", 500.0),
+        (".inf", float("inf")),
+        ("010", 10),
+        ("0o17", 15),
+        ("0x1F", 31),
+        ("0b11", 3),
+        ("-5", -5),
+        ("1_000", 1000),
+        ("TRUE", True),
+        ("on", "on"),
+        ("no", "no"),
+        ("tRUE", "tRUE"),
+        ("~", None),
+        ("", None),
+        ("''", ""),
+        ("'1'", "1"),
+        ("1:30", "1:30"),
+        ("_1", "_1"),
+        (".", "."),
+        ("a: &x {k: 1}\nb: *x", {"a": {"k": 1}, "b": {"k": 1}}),
+    ],
+)
+def test_scalars_mean_what_yaml_1_2_says(text: str, value: Any) -> None:
+    assert read(text) == value == by_ruamel(text)
+    assert type(read(text)) is type(value)
+
+
+@pytest.mark.slow
+def test_the_parameters_are_what_another_reader_reads() -> None:
+    assert read(TEXT) == by_ruamel(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("a: 1\nb: 2\na: 3", 3), ("a: {b: 1,\n  b: 1}", 2), ("- {'a': 1, a: 1}", 1)]
+)
+def test_a_repeated_key_is_an_error_at_its_line(text: str, line: int) -> None:
+    with raises(ParamsError, "no-yaml", f"a.yaml:{line}") as error:
+        read(text)
+    assert "is repeated" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!!int abc",
+        "!!timestamp x",
+        "!!python/name:os.system ''",
+        "!!str 1",
+        "{!!str a: 1}",
+        "9" * 5000,
+        "? [1]\n: 2",
+        "a: *b",
+        "&a [*a]",
+        "a: [",
+        "---\na: 1\n---\nb: 1",
+    ],
+)
+def test_what_is_no_document_of_plain_values_is_an_error(text: str) -> None:
+    with raises(ParamsError, "no-yaml", "a.yaml:"):
+        read(text)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000])
+def test_a_text_that_is_nested_too_deep_is_no_crash(text: str) -> None:
+    with raises(ParamsError, "no-yaml"):
+        read(text)
+
+
+def test_aliases_share_no_parts_and_cannot_fill_the_memory() -> None:
+    document = read("a: &x [1]\nb: *x")
+    assert document["a"] == document["b"] and document["a"] is not document["b"]
+    text = "\n".join(["a0: &a0 [1, 1]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))])
+    with raises(ParamsError, "no-yaml") as error:
+        read(text)
+    assert str(MOST) in str(error.value)
+
+
+def test_every_value_has_its_line() -> None:
+    written = read_written("a:\n  b: 1\n  c:\n    - 2\n    - {d: 3}\n", "a.yaml")
+    places: list[tuple[str | int, ...]] = [(), ("a",), ("a", "b"), ("a", "c"), ("a", "c", 0), ("a", "c", 1, "d")]
+    assert [written.line_of(place) for place in places] == [1, 1, 2, 3, 4, 5]
+    assert written.line_of(("a", "c", "missing")) == 3
