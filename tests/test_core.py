@@ -20,7 +20,6 @@ WHOLE = ("pairs", "attr", "attribute", "captions")  # as a word between undersco
 ALLOWED = {
     # pairs of other things than a state and an object
     "backbones/clip.py": {"pairs"},
-    "provenance/diff.py": {"pairs"},
     "terminal/lineage.py": {"pairs"},
     "claims/verdicts.py": {"pairs"},  # of runs
     "cli.py": {"pairs"},  # in an example of a column

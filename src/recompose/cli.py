@@ -15,7 +15,7 @@ import typer
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
-from recompose.console import printable
+from recompose.console import print_json, printable
 from recompose.errors import DamagedError, ProgramError, RecomposeError, error_text
 from recompose.extras import missing_package
 from recompose.files import write_json, write_text
@@ -791,60 +791,32 @@ def downstream(
     as_json: JSON = False,
 ) -> None:
     """List the cells, figures and claims that depend on a run, an evaluation, a data set or a backbone."""
-    from recompose.provenance.downstream import downstream as find_downstream
+    from recompose.commands.downstream import downstream as find_downstream
+    from recompose.commands.downstream import show_downstream
     from recompose.report.published import PublishedLineage
-    from recompose.terminal.lineage import show_downstream
 
     work = _workspace()
     dependents = find_downstream(PublishedLineage.read(work.reports, work.declared), work.declared, run)
     if as_json:
-        print(json.dumps(to_jsonable_python(dependents), indent=2))
+        print_json(dependents)
     else:
         show_downstream(Console(), dependents)
 
 
 @app.command()
 def diff(
-    first: Annotated[
-        str, typer.Argument(help="A method or variant, a profile, a stored result; or an artifact, with --row.")
-    ],
-    second: Annotated[
-        str, typer.Argument(help="Another one of the same kind; or a git revision, after -- if it starts with -.")
-    ],
-    row: Annotated[str | None, typer.Option(help="The row of an artifact's cell, such as CSP.")] = None,
-    column: Annotated[str | None, typer.Option(help="The column of the cell.")] = None,
-    view: View = None,
+    first: Annotated[str, typer.Argument(help="A method or variant, a profile, or a stored result.")],
+    second: Annotated[str, typer.Argument(help="Another one of the same kind.")],
     as_json: JSON = False,
 ) -> None:
-    """Show the settings in which two methods or variants, two profiles or two stored results differ. With a row and a
-    column of an artifact: the changes of a number since a git revision, and of everything that it was made from.
-    """
-    if row is None and column is None and view is None:
-        from recompose.provenance.settings_difference import settings_difference
-        from recompose.terminal.settings import show_settings
+    """Show the settings in which two methods or variants, two profiles or two stored results differ."""
+    from recompose.commands.diff import settings_difference, show_settings
 
-        differences = settings_difference(_workspace(), first, second)
-        if as_json:
-            print(json.dumps(to_jsonable_python(differences), indent=2))
-        else:
-            show_settings(Console(), differences)
-        return
-    if row is None or column is None:
-        raise typer.BadParameter("a cell of an artifact has a row and a column: give --row and --column")
-    from recompose.provenance.artifact_names import find_artifact
-    from recompose.provenance.diff import diff as diff_cell
-    from recompose.terminal.lineage import show_diff
-
-    path = find_artifact(_workspace(), _given(first))
-    changes = diff_cell(path, second, row, column, view)
+    differences = settings_difference(_workspace(), first, second)
     if as_json:
-        print(
-            json.dumps(
-                to_jsonable_python(changes) | {"same_runs": changes.same_runs, "changed": changes.changed}, indent=2
-            )
-        )
+        print_json(differences)
     else:
-        show_diff(Console(), path, changes)
+        show_settings(Console(), differences)
 
 
 @data_app.command()

@@ -1,4 +1,4 @@
-"""The outputs of `recompose trace`, `downstream` and `diff`."""
+"""The output of `recompose trace --full`."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -12,8 +12,6 @@ from recompose.digest import short
 from recompose.exhibits.evidence import ClaimEvidence, ComparisonEvidence
 from recompose.files import Document
 from recompose.provenance.cell_place import place_text
-from recompose.provenance.diff import Diff
-from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
 from recompose.provenance.trace import TraceResult
 from recompose.records import BuildInfo, StableRecord, code_text, flat
 from recompose.workspace import Workspace
@@ -143,64 +141,3 @@ def _other_facts(work: Workspace, key: str, record: StableRecord, made: BuildInf
             "made": f"{made.started}, in {made.seconds} s{attempts}",
         }
     return lines
-
-
-def show_downstream(console: Console, origin: Downstream) -> None:
-    """Print the cells that a stored result reaches, as a tree of papers, artifacts and rows."""
-    tree = Tree(f"[bold]{escape_markup(origin.key)}[/bold]  {escape_markup(origin.title)} · {_reach_count(origin)}")
-    tree.add(f"[dim]digest[/dim] {escape_markup(origin.digest)}")
-    for paper in dict.fromkeys(reached.paper for reached in origin.reaches):
-        branch = tree.add(f"[bold]{escape_markup(paper)}[/bold]")
-        for reached in origin.reaches:
-            if reached.paper == paper:
-                _add_reached(branch, reached)
-    if origin.dependents:
-        branch = tree.add("these were made from it, so what they reach depends on it as well")
-        for dependent in origin.dependents:
-            branch.add(f"{escape_markup(dependent.key)}  {escape_markup(dependent.title)} · {_reach_count(dependent)}")
-    console.print(tree)
-
-
-def _add_reached(tree: Tree, reached: ReachedArtifact) -> None:
-    """Add an artifact with a line for each of its rows, in each view."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    for cell in reached.cells:
-        text = f"{escape_markup(cell.column)} [bold]{escape_markup(cell.text)}[/bold]"
-        rows.setdefault((cell.row, cell.view), []).append(text)
-    branch = tree.add(f"{escape_markup(reached.artifact)} [dim]{reached.kind}[/dim]")
-    for (row, view), cells in rows.items():
-        branch.add(f"{escape_markup(row)}{f' ({escape_markup(view)})' if view else ''}: {', '.join(cells)}")
-
-
-def show_diff(console: Console, path: Path, diff: Diff) -> None:
-    """Print the changes of a cell and of its sources, as a tree: value, kinds of changes, seeds, runs."""
-    before, after = diff.before, diff.after
-    place = " · ".join(escape_markup(part) for part in (str(path), after.row, after.column, after.view) if part)
-    tree = Tree(
-        f"[bold]{escape_markup(before.text)} → {escape_markup(after.text)}[/bold]  {place} · since "
-        f"{escape_markup(diff.revision)} "
-        f"({short(diff.commit)})"
-    )
-    if before.value is not None and after.value is not None:
-        change = after.value - before.value
-        tree.add(f"value {before.value:.4f} → {after.value:.4f}, {change:+.4f}")
-    if diff.same_runs:
-        tree.add("made by the same runs")
-    for line, titles in diff.changed.items():
-        scope = "" if len(titles) == len(diff.pairs) else f" ({'; '.join(titles)})"
-        tree.add(escape_markup(line + scope))
-    for sign, runs in (("removed", diff.removed), ("added", diff.added)):
-        for key, title in runs.items():
-            tree.add(f"[bold]{sign}[/bold] {escape_markup(title)}, {escape_markup(key)}")
-    if not diff.same_runs:
-        for pair in diff.pairs:
-            tree.add(
-                f"[dim]{escape_markup(pair.title)}: {escape_markup(pair.before)} → {escape_markup(pair.after)}[/dim]"
-            )
-    console.print(tree)
-
-
-def _reach_count(origin: Origin) -> str:
-    """Return the number of cells and artifacts that a result reaches."""
-    cells = sum(len(reached.cells) for reached in origin.reaches)
-    return f"{cells} cells of {len(origin.reaches)} artifacts" if cells else "no cell"

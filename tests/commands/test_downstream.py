@@ -10,13 +10,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.cli import app
+from recompose.commands.downstream import Origin, downstream, show_downstream
 from recompose.errors import DownstreamError
 from recompose.papers.declaration import load_paper
 from recompose.plan import Recipe
-from recompose.provenance.downstream import Downstream, downstream
 from recompose.report.lineage import Lineage
 from recompose.report.published import PublishedLineage
-from recompose.terminal.lineage import show_downstream
 from tests.configuration import write_params
 from tests.errors import raises
 from tests.provenance.invented import cell_of, record_of
@@ -79,7 +78,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 REACHED_BY = {name: {key for entry in cells for key in entry["made_from"]} for name, cells in CELLS.items()}
 
 
-def found(reports: Path, start: str) -> Downstream:
+def found(reports: Path, start: str) -> Origin:
     return downstream(PublishedLineage.read(reports, PAPERS), PAPERS, start)
 
 
@@ -92,7 +91,7 @@ def test_a_thing_reaches_exactly_the_cells_that_rest_on_it(reports: Path, recipe
         if REACHED[recipe.key] & {*entry["made_from"]}
     }
     listed = [
-        (each.paper, each.artifact, entry.view, entry.row, entry.column, entry.text)
+        (each.paper, each.artifact, *(entry[part] for part in ("view", "row", "column", "text")))
         for each in found(reports, recipe.digest[:8]).reaches
         for entry in each.cells
     ]
@@ -136,7 +135,7 @@ def test_an_unknown_start_names_the_nearest(reports: Path) -> None:
     wrong = OTHER.folder[:8] + "x"
     with raises(DownstreamError, "unknown-key", wrong) as error:
         found(reports, wrong)
-    assert OTHER.key in str(error.value)
+    assert OTHER.folder in str(error.value)
 
 
 def test_names_are_shown_as_they_are_and_on_their_line(reports: Path) -> None:
