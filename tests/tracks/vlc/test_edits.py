@@ -95,7 +95,6 @@ def test_an_edited_reader_of_a_suite_that_the_profile_lacks_changes_nothing(
         ("figures.holistic", set()),
         ("training", {"runs", "evaluations"}),
         ("losses", {"runs", "evaluations"}),
-        ("suites.harness", set()),
     ],
 )
 def test_an_edit_changes_what_its_code_can_move(tmp_path: Path, edit: Edit, module: str, expected: set[str]) -> None:
