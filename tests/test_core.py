@@ -28,7 +28,7 @@ ALLOWED = {
     "report/evaluated_items.py": {"captions"},
     "site/claims.py": {"pairs"},
     "site/items.py": {"pairs"},
-    "terminal/items.py": {"pairs"},
+    "commands/items.py": {"pairs"},
     "scaffolds/example_items.py": {"caption_"},  # of an item in the form of Winoground
     "data/archives.py": {"attr"},  # a field of zip files
 }

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from math import inf
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from pydantic_core import to_jsonable_python
@@ -18,7 +18,7 @@ from rich.console import Console
 from recompose.console import print_json, printable
 from recompose.errors import DamagedError, ProgramError, RecomposeError, error_text
 from recompose.extras import missing_package
-from recompose.files import write_json, write_text
+from recompose.files import write_json
 from recompose.interrupts import INTERRUPTED, end_at_once
 from recompose.papers.comparison import FOLDER as COMPARISONS
 from recompose.params.mistakes import nearest
@@ -30,6 +30,7 @@ from recompose.workspace import PROFILE, Workspace
 
 if TYPE_CHECKING:
     from recompose.harness.evaluation import Arrangement
+    from recompose.papers.declaration import Paper
 
 app = typer.Typer(
     help="Rebuild the tables and figures of papers, and trace every number to its runs.",
@@ -166,7 +167,9 @@ def make(
     if cell:
         if names:
             raise typer.BadParameter("--cell makes the results of one number: use it without names")
-        _make_cell(work, cell)
+        from recompose.commands.make import make_cell
+
+        make_cell(work, cell)
         return
     phases.make(work, closure(work.recipe(name) for name in names or []))
 
@@ -189,41 +192,19 @@ def _make_for_workflow(key: str, *, again: bool) -> None:
             recipe_file(work.results, recipe.key).unlink(missing_ok=True)
 
 
-def _make_cell(work: Workspace, text: str) -> None:
-    """Make what a cell needs, and print its value; nothing is discarded."""
-    from recompose import phases
-    from recompose.provenance.cell_place import CellPlace
-    from recompose.report.cells import cell_recipes, measured_cells
-    from recompose.report.published import PublishedLineage
-    from recompose.report.results import StoredResults
-    from recompose.terminal.cell import cell_text
-
-    place = CellPlace.parse(text, work)
-    paper = _one_of("paper", place.paper, {paper.name: paper for paper in work.papers})
-    _one_of(f"artifact of {place.paper}", place.artifact, paper.artifacts)
-    published = PublishedLineage.read(work.reports, [paper])
-    has_reports = place.name in published.lineages
-    reported = place.find(published.cells(place.name)) if has_reports else None
-    wanted = reported or place.find(measured_cells(StoredResults(work), paper, place.artifact))
-    be_quiet()
-    phases.make(work, closure(cell_recipes(work.plan, paper, wanted)))
-    cell = place.find(measured_cells(StoredResults(work), paper, place.artifact))
-    print(cell_text(place.name, cell, reported.text if reported else None))
-
-
 @app.command()
 def artifacts(
     name: Annotated[str, typer.Argument(help="A paper, such as msci, or one of its artifacts, such as msci/table-2.")],
 ) -> None:
     """Make the tables and figures of a paper, or one of them, from stored results; print its headline number."""
+    from recompose.commands.summary import headline_line
     from recompose.report.artifacts import make_artifacts
     from recompose.report.results import StoredResults
-    from recompose.terminal.summary import headline_line
 
     end_at_once()
     work = _workspace()
     paper, _, artifact = name.partition("/")
-    declared = _one_of("paper", paper, {candidate.name: candidate for candidate in work.papers})
+    declared = _paper(work, paper)
     artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
     names = [artifact] if artifact else list(declared.artifacts)
     make_artifacts(StoredResults(work), declared, names)
@@ -234,13 +215,13 @@ def artifacts(
 @app.command()
 def report() -> None:
     """Write the report site, its index for code hosts, and the metrics that DVC compares."""
+    from recompose.commands.summary import show_summary
     from recompose.provenance.audit import audit_artifacts
     from recompose.report.index import build_info_of, write_index
     from recompose.report.published import PublishedLineage
     from recompose.report.results import StoredResults
     from recompose.site.build import pages
     from recompose.site.document import Site
-    from recompose.terminal.summary import show_summary
 
     end_at_once()
     work = _workspace()
@@ -266,8 +247,8 @@ def parameters(
     print(json.dumps(json_schema(FORMS), indent=2) if schema else reference(FORMS))
 
 
-@app.command()
-def evaluate(
+@app.command("evaluate")
+def evaluate_model(
     model: Annotated[
         str,
         typer.Option(
@@ -339,9 +320,9 @@ def evaluate(
     """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
     results.json and the scores of all items. Leave out incomplete and broken suites, one line each, and then return 3.
     """
-    from recompose.harness import declared_suites, evaluate_model
+    from recompose.commands.evaluate import evaluate
+    from recompose.harness import declared_suites
     from recompose.harness.evaluation import EvaluationRequest
-    from recompose.terminal.evaluate import show_evaluation
 
     request = EvaluationRequest(
         model=model,
@@ -361,9 +342,7 @@ def evaluate(
         items=items,
         strict=strict,
     )
-    evaluation = evaluate_model(request)
-    show_evaluation(Console(), evaluation)
-    raise typer.Exit(LEFT_OUT if evaluation.left_out else 0)
+    raise typer.Exit(LEFT_OUT if evaluate(request) else 0)
 
 
 @app.command()
@@ -393,24 +372,11 @@ def items(
     """Show the worst items of a suite by their margins, with captions, scores, ties and categories, or where two models
     differ. Stored scores are read; no model is run.
     """
-    from recompose.harness.evaluated_items import item_sheet
-    from recompose.harness.item_page import items_page
-    from recompose.harness.items import DifferingItems, WorstItems
-    from recompose.terminal.items import items_document, show_items
+    from recompose.commands.items import ItemQuery, show_items
 
     _use_plugins()
-    sheet = item_sheet(Path.cwd(), _given(result), suite, data, seed)
-    other = item_sheet(Path.cwd(), _given(against), suite, data, seed) if against else None
-    if category:
-        sheet, other = sheet.within(category), other and other.within(category)
-    view = DifferingItems.of(sheet, other, worst) if other else WorstItems.of(sheet, worst)
-    if html:
-        write_text(html, items_page(view))
-        say(f"{html} is written")
-    if as_json:
-        print(json.dumps(items_document(view), indent=2, allow_nan=False))
-    else:
-        show_items(Console(), view)
+    query = ItemQuery(_given(result), suite, worst, category, against and _given(against), data, seed)
+    show_items(query, html, as_json=as_json)
 
 
 @app.command()
@@ -453,21 +419,12 @@ def compare(
     """Compare models item by item, from the stored scores of `recompose evaluate`: differences with intervals, tests
     that are corrected for the number of suites, and the smallest difference that a suite can show with its items.
     """
-    from recompose.harness.compare import compare as compare_models
+    from recompose.commands.compare import compare_models
     from recompose.harness.comparison import ComparisonRequest
-    from recompose.harness.comparison_files import comparison_document, write_comparison
-    from recompose.terminal.comparison import show_comparison
 
     _use_plugins()
     evaluations = tuple(Path(*_started, folder) for folder in folders)
-    comparison = compare_models(ComparisonRequest(evaluations, _names(suites), resamples))
-    files = write_comparison(comparison, out) if out else ()
-    if as_json:
-        print(json.dumps(comparison_document(comparison), indent=2))
-        return
-    show_comparison(Console(), comparison, parts=parts)
-    if files:
-        print(f"written: {', '.join(printable(str(path)) for path in files)}")
+    compare_models(ComparisonRequest(evaluations, _names(suites), resamples), out, parts=parts, as_json=as_json)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -480,9 +437,9 @@ def summary() -> None:
     """Summarize the reports in six lines: what was made, its cost, headline numbers, the state of the instrument, the
     audit, and the page to open.
     """
+    from recompose.commands.summary import show_summary
     from recompose.provenance.audit import audit_artifacts
     from recompose.report.published import PublishedLineage
-    from recompose.terminal.summary import show_summary
 
     work = _workspace()
     published = PublishedLineage.read(work.reports, work.papers)
@@ -528,7 +485,7 @@ def power(
     work = _workspace()
     papers = work.papers
     if paper:
-        papers = [_one_of("paper", paper, {candidate.name: candidate for candidate in papers})]
+        papers = [_paper(work, paper)]
     prices = price_claims(work, papers, claim, spread)
     if as_json:
         print(json.dumps(to_jsonable_python(prices), indent=2))
@@ -653,6 +610,9 @@ def trace(
 
 @app.command()
 def audit(
+    papers: Annotated[
+        list[str] | None, typer.Argument(help="Papers, such as msci. Default: all, and the page.")
+    ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Show all findings, and the cells of each artifact instead of each paper.")
     ] = False,
@@ -673,54 +633,18 @@ def audit(
     current parameters, code and inputs. Fail where something does not hold. Without results/, check what can be
     checked, and list what cannot.
     """
-    if against and release:
-        raise typer.BadParameter("--against compares numbers only: use it without --release")
+    from recompose.commands.against import show_against
+    from recompose.commands.audit import show_audit, show_release_audit
+
+    if release and (papers or against):
+        raise typer.BadParameter("--release checks an archive alone: use it without papers and --against")
     if release:
-        _audit_release(release, full=full, as_json=as_json)
+        raise typer.Exit(show_release_audit(release, full=full, as_json=as_json))
     work = _workspace()
+    chosen = [_paper(work, name) for name in papers or ()]
     if against:
-        from recompose.commands.against import compare, show_comparison
-
-        comparison = compare(work.reports, work.papers, against)
-        if as_json:
-            print(json.dumps(comparison.document(), indent=2))
-        else:
-            show_comparison(Console(), comparison)
-        raise typer.Exit(0 if comparison.is_same else 1)
-    _audit(work, full=full, as_json=as_json)
-
-
-def _audit(work: Workspace, *, full: bool, as_json: bool, is_release: bool = False) -> NoReturn:
-    """Audit a workspace, or an unpacked release."""
-    from recompose.provenance.audit import audit as audit_all
-    from recompose.provenance.audit import audit_document
-    from recompose.report.published import PublishedLineage
-    from recompose.terminal.audit import show_audit
-
-    papers = work.papers
-    published = PublishedLineage.read(work.reports, papers)
-    gc.freeze()  # lineages live to the end as well
-    audited = audit_all(work, papers, published)
-    if is_release:  # an archive has no remote, and nothing is made or restored in it
-        findings = [replace(finding, remedy="") for finding in audited.findings]
-        audited = replace(audited, remedy="", report=replace(audited.report, findings=findings))
-    if as_json:
-        print(json.dumps(audit_document(audited, published), indent=2))
-    else:
-        show_audit(Console(), audited, published, full=full)
-    raise typer.Exit(0 if audited.report.clean else 1)
-
-
-def _audit_release(archive: Path, *, full: bool, as_json: bool) -> NoReturn:
-    """Check the files of a release against their digests, and audit it with the parameters that it holds."""
-    from recompose.commands.release import open_release
-
-    with open_release(archive) as opened:
-        maker = printable(f"{opened.release.program}, commit {opened.release.commit}")
-        say(f"{opened.files} files match their SHA-256; made by {maker}")
-        say("a release holds scores; it does not hold the runs, features and images behind them")
-        os.environ[PROFILE] = opened.release.profile
-        _audit(Workspace(opened.root), full=full, as_json=as_json, is_release=True)
+        raise typer.Exit(show_against(work, chosen or work.papers, against, as_json=as_json))
+    raise typer.Exit(show_audit(work, chosen or work.papers, full=full, as_json=as_json))
 
 
 @app.command()
@@ -938,6 +862,10 @@ def _one_of(title: str, name: str, choices: dict[str, T]) -> T:
         there = nearest(name, choices) or f"; there is: {', '.join(choices)}"
         raise typer.BadParameter(f"no {title} '{name}' in this profile{there}")
     return choices[name]
+
+
+def _paper(work: Workspace, name: str) -> "Paper":
+    return _one_of("paper", name, {paper.name: paper for paper in work.papers})
 
 
 def _enter_project() -> None:

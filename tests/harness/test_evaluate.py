@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from recompose.backbones.clip import Backbone, build
 from recompose.backbones.compact import USED, VOCABULARY
 from recompose.cli import app
+from recompose.commands.evaluate import show_evaluation
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.harness import checkpoints, encoding
@@ -33,7 +34,6 @@ from recompose.harness.checkpoints import (
 )
 from recompose.harness.evaluate import device_of, evaluate, precision_of
 from recompose.harness.evaluation import EvaluationRequest
-from recompose.terminal.evaluate import show_evaluation
 from recompose.tracks.vlc.data.formats import eqben
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.scores import read_scores

@@ -10,12 +10,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.cli import app
+from recompose.commands.audit import show_findings
 from recompose.provenance.audit import audit_document
 from recompose.records import StableRecord
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.lineage import MADE, Lineage, LineageCell, read_made, write_made
 from recompose.report.published import PublishedLineage
-from recompose.terminal.audit import show_audit
 from tests.conftest import Project
 from tests.provenance.worlds import MADE_FROM_EVALUATIONS, evaluations_of, replace_once
 
@@ -121,7 +121,7 @@ def test_a_deleted_evaluation_is_named_with_what_rests_on_it(root: Path, monkeyp
 def test_all_places_of_a_finding_are_shown_where_all_are_asked_for(full: bool) -> None:
     findings = [Finding("stale", f"reports/{number}", "was changed") for number in range(9)]
     file = io.StringIO()
-    show_audit(
+    show_findings(
         Console(file=file, width=200),
         Audit(AuditReport(findings), {}, {}, 0, 0, {}, {}),
         PublishedLineage({}),
@@ -169,7 +169,7 @@ def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_pa
     found = Audit(report, {name: {("measured", "", name, name): "current"}}, {}, 1, 0, {}, {})
     bytes_out = io.BytesIO()
     file = io.TextIOWrapper(bytes_out, encoding="utf-8")
-    show_audit(Console(file=file, width=200, force_terminal=False), found, published, full=True)
+    show_findings(Console(file=file, width=200, force_terminal=False), found, published, full=True)
     file.flush()
     plain = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name)
     lines = bytes_out.getvalue().decode().splitlines()
@@ -183,3 +183,19 @@ def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_pa
     ]
     assert lines[6].split() == [*plain.split(), "1"]
     assert json.loads(json.dumps(audit_document(found, published)))["findings"][0]["place"] == f"results/{name}"
+
+
+def test_an_edited_table_fails_the_audit_of_its_paper_alone_and_git_diff_comes_first(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = root / "reports/smoke/msci/table-2.md"
+    table.write_text(table.read_text() + "more\n")
+    monkeypatch.chdir(root)
+    done = CliRunner().invoke(app, ["audit", "msci", "--json"])
+    assert done.exit_code == 1
+    document = json.loads(done.stdout)
+    (finding,) = document["findings"]
+    assert (finding["state"], finding["place"]) == ("tampered", "reports/smoke/msci/table-2.md")
+    assert "git diff" in finding["remedy"].partition(";")[0]
+    assert all(name.startswith("msci/") for name in document["artifacts"])
+    assert CliRunner().invoke(app, ["audit", "duplex"]).exit_code == 0

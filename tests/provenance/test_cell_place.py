@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from recompose.commands.make import cell_text
 from recompose.errors import TraceError
 from recompose.exhibits.cells import Cell
 from recompose.provenance.cell_place import CellPlace, place_text
-from recompose.terminal.cell import cell_text
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.errors import raises

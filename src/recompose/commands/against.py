@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.console import pluralize, print_line
+from recompose.console import pluralize, print_json, print_line
 from recompose.errors import DiffError, LineageError, ProgramError
 from recompose.files import Document
 from recompose.metric_cache import COST as COST_PREFIX
@@ -27,6 +27,7 @@ from recompose.progress import printable
 from recompose.records import BuildInfo, LenientModel, StableRecord
 from recompose.report.differences import Chain, changes
 from recompose.report.lineage import MADE, SUFFIX, Lineage, parse_made, read_made
+from recompose.workspace import Workspace
 
 # from the mildest to the gravest
 WORDS = IDENTICAL, COST, LAST_DIGITS, WITHIN, DIFFERENT, MISSING_THEN, MISSING_NOW = (
@@ -357,6 +358,16 @@ def _machines(made: Mapping[str, BuildInfo]) -> list[str]:
     """Return the kinds of machines that computed runs and evaluations, the most frequent first."""
     builds = (build for key, build in made.items() if key.startswith(("runs/", "evaluations/")))
     return [text for text, _ in Counter(build.processor for build in builds).most_common()]
+
+
+def show_against(work: Workspace, papers: Iterable[Paper], revision: str, *, as_json: bool) -> int:
+    """Compare the reports with those at a revision, and print what differs; return the exit code."""
+    comparison = compare(work.reports, papers, revision)
+    if as_json:
+        print_json(comparison.document())
+    else:
+        show_comparison(Console(), comparison)
+    return 0 if comparison.is_same else 1
 
 
 def show_comparison(console: Console, comparison: Comparison) -> None:

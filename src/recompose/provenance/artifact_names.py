@@ -31,14 +31,14 @@ def find_artifact(work: Workspace, *names: str) -> Path:
         return path
     papers = {paper.name: paper for paper in work.papers}
     paper, _, artifact = str(path).partition("/")
-    name = _one_of(papers, paper, "paper", "unknown-paper")
+    name = one_of(papers, paper, "paper", "unknown-paper")
     declared = list(papers[name].artifacts)
     if not artifact:
         message = f"{name} has {len(declared)} artifacts; name one: {_listed(declared)}"
         raise TraceError(message, code="no-artifact", place=name)
     stem = lineage_path(Path(artifact)).name.removesuffix(SUFFIX)
     if not _has_lineage(work.reports / name / stem):  # a table of an earlier version may still lie there
-        _one_of(declared, stem, f"artifact of {name}", "unknown-artifact")
+        one_of(declared, stem, f"artifact of {name}", "unknown-artifact")
     return work.reports / name / artifact
 
 
@@ -60,7 +60,7 @@ def nearest_name(name: str, names: Iterable[str]) -> str | None:
     return spelled[nearest[0]] if nearest else None
 
 
-def _one_of(names: Iterable[str], given: str, title: str, code: str) -> str:
+def one_of(names: Iterable[str], given: str, title: str, code: str) -> str:
     """Return the name that equals what was given but for capitals."""
     spelled = {name.lower(): name for name in names}
     if given.lower() in spelled:

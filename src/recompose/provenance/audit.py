@@ -81,7 +81,7 @@ def audit(
     *,
     drawing: bool = True,
 ) -> Audit:
-    """Check every artifact, every byte that it was made from, and the index of the reports; compare the reports with
+    """Check every artifact and every byte that it was made from; of all papers, also the index of the reports, and
     dvc.lock where no results are stored.
 
     Args:
@@ -92,14 +92,16 @@ def audit(
     """
     published = published or PublishedLineage.read(work.reports, papers)
     checks = _Checks.of(work, papers, published, reading=True)
-    index = check_index(work, papers, published, checks.audit())  # the page shows an audit without drawings
+    is_whole = len(papers) == len(work.papers)
+    # the page shows an audit without drawings
+    index = check_index(work, papers, published, checks.audit()) if is_whole else AuditReport()
     if drawing:
         say("audit: drawing figures again", detail=True)
         for check in checks.artifacts.values():
             check.draw_again()
     whole = checks.audit()
     whole.report.add(index)
-    if not work.plan.of("evaluations") or not any(map(work.store.is_complete, work.plan.of("evaluations"))):
+    if is_whole and not any(map(work.store.is_complete, work.plan.of("evaluations"))):
         whole.report.add(check_lock(work.root))
     if any("uncommitted" in states.values() for states in whole.states.values()):
         whole.report.add(_check_git(work))

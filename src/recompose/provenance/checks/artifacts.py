@@ -14,7 +14,7 @@ from recompose.exhibits.cells import Table
 from recompose.metric_cache import COST
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import recipe_of
-from recompose.provenance.checks import REMAKE
+from recompose.provenance.checks import INSPECT, REMAKE
 from recompose.provenance.checks.recorded import Recorded
 from recompose.provenance.checks.stored import StoredCheck
 from recompose.report.findings import AuditReport, Finding, Key
@@ -128,7 +128,7 @@ class ArtifactCheck:
         for key in self.lineage.records:
             for why in self.evaluator.record_conflicts(self._place, key):
                 place, _, problem = why.partition(" ")
-                self._add_finding("tampered", place, problem, REMAKE, key)
+                self._add_finding("tampered", place, problem, INSPECT, key)
         for caveat in self.evaluator.caveats(self._place):
             self._add_finding(caveat.state, self._place, caveat.why, REMEDIES[caveat.state], *caveat.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
@@ -226,7 +226,7 @@ class ArtifactCheck:
     def _check_file(self, path: Path, due: str | None) -> None:
         """Compare a file with what was written, and with what the current code would write."""
         if not self._is_unchanged(path):
-            self._add_finding("tampered", self._relative(path), "was changed since it was written", REMAKE)
+            self._add_finding("tampered", self._relative(path), "was changed since it was written", INSPECT)
         elif due is not None and path.read_text(encoding="utf-8") != due:
             self._add_finding(
                 "stale", self._relative(path), "the current code or declaration gives another file", REMAKE
@@ -265,7 +265,7 @@ class ArtifactCheck:
 
     def _blame_file(self, path: Path, why: str) -> set[Key]:
         """Record that a table cannot be read; return the keys of all its cells."""
-        self._add_finding("tampered", self._relative(path), why, REMAKE)
+        self._add_finding("tampered", self._relative(path), why, INSPECT)
         self._worsen_all("tampered", f"{self._relative(path)} {why}")
         return set(self._cells)
 
@@ -303,7 +303,7 @@ class ArtifactCheck:
         why = f"shows {_text(in_file, expected)}; {says} {_text(expected, in_file)}"
         if key in self._cells and not is_stale:
             self._worsen(key, "tampered", f"{self._relative(path)} {why}")
-        self._add_finding("stale" if is_stale else "tampered", place, why, REMAKE)
+        self._add_finding(*(("stale", place, why, REMAKE) if is_stale else ("tampered", place, why, INSPECT)))
 
     def _agrees_with_lineage(self, key: Key, in_file: dict[str, str] | None, due: dict[str, str] | None) -> bool:
         """Return true where a cell that differs from the current code's has the same value, or exists on one side only,
@@ -322,13 +322,13 @@ class ArtifactCheck:
             if why := _disagreement(self._cells.get(key), due.get(key)):
                 place = " · ".join(part for part in (self._relative(self._paths[-1]), key[2], key[3], key[1]) if part)
                 self._worsen(key, "tampered", f"{self._relative(self._paths[-1])}: {why}")
-                self._add_finding("tampered", place, why, REMAKE)
+                self._add_finding("tampered", place, why, INSPECT)
 
     def _check_figure(self) -> None:
         """Compare a figure's drawings, and the numbers beside them, with what was written."""
         for path in self._paths[:-1]:
             if path.is_file() and not self._is_unchanged(path):
-                self._add_finding("tampered", self._relative(path), "was changed since it was written", REMAKE)
+                self._add_finding("tampered", self._relative(path), "was changed since it was written", INSPECT)
         if not self._can_be_drawn:
             self._mark_undrawn()
 
@@ -368,7 +368,7 @@ class ArtifactCheck:
             return
         why = _first_line(in_file, due)
         self._worsen_all("tampered", f"{self._relative(path)}: {why}")
-        self._add_finding("tampered", self._relative(path), why, REMAKE)
+        self._add_finding("tampered", self._relative(path), why, INSPECT)
 
 
 def cells_in(text: str) -> dict[Key, dict[str, str]]:

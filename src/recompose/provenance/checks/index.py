@@ -3,7 +3,7 @@
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, LineageError
 from recompose.papers.declaration import Paper
-from recompose.provenance.checks import REMAKE
+from recompose.provenance.checks import INSPECT, REMAKE
 from recompose.provenance.checks.recorded import Audited
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.index import index_texts
@@ -23,12 +23,12 @@ def check_index(work: Workspace, papers: list[Paper], published: PublishedLineag
         report.findings.append(Finding("incomplete", f"{work.reports_place}/{INDEX}", "is missing", REMAKE))
         return report
     except LineageError as error:
-        report.findings.append(Finding("tampered", f"{work.reports_place}/{INDEX}", str(error), REMAKE))
+        report.findings.append(Finding("tampered", f"{work.reports_place}/{INDEX}", str(error), INSPECT))
         return report
     if not (work.reports / MADE).is_file():
         report.findings.append(Finding("incomplete", f"{work.reports_place}/{MADE}", "is missing", REMAKE))
     elif published.records and not published.made:
-        report.findings.append(Finding("tampered", f"{work.reports_place}/{MADE}", "cannot be read", REMAKE))
+        report.findings.append(Finding("tampered", f"{work.reports_place}/{MADE}", "cannot be read", INSPECT))
     due = _due(work, papers, published, audited, report)
     for name in dict.fromkeys([*written, *due]):
         report.findings += _check(work, name, written.get(name), due.get(name))
@@ -62,7 +62,7 @@ def _check(work: Workspace, name: str, written: str | None, due: str | None) -> 
     if not path.is_file():
         return [Finding("incomplete", place, "is missing", REMAKE)]
     if sha256_file(path) != written:
-        return [Finding("tampered", place, "was changed since it was written", REMAKE)]
+        return [Finding("tampered", place, "was changed since it was written", INSPECT)]
     if due is not None and path.read_text(encoding="utf-8") != due:
         return [Finding("stale", place, "artifacts, parameters, or the code that writes it, changed since", REMAKE)]
     return []

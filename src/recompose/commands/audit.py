@@ -1,18 +1,25 @@
-"""The output of `recompose audit`."""
+"""`recompose audit`: the findings, with their remedies, and the number of cells by state."""
 
+import gc
+import os
 from collections import Counter
+from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.console import pluralize, print_line, state_colour
-from recompose.progress import printable
-from recompose.provenance.audit import reach
+from recompose.commands.release import open_release
+from recompose.console import pluralize, print_json, print_line, state_colour
+from recompose.papers.declaration import Paper
+from recompose.progress import printable, say
+from recompose.provenance.audit import audit, audit_document, reach
 from recompose.report.findings import Audit, Finding
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import CURRENT, STATES, UNCHECKED, absence
+from recompose.workspace import PROFILE, Workspace
 
 GROUPS = 4  # kinds of findings that are shown on one screen
 FEW, NAMED = 2, 6  # places of a finding, and unchecked parts, that are named
@@ -23,17 +30,55 @@ WORDS = {
 }
 
 
-def show_audit(console: Console, audit: Audit, published: PublishedLineage, *, full: bool = False) -> None:
+def show_audit(work: Workspace, papers: list[Paper], *, full: bool, as_json: bool) -> int:
+    """Audit papers, and print what was found; return the exit code.
+
+    Args:
+        work: the workspace.
+        papers: the papers; the page is checked if these are all.
+        full: show all findings, and the cells of each artifact instead of each paper.
+        as_json: print JSON.
+    """
+    published = PublishedLineage.read(work.reports, papers)
+    gc.freeze()  # lineages live to the end as well
+    return _show(audit(work, papers, published), published, full=full, as_json=as_json)
+
+
+def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
+    """Check the files of a release, and audit it with the parameters that it holds; return the exit code."""
+    with open_release(archive) as opened:
+        maker = f"{opened.release.program}, commit {opened.release.commit}"
+        say(f"{opened.files} files match their SHA-256; made by {maker}")
+        say("a release holds scores; it does not hold the runs, features and images behind them")
+        os.environ[PROFILE] = opened.release.profile
+        work = Workspace(opened.root)
+        published = PublishedLineage.read(work.reports, work.papers)
+        audited = audit(work, work.papers, published)
+        # an archive has no remote, and nothing is made or restored in it
+        findings = [replace(finding, remedy="") for finding in audited.findings]
+        audited = replace(audited, remedy="", report=replace(audited.report, findings=findings))
+        return _show(audited, published, full=full, as_json=as_json)
+
+
+def _show(audited: Audit, published: PublishedLineage, *, full: bool, as_json: bool) -> int:
+    if as_json:
+        print_json(audit_document(audited, published))
+    else:
+        show_findings(Console(), audited, published, full=full)
+    return 0 if audited.report.clean else 1
+
+
+def show_findings(console: Console, audited: Audit, published: PublishedLineage, *, full: bool = False) -> None:
     """Print the findings with reasons, the unchecked parts, and the number of cells by state.
 
     Args:
         console: the terminal.
-        audit: the audit.
+        audited: the audit.
         published: the lineage of the reports.
         full: true for all findings, and for a row of each artifact instead of each paper.
     """
     order = {state: place for place, state in enumerate(STATES)}
-    findings = sorted(audit.findings, key=lambda finding: (order[finding.state], finding.why, finding.remedy))
+    findings = sorted(audited.findings, key=lambda finding: (order[finding.state], finding.why, finding.remedy))
     groups = [
         (reason, list(group))
         for reason, group in groupby(findings, key=lambda finding: (finding.state, finding.why, finding.remedy))
@@ -45,27 +90,27 @@ def show_audit(console: Console, audit: Audit, published: PublishedLineage, *, f
             print_line(console, (f"    remedy: {remedy}", "dim"))
     if len(groups) > GROUPS and not full:
         print_line(console, f"and findings of {len(groups) - GROUPS} more kinds (--full names them)")
-    if audit.report.unchecked:
-        print_line(console, ("not checked", "bold"), f": {len(audit.report.unchecked)}")
+    if audited.report.unchecked:
+        print_line(console, ("not checked", "bold"), f": {len(audited.report.unchecked)}")
         texts = [
-            *_absent_texts(audit, published, full=full),
-            *((text, "") for text in _unchecked_texts(audit, published)),
+            *_absent_texts(audited, published, full=full),
+            *((text, "") for text in _unchecked_texts(audited, published)),
         ]
         _show_places(console, texts, len(texts) if full else NAMED)
-        if audit.remedy:
-            print_line(console, (f"    remedy: {audit.remedy}", "dim"))
-    for text in audit.pulled:
+        if audited.remedy:
+            print_line(console, (f"    remedy: {audited.remedy}", "dim"))
+    for text in audited.pulled:
         print_line(console, text)
-    console.print(_table(audit, full=full))
-    if any(map(audit.from_scores, audit.states)):
+    console.print(_table(audited, full=full))
+    if any(map(audited.from_scores, audited.states)):
         for word, meaning in WORDS.items():
             print_line(console, f"{word}: {meaning}")
-    print_line(console, *_verdict(audit))
+    print_line(console, *_verdict(audited))
 
 
-def _absent_texts(audit: Audit, published: PublishedLineage, *, full: bool) -> list[tuple[str, str]]:
+def _absent_texts(audited: Audit, published: PublishedLineage, *, full: bool) -> list[tuple[str, str]]:
     """Return the absent results: each with the cells that rest on it where they are few, otherwise counted by kind."""
-    absent = {key: text for key in published.records if (text := absence(key)) in audit.report.unchecked}
+    absent = {key: text for key in published.records if (text := absence(key)) in audited.report.unchecked}
     if full or (len(absent) <= NAMED and len(absent) < len(published.records)):
         return [
             (text, _reach_note({name: len(cells) for name, cells in published.reach(key).items()}))
@@ -76,11 +121,11 @@ def _absent_texts(audit: Audit, published: PublishedLineage, *, full: bool) -> l
     return [(f"{len(absent)} results are not on this disk: {counts} (--full names them)", "")]
 
 
-def _unchecked_texts(audit: Audit, published: PublishedLineage) -> list[str]:
+def _unchecked_texts(audited: Audit, published: PublishedLineage) -> list[str]:
     """Return the unchecked parts except for absent results, with the number that share a reason."""
     absent = {absence(key) for key in published.records}
     reasons: dict[str, list[str]] = {}
-    for text in audit.report.unchecked:
+    for text in audited.report.unchecked:
         if text not in absent:
             place, separator, reason = text.partition(": ")
             reasons.setdefault(reason if separator else text, []).append(place)
@@ -113,14 +158,14 @@ def _show_places(console: Console, places: list[tuple[str, str]], most: int) -> 
         print_line(console, f"    and {len(places) - most} more (--full names them)")
 
 
-def _table(audit: Audit, *, full: bool) -> Table:
+def _table(audited: Audit, *, full: bool) -> Table:
     """Return the number of measured cells by state, for each paper or artifact that has any, and in total.
 
     Unchecked cells that follow from scores stand in a column of their own.
     """
     rows: dict[str, Counter[str]] = {}
-    for name in audit.states:
-        rows.setdefault(name if full else name.partition("/")[0], Counter()).update(_counts(audit, name))
+    for name in audited.states:
+        rows.setdefault(name if full else name.partition("/")[0], Counter()).update(_counts(audited, name))
     total = sum(rows.values(), Counter[str]())
     words = [word for word in (CURRENT, FROM_SCORES, *reversed(STATES[:-1])) if word == CURRENT or total[word]]
     table = Table(box=None)
@@ -134,24 +179,23 @@ def _table(audit: Audit, *, full: bool) -> Table:
     return table
 
 
-def _counts(audit: Audit, artifact: str) -> Counter[str]:
+def _counts(audited: Audit, artifact: str) -> Counter[str]:
     """Return the number of an artifact's cells by state, those from scores apart from other unchecked ones."""
-    states, from_scores = Counter(audit.states[artifact].values()), audit.from_scores(artifact)
+    states, from_scores = Counter(audited.states[artifact].values()), audited.from_scores(artifact)
     return states + Counter({FROM_SCORES: from_scores}) - Counter({UNCHECKED: from_scores})
 
 
-def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
-    runs = (
-        f"{audit.recomputed} of {audit.evaluations} evaluations recomputed from their scores, {audit.files} files read"
-    )
-    if audit.report.clean and not audit.report.unchecked:
+def _verdict(audited: Audit) -> list[str | tuple[str, str]]:
+    evaluations = f"{audited.recomputed} of {audited.evaluations} evaluations"
+    runs = f"{evaluations} recomputed from their scores, {audited.files} files read"
+    if audited.report.clean and not audited.report.unchecked:
         return [("clean", "bold green"), f": everything in the reports follows from its runs; {runs}"]
-    if audit.report.clean and 0 < audit.recomputed == audit.evaluations:
-        count, numbers = sum(map(len, audit.compared.values())), audit.report.cells.total()
+    if audited.report.clean and 0 < audited.recomputed == audited.evaluations:
+        count, numbers = sum(map(len, audited.compared.values())), audited.report.cells.total()
         text = f": {count:,} of {numbers:,} numbers were computed again and are equal; {runs}"
         return [("clean as far as scores show", "bold green"), text]
-    if audit.report.clean:
+    if audited.report.clean:
         return [("nothing found", "bold"), f", but some parts could not be checked, see above; {runs}"]
-    by_state = Counter(finding.state for finding in audit.findings)
+    by_state = Counter(finding.state for finding in audited.findings)
     counts = ", ".join(f"{by_state[state]} {state}" for state in STATES if by_state[state])
     return [("not clean", "bold red"), f": findings: {counts}; {runs}"]

@@ -1,4 +1,4 @@
-"""The output of `recompose evaluate`."""
+"""`recompose evaluate`: any CLIP on suites of images and texts."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -7,10 +7,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.harness.evaluation import EvaluationRow, EvaluationSummary
+from recompose.harness import evaluate_model
+from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.progress import printable
 
 DEEPEST = 2  # parts of a name that the table shows, such as suite/set; deeper numbers are in the files
+
+
+def evaluate(request: EvaluationRequest) -> int:
+    """Evaluate a model, and print a table; return the number of suites that were left out."""
+    evaluation = evaluate_model(request)
+    show_evaluation(Console(), evaluation)
+    return len(evaluation.left_out)
 
 
 def show_evaluation(console: Console, evaluation: EvaluationSummary) -> None:

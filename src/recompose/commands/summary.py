@@ -1,4 +1,4 @@
-"""A summary of a finished workflow in six lines."""
+"""`recompose summary`: a finished workflow in six lines."""
 
 from rich.console import Console
 from rich.text import Text

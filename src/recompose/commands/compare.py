@@ -1,22 +1,36 @@
-"""The output of `recompose compare`."""
+"""`recompose compare`: models item by item, from their stored scores."""
 
 from collections.abc import Iterable
 from itertools import groupby
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.console import pluralize
-from recompose.harness.comparison import ComparisonRow, ComparisonSummary
-from recompose.harness.comparison_files import EXPLANATION, HEADINGS, cell_texts
+from recompose.console import pluralize, print_json
+from recompose.harness.compare import compare
+from recompose.harness.comparison import ComparisonRequest, ComparisonRow, ComparisonSummary
+from recompose.harness.comparison_files import EXPLANATION, HEADINGS, cell_texts, comparison_document, write_comparison
 from recompose.progress import printable
 
 WIDTH = 110  # characters; where the terminal is narrower, it wraps
 COLOURS = {"higher": "green", "lower": "red", "undecided": "dim"}
 
 
-def show_comparison(console: Console, comparison: ComparisonSummary, *, parts: bool) -> None:
+def compare_models(request: ComparisonRequest, out: Path | None, *, parts: bool, as_json: bool) -> None:
+    """Compare evaluations, and print a table for each model; write the table and a figure if there is a folder."""
+    comparison = compare(request)
+    files = write_comparison(comparison, out) if out else ()
+    if as_json:
+        print_json(comparison_document(comparison))
+        return
+    show_table(Console(), comparison, parts=parts)
+    if files:
+        print(f"written: {', '.join(printable(str(path)) for path in files)}")
+
+
+def show_table(console: Console, comparison: ComparisonSummary, *, parts: bool) -> None:
     """Print a table for each model that is compared with the baseline, and notes.
 
     Args:

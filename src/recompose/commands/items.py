@@ -1,19 +1,59 @@
-"""The output of `recompose items`."""
+"""`recompose items`: the worst items of a suite, or those that only one of two results has right."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.console import pluralize, printable
-from recompose.files import Document
+from recompose.console import pluralize, print_json, printable
+from recompose.files import Document, write_text
+from recompose.harness.evaluated_items import item_sheet
+from recompose.harness.item_page import items_page
 from recompose.harness.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ItemView, WorstItems
+from recompose.progress import say
 
 TRUE = "* "  # before a pair that belongs together
 
 
-def show_items(console: Console, view: ItemView) -> None:
+@dataclass(frozen=True)
+class ItemQuery:
+    """The items that are asked for."""
+
+    result: str  # a folder of an evaluation, the start of a digest, or <profile>/<method>
+    suite: str
+    worst: int  # the number of items
+    category: str | None  # the only one, with those below it
+    against: str | None  # another result
+    data: Path  # the raw files of suites
+    seed: int | None  # of a profile's method
+
+
+def show_items(query: ItemQuery, html: Path | None, *, as_json: bool) -> None:
+    """Print items, and write their page if there is a file for it."""
+    view = find_items(query)
+    if html:
+        write_text(html, items_page(view))
+        say(f"{html} is written")
+    if as_json:
+        print_json(items_document(view))
+    else:
+        show_view(Console(), view)
+
+
+def find_items(query: ItemQuery) -> ItemView:
+    """Return the worst items of a result, or those in which two differ."""
+    results = [result for result in (query.result, query.against) if result]
+    sheets = [item_sheet(Path.cwd(), result, query.suite, query.data, query.seed) for result in results]
+    if query.category:
+        sheets = [sheet.within(query.category) for sheet in sheets]
+    sheet, *others = sheets
+    return DifferingItems.of(sheet, others[0], query.worst) if others else WorstItems.of(sheet, query.worst)
+
+
+def show_view(console: Console, view: ItemView) -> None:
     """Print the counts of categories, and some of the items."""
     if isinstance(view, WorstItems):
         _show_worst(console, view)

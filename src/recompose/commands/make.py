@@ -1,0 +1,44 @@
+"""`recompose make --cell`: what one number needs, and the number."""
+
+from recompose import phases
+from recompose.exhibits.cells import Cell
+from recompose.plan import closure
+from recompose.progress import be_quiet, printable
+from recompose.provenance.artifact_names import one_of
+from recompose.provenance.cell_place import CellPlace, within
+from recompose.report.cells import cell_recipes, measured_cells
+from recompose.report.published import PublishedLineage
+from recompose.report.results import StoredResults
+from recompose.workspace import Workspace
+
+
+def make_cell(work: Workspace, text: str) -> None:
+    """Make what a cell needs, and print its value; nothing is discarded."""
+    place = CellPlace.parse(text, work)
+    papers = {paper.name: paper for paper in work.papers}
+    paper = papers[one_of(papers, place.paper, "paper", "unknown-paper")]
+    one_of(paper.artifacts, place.artifact, f"artifact of {paper.name}", "unknown-artifact")
+    published = PublishedLineage.read(work.reports, [paper])
+    has_reports = place.name in published.lineages
+    reported = place.find(published.cells(place.name)) if has_reports else None
+    wanted = reported or place.find(measured_cells(StoredResults(work), paper, place.artifact))
+    be_quiet()
+    phases.make(work, closure(cell_recipes(work.plan, paper, wanted)))
+    cell = place.find(measured_cells(StoredResults(work), paper, place.artifact))
+    print(cell_text(place.name, cell, reported.text if reported else None))
+
+
+def cell_text(place: str, cell: Cell, reported: str | None) -> str:
+    """Return a number in one line: its text and place, and the text in the reports if they have another one.
+
+    Args:
+        place: of the artifact, such as msci/table-2.
+        cell: of the artifact, as it is now.
+        reported: its text in the reports; None if they lack it.
+    """
+    n = f" (n = {cell.n})" if cell.n else ""
+    if reported is None:
+        beside = "not in the reports yet"
+    else:
+        beside = "as in the reports" if reported == cell.text else f"the reports have {reported}"
+    return printable(f"{cell.text}{n}  {place}#{within(cell)}: {beside}")
