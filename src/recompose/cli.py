@@ -237,13 +237,27 @@ def report() -> None:
 
 @app.command()
 def parameters(
+    path: Annotated[
+        str | None,
+        typer.Argument(help="Keys in params.yaml, such as czsl.methods.csp: show the values below them."),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(help="The profile of the values, such as study. Default: the chosen one.", envvar=PROFILE),
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of params.yaml instead.")] = False,
 ) -> None:
-    """Describe every parameter and its allowed values, with those of plugins."""
+    """Describe every parameter and its allowed values, with those of plugins; or, of a path, show the values in use in
+    a profile, and the file and line that each comes from.
+    """
+    from recompose.commands.parameters import show_values
     from recompose.params import json_schema, reference
     from recompose.tracks import FORMS
 
-    _ = _workspace()  # the forms have what plugins bring
+    work = _workspace()  # the forms have what plugins bring
+    if path:
+        show_values(Console(), work.load(profile), work.sources(profile), path)
+        return
     print(json.dumps(json_schema(FORMS), indent=2) if schema else reference(FORMS))
 
 

@@ -62,7 +62,7 @@ def read_params(path: Path) -> Written:
         ParamsError: it is missing, or not YAML.
     """
     try:
-        return read_written(path.read_text(encoding="utf-8"), str(path))
+        return read_written(path.read_text(encoding="utf-8"), path.name)
     except (OSError, UnicodeDecodeError) as error:
         message = f"{path} cannot be read: {error}. Run in the root of the project."
         raise ParamsError(message, code="unreadable-file", place=path) from None
@@ -100,6 +100,10 @@ class Sources:
         if problems := problems or [*_problems_of_tracks(params)]:
             raise self._error(problems)
         return params
+
+    def is_written(self, keys: Keys) -> bool:
+        """Return whether a value is in the file, an addition or an edit; others are defaults."""
+        return keys[-1] in _inner(self._merged[0], *keys[:-1])
 
     def origin(self, place: Place) -> str:
         """Return the file and line of a value, or the edit that gives it."""

@@ -1,0 +1,53 @@
+"""`recompose parameters`: what every parameter may be, or the values in use, each with the place that it comes from."""
+
+import json
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+
+from recompose.errors import ParamsError
+from recompose.params import Params
+from recompose.params.loading import Keys, Sources
+from recompose.params.mistakes import nearest
+from recompose.progress import printable
+
+
+def values_in_use(params: Params, sources: Sources, path: str) -> Iterator[tuple[str, object, str]]:
+    """Yield the values below a dotted path: each with its own path, and the file and line that it comes from.
+
+    Raises:
+        ParamsError: there is no such key.
+    """
+    value: object = params.model_dump(by_alias=True, warnings=False)  # pydantic expects the first of several sections
+    keys = path.split(".")
+    for depth, key in enumerate(keys):
+        known = [*value] if isinstance(value, dict) else []
+        if not isinstance(value, dict) or key not in value:
+            place = ".".join(keys[: depth + 1])
+            raise ParamsError(f"{place}: there is no such key{nearest(key, known)}", code="unknown-key", place=place)
+        value = value[key]
+    for place, leaf in _leaves(value, tuple(keys)):
+        yield ".".join(place), leaf, sources.origin(place) if sources.is_written(place) else "default"
+
+
+def show_values(console: Console, params: Params, sources: Sources, path: str) -> None:
+    """Print the values below a dotted path, in the chosen profile."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in (f"{path} in {params.profile}", "value", "from"):
+        table.add_column(heading, overflow="fold")
+    for name, value, origin in values_in_use(params, sources, path):
+        table.add_row(
+            printable(name.removeprefix(f"{path}.")),
+            printable(json.dumps(value, ensure_ascii=False)),
+            printable(origin),
+        )
+    console.print(table)
+
+
+def _leaves(value: object, place: Keys) -> Iterator[tuple[Keys, object]]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, (*place, key))
+    else:
+        yield place, value
