@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from benchmarks.machine import machine
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.building import build_settings, method_class
+from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.gzsl.catalogue import METHODS
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
 
@@ -38,7 +38,7 @@ def made(name: str) -> GridMethod:
     )
     settings = section.settings(name, "cub").document()  # type: ignore[attr-defined]
     document = {"class": METHODS[name].class_path, "settings": settings}
-    method: GridMethod = method_class(document)(space, CHANNELS, build_settings(document))
+    method: GridMethod = method_class(document)(space, CHANNELS, TypedSettings(document).own)
     return method.train()
 
 

@@ -26,7 +26,7 @@ from recompose.backbones import attention as self_attention
 from recompose.backbones.clip import outline
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.building import build_settings, method_class, scoring_settings
+from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.methods.duplex.model import Duplex
 from recompose.tracks.czsl.methods.parts import attention as cross_attention
@@ -93,8 +93,8 @@ def made(name: str) -> Any:
     settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(name, "cgqa").document()
     names = [[f"{kind} {index}" for index in range(count)] for kind, count in zip("so", NAMES, strict=True)]
     document = {"class": METHODS[name].class_path, "settings": settings}
-    built = method_class(document)(outline("ViT-L-14", "quick_gelu"), *names, build_settings(document))
-    return built.set_scoring(scoring_settings(document))
+    built = method_class(document)(outline("ViT-L-14", "quick_gelu"), *names, TypedSettings(document).own)
+    return built.set_scoring(TypedSettings(document).scoring)
 
 
 def counted(method: Any, batch: int) -> tuple[float, float]:

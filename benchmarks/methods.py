@@ -25,7 +25,7 @@ from benchmarks.machine import machine
 from recompose.backbones.clip import build, outline
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.building import build_settings, method_class, scoring_settings
+from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import Views
@@ -92,8 +92,8 @@ def made(method: str, backbone: Any, states: int, objects: int, **changed: Any) 
     )
     names = [f"state {index}" for index in range(states)], [f"object {index}" for index in range(objects)]
     document = {"class": entry.class_path, "settings": settings}
-    built: PairMethod = method_class(document)(backbone, *names, build_settings(document))
-    return built.set_scoring(scoring_settings(document))
+    built: PairMethod = method_class(document)(backbone, *names, TypedSettings(document).own)
+    return built.set_scoring(TypedSettings(document).scoring)
 
 
 def rate(step: Callable[[], object]) -> float:

@@ -27,8 +27,8 @@ def values_in_use(params: Params, sources: Sources, path: str) -> Iterator[tuple
             place = ".".join(keys[: depth + 1])
             raise ParamsError(f"{place}: there is no such key{nearest(key, known)}", code="unknown-key", place=place)
         value = value[key]
-    for place, leaf in _leaves(value, tuple(keys)):
-        yield ".".join(place), leaf, sources.origin(place) if sources.is_written(place) else "default"
+    for leaf_keys, leaf in _leaves(value, tuple(keys)):
+        yield ".".join(leaf_keys), leaf, sources.origin(leaf_keys) if sources.is_written(leaf_keys) else "default"
 
 
 def show_values(console: Console, params: Params, sources: Sources, path: str) -> None:

@@ -30,7 +30,7 @@ from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.records import RECORD, Record
 from recompose.store import Store
-from recompose.tracks.building import CHECKPOINT, Document, build_settings
+from recompose.tracks.building import CHECKPOINT, Document, TypedSettings
 from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.sigmoid import Sigmoid, sigmoid_of
 
@@ -331,7 +331,7 @@ def _load_run(model: str, weights: ModelWeights, run: Run, activation: Activatio
         message = f"{weights.name} runs only with {weights.trained_with}, as it was trained"
         raise DataError(message, code="other-activation", place=weights.name)
     try:
-        build_settings(run.document)
+        _ = TypedSettings(run.document).own
     except (ImportError, AttributeError, ValidationError) as error:
         message = f"{weights.name} was trained by other code, whose settings this one does not read: train it again"
         raise DataError(message, code="outdated-run", place=weights.file) from error

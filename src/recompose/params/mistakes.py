@@ -25,7 +25,8 @@ class Keyed(BaseModel):
         if isinstance(document, dict):
             allowed = [field.alias or name for name, field in cls.model_fields.items()]
             if unknown := [key for key in document if key not in allowed]:
-                raise PydanticCustomError("unknown_keys", "unknown keys", {"keys": unknown, "allowed": allowed})
+                context = {"keys": unknown, "allowed": allowed}
+                raise PydanticCustomError("unknown_keys", "unknown keys {keys}; allowed: {allowed}", context)
         return document
 
 

@@ -1,10 +1,12 @@
 """The class and the settings of a method, as the document of a run or an evaluation names them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from recompose.params.method import MethodSettings
+from recompose.params.method import PARTS, MethodSettings
 from recompose.params.sections import Section
 
 Document: TypeAlias = Mapping[str, Any]  # of the recipe of a run or an evaluation
@@ -12,7 +14,6 @@ Settings: TypeAlias = Mapping[str, Any]  # of a method, or one of their sections
 
 CHECKPOINT = "checkpoint.safetensors"
 COSTS = "costs.json"
-SECTIONS = ("training", "scoring")  # of a method's settings; its class takes all others
 
 
 def method_class(document: Document) -> Any:
@@ -26,42 +27,42 @@ def method_class(document: Document) -> Any:
     return getattr(import_module(module), name)
 
 
-def build_settings(document: Document) -> MethodSettings:
-    """Return the settings that a document's method takes, typed and checked.
+@dataclass(frozen=True)
+class TypedSettings:
+    """The settings of a document: each part is built and checked once, when it is asked for.
 
     Raises:
-        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
-    """
-    settings_class: type[MethodSettings] = method_class(document).settings_class
-    return settings_class.model_validate(model_settings(document["settings"]))
-
-
-def training_settings(document: Document) -> Section:
-    """Return the settings of a run's training, typed and checked.
-
-    Raises:
-        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
-    """
-    training_class: type[Section] = method_class(document).settings_class.training_class
-    return training_class.model_validate(document["settings"]["training"])
-
-
-def scoring_settings(document: Document) -> Section | None:
-    """Return the settings of an evaluation's scoring, typed and checked; None if the document has none.
-
-    Raises:
-        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
-    """
-    schema: type[Section] | None = method_class(document).settings_class.scoring_class
-    section = document["settings"].get("scoring")
-    return schema.model_validate(section) if schema and section is not None else None
-
-
-def model_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings that a method's class takes.
+        pydantic.ValidationError: a part does not fit the method, as after an edit by hand.
 
     Example:
-        >>> model_settings({"prompt": "a photo of {state} {object}", "training": {"lr": 0.1}})
-        {'prompt': 'a photo of {state} {object}'}
+        >>> document = {"class": "recompose.tracks.czsl.methods.chance.model:Chance", "settings": {}}
+        >>> TypedSettings(document).own, TypedSettings(document).scoring
+        (ChanceSettings(), None)
     """
-    return {name: value for name, value in settings.items() if name not in SECTIONS}
+
+    document: Document
+
+    @cached_property
+    def own(self) -> MethodSettings:
+        """What the method's class takes: all but training and scoring."""
+        own = {name: value for name, value in self.document["settings"].items() if name not in PARTS}
+        return self._schema.model_validate(own)
+
+    @cached_property
+    def training(self) -> Section | None:
+        """The settings of training; None if the document has none."""
+        return self._part(self._schema.training_class, "training")
+
+    @cached_property
+    def scoring(self) -> Section | None:
+        """The settings of scoring; None if the document has none."""
+        return self._part(self._schema.scoring_class, "scoring")
+
+    @property
+    def _schema(self) -> type[MethodSettings]:
+        schema: type[MethodSettings] = method_class(self.document).settings_class
+        return schema
+
+    def _part(self, schema: type[Section] | None, name: str) -> Section | None:
+        values = self.document["settings"].get(name)
+        return schema.model_validate(values) if schema and values is not None else None

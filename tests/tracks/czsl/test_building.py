@@ -9,7 +9,8 @@ import torch
 from pydantic import ValidationError
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.building import build_settings, scoring_settings, training_settings
+from recompose.params.mistakes import problems_of
+from recompose.tracks.building import TypedSettings
 from recompose.tracks.czsl.building import (
     backbone_copy,
     build_method,
@@ -84,26 +85,27 @@ def test_sections_of_a_document_are_those_of_the_method_s_own_classes() -> None:
     selection = {"fusion": "logits", "weights": [1.0, 1.0]}
     training = TRAINING | {"halve_every": 2, "augment": True, "selection": selection}
     run = run_document(CSO, settings_of("c-s-o") | {"training": training})
-    assert build_settings(run) == CsoSettings(**settings_of("c-s-o"))
-    assert training_settings(run) == ThreePathTraining(**training)
+    assert TypedSettings(run).own == CsoSettings(**settings_of("c-s-o"))
+    assert TypedSettings(run).training == ThreePathTraining(**training)
     evaluation = evaluation_document(CSO, settings_of("c-s-o") | {"scoring": SCORING})
-    assert scoring_settings(evaluation) == ThreePathScoring(**SCORING)
-    assert scoring_settings(evaluation_document(CSP, OF_CSP)) is None
+    assert TypedSettings(evaluation).scoring == ThreePathScoring(**SCORING)
+    assert TypedSettings(evaluation_document(CSP, OF_CSP)).scoring is None
 
 
 @pytest.mark.parametrize(
     ("changed", "place"), [({"lr": -1.0}, "lr"), ({"augment": True}, "augment"), ({"epochs": None}, "epochs")]
 )
 def test_a_training_that_does_not_fit_its_method_is_refused(changed: dict[str, Any], place: str) -> None:
+    training = TRAINING | changed
     with pytest.raises(ValidationError) as caught:
-        training_settings(run_document(CSP, OF_CSP | {"training": TRAINING | changed}))
-    assert [error["loc"] for error in caught.value.errors()] == [(place,)]
+        _ = TypedSettings(run_document(CSP, OF_CSP | {"training": training})).training
+    assert [problem.path for problem in problems_of(caught.value, training)] == [place]
 
 
 def test_a_scoring_that_does_not_fit_its_method_is_refused() -> None:
     document = evaluation_document(CSO, settings_of("c-s-o") | {"scoring": SCORING | {"fusion": "sum"}})
     with pytest.raises(ValidationError) as caught:
-        scoring_settings(document)
+        _ = TypedSettings(document).scoring
     assert [error["loc"] for error in caught.value.errors()] == [("fusion",)]
 
 

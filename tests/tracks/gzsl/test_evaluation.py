@@ -7,7 +7,7 @@ import pytest
 from safetensors.torch import save_file
 
 from recompose.errors import CheckpointError
-from recompose.tracks.building import CHECKPOINT
+from recompose.tracks.building import CHECKPOINT, TypedSettings
 from recompose.tracks.gzsl.building import build_method
 from recompose.tracks.gzsl.data.stages import final_stage
 from recompose.tracks.gzsl.evaluation import evaluate
@@ -31,7 +31,7 @@ def test_a_run_of_other_settings_or_of_other_grids_is_refused(
     needs = write(tmp_path, data, grids_of(data)) | {"run": tmp_path / "run"}
     needs["run"].mkdir()
     stage = final_stage(data)
-    other = build_method(document(ALE, settings), data, channels, stage.classes, stage.seen)
+    other = build_method(TypedSettings(document(ALE, settings)), data, channels, stage.classes, stage.seen)
     save_file({f"method.{name}": tensor for name, tensor in other.state_dict().items()}, needs["run"] / CHECKPOINT)
     (tmp_path / "evaluation").mkdir()
     told = document(ALE, BILINEAR | {"scoring": {"bias": 0.1}}) | TOLD

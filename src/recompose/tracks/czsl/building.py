@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from recompose.params.method import MethodSettings
-from recompose.tracks.building import Document, build_settings, method_class
+from recompose.tracks.building import Document, TypedSettings, method_class
 from recompose.tracks.czsl.data.pairs import PairData
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class PreparedMethod(NamedTuple):
-    """A method before training, its data set, and its inputs.
+    """A method before training, its data set, its inputs, and its settings.
 
     ``inputs`` are the method's inputs for all images, memory-mapped: embeddings [images, E], or bytes [images, 3,
     height, width].
@@ -32,6 +32,7 @@ class PreparedMethod(NamedTuple):
     method: "PairMethod"
     data: PairData
     inputs: "ShardedArray"
+    settings: TypedSettings
 
 
 def prepare_method(document: Document, needs: Mapping[str, Path]) -> PreparedMethod:
@@ -43,11 +44,10 @@ def prepare_method(document: Document, needs: Mapping[str, Path]) -> PreparedMet
     """
     data, embeddings = read_index(needs["data"]), read_embeddings(needs["features"])
     backbone = backbone_copy(needs["backbone"])
-    method = build_method(
-        method_class(document), build_settings(document), backbone, data, embeddings, seed=document["seed"]
-    )
+    settings = TypedSettings(document)
+    method = build_method(method_class(document), settings.own, backbone, data, embeddings, seed=document["seed"])
     inputs = embeddings if method.sees == "embeddings" else read_images(needs["pixels"])
-    return PreparedMethod(method, data, inputs)
+    return PreparedMethod(method, data, inputs, settings)
 
 
 def build_method(

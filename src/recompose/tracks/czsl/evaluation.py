@@ -6,7 +6,7 @@ A method without a backbone is evaluated without importing torch.
 from collections.abc import Mapping
 from pathlib import Path
 
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, build_settings, method_class, scoring_settings
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings, method_class
 from recompose.tracks.czsl.building import prepare_method, read_index
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds, score_worlds_by, world_by_world
 from recompose.training.hardware import Hardware
@@ -37,7 +37,7 @@ def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardwa
 
 def _evaluate_alone(document: Document, needs: Mapping[str, Path], folder: Path, title: str) -> None:
     """Score a method that needs no backbone."""
-    method = method_class(document)(document["seed"], build_settings(document))
+    method = method_class(document)(document["seed"], TypedSettings(document).own)
     costs = EvaluationCosts(0, None)
     with costs.scoring():
         scores = score_worlds(read_index(needs["data"]), world_by_world(method.scorer), title=title)
@@ -64,8 +64,8 @@ def evaluate_together(
     torch.set_num_threads(document["threads"])
     device = hardware.device
     feasibility = read_feasibility(document["feasibility"], needs, device)
-    method, data, inputs = prepare_method(document, needs)
-    scorings = [scoring_settings(evaluated) for evaluated in documents.values()]
+    method, data, inputs, _ = prepare_method(document, needs)
+    scorings = [TypedSettings(evaluated).scoring for evaluated in documents.values()]
     if "run" in needs:
         restore(method, needs["run"] / CHECKPOINT)
     costs = EvaluationCosts(trainable(method), device, len(documents))

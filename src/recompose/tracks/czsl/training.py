@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from recompose.backbones.arrays import ShardedArray
 from recompose.errors import ArgumentError
 from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, build_settings, method_class, training_settings
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, method_class
 from recompose.tracks.czsl.building import prepare_method
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import World
@@ -117,13 +117,12 @@ def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware:
     """
     torch.set_num_threads(document["trainer"]["threads"])
     hardware = replace(hardware, precision=document["trainer"]["precision"])
-    method, data, inputs = prepare_method(document, needs)
-    settings, new_method = build_settings(document), method_class(document)
-    training = training_settings(document)
+    method, data, inputs, settings = prepare_method(document, needs)
+    new_method, training = method_class(document), settings.training
     assert isinstance(training, PairTrainingSettings)
     if isinstance(training, ThreePathTraining):
         method.set_scoring(training.selection)
-    counted = count_at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, settings))
+    counted = count_at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, settings.own))
     costs = RunCosts(method, counted, hardware.device)
     goes_on = fit_method(
         method, data, inputs, folder, hardware, training, title=title, seed=document["seed"], callbacks=[costs.epochs]

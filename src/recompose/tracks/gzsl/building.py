@@ -10,7 +10,7 @@ import torch
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.grids import read_grids
-from recompose.tracks.building import Document, build_settings, method_class
+from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
 
@@ -37,20 +37,20 @@ def blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def build_method(
-    document: Document, data: ClassData, channels: int, classes: np.ndarray, seen: np.ndarray
+    settings: TypedSettings, data: ClassData, channels: int, classes: np.ndarray, seen: np.ndarray
 ) -> GridMethod:
     """Return a method before training, for some of a data set's classes.
 
     Args:
-        document: ``class``, ``settings`` and ``seed``.
+        settings: of a document with ``class``, ``settings`` and ``seed``.
         data: the data set.
         channels: of each region.
         classes: [classes], their indices in the data set.
         seen: [classes] bool, the classes of training among them.
     """
-    pl.seed_everything(document["seed"], verbose=False)
+    pl.seed_everything(settings.document["seed"], verbose=False)
     words = data.words / np.maximum(np.linalg.norm(data.words, axis=1, keepdims=True), 1e-12)  # one of SUN's is zero
     arrays = (data.signatures[classes], words.astype(np.float32), seen)
     space = ClassSpace(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
-    method: GridMethod = method_class(document)(space, channels, build_settings(document))
+    method: GridMethod = method_class(settings.document)(space, channels, settings.own)
     return method

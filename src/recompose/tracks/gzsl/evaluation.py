@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import read_json, write_atomically
 from recompose.progress import ProgressLogger
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, scoring_settings
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     BLOCK,
@@ -46,7 +46,8 @@ def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardwa
     torch.set_num_threads(document["threads"])
     data, grids, run, device = read_index(needs["data"]), read_grid_array(needs["grids"]), needs["run"], hardware.device
     stage = final_stage(data)
-    method = build_method(document, data, grids.shape[-1], stage.classes, stage.seen).to(device).eval()
+    settings = TypedSettings(document)
+    method = build_method(settings, data, grids.shape[-1], stage.classes, stage.seen).to(device).eval()
     rows = data.test_rows
     costs = EvaluationCosts(trainable(method), device)
     with costs.scoring():
@@ -55,7 +56,7 @@ def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardwa
     if "embeddings" in document["save"]:
         vectors = embeddings(method, data, grids)
         write_atomically(folder / EMBEDDINGS, lambda path: save_file(vectors, path))
-    by_accuracy, scoring = None, scoring_settings(document)
+    by_accuracy, scoring = None, settings.scoring
     assert isinstance(scoring, ClassScoring)
     biases = {"own": scoring.bias, "none": 0.0}
     if (run / BEST_ACCURACY).exists():

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, read_json, write_atomically, write_json
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, scoring_settings, training_settings
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     SELECTION,
@@ -152,21 +152,22 @@ def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware:
         True: the only process goes on.
     """
     torch.set_num_threads(document["trainer"]["threads"])
+    settings = TypedSettings(document)
     run = _Run(
-        document,
+        settings,
         read_index(needs["data"]),
         read_grid_array(needs["grids"]),
         folder,
         replace(hardware, precision=document["trainer"]["precision"], devices=1),
         title,
     )
-    settings = training_settings(document)
-    if not isinstance(settings, ClassTrainingSettings):
+    training = settings.training
+    if not isinstance(training, ClassTrainingSettings):
         run.solve_closed_form()
-    elif settings.selection == "validation":
-        run.train_by_validation(settings)
+    elif training.selection == "validation":
+        run.train_by_validation(training)
     else:
-        run.train_by_test(settings)
+        run.train_by_test(training)
     return True
 
 
@@ -175,19 +176,20 @@ class _Run:
 
     def __init__(
         self,
-        document: Document,
+        settings: TypedSettings,
         data: ClassData,
         grids: np.ndarray | ShardedArray,
         folder: Path,
         hardware: Hardware,
         title: str,
     ) -> None:
-        self._document, self._data, self._grids = document, data, grids
+        self._settings, self._data, self._grids = settings, data, grids
+        self._seed: int = settings.document["seed"]
         self._folder, self._hardware, self._title = folder, hardware, title
 
     def solve_closed_form(self) -> None:
         """Solve without the validation classes, which choose the bias; then with all images of training."""
-        stage = selection_stage(self._data, self._document["seed"])
+        stage = selection_stage(self._data, self._seed)
         solved = self._solve(stage)
         scores = torch.cat([solved.predict(self._inputs(rows)).scores for rows in blocks(stage.chooses)]).numpy()
         targets = stage.targets(self._data, stage.chooses)
@@ -204,7 +206,7 @@ class _Run:
         costs.write(self._folder / COSTS)
 
     def _solve(self, stage: Stage) -> ESZSL:
-        method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        method = build_method(self._settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         assert isinstance(method, ESZSL)
         method.observe(map(self._inputs, blocks(stage.rows)))
         features = torch.cat([method.pool(self._inputs(rows)) for rows in blocks(stage.rows)])
@@ -217,7 +219,7 @@ class _Run:
     def train_by_validation(self, settings: ClassTrainingSettings) -> None:
         """Choose the number of epochs without the test's classes, then train again for that many."""
         if not (self._folder / SELECTION).exists():
-            stage = selection_stage(self._data, self._document["seed"])
+            stage = selection_stage(self._data, self._seed)
             module, _ = self._fit("selection", stage, settings, settings.epochs, None)
             if module.uncertainties:
                 tensors = {"uncertainty": torch.stack(module.uncertainties)}
@@ -234,7 +236,7 @@ class _Run:
         scratch = self._folder / SCRATCH / "test"
         scratch.mkdir(parents=True, exist_ok=True)
         callbacks = [BestEpoch(metric, scratch / file) for metric, file in best.items()]
-        scoring = scoring_settings(self._document)
+        scoring = self._settings.scoring
         assert isinstance(scoring, ClassScoring)
         stage = released_stage(self._data)
         module, costs = self._fit("test", stage, settings, settings.epochs, scoring.bias, callbacks)
@@ -255,7 +257,7 @@ class _Run:
         """Train on a stage's images for so many epochs; return the module and its costs."""
         scratch = self._folder / SCRATCH / name
         scratch.mkdir(parents=True, exist_ok=True)
-        method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        method = build_method(self._settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         method.observe(map(self._inputs, blocks(stage.rows)))
         chooses = stage.targets(self._data, stage.chooses)
         module = ClassTraining(method, chooses, stage.seen, bias, settings)
@@ -263,7 +265,7 @@ class _Run:
         labels = stage.targets(self._data, stage.rows)
         train_set = Rows(self._grids, stage.rows, labels)
         val_set = Rows(self._grids, stage.chooses, np.arange(len(stage.chooses)))
-        seed = self._document["seed"]
+        seed = self._seed
         fit(
             module,
             Data(

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from recompose.backbones.clip import DESCRIPTION, Activation, Backbone, load
 from recompose.errors import ArgumentError
 from recompose.files import read_json
-from recompose.tracks.building import CHECKPOINT, Document, build_settings, method_class
+from recompose.tracks.building import CHECKPOINT, Document, TypedSettings, method_class
 from recompose.tracks.vlc.methods.parts import tower_lora
 from recompose.tracks.vlc.methods.parts.settings import TunedSettings
 from recompose.training.checkpoint import read_checkpoint
@@ -21,15 +21,15 @@ Gelu = Literal["own", "other"]  # the activation that a CLIP was pretrained with
 OTHER: Mapping[Activation, Activation] = {"gelu": "quick_gelu", "quick_gelu": "gelu"}
 
 
-def build_method(document: Document, backbone: Backbone) -> nn.Module:
+def build_method(settings: TypedSettings, backbone: Backbone) -> nn.Module:
     """Build an untrained method around a backbone, which it owns and may change.
 
     Args:
-        document: ``class``, ``settings`` and ``seed``, from which new weights are drawn.
+        settings: of a document with ``class``, ``settings`` and ``seed``, from which new weights are drawn.
         backbone: not shared with other code.
     """
-    pl.seed_everything(document["seed"], verbose=False)
-    built: nn.Module = method_class(document)(backbone, build_settings(document))
+    pl.seed_everything(settings.document["seed"], verbose=False)
+    built: nn.Module = method_class(settings.document)(backbone, settings.own)
     return built
 
 
@@ -59,7 +59,7 @@ def restore_clip(
     backbone = _pretrained(needs["backbone"], activation)
     if "run" not in needs:
         return backbone
-    settings = build_settings(document)
+    settings = TypedSettings(document).own
     assert isinstance(settings, TunedSettings)
     initial, lora = backbone.state_dict(), settings.lora if settings.tuning == "lora" else None
     if lora:

@@ -13,7 +13,7 @@ from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.files import write_atomically
-from recompose.tracks.building import COSTS, Document, scoring_settings
+from recompose.tracks.building import COSTS, Document, TypedSettings
 from recompose.tracks.vlc.building import restore_clip
 from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
@@ -69,7 +69,7 @@ def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardwa
         DataError: the pictures' size is not the model's.
     """
     torch.set_num_threads(document["threads"])
-    scoring = scoring_settings(document)
+    scoring = TypedSettings(document).scoring
     assert isinstance(scoring, ClipScoring)
     alpha = scoring.alpha if isinstance(scoring, CaptionScoring) else 1.0
     backbone = restore_clip(document, needs, alpha, scoring.activation)

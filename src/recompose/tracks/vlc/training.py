@@ -14,7 +14,7 @@ from recompose.backbones.clip import Backbone, load_backbone
 from recompose.backbones.pixels import check_size
 from recompose.errors import DataError
 from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, build_settings, training_settings
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
 from recompose.tracks.vlc.building import build_method, trained_names
 from recompose.tracks.vlc.crops import random_crops
@@ -160,15 +160,16 @@ def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware:
         DataError: the folders' contents do not fit each other, or the precision does not fit the device.
     """
     trainer, seed = document["trainer"], document["seed"]
-    settings, training = build_settings(document), training_settings(document)
+    typed = TypedSettings(document)
+    settings, training = typed.own, typed.training
     assert isinstance(settings, TunedSettings) and isinstance(training, CaptionTrainingSettings)
     torch.set_num_threads(trainer["threads"])
     hardware = replace(hardware, precision=trainer["precision"])
     if hardware.precision == "16-mixed" and hardware.device.type == "cpu":
         raise DataError(f"{title}: precision 16-mixed needs a GPU; choose bf16-mixed or 32-true in params.yaml")
     (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
-    costs_at_scale = count_at_paper_scale(lambda backbone: build_method(document, backbone))
-    method = build_method(document, load_backbone(needs["backbone"]))
+    costs_at_scale = count_at_paper_scale(lambda backbone: build_method(typed, backbone))
+    method = build_method(typed, load_backbone(needs["backbone"]))
     assert isinstance(method, CaptionMethod)
     rows = read_rows(needs, method.negatives, method.backbone.tokenizer, seed, method.label_request)
     check_size(rows.size, method.backbone.image_size)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recompose.backbones.clip import Backbone, outline
-from recompose.tracks.building import build_settings, method_class
+from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.training.cost import count_at_paper_scale
@@ -46,7 +46,9 @@ def names(count: int, what: str) -> list[str]:
 def new_model(backbone: Backbone, method: str, dataset: str) -> Any:
     states, objects = SIZES[dataset]
     document = {"class": METHODS[method].class_path, "settings": SECTION.settings(method, dataset).document()}
-    return method_class(document)(backbone, names(states, "state"), names(objects, "object"), build_settings(document))
+    return method_class(document)(
+        backbone, names(states, "state"), names(objects, "object"), TypedSettings(document).own
+    )
 
 
 def expected(method: str, states: int, objects: int) -> int:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from recompose.backbones.pixels import PIXELS
 from recompose.errors import ArgumentError
-from recompose.tracks.building import CHECKPOINT
+from recompose.tracks.building import CHECKPOINT, TypedSettings
 from recompose.tracks.vlc import batches, training
 from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam
@@ -78,7 +78,7 @@ def document(tuning: Mapping[str, Any] = FULL, **settings: Any) -> dict[str, Any
 
 def method_of(tuning: Mapping[str, Any] = FULL, **settings: Any) -> ClipCae:
     """With attention that is far from even, so that what is wrong shows."""
-    made = build_method(document(tuning, **settings), backbone_of()).train()
+    made = build_method(TypedSettings(document(tuning, **settings)), backbone_of()).train()
     assert isinstance(made, ClipCae)
     with torch.no_grad():
         for block in made.backbone.model.transformer.resblocks:
@@ -215,9 +215,8 @@ def test_without_attribution_it_is_the_method_that_it_adds_to(
     method = method_of(attribution=kind, negatives=negatives, negative_loss=loss, attribution_weights=weights)
     batch = batch_of(method)
     settings = FULL | OWN[other] | {"negatives": negatives} if loss == "ce-clip" else FULL
-    plain: Any = build_method(
-        {"class": f"recompose.tracks.vlc.methods.{other}", "settings": settings, "seed": 0}, deepcopy(method.backbone)
-    )
+    other_document = {"class": f"recompose.tracks.vlc.methods.{other}", "settings": settings, "seed": 0}
+    plain: Any = build_method(TypedSettings(other_document), deepcopy(method.backbone))
     texts = batch_of(method_of(negatives=negatives))
     for _ in range(2):  # CE-CLIP's thresholds are those of the step before
         found, gradients = gradients_of(method, batch)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, end_of_text
 from recompose.errors import ArgumentError
+from recompose.tracks.building import TypedSettings
 from recompose.tracks.vlc import losses
 from recompose.tracks.vlc.building import build_method
 from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, TokenRepresentations
@@ -45,7 +46,7 @@ CHANGED = ["a circle red", "a red ring", "square a", "a ring", "cube", "a dotted
 
 
 def method_of(name: str, settings: dict[str, Any] = FULL, backbone: Backbone | None = None) -> Any:
-    made = build_method(document(name, settings), backbone or backbone_of()).train()
+    made = build_method(TypedSettings(document(name, settings)), backbone or backbone_of()).train()
     for parameter_name, parameter in made.named_parameters():
         if parameter_name.endswith(".0.B"):  # away from 0
             torch.manual_seed(1)
@@ -252,7 +253,10 @@ def test_a_convolutional_tower_has_no_local_loss_and_no_lora() -> None:
 
 
 def test_new_changes_are_drawn_from_the_seed() -> None:
-    states = [build_method(document(CLIP_FT, LORA, seed=seed), backbone_of()).state_dict() for seed in (0, 0, 1)]
+    states = [
+        build_method(TypedSettings(document(CLIP_FT, LORA, seed=seed)), backbone_of()).state_dict()
+        for seed in (0, 0, 1)
+    ]
     name = next(name for name in states[0] if name.endswith(".0.A"))
     assert torch.equal(states[0][name], states[1][name])
     assert not torch.equal(states[0][name], states[2][name])
