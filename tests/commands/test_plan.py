@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from recompose.cli import app, main
 from recompose.commands.plan import PlanDifference, PlannedItem, WorkPlan, changed_cells, total, work_plan
 from recompose.costs import MEASURED, SIMILAR, CostEstimate, TimeLeft
+from recompose.exhibits.cells import Cell
 from recompose.files import write_json
 from recompose.params import ParamsError
 from recompose.plan import Recipe
-from recompose.report.lineage import LineageCell
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.workspace import Workspace
@@ -259,8 +259,8 @@ def test_a_value_may_hold_the_sign_that_ends_the_path(root: Path) -> None:
     assert section.settings("csp", "shapes-pairs").document()["training"]["lr"] == 0.0001
 
 
-def cell(benchmark: str, *names: str) -> LineageCell:
-    return LineageCell.model_validate(cell_of("r", [], benchmark=benchmark, names=list(names)))
+def cell(benchmark: str, *names: str) -> Cell:
+    return Cell.model_validate(cell_of("r", [], benchmark=benchmark, names=list(names)))
 
 
 def test_a_cell_changes_with_its_methods_on_its_benchmarks() -> None:

@@ -115,22 +115,19 @@ def publish(work: Workspace, value: Callable[[float], float] = lambda value: val
     evaluations = evaluations_of(work)
     cells = []
     for column, recipes in (("AUC", evaluations), ("first AUC", evaluations[:1])):
-        values = tuple(100 * number_in(work.store.folder(recipe) / FILE["evaluations"]) for recipe in recipes)
-        keys = tuple(recipe.key for recipe in recipes)
+        values = [100 * number_in(work.store.folder(recipe) / FILE["evaluations"]) for recipe in recipes]
+        keys = [recipe.key for recipe in recipes]
         shown = value(mean(values))
         cells.append(
             Cell(
-                "CSP",
-                column,
-                "measured",
-                f"{shown:.1f}",
-                shown,
-                None,
-                len(keys),
-                keys,
-                keys,
+                row="CSP",
+                column=column,
+                text=f"{shown:.1f}",
+                value=shown,
+                n=len(keys),
+                made_from=keys,
                 values=values,
-                names=("csp",),
+                names=["csp"],
                 benchmark="shapes-pairs",
                 metric=METRIC,
             )

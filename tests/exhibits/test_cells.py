@@ -20,11 +20,11 @@ def test_a_value_is_the_mean_and_the_sample_standard_deviation() -> None:
     assert found.spread == pytest.approx(((4 + 1 + 9) / 2) ** 0.5)
     assert found.text == "3.0 ± 2.6"
     assert found.n == 3
-    assert found.made_from == tuple(each.key for each in runs)
+    assert found.made_from == [each.key for each in runs]
 
 
 def test_a_single_run_has_no_spread_and_none_has_no_value() -> None:
     one = mean_cell("CLIP", "d AUC", [1.0], [evaluation(0)], [evaluation(0)], PERCENT)
     assert (one.text, one.spread) == ("1.0", None)
     none = mean_cell("CLIP", "d AUC", [], [], [evaluation(0)], PERCENT)
-    assert (none.text, none.value, none.expected) == ("not run", None, (evaluation(0).key,))
+    assert (none.text, none.value, none.missing) == ("not run", None, [evaluation(0).key])

@@ -68,7 +68,6 @@ def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, A
         "spread": None,
         "n": len(keys),
         "better": 1,
-        "aggregate": "mean and sample standard deviation over seeds",
         "made_from": keys,
         "values": [1.0] * len(keys),
         "missing": [],

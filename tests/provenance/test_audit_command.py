@@ -11,10 +11,11 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.commands.audit import show_findings
+from recompose.exhibits.cells import Cell
 from recompose.provenance.audit import audit_document
 from recompose.records import StableRecord
 from recompose.report.findings import Audit, AuditReport, Finding
-from recompose.report.lineage import MADE, Lineage, LineageCell, read_made, write_made
+from recompose.report.lineage import MADE, Lineage, read_made, write_made
 from recompose.report.published import PublishedLineage
 from tests.conftest import Project
 from tests.provenance.worlds import MADE_FROM_EVALUATIONS, evaluations_of, replace_once
@@ -160,7 +161,7 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_path: Path) -> None:
     """A name can come from a lineage, a record, a file of reports, or the folder of a data set."""
-    cell = LineageCell.model_construct(made_from=[name], row=name)
+    cell = Cell.model_construct(made_from=[name], row=name)
     record = StableRecord.model_construct(needs={}, kind="evaluations")
     published = PublishedLineage({name: Lineage.model_construct(cells=[cell], records={name: record})})
     finding = Finding("stale", f"results/{name}", f"{name} was {name}", name, (name,))

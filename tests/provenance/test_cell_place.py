@@ -13,9 +13,9 @@ from tests.configuration import write_params
 from tests.errors import raises
 
 CELLS = [
-    Cell("w/o AGT", "U/S", "measured", "1.0", view="own"),
-    Cell("w/o AGT", "U/S", "measured", "2.0", view="validated"),
-    Cell("CSP #2", "AUC", "measured", "3.0"),
+    Cell(row="w/o AGT", column="U/S", text="1.0", view="own"),
+    Cell(row="w/o AGT", column="U/S", text="2.0", view="validated"),
+    Cell(row="CSP #2", column="AUC", text="3.0"),
 ]
 
 

@@ -12,9 +12,10 @@ import pytest
 from rich.console import Console
 
 from recompose.errors import TraceError
+from recompose.exhibits.cells import Cell
 from recompose.provenance.trace import TraceResult, trace
 from recompose.report.differences import Chain, changes
-from recompose.report.lineage import LineageCell, lineage_path
+from recompose.report.lineage import lineage_path
 from recompose.report.trust import stale_reasons
 from recompose.terminal.lineage import show_trace
 from recompose.workspace import Workspace
@@ -139,7 +140,7 @@ def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> 
     assert len(everywhere) > len(work.plan.evaluations("czsl", variant, "shapes-pairs")) == 1
     for beside, found in (([variant, "msci"], []), ([], ["seeds are missing: it has 1 of 6 evaluations"])):
         cell = cell_of("MSCI", everywhere[:1], names=["msci"], beside=beside)
-        assert stale_reasons(work.plan, lineage_of(everywhere[:1], [cell]), LineageCell.model_validate(cell)) == found
+        assert stale_reasons(work.plan, lineage_of(everywhere[:1], [cell]), Cell.model_validate(cell)) == found
 
 
 def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:

@@ -7,7 +7,6 @@ from recompose.papers.declaration import View
 from recompose.plan import Plan, Recipe, TrackPlan
 from recompose.report.comparisons import difference_cell
 from recompose.report.kinds import evaluations_of
-from recompose.report.lineage import LineageCell
 from recompose.report.measured import metrics
 from recompose.report.tables import seeds_note
 from tests.exhibits.test_seeds import data_of, planned
@@ -28,7 +27,9 @@ def test_a_table_says_in_which_seeds_its_rows_are_compared() -> None:
     work = Worlds({"m": {"d": by_seed({AUC: 0.2}, {AUC: 0.4})}, "v": {"d": by_seed({AUC: 0.3})}})
     paper = paper_of(kind="metrics", rows={"M": "m", "V": "v"}, columns={"AUC": AUC})
     cells = by_cell(metrics(work, paper, "table-1"))  # type: ignore[arg-type]
-    assert {row: (cell.value, cell.n, len(cell.expected)) for (row, _, _), cell in cells.items()} == {
+    assert {
+        row: (cell.value, cell.n, len(cell.made_from) + len(cell.missing)) for (row, _, _), cell in cells.items()
+    } == {
         "M": (20.0, 1, 1),
         "V": (30.0, 1, 1),
     }
@@ -60,7 +61,7 @@ def test_a_difference_of_two_methods_is_called_one() -> None:
     work = Fake({"m": {"d": by_seed({AUC: 0.2}, {AUC: 0.4})}, "v": {"d": by_seed({AUC: 0.3}, {AUC: 0.3})}})
     cell = difference_cell(work, "czsl", "d", ("m", "v"), AUC)  # type: ignore[arg-type]
     assert (cell.value, cell.n) == (0.0, 2)
-    assert LineageCell.of(cell).aggregate == "difference of means over seeds"
+    assert cell.aggregate == "difference of means over seeds"
     paper = paper_of(kind="metrics", rows={"M": "m"}, columns={"AUC": AUC})
     (mean,) = metrics(work, paper, "table-1")  # type: ignore[arg-type]
-    assert LineageCell.of(mean).aggregate == "mean and sample standard deviation over seeds"
+    assert mean.aggregate == "mean and sample standard deviation over seeds"

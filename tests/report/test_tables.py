@@ -19,7 +19,7 @@ from recompose.report.tables import quoted_cells
 
 
 def cell(row: str, value: float, source: str = "measured", column: str = "d AUC") -> Cell:
-    return Cell(row, column, source, f"{value:.1f}", value, n=1, better=1)
+    return Cell(row=row, column=column, source=source, text=f"{value:.1f}", value=value, n=1, better=1)
 
 
 def table(*cells: Cell, **more: list[str]) -> Table:
@@ -45,9 +45,9 @@ def test_equal_printed_values_share_a_mark() -> None:
 
 def test_each_view_is_a_part_of_its_own_with_its_own_marks() -> None:
     ways = [
-        replace(cell("a", 1), view="exact"),
-        replace(cell("b", 2), view="exact"),
-        replace(cell("a", 5), view="field"),
+        cell("a", 1).but(view="exact"),
+        cell("b", 2).but(view="exact"),
+        cell("a", 5).but(view="field"),
     ]
     both = replace(table(*ways, cell("a", 9, "reported")), views={"exact": "All biases", "field": "Some biases"})
     exact, field = to_markdown(both).split("## Reported")[0].split("## Some biases")
@@ -66,7 +66,7 @@ def test_each_view_is_a_part_of_its_own_with_its_own_marks() -> None:
 
 
 def test_csv_holds_every_cell_with_its_full_value() -> None:
-    cells = [replace(cell("a, b", 1.23456), spread=0.5), replace(cell("x", 2, "reported"), correct="3", flag="wrong")]
+    cells = [cell("a, b", 1.23456).but(spread=0.5), cell("x", 2, "reported").but(correct="3", flag="wrong")]
     rows = list(csv.DictReader(io.StringIO(to_csv(table(*cells)))))
     assert [row["row"] for row in rows] == ["a, b", "x"]
     assert float(rows[0]["value"]) == pytest.approx(1.23456)
@@ -74,8 +74,8 @@ def test_csv_holds_every_cell_with_its_full_value() -> None:
 
 
 def test_flagged_values_have_a_footnote_in_both_formats() -> None:
-    counted = replace(cell("C-GQA", 1252, "reported", "val"), text="1252", better=0)
-    flagged = replace(counted, correct="1040", flag="swapped")
+    counted = cell("C-GQA", 1252, "reported", "val").but(text="1252", better=0)
+    flagged = counted.but(correct="1040", flag="swapped")
     for text in (to_markdown(table(cell("a", 1), flagged)), to_latex(table(cell("a", 1), flagged))):
         text = text.replace("\\[", "[").replace("\\]", "]")
         assert "1252 [1]" in text
@@ -90,11 +90,11 @@ def test_watermarks_stand_in_both_formats() -> None:
 
 def test_columns_of_sentences_are_left_aligned_and_the_first_says_what_it_holds() -> None:
     claims = [
-        Cell("c", "d verdict", "measured", "undecided (one seed)"),
-        Cell("c", "d estimate", "measured", "AUC: a 1.0 (1) - b 2.0 (1) = -1.0 points", -1.0),
-        Cell("c", "d 95 % interval", "measured", "-1.5 to +0.5"),
-        Cell("c", "d adjusted p", "measured", "< 0.001", 0.0),
-        Cell("c", "d n", "measured", "-"),
+        Cell(row="c", column="d verdict", text="undecided (one seed)"),
+        Cell(row="c", column="d estimate", text="AUC: a 1.0 (1) - b 2.0 (1) = -1.0 points", value=-1.0),
+        Cell(row="c", column="d 95 % interval", text="-1.5 to +0.5"),
+        Cell(row="c", column="d adjusted p", text="< 0.001", value=0.0),
+        Cell(row="c", column="d n", text="-"),
     ]
     text = to_markdown(table(*claims, row_heading="claim"))  # type: ignore[arg-type]
     assert "| claim | d verdict | d estimate | d 95 % interval | d adjusted p | d n |" in text
@@ -144,7 +144,7 @@ def test_what_sources_say_is_a_part_of_words_that_nothing_was_measured_for() -> 
     ]
     assert all((each.source, each.view, each.value) == ("reported", "said", None) for each in said)
     headings = {view: section.heading for view, section in views.items()}
-    whole = table(replace(cell("A", 40.0), view="exact"), *said, views=headings)
+    whole = table(cell("A", 40.0).but(view="exact"), *said, views=headings)
     markdown, latex = to_markdown(whole), to_latex(whole)
     part = markdown[markdown.index("## What is said") :]
     assert part.splitlines()[2:6] == [

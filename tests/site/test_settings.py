@@ -37,7 +37,7 @@ def test_rows_of_a_method_differ_in_the_settings_of_their_runs_and_other_methods
         cell(row, "AUC", "", [1.0] if number < 3 else []) | ({"made_from": [key_of(number)]} if number < 3 else {})
         for number, row in enumerate(rows)
     ]
-    cells.append(cells[1] | {"row": "mean", "aggregate": OVER_ROWS, "made_from": [key_of(0), key_of(1)]})
+    cells.append(cells[1] | {"row": "mean", "rule": OVER_ROWS, "made_from": [key_of(0), key_of(1)]})
     lineage = lineage_of(cells, records | runs)
     tables = differing_rows(PublishedLineage({"toy/table-1": lineage}), lineage.cells)
     # a mean over rows has no settings of its own

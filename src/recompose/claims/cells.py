@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from recompose.claims.differences import Side
 from recompose.claims.outcome import JudgedClaim, generalisation, outcome
@@ -49,7 +49,7 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 by_seed = decisive.difference.by_seed if part == "estimate" else ()
                 cell = basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
                 if part == "verdict":
-                    cell = replace(cell, evidence=evidence_of(ordered, prices))
+                    cell = cell.but(evidence=evidence_of(ordered, prices))
                 yield cell
 
 
@@ -165,16 +165,15 @@ class Basis:
     ) -> Cell:
         """Return a cell that rests on these evaluations."""
         return Cell(
-            row,
-            f"{self.benchmark} {part}",
-            "measured",
-            text,
-            value,
+            row=row,
+            column=f"{self.benchmark} {part}",
+            text=text,
+            value=value,
             n=n,
-            made_from=self.complete,
-            expected=self.planned,
-            values=values,
-            names=self.methods,
+            made_from=list(self.complete),
+            missing=sorted({*self.planned} - {*self.complete}),
+            values=list(values),
+            names=list(self.methods),
             benchmark=self.benchmark,
             metric=metric,
             part=part,

@@ -13,13 +13,13 @@ from rich.text import Text
 from recompose.commands.status import needed_by
 from recompose.console import clock_duration, first, gibibytes, line, new_table, pluralize, print_json, rough_duration
 from recompose.costs import BASES, MEASURED, SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
+from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.phases import PHASES, TRAINED, gpus_of, threads_of
 from recompose.plan import Plan, Recipe
 from recompose.progress import printable
 from recompose.report.due import artifact_recipes, is_due
 from recompose.report.kinds import kind_of
-from recompose.report.lineage import LineageCell
 from recompose.report.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -297,7 +297,7 @@ def _declares(paper: Paper, artifact: str, difference: PlanDifference) -> bool:
     return bool(methods & differing_methods) or (not methods and data)
 
 
-def changed_cells(track: str, cells: Iterable[LineageCell], difference: PlanDifference) -> list[LineageCell]:
+def changed_cells(track: str, cells: Iterable[Cell], difference: PlanDifference) -> list[Cell]:
     """Return the cells of an artifact that use anything that differs."""
     return [
         cell

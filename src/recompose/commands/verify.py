@@ -30,6 +30,7 @@ from recompose.console import pluralize, print_line
 from recompose.costs import processes
 from recompose.data.lock import LOCK
 from recompose.errors import DamagedError, PlanError, ProgramError, RecomposeError, TraceError
+from recompose.exhibits.cells import DIFFERENCE, Cell
 from recompose.interrupts import end_children
 from recompose.metric_cache import COST, MetricCache
 from recompose.plan import Recipe, closure
@@ -37,7 +38,6 @@ from recompose.programs import git
 from recompose.progress import be_quiet, say
 from recompose.provenance.cell_place import CellPlace, within
 from recompose.records import VOLATILE, BuildInfo, StableRecord
-from recompose.report.lineage import LineageCell
 from recompose.report.published import PublishedLineage
 from recompose.tracks import TRACKS
 from recompose.workspace import SeparateWorkspace, Workspace
@@ -411,9 +411,9 @@ def _numbers(
             yield f"{artifact} {within(cell)}", then, mean(now), max(words, key=WORDS.index)
 
 
-def has_own_values(cell: LineageCell) -> bool:
+def has_own_values(cell: Cell) -> bool:
     """Return True for a mean over evaluations, each of which has a value; not for a cost, which is measured again."""
-    is_difference = cell.aggregate == "difference of means over seeds"
+    is_difference = cell.aggregate == DIFFERENCE
     is_measured = bool(cell.metric) and not cell.metric.startswith(COST)
     return is_measured and not is_difference and 0 < len(cell.values) == len(cell.made_from)
 

@@ -1,43 +1,83 @@
 """The cells of a table, each with its text, its value and the evaluations behind it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import mean, stdev
+from typing import Annotated, Any, Self
+
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from recompose.exhibits.evidence import ClaimEvidence
 from recompose.exhibits.metric import Metric
+from recompose.files import Document
 from recompose.plan import Recipe
+from recompose.records import LenientModel
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One value of a table: printed by the paper, or measured here."""
+def _as_written(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    """Return a number as it is: validation would make a float of an integer, which is written otherwise."""
+    validate(value)
+    return value
+
+
+DIFFERENCE = "difference of means over seeds"
+Number = Annotated[float, WrapValidator(_as_written)]
+
+
+class Cell(LenientModel):
+    """One value of a table: printed by the paper, or measured here. Lineages hold the measured ones."""
 
     row: str
     column: str
-    source: str  # reported or measured
-    text: str  # as people read it
-    value: float | None = None  # in the unit of its metric
-    spread: float | None = None  # sample standard deviation over seeds
-    n: int | None = None
-    made_from: tuple[str, ...] = ()  # keys of evaluations, or of data
-    expected: tuple[str, ...] = ()  # the same, of all that the plan has: more where seeds are missing
-    correct: str = ""  # the right value where the printed one is wrong, or another one with its place
-    flag: str = ""  # the reason
+    source: str = Field(default="measured", exclude=True)  # or reported
     view: str = ""  # of a table with several views
-    values: tuple[float, ...] = ()  # a value for each of made_from, where the cell is a mean of them
-    names: tuple[str, ...] = ()  # the methods or variants that were measured
+    part: str = ""  # of the cell of a claim: verdict, estimate, ...
     benchmark: str = ""
     metric: str = ""
+    names: list[str] = Field(default=[])  # the methods or variants that were measured
+    text: str  # as people read it
+    value: Number | None = None  # in the unit of its metric
+    spread: float | None = None  # sample standard deviation over seeds
+    n: int | None = None
     better: int = 0  # the better end of the metric, see Metric
-    part: str = ""  # of the cell of a claim: verdict, estimate, ...
-    beside: tuple[str, ...] = ()  # the methods and variants whose common seeds it is restricted to, if it is
-    aggregate: str = ""  # how the value follows from the evaluations, where spread and names do not tell
-    evidence: ClaimEvidence | None = field(default=None, hash=False)  # of the verdict on a claim
+    rule: str = ""  # how the value follows from the evaluations, where spread and names do not tell
+    made_from: list[str] = Field(default=[])  # keys of evaluations, or of data
+    values: list[Number] = Field(default=[])  # a value for each of made_from, where the cell is a mean of them
+    missing: list[str] = Field(default=[])  # keys of evaluations that the plan has, and that are not complete
+    beside: list[str] = Field(default=[])  # the methods and variants whose common seeds it is restricted to, if it is
+    evidence: ClaimEvidence | None = None  # of the verdict on a claim
+    correct: str = Field(default="", exclude=True)  # the right value where the printed one is wrong
+    flag: str = Field(default="", exclude=True)  # the reason
+
+    def __hash__(self) -> int:
+        return hash((self.key, self.text))
 
     @property
     def section(self) -> str:
         """The section of the table with this cell: a view, or its source."""
         return self.view or self.source
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Its place in the artifact: source, view, row and column."""
+        return self.source, self.view, self.row, self.column
+
+    @property
+    def aggregate(self) -> str:
+        """How the value follows from the values of the evaluations, in words."""
+        if self.rule:
+            return self.rule
+        if self.part == "estimate" or (self.spread is None and len(self.names) > 1 and not self.part):
+            return DIFFERENCE
+        return "single value" if self.spread is None else "mean and sample standard deviation over seeds"
+
+    def but(self, **changes: Any) -> Self:
+        """Return the same cell with other values of these fields."""
+        return self.model_copy(update=changes)
+
+    def plain(self) -> Document:
+        """Return what a lineage holds of a measured cell: what it is, without what is empty."""
+        return self.model_dump(exclude_defaults=True)
 
 
 @dataclass(frozen=True)
@@ -88,10 +128,12 @@ class Table:
 
 def data_cell(data: Recipe, row: str, column: str, value: float, benchmark: str) -> Cell:
     """Return a cell that a data set alone determines."""
-    source = (data.key,)
-    return Cell(
-        row, column, "measured", f"{value:g}", value, n=1, made_from=source, expected=source, benchmark=benchmark
-    )
+    return Cell(row=row, column=column, text=f"{value:g}", value=value, n=1, made_from=[data.key], benchmark=benchmark)
+
+
+def absent(planned: Iterable[Recipe], complete: Iterable[Recipe]) -> list[str]:
+    """Return the keys of planned evaluations that are not complete."""
+    return sorted({recipe.key for recipe in planned} - {recipe.key for recipe in complete})
 
 
 def mean_cell(
@@ -107,25 +149,23 @@ def mean_cell(
         planned: the evaluations that the plan has.
         metric: the description of the metric.
     """
-    keys = tuple(evaluation.key for evaluation in complete)
-    expected = tuple(evaluation.key for evaluation in planned)
+    cell = Cell(
+        row=row,
+        column=column,
+        text="not measured" if complete else "not run",
+        n=len(values),
+        better=metric.better,
+        made_from=[evaluation.key for evaluation in complete],
+        missing=absent(planned, complete),
+    )
     if not values:
-        text = "not measured" if complete else "not run"
-        return Cell(row, column, "measured", text, n=0, made_from=keys, expected=expected, better=metric.better)
+        return cell
     values = [metric.factor * value for value in values]
     spread = stdev(values) if len(values) > 1 else None
     digits = metric.digits
-    text = f"{mean(values):.{digits}f}" + (f" ± {spread:.{digits}f}" if spread is not None else "")
-    return Cell(
-        row,
-        column,
-        "measured",
-        text,
-        mean(values),
-        spread,
-        len(values),
-        keys,
-        expected,
-        values=tuple(values) if len(values) == len(keys) else (),
-        better=metric.better,
+    return cell.but(
+        text=f"{mean(values):.{digits}f}" + (f" ± {spread:.{digits}f}" if spread is not None else ""),
+        value=mean(values),
+        spread=spread,
+        values=values if len(values) == len(complete) else [],
     )

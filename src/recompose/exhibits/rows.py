@@ -1,7 +1,7 @@
 """The rows of tables and figures, each with the evaluations that it shows."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from recompose.exhibits.cells import Cell
 from recompose.exhibits.results import Results
@@ -23,7 +23,8 @@ class MeasuredRow:
 
     def place_cell(self, cell: Cell, view: str, metric: str) -> Cell:
         """Return a cell with the view, the metric, and the names of this row."""
-        return replace(cell, view=view, metric=metric, names=(self.name,), benchmark=self.benchmark, beside=self.beside)
+        about = {"names": [self.name], "benchmark": self.benchmark, "beside": list(self.beside)}
+        return cell.but(view=view, metric=metric, **about)
 
 
 def rows_of(results: Results, paper: Paper, name: str) -> Iterator[MeasuredRow]:

@@ -9,7 +9,6 @@ from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.provenance.artifact_names import nearest_name, paper_of
 from recompose.provenance.trace import MISSING_CELL, TraceResult, cell_of, read_lineage, trace
-from recompose.report.lineage import LineageCell
 from recompose.report.tables import reported_cells
 from recompose.workspace import Workspace
 
@@ -156,7 +155,7 @@ def _printed_cells(paper: Paper | None, name: str) -> list[Cell]:
     return list(reported_cells(paper, name))
 
 
-def _beside(paper: Paper, cells: list[LineageCell], row: str, column: str) -> list[ValueInPlace]:
+def _beside(paper: Paper, cells: list[Cell], row: str, column: str) -> list[ValueInPlace]:
     """Return the measured cells of the same row, those with the same metric's name where there are any."""
     of_row = [cell for cell in cells if cell.row == row]
     label = next((column.removeprefix(f"{data} ") for data in paper.datasets if column.startswith(f"{data} ")), column)
@@ -164,7 +163,7 @@ def _beside(paper: Paper, cells: list[LineageCell], row: str, column: str) -> li
     return [_in_place(cell) for cell in (alike or of_row)[:MOST_BESIDE]]
 
 
-def _in_place(cell: LineageCell) -> ValueInPlace:
+def _in_place(cell: Cell) -> ValueInPlace:
     return ValueInPlace(cell.row, cell.column, cell.view, cell.text)
 
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recompose.errors import LineageError, TraceError
+from recompose.exhibits.cells import Cell
 from recompose.exhibits.evidence import ClaimEvidence
 from recompose.metric_cache import MetricCache
 from recompose.plan import recipe_of
 from recompose.provenance.artifact_names import nearest_name
 from recompose.records import BuildInfo, StableRecord
-from recompose.report.lineage import SUFFIX, Lineage, LineageCell, lineage_path, read_made
+from recompose.report.lineage import SUFFIX, Lineage, lineage_path, read_made
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import CURRENT, UNCHECKED, TrustEvaluator, Verdict, absence
 from recompose.workspace import Workspace
@@ -21,7 +22,7 @@ MISSING_CELL = "missing-cell"  # the code of an error
 class TraceResult:
     """A cell, the records of everything behind it, and the verdict on it."""
 
-    cell: LineageCell
+    cell: Cell
     records: dict[str, StableRecord]  # by key, dependencies first
     made: dict[str, BuildInfo]  # by key: host, time and commit, where they are known
     state: str
@@ -92,13 +93,13 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
     )
 
 
-def _evidence(lineage: Lineage, cell: LineageCell) -> ClaimEvidence | None:
+def _evidence(lineage: Lineage, cell: Cell) -> ClaimEvidence | None:
     """Return the evidence for the claim that a cell belongs to; it is kept with the claim's verdict."""
     claim = (other for other in lineage.cells if (other.row, other.benchmark) == (cell.row, cell.benchmark))
     return next((other.evidence for other in claim if other.evidence), None)
 
 
-def _verdict(evaluator: TrustEvaluator, paper: str, name: str, cell: LineageCell) -> Verdict:
+def _verdict(evaluator: TrustEvaluator, paper: str, name: str, cell: Cell) -> Verdict:
     """Return the audit's verdict on a cell, from the checks that concern it."""
     verdict = evaluator.verdict(f"{paper}/{name}", cell)
     declared = {candidate.name: candidate for candidate in evaluator.work.declared}
@@ -135,7 +136,7 @@ def read_lineage(path: Path) -> Lineage:
         raise TraceError(message, code=error.code, place=place) from None
 
 
-def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[LineageCell, dict[str, StableRecord]]:
+def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[Cell, dict[str, StableRecord]]:
     """Return a measured cell of an artifact, and the records of everything behind it.
 
     Raises:
@@ -146,7 +147,7 @@ def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[Line
     return cell, {key: lineage.records[key] for key in lineage.closure(cell.made_from)}
 
 
-def cell_of(lineage: Lineage, artifact: str, query: dict[str, str]) -> LineageCell:
+def cell_of(lineage: Lineage, artifact: str, query: dict[str, str]) -> Cell:
     """Return the first cell of a lineage that matches a query by row, column and view.
 
     Raises:
@@ -158,7 +159,7 @@ def cell_of(lineage: Lineage, artifact: str, query: dict[str, str]) -> LineageCe
     raise TraceError(_missing_cell_message(artifact, lineage.cells, query), code=MISSING_CELL, place=artifact)
 
 
-def _missing_cell_message(artifact: str, cells: list[LineageCell], query: dict[str, str]) -> str:
+def _missing_cell_message(artifact: str, cells: list[Cell], query: dict[str, str]) -> str:
     place = " and ".join(f"{name} {value!r}" for name, value in query.items())
     lines = [f"{artifact} has no measured cell in {place}."]
     for name, value in query.items():

@@ -1,7 +1,6 @@
 """Tables of rows against a baseline: means, and paired differences with their intervals and corrected p."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from recompose.claims.cells import Basis
 from recompose.claims.differences import number_text
@@ -31,7 +30,7 @@ def against(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             (tested,) = tests.of_claim(claim)
             pair = Basis.collect(results, paper, benchmark, claim.methods)
             for cell in _cells(tested, labels[claim.metric], pair, family):
-                yield replace(cell, row=rows[claim.higher], view=differences, part="", metric=claim.metric)
+                yield cell.but(row=rows[claim.higher], view=differences, part="", metric=claim.metric)
 
 
 def _cells(tested: TestedComparison, label: str, pair: Basis, family: Basis) -> Iterator[Cell]:

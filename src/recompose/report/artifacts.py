@@ -12,7 +12,7 @@ from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, artifact_recipe, evaluations_of, is_figure
-from recompose.report.lineage import Lineage, LineageCell, PlannedEvaluations, lineage_path
+from recompose.report.lineage import Lineage, PlannedEvaluations, lineage_path
 from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
 from recompose.report.trust import watermarks
@@ -35,7 +35,7 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         lineage = lineage_of(results, paper.track, cells, evaluations_of(results.plan, paper, name), written)
         recipe = artifact_recipe(results.plan, paper, name).digest
         lineage.model_copy(update={"recipe": recipe}).write(lineage_path(stem))
-        missing |= {key for cell in cells for key in set(cell.expected) - set(cell.made_from)}
+        missing |= {key for cell in cells for key in cell.missing}
     if missing:
         say(f"{paper.name}: {len(missing)} evaluations are missing; its artifacts are marked incomplete")
 
@@ -86,7 +86,7 @@ def lineage_of(
     return Lineage(
         track=track,
         benchmarks={name: results.data(track, name).key for name in results.benchmarks(track)},
-        cells=[LineageCell.of(cell) for cell in measured],
+        cells=measured,
         asked=[
             PlannedEvaluations(name=name, benchmark=benchmark, evaluations=[recipe.key for recipe in recipes])
             for (name, benchmark), recipes in planned.items()

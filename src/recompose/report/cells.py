@@ -4,7 +4,6 @@ from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import Paper
 from recompose.plan import Plan, Recipe
 from recompose.report.kinds import is_figure
-from recompose.report.lineage import LineageCell
 from recompose.report.results import StoredResults
 from recompose.report.tables import cell_builder
 from recompose.report.trust import planned_recipes
@@ -23,7 +22,7 @@ def measured_cells(results: StoredResults, paper: Paper, name: str) -> list[Cell
     return list(cell_builder(paper, paper.artifacts[name].kind)(results, paper, name))
 
 
-def cell_recipes(plan: Plan, paper: Paper, cell: Cell | LineageCell) -> list[Recipe]:
+def cell_recipes(plan: Plan, paper: Paper, cell: Cell) -> list[Recipe]:
     """Return the evaluations that a cell needs now; for a number of the data, the data of all its table's rows."""
     if cell.names:
         return planned_recipes(plan, paper.track, cell)

@@ -1,12 +1,11 @@
 """Differences between methods, seed by seed."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from math import isnan, nan
 from statistics import mean
 
-from recompose.exhibits.cells import Cell
+from recompose.exhibits.cells import Cell, absent
 from recompose.exhibits.results import Results
 from recompose.inference.estimates import paired
 from recompose.papers.declaration import Paper
@@ -23,7 +22,7 @@ def comparisons(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             for baseline, row in combinations(planned, 2):
                 methods = artifact.rows[row], artifact.rows[baseline]
                 cell = difference_cell(results, paper.track, benchmark, methods, section.of)
-                yield replace(cell, row=row, column=f"{benchmark} - {baseline}", view=view)
+                yield cell.but(row=row, column=f"{benchmark} - {baseline}", view=view)
 
 
 def difference_cell(results: Results, track: str, benchmark: str, methods: tuple[str, str], metric: str) -> Cell:
@@ -34,16 +33,23 @@ def difference_cell(results: Results, track: str, benchmark: str, methods: tuple
     planned = [results.planned(track, name, benchmark) for name in methods]
     complete = [[evaluation for evaluation in recipes if results.is_complete(evaluation)] for recipes in planned]
     matches = matches_by_seed(*complete)
-    keys, expected = (
-        tuple(evaluation.key for recipes in both for evaluation in recipes) for both in (complete, planned)
-    )
     description = TRACKS[track].description_of(metric)
     first, second = (
         [description.factor * results.metrics(pair[side]).get(metric, nan) for pair in matches] for side in (0, 1)
     )
     value, text = _mean_difference(first, second, description.digits)
-    cell = Cell("", "", "measured", text, value, n=len(first), made_from=keys, expected=expected)
-    return replace(cell, names=methods, benchmark=benchmark, metric=metric)
+    return Cell(
+        row="",
+        column="",
+        text=text,
+        value=value,
+        n=len(first),
+        made_from=[evaluation.key for recipes in complete for evaluation in recipes],
+        missing=absent(chain(*planned), chain(*complete)),
+        names=list(methods),
+        benchmark=benchmark,
+        metric=metric,
+    )
 
 
 def _mean_difference(first: list[float], second: list[float], digits: int) -> tuple[float | None, str]:

@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from recompose.exhibits.cells import Cell
+from recompose.exhibits.cells import Cell, absent
 from recompose.exhibits.results import Results
 from recompose.files import Document
 from recompose.papers.declaration import Paper
@@ -68,13 +67,14 @@ def differing_settings(results: Results, paper: Paper, name: str) -> Iterator[Ce
         differences = differing({row: settings_of(evaluations[0]) for row, evaluations in planned.items()})
         for setting, values in differences.items():
             for row, evaluations in planned.items():
-                complete = tuple(recipe.key for recipe in evaluations if results.is_complete(recipe))
-                cell = Cell(setting, f"{benchmark} {row}", "measured", value_text(values.get(row, ABSENT)))
-                yield replace(
-                    cell,
+                complete = [recipe for recipe in evaluations if results.is_complete(recipe)]
+                yield Cell(
+                    row=setting,
+                    column=f"{benchmark} {row}",
+                    text=value_text(values.get(row, ABSENT)),
                     n=len(complete),
-                    made_from=complete,
-                    expected=tuple(recipe.key for recipe in evaluations),
-                    names=(rows[row],),
+                    made_from=[recipe.key for recipe in complete],
+                    missing=absent(evaluations, complete),
+                    names=[rows[row]],
                     benchmark=benchmark,
                 )

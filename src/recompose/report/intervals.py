@@ -1,7 +1,6 @@
 """Tables of means over seeds with their 95 % confidence intervals."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from recompose.exhibits.cells import Cell, mean_cell
 from recompose.exhibits.results import Results
@@ -34,5 +33,5 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             scaled = [description.factor * value for value in values]
             for end, value in zip(("from", "to"), paired(scaled).interval(), strict=True):
                 text = f"{value:.{description.digits + 1}f}"
-                end_cell = replace(cell, row=f"{row.row}, interval {end}", text=text, value=value)
-                yield replace(end_cell, spread=None, values=(), better=0)
+                row_of_end = f"{row.row}, interval {end}"
+                yield cell.but(row=row_of_end, text=text, value=value, spread=None, values=[], better=0)

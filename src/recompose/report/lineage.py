@@ -8,15 +8,14 @@ since anybody may have written them.
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Self
 
-from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator, model_validator
+from pydantic import Field, ValidationError, model_validator
 from pydantic_core import from_json
 
 from recompose.digest import digest, short
 from recompose.errors import LineageError, OutdatedLineageError
 from recompose.exhibits.cells import Cell
-from recompose.exhibits.evidence import ClaimEvidence
 from recompose.files import Document, read_json, write_json
 from recompose.records import BuildInfo, Description, LenientModel, StableRecord, complaint
 
@@ -25,75 +24,6 @@ INDEX, MADE = "index.json", "made.json"  # among the reports
 PARTS = ("track", "benchmarks", "cells", "asked", "records", "wanted", "metric_code", "codes", "files")
 DESCRIBED = ("records", "wanted")  # the parts with descriptions of recipes
 UNREADABLE = (OSError, ValueError, RecursionError)  # of a file that anybody wrote; a ValidationError is a ValueError
-
-
-def _as_written(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
-    """Return a number as it is: validation would make a float of an integer, which is written otherwise."""
-    validate(value)
-    return value
-
-
-Number = Annotated[float, WrapValidator(_as_written)]
-
-
-class LineageCell(LenientModel):
-    """A measured cell."""
-
-    row: str
-    column: str
-    view: str
-    part: str
-    benchmark: str
-    metric: str
-    names: list[str]
-    text: str
-    value: Number | None
-    spread: float | None
-    n: int | None
-    better: int
-    aggregate: str  # how the value follows from the values of the evaluations
-    made_from: list[str]
-    values: list[Number]
-    missing: list[str]
-    beside: list[str]
-    evidence: ClaimEvidence | None = None  # of the verdict on a claim
-
-    @classmethod
-    def of(cls, cell: Cell) -> Self:
-        """Return a measured cell as lineage stores it."""
-        return cls(
-            row=cell.row,
-            column=cell.column,
-            view=cell.view,
-            part=cell.part,
-            benchmark=cell.benchmark,
-            metric=cell.metric,
-            names=list(cell.names),
-            text=cell.text,
-            value=cell.value,
-            spread=cell.spread,
-            n=cell.n,
-            better=cell.better,
-            aggregate=_aggregate(cell),
-            made_from=list(cell.made_from),
-            values=list(cell.values),
-            missing=sorted(set(cell.expected) - set(cell.made_from)),
-            beside=list(cell.beside),
-            **({"evidence": cell.evidence} if cell.evidence else {}),  # others have no such part in the file
-        )
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Its place in the artifact: source, view, row and column."""
-        return "measured", self.view, self.row, self.column
-
-
-def _aggregate(cell: Cell) -> str:
-    if cell.aggregate:
-        return cell.aggregate
-    if cell.part == "estimate" or (cell.spread is None and len(cell.names) > 1 and not cell.part):
-        return "difference of means over seeds"
-    return "single value" if cell.spread is None else "mean and sample standard deviation over seeds"
 
 
 class PlannedEvaluations(LenientModel):
@@ -109,7 +39,7 @@ class Lineage(LenientModel):
 
     track: str
     benchmarks: dict[str, str]  # name -> key of its data
-    cells: list[LineageCell]
+    cells: list[Cell]  # the measured ones
     planned: list[PlannedEvaluations] = Field(alias="asked")
     records: dict[str, StableRecord]  # of the complete evaluations and of everything behind them
     other_recipes: dict[str, Description] = Field(alias="wanted")  # of all other planned evaluations
@@ -174,6 +104,7 @@ class Lineage(LenientModel):
     def write(self, path: Path) -> None:
         """Write the lineage; most runs have the same code: each version of it is written once."""
         document, codes = self.plain(), dict[str, dict[str, str]]()
+        document["cells"] = [cell.plain() for cell in self.cells]
         for described in (description for part in DESCRIBED for description in document[part].values()):
             name = short(digest(described["code"]))
             codes[name] = described["code"]

@@ -1,7 +1,6 @@
 """Rows of tables that are means over other rows."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from statistics import mean
 
 from recompose.exhibits.cells import Cell, mean_cell
@@ -32,7 +31,7 @@ def means_over_rows(results: Results, paper: Paper, name: str, rows: list[Measur
 def _means(results: Results, track: str, artifact: Artifact, title: str, rows: list[MeasuredRow]) -> Iterator[Cell]:
     complete, planned = (matches_by_seed(*sides) for sides in ([r.complete for r in rows], [r.planned for r in rows]))
     measured = [[results.metrics(evaluation) for evaluation in match] for match in complete]
-    names = tuple(row.name for row in rows)
+    names = [row.name for row in rows]
     for view, section in artifact.all_views.items():
         for column, metric in section.columns.items() if not section.baseline else ():
             with_metric = [of_seed for of_seed in measured if all(metric in numbers for numbers in of_seed)]
@@ -41,7 +40,7 @@ def _means(results: Results, track: str, artifact: Artifact, title: str, rows: l
                 label, description = f"{rows[0].benchmark} {column}", TRACKS[track].description_of(metric)
                 cell = mean_cell(title, label, values, _flat(complete), _flat(planned), description)
                 cell = rows[0].place_cell(cell, view, metric)
-                yield replace(cell, names=names, values=(), better=0, aggregate=OVER_ROWS)
+                yield cell.but(names=names, values=[], better=0, rule=OVER_ROWS)
 
 
 def _flat(matches: Iterable[tuple[Recipe, ...]]) -> list[Recipe]:

@@ -1,11 +1,10 @@
 """The measured cells of tables, by the kinds that all tracks share."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from recompose.errors import PlanError
-from recompose.exhibits.cells import Cell, data_cell, mean_cell
+from recompose.exhibits.cells import Cell, absent, data_cell, mean_cell
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import MeasuredRow, rows_of
 from recompose.papers.declaration import Paper, View
@@ -35,9 +34,17 @@ def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             complete = [evaluation for evaluation in planned if results.is_complete(evaluation)]
             if planned:
                 value = _setting(planned[0], setting)
-                keys, expected = (tuple(recipe.key for recipe in recipes) for recipes in (complete, planned))
-                cell = Cell(row, benchmark, "measured", f"{value:g}", value, None, len(complete), keys, expected)
-                yield replace(cell, names=(method,), benchmark=benchmark)
+                yield Cell(
+                    row=row,
+                    column=benchmark,
+                    text=f"{value:g}",
+                    value=value,
+                    n=len(complete),
+                    made_from=[recipe.key for recipe in complete],
+                    missing=absent(planned, complete),
+                    names=[method],
+                    benchmark=benchmark,
+                )
 
 
 def _setting(evaluation: Recipe, setting: str) -> Any:
@@ -79,4 +86,4 @@ def _differences_from_baseline(
         return
     for column, metric in section.columns.items():
         cell = difference_cell(results, paper.track, row.benchmark, (row.name, baseline), metric)
-        yield replace(cell, row=row.row, column=f"{row.benchmark} {column}", view=view)
+        yield cell.but(row=row.row, column=f"{row.benchmark} {column}", view=view)

@@ -7,14 +7,15 @@ from functools import cached_property
 from pathlib import Path
 
 from recompose.errors import LineageError
+from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
 from recompose.records import BuildInfo, StableRecord
-from recompose.report.lineage import SUFFIX, Lineage, LineageCell, read_made
+from recompose.report.lineage import SUFFIX, Lineage, read_made
 from recompose.tracks import TRACKS
 
 
-def headline_cell(paper: Paper, cells: Iterable[LineageCell]) -> LineageCell | None:
+def headline_cell(paper: Paper, cells: Iterable[Cell]) -> Cell | None:
     """Return the cell of the track's headline metric and the paper's own method, or None if it is not measured.
 
     Args:
@@ -49,7 +50,7 @@ class PublishedLineage:
         """The records of everything behind them: key, such as ``runs/0123456789ab``, -> record."""
         return {key: record for lineage in self.lineages.values() for key, record in lineage.records.items()}
 
-    def cells(self, artifact: str) -> list[LineageCell]:
+    def cells(self, artifact: str) -> list[Cell]:
         """Return the measured cells of an artifact; a figure has a cell for each of its rows and benchmarks."""
         return self.lineages[artifact].cells
 
@@ -68,16 +69,16 @@ class PublishedLineage:
         return self.lineages[artifact].closure(keys)
 
     @cached_property
-    def _cells_by_key(self) -> dict[str, dict[str, list[LineageCell]]]:
+    def _cells_by_key(self) -> dict[str, dict[str, list[Cell]]]:
         """The cells that rest on a stored folder: key -> artifact -> cells."""
-        cells: dict[str, dict[str, list[LineageCell]]] = {}
+        cells: dict[str, dict[str, list[Cell]]] = {}
         for name in self.lineages:
             for cell in self.cells(name):
                 for key in self.closure(name, cell.made_from):
                     cells.setdefault(key, {}).setdefault(name, []).append(cell)
         return cells
 
-    def reach(self, key: str) -> dict[str, list[LineageCell]]:
+    def reach(self, key: str) -> dict[str, list[Cell]]:
         """Return the cells that rest on a stored folder, by artifact."""
         return self._cells_by_key.get(key, {})
 

@@ -94,10 +94,10 @@ def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
                 continue
             flag = flags.get((row["row"], column))
             yield Cell(
-                row["row"],
-                column,
-                "reported",
-                text,
+                row=row["row"],
+                column=column,
+                source="reported",
+                text=text,
                 value=number_in(text),
                 correct=(flag.correct or flag.elsewhere) if flag else "",
                 flag=flag.why if flag else "",
@@ -109,7 +109,8 @@ def quoted_cells(artifact: Artifact) -> Iterator[Cell]:
     """Yield the quotations of sources on the rows of an artifact, for the views that have them."""
     for view, section in artifact.views.items():
         for row, sources in section.says.items():
-            yield from (Cell(row, source, "reported", text, view=view) for source, text in sources.items())
+            for source, text in sources.items():
+                yield Cell(row=row, column=source, source="reported", text=text, view=view)
 
 
 def directions(paper: Paper, name: str) -> dict[str, int]:

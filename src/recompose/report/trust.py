@@ -19,7 +19,7 @@ from recompose.plan import Plan, Recipe, closure, recipe_of
 from recompose.programs import git
 from recompose.records import RECORD, BuildInfo, Record
 from recompose.report.differences import Chain, changed_modules, changes, closest_recipe
-from recompose.report.lineage import MADE, Lineage, LineageCell, parse_made
+from recompose.report.lineage import MADE, Lineage, parse_made
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
 from recompose.tracks import TRACKS
@@ -136,7 +136,7 @@ def watermarks(results: StoredResults, cells: list[Cell]) -> list[str]:
     """Return the caveats of an artifact of these cells, in words."""
     recipes = closure(results.recipe(key) for cell in cells for key in cell.made_from)
     judged = [recipe for recipe in recipes if recipe.kind in JUDGED_KINDS]
-    missing = {key for cell in cells for key in cell.expected} - {key for cell in cells for key in cell.made_from}
+    missing = {key for cell in cells for key in cell.missing} - {key for cell in cells for key in cell.made_from}
     codes = {recipe.key: recipe.code for recipe in judged}
     build_info = {recipe.key: build for recipe in judged if (build := results.build_info(recipe))}
     return [caveat.text for caveat in find_caveats(codes, build_info, missing)]
@@ -198,7 +198,7 @@ class TrustEvaluator:
         self._changed_files: dict[str, list[str]] = {}
         self._caveats: dict[str, list[Caveat]] = {}
 
-    def verdict(self, artifact: str, cell: LineageCell) -> Verdict:
+    def verdict(self, artifact: str, cell: Cell) -> Verdict:
         """Return the trust in a cell of an artifact, ``<paper>/<name>``."""
         reasons = list(self._reasons(artifact, cell))
         state = worst(state for state, _ in reasons)
@@ -208,7 +208,7 @@ class TrustEvaluator:
         notes += [pulled_text(key, origin) for key, origin in provenance.pulled]
         return Verdict(state, tuple(why), "; ".join(notes))
 
-    def _reasons(self, artifact: str, cell: LineageCell) -> Iterator[tuple[str, str]]:
+    def _reasons(self, artifact: str, cell: Cell) -> Iterator[tuple[str, str]]:
         """Yield state and reason of everything that speaks against a cell."""
         yield from (("tampered", why) for why in self.changed_files(artifact))
         yield from (("incomplete", f"missing: {key}") for key in cell.missing)
@@ -241,7 +241,7 @@ class TrustEvaluator:
         commits = (committed_since(records[key].code) for key in uncommitted)
         return next((commit for commit in commits if commit), None)
 
-    def stale_reasons(self, artifact: str, cell: LineageCell) -> list[str]:
+    def stale_reasons(self, artifact: str, cell: Cell) -> list[str]:
         """Return the reasons why the current parameters and code would give another cell."""
         if cell.missing:
             return []
@@ -385,7 +385,7 @@ class StoredFaults:
         return key in self.published.records and not self[key]
 
 
-def stale_reasons(plan: Plan, lineage: Lineage, cell: LineageCell) -> list[str]:
+def stale_reasons(plan: Plan, lineage: Lineage, cell: Cell) -> list[str]:
     """Return the reasons why the current parameters and code would give another cell, a line each."""
     track = lineage.track
     if track not in TRACKS:
@@ -411,7 +411,7 @@ def stale_reasons(plan: Plan, lineage: Lineage, cell: LineageCell) -> list[str]:
     return list(reasons)
 
 
-def planned_recipes(plan: Plan, track: str, cell: Cell | LineageCell) -> list[Recipe]:
+def planned_recipes(plan: Plan, track: str, cell: Cell) -> list[Recipe]:
     """Return the recipes that the current plan has for a cell."""
     if cell.names:
         names = cell.beside or cell.names

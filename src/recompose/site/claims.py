@@ -5,14 +5,15 @@ from collections.abc import Iterator, Mapping
 from recompose.claims.differences import number_text
 from recompose.claims.outcome import reading
 from recompose.claims.verdicts import probability_text
+from recompose.exhibits.cells import Cell
 from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.files import Document
 from recompose.papers.declaration import Claim
-from recompose.report.lineage import Lineage, LineageCell
+from recompose.report.lineage import Lineage
 from recompose.tracks import TRACKS
 
 
-def claim_dialog(lineage: Lineage, claim: Claim, verdict: LineageCell, interval: str, is_synthetic: bool) -> Document:
+def claim_dialog(lineage: Lineage, claim: Claim, verdict: Cell, interval: str, is_synthetic: bool) -> Document:
     """Return the content of the dialog of a claim on a data set, as the page's script reads it.
 
     Args:
@@ -41,7 +42,7 @@ def claim_dialog(lineage: Lineage, claim: Claim, verdict: LineageCell, interval:
     }
 
 
-def _evaluations(lineage: Lineage, verdict: LineageCell, label: str) -> dict[str, str]:
+def _evaluations(lineage: Lineage, verdict: Cell, label: str) -> dict[str, str]:
     """Return the complete evaluations of a side by seed: those of the method that its label names."""
     keys = [
         key

@@ -17,7 +17,7 @@ from recompose.records import StableRecord, code_text, flat
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure, kind_of
-from recompose.report.lineage import MADE, LineageCell
+from recompose.report.lineage import MADE
 from recompose.report.published import PublishedLineage, headline_cell
 from recompose.report.tables import ABOUT, reported_cells
 from recompose.report.trust import STATES, UNCHECKED
@@ -234,7 +234,7 @@ def _is_in_words(paper: Paper, name: str) -> bool:
     return bool(printed) and all(cell.value is None for cell in printed)
 
 
-def _value_texts(paper: Paper, cell: LineageCell) -> list[str]:
+def _value_texts(paper: Paper, cell: Cell) -> list[str]:
     """Return the values of a cell's evaluations, with the digits of its metric."""
     if not cell.values:
         return []
@@ -394,7 +394,13 @@ def _distinct(names: Iterable[str]) -> list[str]:
 def _measured_ranks(measured: list[Document]) -> dict[int, int]:
     """Return the best (1) and second best (2) of each measured column, by the cells' numbers."""
     cells = [
-        Cell(cell["row"], cell["column"], "measured", str(cell["number"]), cell["value"], better=cell["better"])
+        Cell(
+            row=cell["row"],
+            column=cell["column"],
+            text=str(cell["number"]),
+            value=cell["value"],
+            better=cell["better"],
+        )
         for cell in measured
     ]
     return {int(cell.text): rank for cell, rank in ranks(cells).items()}

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 
+from recompose.exhibits.cells import Cell
 from recompose.files import Document
 from recompose.plan import Recipe, recipe_of
 from recompose.report.differing import ABSENT, differing, settings_of, value_text
-from recompose.report.lineage import LineageCell
 from recompose.report.means import OVER_ROWS
 from recompose.report.published import PublishedLineage
 
 
-def differing_rows(published: PublishedLineage, cells: Iterable[LineageCell]) -> list[Document]:
+def differing_rows(published: PublishedLineage, cells: Iterable[Cell]) -> list[Document]:
     """Return a table for each method that several rows show: its rows, and the settings in which they differ.
 
     Rows are compared by the first run of their first data set. Rows that differ only in what is evaluated have none.

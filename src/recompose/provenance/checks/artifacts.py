@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
-from recompose.exhibits.cells import Table
+from recompose.exhibits.cells import Cell, Table
 from recompose.metric_cache import COST
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import recipe_of
@@ -20,7 +20,7 @@ from recompose.provenance.checks.stored import StoredCheck
 from recompose.report.findings import AuditReport, Finding, Key
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, is_figure
-from recompose.report.lineage import Lineage, LineageCell
+from recompose.report.lineage import Lineage
 from recompose.report.tables import build_table, quoted_cells, reported_cells
 from recompose.report.trust import UNCHECKED, TrustEvaluator, metric_code_changes, worst
 from recompose.tracks import TRACKS
@@ -106,7 +106,7 @@ class ArtifactCheck:
         return None
 
     @cached_property
-    def _cells(self) -> dict[Key, LineageCell]:
+    def _cells(self) -> dict[Key, Cell]:
         """The cells of its lineage."""
         assert self.lineage is not None
         return {cell.key: cell for cell in self.lineage.cells}
@@ -185,7 +185,7 @@ class ArtifactCheck:
             for made_from in cell.made_from
         )
 
-    def _has_costs(self, cell: LineageCell) -> bool:
+    def _has_costs(self, cell: Cell) -> bool:
         """Return true where the runs are here whose costs a cell shows; scores can exist without them."""
         if not cell.metric.startswith(COST):
             return True
@@ -315,7 +315,7 @@ class ArtifactCheck:
 
     def _compare_lineage(self, table: Table, named: set[Key]) -> None:
         """Compare the cells of the lineage with the runs."""
-        due = {cell.key: cell for cell in map(LineageCell.of, table.measured)}
+        due = {cell.key: cell for cell in table.measured}
         for key in dict.fromkeys([*due, *self._cells]):
             if key in named or (key in self._cells and not self._is_reliable(key)):
                 continue
@@ -391,7 +391,7 @@ def _text(cell: dict[str, str] | None, reference: dict[str, str] | None) -> str:
     return f"'{cell[column]}'" if column == "text" else f"{column} '{cell[column]}'"
 
 
-def _disagreement(cell: LineageCell | None, due: LineageCell | None) -> str:
+def _disagreement(cell: Cell | None, due: Cell | None) -> str:
     """Return the difference between a cell of a lineage and the one due; empty where there is none."""
     if cell is None or due is None:
         return "misses what its runs give" if cell is None else "its runs do not give it"

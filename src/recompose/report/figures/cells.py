@@ -1,10 +1,9 @@
 """The cells of a figure's lineage."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from recompose.claims.cells import verdicts
-from recompose.exhibits.cells import Cell
+from recompose.exhibits.cells import Cell, absent
 from recompose.exhibits.results import Results
 from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import FOREST, Paper
@@ -23,16 +22,15 @@ def figure_cells(results: Results, paper: Paper, name: str) -> list[Cell]:
         return list(_data_cells(results, paper, kind))
     return [
         Cell(
-            series.row,
-            f"{series.benchmark} {kind}",
-            "measured",
-            kind,
+            row=series.row,
+            column=f"{series.benchmark} {kind}",
+            text=kind,
             n=len(series.complete),
-            made_from=tuple(evaluation.key for evaluation in series.complete),
-            expected=tuple(evaluation.key for evaluation in series.planned),
-            names=(series.name,),
+            made_from=[evaluation.key for evaluation in series.complete],
+            missing=absent(series.planned, series.complete),
+            names=[series.name],
             benchmark=series.benchmark,
-            beside=series.beside,
+            beside=list(series.beside),
         )
         for series in rows_of(results, paper, name)
     ]
@@ -42,11 +40,10 @@ def _forest_cells(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     by_benchmark = {cell.benchmark: cell for cell in verdicts(results, paper, name) if cell.part == "verdict"}
     for benchmark, cell in by_benchmark.items():
         column, n = f"{benchmark} {FOREST}", len(cell.made_from)
-        yield replace(cell, row="all claims", column=column, text=FOREST, part="", metric="", n=n)
+        yield cell.but(row="all claims", column=column, text=FOREST, part="", metric="", n=n)
 
 
 def _data_cells(results: Results, paper: Paper, kind: str) -> Iterator[Cell]:
     for benchmark in results.benchmarks(paper.track):
-        source = (results.data(paper.track, benchmark).key,)
-        column = f"{benchmark} {kind}"
-        yield Cell("data", column, "measured", kind, n=1, made_from=source, expected=source, benchmark=benchmark)
+        source, column = [results.data(paper.track, benchmark).key], f"{benchmark} {kind}"
+        yield Cell(row="data", column=column, text=kind, n=1, made_from=source, benchmark=benchmark)

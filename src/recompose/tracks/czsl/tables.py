@@ -1,7 +1,6 @@
 """The measured cells of the tables that only this track has."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -55,7 +54,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             for group in (*SEEN, "seen", "unseen"):
                 row, metric = group.capitalize(), f"{section.of}/{group}"
                 samples = sum(counts[part] for part in SEEN) if group == "seen" else counts[group]
-                yield replace(data_cell(data, row, f"{benchmark} samples", samples, benchmark), view=view)
+                yield data_cell(data, row, f"{benchmark} samples", samples, benchmark).but(view=view)
                 evaluations = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
                 planned = {method: results.planned(paper.track, method, benchmark) for method in evaluations}
                 for column, method in ((without, first), (with_it, second)):
@@ -64,11 +63,11 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                     values = [results.metrics(evaluation).get(metric, np.nan) for evaluation in evaluations[method]]
                     about = TRACKS[paper.track].description_of(metric)
                     cell = mean_cell(row, f"{benchmark} {column}", values, evaluations[method], planned[method], about)
-                    yield replace(cell, view=view, names=(method,), benchmark=benchmark, metric=metric, better=0)
+                    yield cell.but(view=view, names=[method], benchmark=benchmark, metric=metric, better=0)
                 if not absent and bool(planned[first]) == bool(planned[second]):
                     methods = (first, second)
                     cell = _gain(results, paper, row, benchmark, metric, methods)
-                    yield replace(cell, view=view, names=methods, benchmark=benchmark, metric=metric, better=0)
+                    yield cell.but(view=view, names=list(methods), benchmark=benchmark, metric=metric, better=0)
 
 
 def _is_planned_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
@@ -97,4 +96,4 @@ def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str,
     ]
     about = TRACKS[paper.track].description_of(metric)
     cell = mean_cell(row, f"{benchmark} delta", values, paired, planned, about)
-    return replace(cell, beside=methods if shared != planned_by_method else ())
+    return cell.but(beside=list(methods) if shared != planned_by_method else [])

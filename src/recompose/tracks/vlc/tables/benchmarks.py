@@ -60,7 +60,7 @@ def benchmarks(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
         columns = {**_query_columns(source.suite), "licence": source.licence, "state today": source.state}
         for column, text in columns.items():
             value = float(text) if text.isdigit() else None
-            yield Cell(source.name, column, "measured", text, value)
+            yield Cell(row=source.name, column=column, text=text, value=value)
 
 
 def _query_columns(suite: str) -> Mapping[str, str]:

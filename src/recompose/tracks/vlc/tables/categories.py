@@ -21,4 +21,4 @@ MEASURED = {  # a row of CLIP-CAE's Table 13 -> the method measured here
 def categories(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Yield the method measured here for each row of the paper's table; the cells depend on no evaluations."""
     for row in paper.reported(name):
-        yield Cell(row["row"], "here", "measured", MEASURED[row["row"]])
+        yield Cell(row=row["row"], column="here", text=MEASURED[row["row"]])
