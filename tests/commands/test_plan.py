@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from recompose.cli import app, main
 from recompose.commands.plan import PlanDifference, PlannedItem, WorkPlan, changed_cells, total, work_plan
 from recompose.costs import MEASURED, SIMILAR, CostEstimate, TimeLeft
+from recompose.errors import ParamsError
 from recompose.exhibits.cells import Cell
 from recompose.files import write_json
-from recompose.params import ParamsError
 from recompose.plan import Recipe
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl

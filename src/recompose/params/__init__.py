@@ -1,25 +1,20 @@
 """The parameters of params.yaml, their meaning and their allowed values.
 
-``load_params`` returns the parameters of the chosen profile, or raises one error that names the file, the key path, the
-allowed values and the nearest right name. Each track adds its own section, and a profile's choices from it, as a
-``TrackForm``.
+``load_params`` returns the parameters of the chosen profile, or raises one error that names the file, the line, the key
+path, the allowed values and the nearest right name. Each track adds its own section, and a profile's choices from it,
+as a ``TrackForm``.
 """
 
-from recompose.errors import ParamsError
 from recompose.params.loading import load_params
 from recompose.params.reference import json_schema, reference
-from recompose.params.schema import Params, Profile, TrackForm
+from recompose.params.schema import Params, TrackForm
 from recompose.params.sections import (
     Archive,
-    Asset,
     Backbone,
     Bundled,
     Classifier,
-    Clip,
     GivenGrids,
-    Names,
     Pretrained,
-    PublishedWeights,
     Released,
     Section,
     Trainer,
@@ -27,18 +22,12 @@ from recompose.params.sections import (
 
 __all__ = [
     "Archive",
-    "Asset",
     "Backbone",
     "Bundled",
     "Classifier",
-    "Clip",
     "GivenGrids",
-    "Names",
     "Params",
-    "ParamsError",
     "Pretrained",
-    "Profile",
-    "PublishedWeights",
     "Released",
     "Section",
     "TrackForm",
