@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.console import pluralize, print_json, print_line
+from recompose.console import new_table, pluralize, print_line
 from recompose.errors import DiffError, LineageError, ProgramError
 from recompose.files import Document
 from recompose.metric_cache import COST as COST_PREFIX
@@ -39,6 +39,7 @@ WORDS = IDENTICAL, COST, LAST_DIGITS, WITHIN, DIFFERENT, MISSING_THEN, MISSING_N
     "missing then",
     "missing now",
 )
+SHORT = {COST: "cost", LAST_DIGITS: "digits", WITHIN: "in spread"}  # words for a table
 CLOSE = 1e-4  # relative tolerance for sums that are taken in another order, after a network's layers
 FAMILY_PARTS = ("verdict", "adjusted p", "replicates to decide")  # of a claim, which all claims of a paper decide
 VERDICT, OTHER_SIDE = "verdict", " of "
@@ -203,7 +204,7 @@ class Comparison:
         counts = ", ".join(f"{count:,} {word}" for word, count in self.counts.items())
         different = [cell.now for cell in self.cells if cell.word == DIFFERENT and cell.now]
         single = sum(len(cell.values) == 1 for cell in different)
-        alone = f" ({single:,} of them of one replicate, whose spread is not known)" if single else ""
+        alone = f"; {single:,} of the different ones have one replicate, whose spread is not known" if single else ""
         verdicts = f"{pluralize(len(self.flips), 'verdict')} changed" if self.flips else "no verdict changed"
         return f"{len(self.cells):,} numbers: {counts or 'none'}{alone}; {verdicts}."
 
@@ -401,10 +402,7 @@ def _show_first(console: Console, lines: Sequence[tuple[str, str]], most: int) -
 
 def _table(comparison: Comparison) -> Table:
     """Return the number of cells by word for each paper, and its changed verdicts."""
-    table = Table(box=None)
-    table.add_column("paper")
-    for word in (*comparison.counts, "verdicts changed"):
-        table.add_column(word, justify="right")
+    table = new_table(["paper"], [*(SHORT.get(word, word) for word in comparison.counts), "verdicts"])
     for paper, counts in comparison.by_paper.items():
         flips = sum(cell.artifact.startswith(f"{paper}/") for cell in comparison.flips)
         numbers = (str(counts.get(word, "")) for word in comparison.counts)

@@ -136,18 +136,6 @@ def read_lineage(path: Path) -> Lineage:
         raise TraceError(message, code=error.code, place=place) from None
 
 
-def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[Cell, dict[str, StableRecord]]:
-    """Return a measured cell of an artifact, and the records of everything behind it.
-
-    Raises:
-        TraceError: the artifact has no lineage, or no such measured cell.
-    """
-    lineage = read_lineage(path)
-    cell = cell_of(lineage, str(path), {"row": row, "column": column} | ({"view": view} if view else {}))
-    return cell, {key: lineage.records[key] for key in lineage.closure(cell.made_from)}
-
-
-def cell_of(lineage: Lineage, artifact: str, query: dict[str, str]) -> Cell:
     """Return the first cell of a lineage that matches a query by row, column and view.
 
     Raises:
