@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.console import new_table, pluralize, print_line
+from recompose.console import new_table, pluralize, print_json, print_line
 from recompose.errors import DiffError, LineageError, ProgramError
 from recompose.files import Document
 from recompose.metric_cache import COST as COST_PREFIX
