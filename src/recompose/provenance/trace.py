@@ -136,6 +136,7 @@ def read_lineage(path: Path) -> Lineage:
         raise TraceError(message, code=error.code, place=place) from None
 
 
+def cell_of(lineage: Lineage, artifact: str, query: dict[str, str]) -> Cell:
     """Return the first cell of a lineage that matches a query by row, column and view.
 
     Raises:
