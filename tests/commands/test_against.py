@@ -38,7 +38,7 @@ LINEAGE = "reports/smoke/msci/table-2.lineage.json"
 
 def revision_cell(**values: Any) -> RevisionCell:
     """A cell of a mean over two replicates."""
-    plain = {"row": "CSP", "column": "AUC", "view": "", "text": "", "value": None, "spread": None, "values": []}
+    plain = {"row": "CSP", "column": "AUC", "view": "", "text": "", "value": None, "spread": None, "values": ()}
     return RevisionCell.model_validate(plain | values)
 
 
@@ -47,7 +47,7 @@ def cells(*members: RevisionCell) -> RevisionCells:
 
 
 def mean(numbers: list[float], **more: Any) -> RevisionCell:
-    measured = {"values": numbers, "value": sum(numbers) / len(numbers), "metric": METRIC, "benchmark": "pairs"}
+    measured = {"values": tuple(numbers), "value": sum(numbers) / len(numbers), "metric": METRIC, "benchmark": "pairs"}
     return revision_cell(**{**measured, "names": ("csp",), **more})
 
 
@@ -67,9 +67,9 @@ def test_a_mean_may_move_by_the_standard_deviation_of_its_replicates_then() -> N
 
 
 def test_a_difference_of_means_has_the_spread_that_it_shows() -> None:
-    then = mean([1.0], values=[], value=1.0, spread=2.0)
-    assert word(then, mean([1.0], values=[], value=2.9)) == WITHIN
-    assert word(then, mean([1.0], values=[], value=3.1)) == DIFFERENT
+    then = mean([1.0], values=(), value=1.0, spread=2.0)
+    assert word(then, mean([1.0], values=(), value=2.9)) == WITHIN
+    assert word(then, mean([1.0], values=(), value=3.1)) == DIFFERENT
 
 
 def test_costs_and_texts() -> None:

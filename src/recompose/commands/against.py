@@ -88,11 +88,11 @@ class RevisionCell(LenientModel):
 
     row: str
     column: str
-    view: str
     text: str
-    value: float | None
-    spread: float | None
-    values: list[float]
+    view: str = ""
+    value: float | None = None
+    spread: float | None = None
+    values: tuple[float, ...] = ()
     metric: str = ""
     part: str = ""
     benchmark: str = ""

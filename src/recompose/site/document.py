@@ -189,7 +189,7 @@ class _Cells:
         states, why = self._audit.states.get(artifact, {}), self._audit.why.get(artifact, {})
         numbered, kind = [], kind_of(paper, name)
         for cell in self._published.cells(artifact):
-            number, content = len(self.all), dict(cell)
+            number, content = len(self.all), {**dict(cell), "aggregate": cell.aggregate}
             self._numbers[artifact, cell.key] = number
             self.all.append(
                 {
