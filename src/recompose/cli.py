@@ -602,24 +602,10 @@ def trace(
     """Trace a number: its value, whether it still holds, and the runs, code, data and cost behind it. Every file behind
     it is verified. Of a number that the paper printed, show where, and what is measured beside it.
     """
-    from recompose.provenance.artifact_names import find_artifact
-    from recompose.provenance.contents import contents, find_value
-    from recompose.terminal.trace import show_contents, show_value
+    from recompose.commands.trace import show_trace
 
-    work = _workspace()
-    path = find_artifact(work, *(_given(artifact), *([name] if name else [])))
-    if row is None or column is None:
-        listed = contents(work.declared, path, row, column, view)
-        if as_json:
-            print(json.dumps(to_jsonable_python(listed), indent=2))
-        else:
-            show_contents(Console(), listed, row, column)
-        return
-    value = find_value(work, work.declared, path, row, column, view)
-    if as_json:
-        print(json.dumps(to_jsonable_python(value.traced or value.printed), indent=2))
-    else:
-        show_value(Console(), work, path, value, full=full)
+    names = (_given(artifact), *([name] if name else []))
+    show_trace(_workspace(), names, row, column, view, full=full, as_json=as_json)
 
 
 @app.command()
@@ -696,9 +682,9 @@ def verify(
     Return 0 if all are equal to the byte, 3 if another kind of machine made other bytes and no number is different,
     otherwise 1.
     """
+    from recompose.commands.places import CellPlace
     from recompose.commands.verify import MINUTES, commit_seed, draw, opening, runs_behind, show_verification
     from recompose.commands.verify import verify as make_again
-    from recompose.provenance.cell_place import CellPlace
     from recompose.report.published import PublishedLineage
 
     if cell and (sample or seed or minutes):

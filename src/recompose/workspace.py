@@ -88,7 +88,7 @@ class Workspace:
         if any(edit.partition("=")[0].split(".")[0] == "plugins" for edit in self.edits):
             message = "--edit: plugins cannot be edited for one call; name them in params.yaml"
             raise ParamsError(message, code="no-edit", place="plugins")
-        folders = _named_plugins(self._file.document) if (self.root / "params.yaml").is_file() else []
+        folders = _named_plugins(self.file.document) if (self.root / "params.yaml").is_file() else []
         plugins = find_plugins(folders, self.root)
         use_plugins(plugins)
         return plugins
@@ -99,10 +99,10 @@ class Workspace:
 
     def sources(self, profile: str | None) -> Sources:
         """Return what the parameters of a profile come from; None: the chosen profile."""
-        return Sources(self._file, profile, self.edits, [plugin.addition for plugin in self.plugins])
+        return Sources(self.file, profile, self.edits, [plugin.addition for plugin in self.plugins])
 
     @cached_property
-    def _file(self) -> Written:
+    def file(self) -> Written:
         return read_params(self.root / "params.yaml")
 
     @cached_property

@@ -21,6 +21,7 @@ import pytest
 
 from recompose import phases, store
 from recompose.commands.against import DIFFERENT, WITHIN
+from recompose.commands.places import CellPlace
 from recompose.commands.verify import (
     BYTES,
     DIFFERS,
@@ -42,7 +43,6 @@ from recompose.exhibits.cells import Cell
 from recompose.files import read_json, write_json
 from recompose.phases import PHASES, Phase
 from recompose.plan import Recipe, closure
-from recompose.provenance.cell_place import CellPlace
 from recompose.report.artifacts import lineage_of
 from recompose.report.lineage import lineage_path, write_made
 from recompose.report.published import PublishedLineage

@@ -12,8 +12,8 @@ import pytest
 
 from recompose import fingerprint as fingerprints
 from recompose.commands.status import store_item
+from recompose.commands.trace import Artifact, TraceResult, trace
 from recompose.provenance.audit import audit_artifacts
-from recompose.provenance.trace import TraceResult, trace
 from recompose.report import trust
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import STATES, committed_since
@@ -142,7 +142,8 @@ WORLDS: list[tuple[Callable[[Path, Patch], None], str]] = [
 
 
 def traced(root: Path) -> TraceResult:
-    return trace(Workspace(root), root / CSV, ROW, COLUMN, VIEW)
+    work = Workspace(root)
+    return trace(work, Artifact.read(work.declared, root / CSV), ROW, COLUMN, VIEW)
 
 
 @pytest.mark.parametrize(("world", "word"), WORLDS, ids=[world.__name__ for world, _ in WORLDS])

@@ -1,11 +1,10 @@
 """`recompose make --cell`: what one number needs, and the number."""
 
 from recompose import phases
+from recompose.commands.places import CellPlace, one_of, within
 from recompose.exhibits.cells import Cell
 from recompose.plan import closure
 from recompose.progress import be_quiet, printable
-from recompose.provenance.artifact_names import one_of
-from recompose.provenance.cell_place import CellPlace, within
 from recompose.report.cells import cell_recipes, measured_cells
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults

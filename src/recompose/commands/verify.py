@@ -26,6 +26,7 @@ from rich.console import Console
 
 from recompose import phases
 from recompose.commands.against import DIFFERENT, WORDS, classify, spread_of
+from recompose.commands.places import CellPlace, within
 from recompose.console import pluralize, print_line
 from recompose.costs import processes
 from recompose.data.lock import LOCK
@@ -36,7 +37,6 @@ from recompose.metric_cache import COST, MetricCache
 from recompose.plan import Recipe, closure
 from recompose.programs import git
 from recompose.progress import be_quiet, say
-from recompose.provenance.cell_place import CellPlace, within
 from recompose.records import VOLATILE, BuildInfo, StableRecord
 from recompose.report.published import PublishedLineage
 from recompose.tracks import TRACKS

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from recompose.commands import trace as command
+from recompose.commands.trace import Artifact, TraceResult, contents, find_printed, find_value, trace
 from recompose.errors import TraceError
 from recompose.exhibits.cells import Cell
-from recompose.provenance.trace import TraceResult, trace
 from recompose.report.differences import Chain, changes
 from recompose.report.lineage import lineage_path
 from recompose.report.trust import stale_reasons
-from recompose.terminal.lineage import show_trace
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.errors import raises
@@ -93,8 +93,12 @@ def work(planned: Workspace, tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "project")
 
 
+def read(work: Workspace, file: str = "msci/table-2.csv") -> Artifact:
+    return Artifact.read(work.declared, work.reports / file)
+
+
 def traced(work: Workspace, view: str | None = None) -> TraceResult:
-    return trace(work, work.reports / "msci/table-2.csv", "CSP", "shapes-pairs AUC", view)
+    return trace(work, read(work), "CSP", "shapes-pairs AUC", view)
 
 
 def edited(work: Workspace, key: str, value: object) -> Workspace:
@@ -145,7 +149,7 @@ def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> 
 
 def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
     with raises(TraceError, "missing-cell", "table-2.csv") as error:
-        trace(work, work.reports / "msci/table-2.csv", "CPS", "shapes-pairs AUC")
+        trace(work, read(work), "CPS", "shapes-pairs AUC")
     assert "'CSP'" in str(error.value) and "shapes-pairs AUC" in str(error.value)
 
 
@@ -159,7 +163,7 @@ def test_a_view_can_be_chosen_and_the_first_one_is_meant_otherwise(work: Workspa
 
 def test_a_file_without_lineage_is_an_error(work: Workspace) -> None:
     with raises(TraceError, "missing-lineage", "table-9.lineage.json"):
-        trace(work, work.reports / "msci/table-9.csv", "CSP", "shapes-pairs AUC")
+        read(work, "msci/table-9.csv")
 
 
 def test_a_lineage_that_cannot_be_relied_on_is_an_error_that_says_so(work: Workspace) -> None:
@@ -172,15 +176,35 @@ def test_a_lineage_that_cannot_be_relied_on_is_an_error_that_says_so(work: Works
         traced(work)
 
 
-def test_a_trace_says_what_seeds_share_once_and_where_it_was_made(work: Workspace) -> None:
-    console = Console(width=300, record=True, file=StringIO())
-    found = traced(work)
-    show_trace(console, work, work.reports / "msci/table-2.csv", found)
-    text = console.export_text()
-    assert "CSP · shapes-pairs AUC · exact · not verified here" in text.splitlines()[0]
+def test_the_tree_shows_what_seeds_share_once_and_a_command_on_one_line(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(work.root)
+    command.show_tree(Console(width=300), work, read(work), found := traced(work))
+    text = capsys.readouterr().out
     assert text.count("settings.dropout=0.1") == 2  # of all runs, and of all evaluations
     assert all(text.count(key) >= 1 for key in found.records)
     assert [text.count(f"parameters seed={seed}\n") for seed in range(4)] == [2, 2, 2, 2]
+    command.show_tree(Console(width=60), work, read(work), found)
+    assert "recompose make --cell 'msci/table-2#CSP/shapes-pairs AUC/exact'\n" in capsys.readouterr().out
+
+
+def test_the_short_answer_names_runs_source_and_settings_that_are_not_the_default(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(work: Workspace) -> str:
+        console = Console(width=300, record=True, file=StringIO())
+        value = find_value(work, read(work), "CSP", "shapes-pairs AUC")
+        assert value.traced
+        command.show_traced(console, work, value, value.traced)
+        return console.export_text()
+
+    text = answer(work)
+    runs = [key for key, record in traced(work).records.items() if record.kind == "runs"]
+    assert runs and all(key in text for key in runs)
+    assert "recompose/tracks/czsl/methods/csp" in text
+    other = edited(work, "czsl.methods.csp.dropout", 0.4)
+    assert "csp.dropout 0.1, by default 0.4" in answer(other)
 
 
 def test_a_trace_of_a_claim_shows_replicates_differences_tests_and_corrections(tmp_path: Path) -> None:
@@ -209,11 +233,11 @@ def test_a_trace_of_a_claim_shows_replicates_differences_tests_and_corrections(t
         cell_of("best-auc", evaluations, names=["csp"], view="", column=f"shapes-pairs {part}", part=part, **more)
         for part, more in (("verdict", {"evidence": evidence, "value": None}), ("estimate", {}))
     ]
-    path = work.reports / "msci/claims"
-    lineage_of(evaluations, cells).write(lineage_path(path))
+    lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/claims"))
+    artifact = read(work, "msci/claims")
     for part in ("verdict", "estimate"):
         console = Console(width=300, record=True, file=StringIO())
-        show_trace(console, work, path, trace(work, path, "best-auc", f"shapes-pairs {part}"))
+        command.show_tree(console, work, artifact, trace(work, artifact, "best-auc", f"shapes-pairs {part}"))
         text = console.export_text()
         for line in (
             "msci: 28.5 (100), 26.25 (101)",
@@ -225,9 +249,68 @@ def test_a_trace_of_a_claim_shows_replicates_differences_tests_and_corrections(t
             assert line in text
 
 
+@pytest.fixture(scope="module")
+def printing(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A project in which a table of MSCI was made, which the paper printed."""
+    root = tmp_path_factory.mktemp("printing")
+    write_params(root)
+    work = Workspace(root)
+    evaluations = work.plan.evaluations("czsl", "csp", "shapes-pairs")
+    places = [("CSP", "shapes-pairs AUC"), ("CSP", "shapes-pairs H"), ("MSCI", "shapes-pairs AUC")]
+    cells = [cell_of(row, evaluations, names=["csp"], view="", column=column) for row, column in places]
+    lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/table-2"))
+    return work
+
+
+def test_rows_and_columns_are_listed_and_narrowed_by_what_is_given(printing: Workspace) -> None:
+    table = read(printing)
+    everything = contents(table)
+    assert everything.rows == ["CSP", "MSCI"]
+    assert everything.columns == ["shapes-pairs AUC", "shapes-pairs H"]
+    assert {"SCEN", "Troika"} <= {*everything.printed_rows}
+    assert "mit-states AUC" in everything.printed_columns
+    assert contents(table, row="MSCI").columns == ["shapes-pairs AUC"]
+    assert contents(table, column="shapes-pairs H").rows == ["CSP"]
+    with raises(TraceError, "missing-cell"):
+        contents(table, row="MCSI")
+
+
+def test_a_printed_value_is_found_with_what_is_measured_beside_it(printing: Workspace) -> None:
+    table = read(printing)
+    printed = find_printed(table, "CSP", "mit-states AUC")
+    assert printed is not None
+    assert (printed.text, printed.file) == ("19.4", "papers/msci/reported/table-2.csv")
+    assert [(cell.row, cell.column) for cell in printed.beside] == [("CSP", "shapes-pairs AUC")]
+    quoted = find_printed(table, "SCEN", "mit-states AUC")
+    assert quoted is not None
+    assert quoted.beside == []
+    assert find_printed(table, "CSP", "shapes-pairs AUC") is None
+
+
+def test_a_value_is_measured_or_printed_or_missing(printing: Workspace) -> None:
+    table = read(printing)
+    measured = find_value(printing, table, "CSP", "shapes-pairs AUC")
+    assert measured.traced is not None
+    assert measured.printed is None
+    printed = find_value(printing, table, "CSP", "mit-states AUC")
+    assert (printed.traced, printed.printed is None) == (None, False)
+    with raises(TraceError, "missing-cell") as error:
+        find_value(printing, table, "SCEM", "mit-states AUC")
+    assert "row 'SCEN'" in str(error.value)
+
+
+def test_absent_files_are_one_reason(printing: Workspace) -> None:
+    value = find_value(printing, read(printing), "CSP", "shapes-pairs AUC")
+    assert value.traced is not None
+    traced = value.traced
+    assert len(traced.absent) == len(traced.records) > 1
+    assert len(traced.why) >= len(traced.absent)
+    assert sum("on this disk" in reason for reason in traced.reasons) == 1
+
+
 def test_planning_imports_neither_torch_nor_pandas() -> None:
     modules = (
-        "recompose.cli, recompose.graph, recompose.provenance.checks.artifacts, recompose.terminal.lineage, "
+        "recompose.cli, recompose.graph, recompose.provenance.checks.artifacts, recompose.commands.trace, "
         "recompose.commands.status, recompose.commands.plan"
     )
     code = f"import sys, {modules}; print({{'torch', 'pandas', 'matplotlib', 'lightning'}} & set(sys.modules))"
