@@ -5,6 +5,7 @@ from typing import Any
 
 from recompose.files import Document
 from recompose.params.schema import Forms, file_schema
+from recompose.params.sections import Section
 
 Node = Document
 
@@ -37,6 +38,12 @@ def reference(tracks: Forms) -> str:
     """Return a page in Markdown with every parameter's path, allowed values and meaning."""
     schema = json_schema(tracks)
     return "\n".join([INTRODUCTION, *_section(schema, schema, "", "params.yaml")])
+
+
+def section_reference(section: type[Section], title: str) -> str:
+    """Return a part of a page in Markdown with every key of a file, its allowed values and its meaning."""
+    schema = section.model_json_schema(by_alias=True)
+    return "\n".join(_section(schema, schema, "", title))
 
 
 def _reachable(schema: Node, node: Any) -> set[str]:
