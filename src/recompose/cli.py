@@ -39,10 +39,11 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # joins the lines of a paragraph
     pretty_exceptions_enable=False,
 )
+MAKE, LOOK, CHECK, EXTEND, CLIP = "Make", "Look", "Check", "Extend", "Any CLIP"  # groups of commands in the help
 store_app = typer.Typer(help="Maintain results/: verify, discard, prune.", no_args_is_help=True)
-app.add_typer(store_app, name="store")
+app.add_typer(store_app, name="store", rich_help_panel=MAKE)
 data_app = typer.Typer(help="Bring the raw files of suites below data/.", no_args_is_help=True)
-app.add_typer(data_app, name="data")
+app.add_typer(data_app, name="data", rich_help_panel=CLIP)
 
 PARAMS = "params.yaml"  # the file that marks the root of a project
 SUITES = Path("data/vlc")  # the folder of the suites' raw files
@@ -142,7 +143,7 @@ def _workspace() -> Workspace:
     return work
 
 
-@app.command()
+@app.command(rich_help_panel=MAKE)
 def make(
     names: Annotated[
         list[str] | None,
@@ -192,7 +193,7 @@ def _make_for_workflow(key: str, *, again: bool) -> None:
             recipe_file(work.results, recipe.key).unlink(missing_ok=True)
 
 
-@app.command()
+@app.command(rich_help_panel=MAKE)
 def artifacts(
     name: Annotated[str, typer.Argument(help="A paper, such as msci, or one of its artifacts, such as msci/table-2.")],
 ) -> None:
@@ -212,7 +213,7 @@ def artifacts(
         print(line)
 
 
-@app.command()
+@app.command(rich_help_panel=MAKE)
 def report() -> None:
     """Write the report site, its index for code hosts, and the metrics that DVC compares."""
     from recompose.commands.summary import show_summary
@@ -235,7 +236,7 @@ def report() -> None:
     show_summary(Console(), work, published, audited)
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def parameters(
     path: Annotated[
         str | None,
@@ -261,7 +262,7 @@ def parameters(
     print(json.dumps(json_schema(FORMS), indent=2) if schema else reference(FORMS))
 
 
-@app.command("evaluate")
+@app.command("evaluate", rich_help_panel=CLIP)
 def evaluate_model(
     model: Annotated[
         str,
@@ -359,7 +360,7 @@ def evaluate_model(
     raise typer.Exit(LEFT_OUT if evaluate(request) else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=CLIP)
 def items(
     result: Annotated[
         str,
@@ -393,7 +394,7 @@ def items(
     show_items(query, html, as_json=as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=CLIP)
 def clip_benchmark(
     result: Annotated[Path, typer.Argument(help="A folder of recompose evaluate.", callback=_from_start)],
     folder: Annotated[
@@ -415,7 +416,7 @@ def clip_benchmark(
     say(f"{len(documents)} files are written to {folder}{replaced}; `{command}` makes a table of them")
 
 
-@app.command()
+@app.command(rich_help_panel=CLIP)
 def compare(
     folders: Annotated[
         list[Path], typer.Argument(help="Two folders of `recompose evaluate` or more; the first is the baseline.")
@@ -446,7 +447,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def summary() -> None:
     """Summarize the reports in six lines: what was made, its cost, headline numbers, the state of the instrument, the
     audit, and the page to open.
@@ -461,7 +462,7 @@ def summary() -> None:
     show_summary(Console(), work, published, audited)
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def plan(
     edits: Annotated[
         list[str] | None,
@@ -480,7 +481,7 @@ def plan(
     show_plan(Path.cwd(), tuple(edits or ()), every=every, as_json=as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def power(
     claim: Annotated[str | None, typer.Option(help="The only claim to price, such as best-h.")] = None,
     paper: Annotated[str | None, typer.Option(help="The only paper, such as msci.")] = None,
@@ -507,7 +508,7 @@ def power(
         show_power(Console(), prices, hours, claims_reports(work, papers))
 
 
-@app.command()
+@app.command(rich_help_panel=EXTEND)
 def new(
     kind: Annotated[str, typer.Argument(help="method, dataset, suite, metric, paper or comparison.")],
     name: Annotated[str, typer.Argument(help="Its name, such as my-csp.")],
@@ -532,7 +533,7 @@ def new(
         print(f"    {command}")
 
 
-@app.command()
+@app.command(rich_help_panel=EXTEND)
 def check(
     name: Annotated[str, typer.Argument(help="A plugin or a comparison, such as my-csp.")],
     as_json: JSON = False,
@@ -552,7 +553,7 @@ def check(
     raise typer.Exit(1 if points else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=CHECK)
 def doctor(
     suites: Annotated[
         bool, typer.Option("--suites", help="Check the suites of `recompose evaluate` instead, and list their files.")
@@ -568,7 +569,7 @@ def doctor(
     raise typer.Exit(show_suites(data, as_json=as_json) if suites else show_doctor(_workspace(), as_json=as_json))
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def status(
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing it until nothing runs or waits.")] = False,
     as_json: JSON = False,
@@ -581,7 +582,7 @@ def status(
     raise typer.Exit(show_status(_workspace(), watch=watch, as_json=as_json))
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def trace(
     artifact: Annotated[
         str,
@@ -608,7 +609,7 @@ def trace(
     show_trace(_workspace(), names, row, column, view, full=full, as_json=as_json)
 
 
-@app.command()
+@app.command(rich_help_panel=CHECK)
 def audit(
     papers: Annotated[
         list[str] | None, typer.Argument(help="Papers, such as msci. Default: all, and the page.")
@@ -647,7 +648,7 @@ def audit(
     raise typer.Exit(show_audit(work, chosen or work.papers, full=full, as_json=as_json))
 
 
-@app.command()
+@app.command(rich_help_panel=CHECK)
 def release(
     file: Annotated[
         Path, typer.Argument(help="The archive to write, which ends in .tar.gz.", callback=_from_start)
@@ -664,7 +665,7 @@ def release(
     say(f"{file} has the reports of {written.profile} and the scores of {written.evaluations} evaluations{absent}")
 
 
-@app.command()
+@app.command(rich_help_panel=CHECK)
 def verify(
     sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again at most.")] = None,
     minutes: Annotated[
@@ -707,7 +708,7 @@ def verify(
     raise typer.Exit(verification.exit_code)
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def downstream(
     run: Annotated[
         str, typer.Argument(help="The first characters of a digest, or of a place below results/ such as runs/0123.")
@@ -727,7 +728,7 @@ def downstream(
         show_downstream(Console(), dependents)
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def diff(
     first: Annotated[str, typer.Argument(help="A method or variant, a profile, or a stored result.")],
     second: Annotated[str, typer.Argument(help="Another one of the same kind.")],
