@@ -5,14 +5,12 @@ import json
 import os
 import signal
 import sys
-from dataclasses import asdict, replace
-from math import inf
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from recompose.console import print_json, printable
@@ -216,24 +214,10 @@ def artifacts(
 @app.command(rich_help_panel=MAKE)
 def report() -> None:
     """Write the report site, its index for code hosts, and the metrics that DVC compares."""
-    from recompose.commands.summary import show_summary
-    from recompose.provenance.audit import audit_artifacts
-    from recompose.report.index import build_info_of, write_index
-    from recompose.report.published import PublishedLineage
-    from recompose.report.results import StoredResults
-    from recompose.site.build import pages
-    from recompose.site.document import Site
+    from recompose.commands.report import write_report
 
     end_at_once()
-    work = _workspace()
-    papers = work.papers
-    on_disk = PublishedLineage.read(work.reports, papers)
-    published = replace(on_disk, made=build_info_of(work, on_disk))  # as is written below
-    gc.freeze()  # lineages live to the end as well
-    audited = audit_artifacts(work, papers, published)
-    site = Site(papers, published, audited, work.params)
-    write_index(StoredResults(work), papers, published, pages(site, work.reports))
-    show_summary(Console(), work, published, audited)
+    write_report(_workspace())
 
 
 @app.command(rich_help_panel=LOOK)
@@ -447,19 +431,14 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
-@app.command(rich_help_panel=LOOK)
-def summary() -> None:
+@app.command("summary", rich_help_panel=LOOK)
+def summarize() -> None:
     """Summarize the reports in six lines: what was made, its cost, headline numbers, the state of the instrument, the
     audit, and the page to open.
     """
-    from recompose.commands.summary import show_summary
-    from recompose.provenance.audit import audit_artifacts
-    from recompose.report.published import PublishedLineage
+    from recompose.commands.summary import summary
 
-    work = _workspace()
-    published = PublishedLineage.read(work.reports, work.papers)
-    audited = audit_artifacts(work, work.papers, published)
-    show_summary(Console(), work, published, audited)
+    summary(_workspace())
 
 
 @app.command(rich_help_panel=LOOK)
@@ -481,8 +460,8 @@ def plan(
     show_plan(Path.cwd(), tuple(edits or ()), every=every, as_json=as_json)
 
 
-@app.command(rich_help_panel=LOOK)
-def power(
+@app.command("power", rich_help_panel=LOOK)
+def price_claims(
     claim: Annotated[str | None, typer.Option(help="The only claim to price, such as best-h.")] = None,
     paper: Annotated[str | None, typer.Option(help="The only paper, such as msci.")] = None,
     hours: Annotated[
@@ -495,17 +474,11 @@ def power(
     as_json: JSON = False,
 ) -> None:
     """Show the price of undecided claims: the replicates and core-hours that would decide them."""
-    from recompose.commands.power import claims_reports, price_claims, show_power
+    from recompose.commands.power import power
 
     work = _workspace()
-    papers = work.papers
-    if paper:
-        papers = [_paper(work, paper)]
-    prices = price_claims(work, papers, claim, spread)
-    if as_json:
-        print(json.dumps(to_jsonable_python(prices), indent=2))
-    else:
-        show_power(Console(), prices, hours, claims_reports(work, papers))
+    papers = [_paper(work, paper)] if paper else work.papers
+    power(work, papers, claim, spread, hours, as_json=as_json)
 
 
 @app.command(rich_help_panel=EXTEND)
@@ -665,8 +638,8 @@ def release(
     say(f"{file} has the reports of {written.profile} and the scores of {written.evaluations} evaluations{absent}")
 
 
-@app.command(rich_help_panel=CHECK)
-def verify(
+@app.command("verify", rich_help_panel=CHECK)
+def verify_runs(
     sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again at most.")] = None,
     minutes: Annotated[
         float | None,
@@ -683,29 +656,14 @@ def verify(
     Return 0 if all are equal to the byte, 3 if another kind of machine made other bytes and no number is different,
     otherwise 1.
     """
-    from recompose.commands.places import CellPlace
-    from recompose.commands.verify import MINUTES, commit_seed, draw, opening, runs_behind, show_verification
-    from recompose.commands.verify import verify as make_again
-    from recompose.report.published import PublishedLineage
+    from recompose.commands.verify import verify
 
     if cell and (sample or seed or minutes):
         raise typer.BadParameter(
             "--cell verifies all runs behind a number: use it without --sample, --minutes and --seed"
         )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing is left behind
-    work = _workspace()
-    published = PublishedLineage.read(work.reports, work.papers)
-    if cell:
-        drawn = runs_behind(work, published, CellPlace.parse(cell, work))
-    else:
-        drawn = draw(work, published, seed or commit_seed(work.root), sample, minutes or (inf if sample else MINUTES))
-    say(opening(work, drawn))
-    verification = make_again(work, published, drawn, keep=keep)
-    if as_json:
-        print(json.dumps(verification.document(), indent=2))
-    else:
-        show_verification(Console(), verification)
-    raise typer.Exit(verification.exit_code)
+    raise typer.Exit(verify(_workspace(), cell, sample, minutes, seed, keep=keep, as_json=as_json))
 
 
 @app.command(rich_help_panel=LOOK)

@@ -34,8 +34,8 @@ from recompose.commands.verify import (
     Verification,
     detection,
     draw,
+    make_again,
     runs_behind,
-    verify,
 )
 from recompose.digest import sha256_file
 from recompose.errors import RecomposeError, TraceError
@@ -153,7 +153,7 @@ def forge(work: Workspace, recipe: Recipe) -> None:
 
 
 def verified(work: Workspace, published: PublishedLineage, count: int = len(SEEDS)) -> Verification:
-    return verify(work, published, draw(work, published, "seed", count, inf))
+    return make_again(work, published, draw(work, published, "seed", count, inf))
 
 
 def details(result: Verification) -> str:
@@ -279,7 +279,7 @@ def test_all_runs_behind_a_cell_are_made_again(work: Workspace) -> None:
     sample = runs_behind(work, published, place)
     first = evaluations_of(work)[0]
     assert sample.runs == {first.needs["run"].key: (first.key,)}
-    result = verify(work, published, sample)
+    result = make_again(work, published, sample)
     assert (result.exit_code, result.detection) == (EQUAL, None)
 
 
@@ -337,7 +337,7 @@ def test_no_run_is_begun_after_the_time(
     monkeypatch.setattr("recompose.commands.verify.time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr("recompose.commands.verify.processes", lambda work: 1)
     monkeypatch.setattr(phases, "make", make_slowly)
-    result = verify(work, published, draw(work, published, "seed", None, minutes))
+    result = make_again(work, published, draw(work, published, "seed", None, minutes))
     assert result.outcomes == {BYTES: begun}
     late = f"{begun} of {len(SEEDS)} runs made again ({len(SEEDS) - begun} more were drawn, but the time was over): "
     assert result.sentence.startswith(late) is (begun < len(SEEDS))
@@ -382,7 +382,7 @@ def test_published_files_are_those_of_the_project_and_generated_ones_are_not(wor
     for name in ("archives", f"{data.name}-{data.folder}", ".locks"):
         (work.data / name).mkdir(parents=True, exist_ok=True)
     (work.root / "archives.lock").write_text("{}")
-    folder = verify(work, published, draw(work, published, "seed", 1, inf), keep=True).folder
+    folder = make_again(work, published, draw(work, published, "seed", 1, inf), keep=True).folder
     assert folder is not None
     assert [path.name for path in (folder / "data").iterdir()] == ["archives"]
     assert (folder / "data/archives").resolve() == (work.data / "archives").resolve()

@@ -13,7 +13,7 @@ from rich.text import Text
 from recompose.claims.price import Price, needed_range, needed_text, question_of, replicates_needed
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import UNDECIDED, VERDICTS, TestedComparison
-from recompose.console import pluralize, printable, rough_duration
+from recompose.console import pluralize, print_json, printable, rough_duration
 from recompose.costs import Costs
 from recompose.errors import PlanError
 from recompose.papers.declaration import Paper
@@ -88,6 +88,17 @@ class ClaimPrice:
     comparisons: tuple[ComparisonPrice, ...]  # the undecided ones; none: it is decided
     core_seconds_as_measured: float | None = None  # runs that several comparisons share count once
     core_seconds_if_zero: float | None = None
+
+
+def power(
+    work: Workspace, papers: list[Paper], claim: str | None, spread: float | None, hours: float | None, *, as_json: bool
+) -> None:
+    """Print the price of each undecided claim of some papers, and the claims that a number of core-hours decides."""
+    prices = price_claims(work, papers, claim, spread)
+    if as_json:
+        print_json(prices)
+    else:
+        show_power(Console(), prices, hours, claims_reports(work, papers))
 
 
 def price_claims(

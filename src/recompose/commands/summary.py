@@ -6,13 +6,19 @@ from rich.text import Text
 from recompose.console import exact_duration, pluralize
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
-from recompose.provenance.audit import Audit
+from recompose.provenance.audit import Audit, audit_artifacts
 from recompose.report.expectations import expectations
 from recompose.report.lineage import Lineage, lineage_path, read_made
 from recompose.report.published import PublishedLineage, headline_cell
 from recompose.report.results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
+
+
+def summary(work: Workspace) -> None:
+    """Audit the reports quickly, and print what they hold."""
+    published = PublishedLineage.read(work.reports, work.papers)
+    show_summary(Console(), work, published, audit_artifacts(work, work.papers, published))
 
 
 def show_summary(console: Console, work: Workspace, published: PublishedLineage, audited: Audit) -> None:

@@ -27,7 +27,7 @@ from rich.console import Console
 from recompose import phases
 from recompose.commands.against import DIFFERENT, WORDS, classify, spread_of
 from recompose.commands.places import CellPlace, within
-from recompose.console import pluralize, print_line
+from recompose.console import pluralize, print_json, print_line
 from recompose.costs import processes
 from recompose.data.lock import LOCK
 from recompose.errors import DamagedError, PlanError, ProgramError, RecomposeError, TraceError
@@ -215,7 +215,42 @@ def _reported_runs(work: Workspace, published: PublishedLineage) -> dict[str, tu
     return runs
 
 
-def verify(work: Workspace, published: PublishedLineage, sample: Sample, *, keep: bool = False) -> Verification:
+def verify(
+    work: Workspace,
+    cell: str | None,
+    count: int | None,
+    minutes: float | None,
+    seed: str | None,
+    *,
+    keep: bool,
+    as_json: bool,
+) -> int:
+    """Make runs again, those behind a cell or some that are drawn, and print what it shows; return the exit code.
+
+    Args:
+        work: the workspace.
+        cell: the place of a number; None: runs are drawn.
+        count: the number of runs at most.
+        minutes: the time after which no more runs begin; None: as many as ``count``, or five minutes without one.
+        seed: of the draw; None: the digest of the commit.
+        keep: keep the new results.
+        as_json: print JSON.
+    """
+    published = PublishedLineage.read(work.reports, work.papers)
+    if cell:
+        drawn = runs_behind(work, published, CellPlace.parse(cell, work))
+    else:
+        drawn = draw(work, published, seed or commit_seed(work.root), count, minutes or (inf if count else MINUTES))
+    say(opening(work, drawn))
+    verification = make_again(work, published, drawn, keep=keep)
+    if as_json:
+        print_json(verification.document())
+    else:
+        show_verification(Console(), verification)
+    return verification.exit_code
+
+
+def make_again(work: Workspace, published: PublishedLineage, sample: Sample, *, keep: bool = False) -> Verification:
     """Make the runs of a sample again from nothing, and compare them.
 
     Args:

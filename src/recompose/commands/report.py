@@ -1,0 +1,27 @@
+"""`recompose report`: the page, its index for code hosts, and the metrics that DVC compares."""
+
+import gc
+from dataclasses import replace
+
+from rich.console import Console
+
+from recompose.commands.summary import show_summary
+from recompose.provenance.audit import audit_artifacts
+from recompose.report.index import build_info_of, write_index
+from recompose.report.published import PublishedLineage
+from recompose.report.results import StoredResults
+from recompose.site.build import pages
+from recompose.site.document import Site
+from recompose.workspace import Workspace
+
+
+def write_report(work: Workspace) -> None:
+    """Write the page of a profile's papers with the files beside it, and print a summary."""
+    papers = work.papers
+    on_disk = PublishedLineage.read(work.reports, papers)
+    published = replace(on_disk, made=build_info_of(work, on_disk))  # as is written below
+    gc.freeze()  # lineages live to the end as well
+    audited = audit_artifacts(work, papers, published)
+    site = Site(papers, published, audited, work.params)
+    write_index(StoredResults(work), papers, published, pages(site, work.reports))
+    show_summary(Console(), work, published, audited)
