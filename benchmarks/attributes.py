@@ -21,7 +21,7 @@ from recompose.params import load_params
 from recompose.tracks import FORMS
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.gzsl.catalogue import METHODS
-from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
+from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
 
 ROOT = Path(__file__).parent.parent
 CLASSES, SEEN, ATTRIBUTES, WORDS, REGIONS, CHANNELS = 200, 150, 312, 300, 196, 2048

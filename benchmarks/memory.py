@@ -28,10 +28,10 @@ from recompose.params import load_params
 from recompose.tracks import FORMS
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
-from recompose.tracks.czsl.methods.duplex.model import Duplex
-from recompose.tracks.czsl.methods.parts import attention as cross_attention
-from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
-from recompose.tracks.czsl.methods.parts.three_path import Views
+from recompose.tracks.czsl.methods import attention as cross_attention
+from recompose.tracks.czsl.methods.base import TrainingPrior
+from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.three_path import Views
 
 NAMES, SEEN, CLOSED = (413, 674), 5592, 7767  # of C-GQA: states and objects, pairs of training, of the closed world
 COUNTED = ("troika", "msci", "duplex")

@@ -27,8 +27,8 @@ from recompose.params import load_params
 from recompose.tracks import FORMS
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
-from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, TrainingPrior
-from recompose.tracks.czsl.methods.parts.three_path import Views
+from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
+from recompose.tracks.czsl.methods.three_path import Views
 from tests.tracks.czsl.methods import released
 
 ROOT = Path(__file__).parent.parent

@@ -99,7 +99,7 @@ def test_an_unknown_module_is_an_error(package: Path) -> None:
 
 def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:
     """Runs must not depend on code that cannot move their numbers."""
-    reached = set(module.fingerprint(["recompose.tracks.czsl.methods.csp.model", "recompose.tracks.czsl.training"]))
+    reached = set(module.fingerprint(["recompose.tracks.czsl.methods.gipcol", "recompose.tracks.czsl.training"]))
     outside = {
         "recompose.cli",
         "recompose.plan",
@@ -115,4 +115,4 @@ def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:
     }
     assert not reached & outside
     assert "recompose.tracks.czsl.metrics.curves" in reached
-    assert "recompose.tracks.czsl.methods.coop.model" not in reached
+    assert "recompose.tracks.czsl.methods.clip_coop_csp" not in reached

@@ -86,7 +86,7 @@ def changed(
 LEAF = Recipe("data", "words", {"file": "words.txt"})
 OTHER_LEAF = Recipe("data", "words", {"file": "others.txt"})
 RECIPE = Recipe(
-    "runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.tracks.czsl.methods.parts.words": "1"}, "czsl", {"seed": 0}
+    "runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.tracks.czsl.methods.words": "1"}, "czsl", {"seed": 0}
 )
 
 
@@ -119,7 +119,7 @@ def test_a_recipe_is_called_by_the_digest_of_all_that_determines_it() -> None:
             "kind": "runs",
             "document": {"lr": 0.1},
             "needs": {"data": leaf},
-            "code": {"recompose.tracks.czsl.methods.parts.words": "1"},
+            "code": {"recompose.tracks.czsl.methods.words": "1"},
         }
     )
     assert RECIPE.digest == whole
@@ -240,12 +240,12 @@ def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
 @pytest.mark.parametrize(
     ("edited", "trained", "scored"),
     [
-        ("recompose.tracks.czsl.methods.csp.model", {"csp"}, {"csp"}),
-        ("recompose.tracks.czsl.methods.parts.slots", set(TRAINED), set(TRAINED)),
-        ("recompose.tracks.czsl.methods.parts.adapters", THREE_PATH, THREE_PATH),
-        ("recompose.tracks.czsl.methods.parts.attention", {"dfsp", "troika", "msci"}, {"dfsp", "troika", "msci"}),
-        ("recompose.tracks.czsl.methods.parts.lora", THREE_PATH, THREE_PATH),
-        ("recompose.tracks.czsl.methods.duplex.codebook", {"duplex"}, {"duplex"}),
+        ("recompose.tracks.czsl.methods.clip_coop_csp", {"coop", "csp"}, {"clip", "coop", "csp"}),
+        ("recompose.tracks.czsl.methods.prompts", set(TRAINED), set(ON_BACKBONE)),
+        ("recompose.tracks.czsl.methods.image_tower", THREE_PATH, THREE_PATH),
+        ("recompose.tracks.czsl.methods.attention", {"dfsp", "troika", "msci"}, {"dfsp", "troika", "msci"}),
+        ("recompose.tracks.czsl.methods.image_tower", THREE_PATH, THREE_PATH),
+        ("recompose.tracks.czsl.methods.duplex", {"duplex"}, {"duplex"}),
         ("recompose.training.pretraining", set(TRAINED), set(ON_BACKBONE)),
         ("recompose.tracks.czsl.training", set(TRAINED), set(TRAINED)),
         ("recompose.tracks.czsl.evaluation", set(), set(EVERYTHING)),

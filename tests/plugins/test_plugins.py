@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 EXAMPLE = ROOT / "examples/csp-offset"
 PAGE = (ROOT / "docs/reference/plugins.md").read_text(encoding="utf-8")
-SETTINGS = "recompose.tracks.czsl.methods.csp.settings:CspSettings"
+SETTINGS = "recompose.tracks.czsl.methods.settings:CspSettings"
 TRAINING = {"lr": 0.005, "weight_decay": 1e-5, "batch_size": 64, "accumulate": 1, "epochs": 1}
 DECLARATION: dict[str, Any] = {
     "methods": {"czsl": {"my-csp": {"class": "model:MyCsp", "settings": SETTINGS}}},
@@ -54,7 +54,7 @@ PAPER = {
     },
 }
 FILES = {
-    "model.py": "import yaml\nfrom .parts import scale\nfrom recompose.tracks.czsl.methods.csp.model import CSP\n"
+    "model.py": "import yaml\nfrom .parts import scale\nfrom recompose.tracks.czsl.methods.clip_coop_csp import CSP\n"
     "class MyCsp(CSP):\n    scale = scale\n",
     "parts.py": "scale = 1.0\n",
     "unused.py": "x = 1\n",
@@ -138,7 +138,7 @@ def test_modules_distributions_and_ours_are_named(project: Plan) -> None:
     import yaml
 
     assert run.code["PyYAML"] == yaml.__version__
-    assert {"my_work.model", "my_work.parts", "recompose.tracks.czsl.methods.csp.model"} <= run.code.keys()
+    assert {"my_work.model", "my_work.parts", "recompose.tracks.czsl.methods.clip_coop_csp"} <= run.code.keys()
     assert "my_work.unused" not in run.code
     own = next(run for run in work.plan.of("runs") if run.labels["method"] == "csp")
     assert all(name.startswith("recompose.") for name in own.code)
@@ -274,7 +274,7 @@ def test_a_plugin_metric_is_computed_and_its_code_counts_where_it_is_used(projec
 def test_code_in_settings_counts(project: Plan) -> None:
     """A property may compute what no document has; the class need not import its settings."""
     source = (
-        "from recompose.tracks.czsl.methods.csp.settings import CspSettings\n"
+        "from recompose.tracks.czsl.methods.settings import CspSettings\n"
         "class Mine(CspSettings):\n    reach = property(lambda self: 2 * self.dropout)\n"
     )
     declared = {"methods.czsl.my-csp.settings": "settings:Mine"}

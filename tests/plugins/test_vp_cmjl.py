@@ -17,7 +17,7 @@ from recompose.backbones.clip import Backbone
 from recompose.errors import ArgumentError
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.evaluation import evaluate
-from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
+from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.training import train
 from recompose.training.cost import count_at_paper_scale

@@ -233,7 +233,7 @@ def test_a_missing_seed_is_found(root: Path, clean: Audit) -> None:
 
 def test_evaluations_of_two_code_versions_are_found(root: Path, clean: Audit) -> None:
     """A record as an older evaluation would have it: its code is another one, and its digest with it."""
-    module = "recompose.tracks.czsl.methods.chance.model"
+    module = "recompose.tracks.czsl.methods.chance"
     folder, _ = evaluations_of(root)
     work = Workspace(root)
     planned = work.plan.evaluations("czsl", "chance", "shapes-pairs")

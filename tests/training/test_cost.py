@@ -14,12 +14,10 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
-from recompose.tracks.czsl.methods.c_s_o.model import CSO
-from recompose.tracks.czsl.methods.clip.model import CLIP
-from recompose.tracks.czsl.methods.coop.model import CoOp
-from recompose.tracks.czsl.methods.csp.model import CSP
-from recompose.tracks.czsl.methods.dfsp.model import DFSP
-from recompose.tracks.czsl.methods.gipcol.model import GIPCOL
+from recompose.tracks.czsl.methods.clip_coop_csp import CLIP, CSP, CoOp
+from recompose.tracks.czsl.methods.dfsp import DFSP
+from recompose.tracks.czsl.methods.gipcol import GIPCOL
+from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.training import cost, resources
 from recompose.training.cost import Epochs, RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware

@@ -5,9 +5,9 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.csp.settings import CspSettings
-from recompose.tracks.czsl.methods.parts.pair_method import TextMethod, mean_token_embeddings
-from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
+from recompose.tracks.czsl.methods.base import TextMethod
+from recompose.tracks.czsl.methods.prompts import SlottedPrompt, mean_token_embeddings
+from recompose.tracks.czsl.methods.settings import CspSettings
 
 
 class CspOffset(TextMethod):

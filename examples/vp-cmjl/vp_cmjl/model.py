@@ -14,12 +14,12 @@ from torch.nn.functional import cross_entropy, kl_div
 
 from recompose.backbones.clip import Backbone
 from recompose.errors import ArgumentError
-from recompose.tracks.czsl.methods.parts.attention import FeedForward
-from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
-from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, TrainingPrior, cosine_logits
-from recompose.tracks.czsl.methods.parts.three_path import PathPrompts
-from recompose.tracks.czsl.methods.parts.tuning import image_tuning
-from recompose.tracks.czsl.methods.parts.words import prompt_words
+from recompose.tracks.czsl.methods.attention import FeedForward
+from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior, cosine_logits
+from recompose.tracks.czsl.methods.disentangler import Disentangler
+from recompose.tracks.czsl.methods.image_tower import image_tuning
+from recompose.tracks.czsl.methods.three_path import PathPrompts
+from recompose.tracks.czsl.methods.words import prompt_words
 from vp_cmjl.settings import BranchScoring, VpCmjlSettings
 
 Branches: TypeAlias = tuple[Tensor, Tensor]  # of visual proxies and of texts

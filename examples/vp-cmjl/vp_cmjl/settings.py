@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from recompose.params.sections import Count, Section, Share
-from recompose.tracks.czsl.methods.parts.settings import (
+from recompose.tracks.czsl.methods.settings import (
     AugmentedTraining,
     ImageTower,
     ThreeWeights,

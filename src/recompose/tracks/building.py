@@ -20,7 +20,7 @@ def method_class(document: Document) -> Any:
     """Return the class that a document names as ``module:class``.
 
     Example:
-        >>> method_class({"class": "recompose.tracks.czsl.methods.chance.model:Chance"}).__name__
+        >>> method_class({"class": "recompose.tracks.czsl.methods.chance:Chance"}).__name__
         'Chance'
     """
     module, name = document["class"].split(":")

@@ -19,12 +19,10 @@ from recompose.tracks.czsl.building import (
     read_images,
 )
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.methods.c_s_o.model import CSO
-from recompose.tracks.czsl.methods.c_s_o.settings import CsoSettings
-from recompose.tracks.czsl.methods.csp.model import CSP
-from recompose.tracks.czsl.methods.csp.settings import CspSettings
-from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
-from recompose.tracks.czsl.methods.parts.settings import ThreePathScoring, ThreePathTraining
+from recompose.tracks.czsl.methods.base import TrainingPrior
+from recompose.tracks.czsl.methods.clip_coop_csp import CSP
+from recompose.tracks.czsl.methods.settings import CsoSettings, CspSettings, ThreePathScoring, ThreePathTraining
+from recompose.tracks.czsl.methods.three_path import CSO
 from tests.tracks.czsl.methods.derivations import SCORING, random_images, settings_of
 from tests.tracks.czsl.tiny import TowerTuningCSP, evaluation_document, run_document, write_inputs
 

@@ -14,11 +14,11 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.csp.model import CSP
-from recompose.tracks.czsl.methods.duplex.model import Duplex
-from recompose.tracks.czsl.methods.msci.model import MSCI
-from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, TrainingPrior
-from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
+from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
+from recompose.tracks.czsl.methods.clip_coop_csp import CSP
+from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.settings import PairTrainingSettings
 from recompose.tracks.czsl.training import VAL_AUC, fit_method
 from recompose.training.hardware import Hardware
 from tests.processes import in_two_processes

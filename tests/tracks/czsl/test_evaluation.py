@@ -16,13 +16,12 @@ from recompose.errors import CheckpointError
 from recompose.fingerprint import fingerprint
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.evaluation import COSTS, EMBEDDINGS, FILE, evaluate, evaluate_together
-from recompose.tracks.czsl.methods.c_s_o.model import CSO
-from recompose.tracks.czsl.methods.chance.model import Chance
-from recompose.tracks.czsl.methods.chance.settings import ChanceSettings
-from recompose.tracks.czsl.methods.clip.model import CLIP
-from recompose.tracks.czsl.methods.csp.model import CSP
-from recompose.tracks.czsl.methods.duplex.model import Duplex
-from recompose.tracks.czsl.methods.msci.model import MSCI
+from recompose.tracks.czsl.methods.chance import Chance
+from recompose.tracks.czsl.methods.clip_coop_csp import CLIP, CSP
+from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.settings import ChanceSettings
+from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import PairScores, score_worlds, world_by_world

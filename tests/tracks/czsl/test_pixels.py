@@ -9,8 +9,8 @@ import torch
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.methods.msci.model import MSCI
-from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.settings import AugmentedTraining, PairTrainingSettings
 from recompose.tracks.czsl.metrics.czsl import report_of
 from recompose.tracks.czsl.metrics.worlds import score_worlds
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method

@@ -18,15 +18,18 @@ from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import build_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.methods.c_s_o.model import CSO
-from recompose.tracks.czsl.methods.c_s_o.settings import CsoSettings
-from recompose.tracks.czsl.methods.coop.model import CoOp
-from recompose.tracks.czsl.methods.csp.model import CSP
-from recompose.tracks.czsl.methods.msci.model import MSCI
-from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
-from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings, ThreePathScoring
-from recompose.tracks.czsl.methods.parts.words import text_vectors
-from recompose.tracks.czsl.methods.troika.model import Troika
+from recompose.tracks.czsl.methods.base import PairMethod
+from recompose.tracks.czsl.methods.clip_coop_csp import CSP, CoOp
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.settings import (
+    AugmentedTraining,
+    CsoSettings,
+    PairTrainingSettings,
+    ThreePathScoring,
+)
+from recompose.tracks.czsl.methods.three_path import CSO
+from recompose.tracks.czsl.methods.troika import Troika
+from recompose.tracks.czsl.methods.words import text_vectors
 from recompose.tracks.czsl.scoring import (
     feasibility_by_glove,
     feasibility_by_text,

@@ -16,15 +16,15 @@ from recompose.backbones.clip import Backbone, load_backbone
 from recompose.errors import ArgumentError
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.evaluation import evaluate
-from recompose.tracks.czsl.methods.c_s_o.model import CSO
-from recompose.tracks.czsl.methods.csp.model import CSP
-from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
-from recompose.tracks.czsl.methods.parts.settings import (
+from recompose.tracks.czsl.methods.base import TrainingPrior
+from recompose.tracks.czsl.methods.clip_coop_csp import CSP
+from recompose.tracks.czsl.methods.settings import (
     PairSelection,
     PairTrainingSettings,
     ThreePathScoring,
     ThreePathTraining,
 )
+from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
 from recompose.tracks.czsl.scoring import feasibility_by_text

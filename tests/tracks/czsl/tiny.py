@@ -12,8 +12,8 @@ from torch import Tensor
 from recompose.backbones.clip import Backbone
 from recompose.files import write_json
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
-from recompose.tracks.czsl.methods.csp.model import CSP
-from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.methods.base import PairMethod
+from recompose.tracks.czsl.methods.clip_coop_csp import CSP
 from recompose.tracks.czsl.metrics.worlds import Blocks, Scorer
 from recompose.training.hardware import Hardware
 

@@ -15,7 +15,7 @@ from tests.errors import raises
 from tests.tracks.czsl.tiny import CPU
 from tests.tracks.gzsl.tiny import BILINEAR, CHANNELS, class_data, document, grids_of, write
 
-ALE = "ale.model:ALE"
+ALE = "ale_devise_sje:ALE"
 STANDARD = BILINEAR | {"normalisation": "standard"}  # has buffers for it
 TOLD: dict[str, Any] = {"threads": 1, "save": []}
 

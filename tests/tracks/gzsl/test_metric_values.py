@@ -24,9 +24,9 @@ def scored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     needs["run"].mkdir()
     needs["evaluation"].mkdir()
     settings = ALE if request.param == "validation" else AS_RELEASED
-    training.train(document("ale.model:ALE", settings), needs, needs["run"], CPU, "a run")
+    training.train(document("ale_devise_sje:ALE", settings), needs, needs["run"], CPU, "a run")
     settings = {"margin": 0.1, "normalisation": "length", "violations": "all", "scoring": {"bias": 0.1}}
-    told = {**document("ale.model:ALE", settings), "threads": 1, "save": []}
+    told = {**document("ale_devise_sje:ALE", settings), "threads": 1, "save": []}
     evaluate(told, needs, needs["evaluation"], CPU, "an evaluation")
     return needs
 

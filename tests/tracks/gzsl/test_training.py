@@ -38,7 +38,7 @@ ESZSL = {
 
 
 def trained(
-    folder: Path, settings: dict[str, Any], grids: np.ndarray | None = None, method: str = "ale.model:ALE"
+    folder: Path, settings: dict[str, Any], grids: np.ndarray | None = None, method: str = "ale_devise_sje:ALE"
 ) -> Path:
     """The folder of a run."""
     data = class_data()
@@ -56,9 +56,9 @@ def checkpoint(run: Path, name: str = CHECKPOINT) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize(
     ("method", "settings"),
     [
-        ("ale.model:ALE", ALE),
-        ("ale.model:ALE", {**ALE, "normalisation": "standard", "violations": "one"}),
-        ("eszsl.model:ESZSL", ESZSL),
+        ("ale_devise_sje:ALE", ALE),
+        ("ale_devise_sje:ALE", {**ALE, "normalisation": "standard", "violations": "one"}),
+        ("eszsl:ESZSL", ESZSL),
     ],
 )
 def test_no_image_of_the_test_reaches_a_gradient_or_a_selection(
@@ -132,7 +132,7 @@ def scores_of(data: ClassData, state: dict[str, torch.Tensor], rows: np.ndarray)
 
 
 def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp_path: Path) -> None:
-    run = trained(tmp_path, ESZSL, method="eszsl.model:ESZSL")
+    run = trained(tmp_path, ESZSL, method="eszsl:ESZSL")
     selection = json.loads((run / SELECTION).read_text())["chosen"]
     assert json.loads((run / COSTS).read_text())["epoch_seconds"] > 0
     data = class_data()
@@ -174,9 +174,9 @@ def test_a_run_that_was_killed_ends_as_if_it_had_not_been(
 
     with monkeypatch.context() as patch, pytest.raises(KilledError):
         patch.setattr(training.ClassTraining, "training_step", dies)
-        training.train(document("ale.model:ALE", settings), needs, run, CPU, "a run")
+        training.train(document("ale_devise_sje:ALE", settings), needs, run, CPU, "a run")
     assert (run / SCRATCH).exists()
-    assert training.train(document("ale.model:ALE", settings), needs, run, CPU, "a run")
+    assert training.train(document("ale_devise_sje:ALE", settings), needs, run, CPU, "a run")
     for file in (CHECKPOINT, SELECTION):
         assert (run / file).read_bytes() == (whole / file).read_bytes()
 

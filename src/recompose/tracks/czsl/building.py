@@ -19,7 +19,7 @@ from recompose.tracks.czsl.data.pairs import PairData
 if TYPE_CHECKING:
     from recompose.backbones.arrays import ShardedArray
     from recompose.backbones.clip import Backbone
-    from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+    from recompose.tracks.czsl.methods.base import PairMethod
 
 
 class PreparedMethod(NamedTuple):
@@ -67,7 +67,7 @@ def build_method(
     import pytorch_lightning as pl
     import torch
 
-    from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
+    from recompose.tracks.czsl.methods.base import TrainingPrior
 
     pl.seed_everything(seed, verbose=False)
     built: PairMethod = method(backbone, data.states, data.objects, settings)

@@ -6,29 +6,31 @@ from pydantic import Field
 
 from recompose.params.sections import Archive, Section, Seed
 from recompose.tracks.catalogue import DataAdapter, Method
-from recompose.tracks.czsl.methods.c_s_o.settings import CsoSettings
-from recompose.tracks.czsl.methods.chance.settings import ChanceSettings
-from recompose.tracks.czsl.methods.clip.settings import ZeroShotSettings
-from recompose.tracks.czsl.methods.coop.settings import CoopSettings
-from recompose.tracks.czsl.methods.csp.settings import CspSettings
-from recompose.tracks.czsl.methods.dfsp.settings import DfspSettings
-from recompose.tracks.czsl.methods.duplex.settings import DuplexSettings
-from recompose.tracks.czsl.methods.gipcol.settings import GipcolSettings
-from recompose.tracks.czsl.methods.msci.settings import MsciSettings
-from recompose.tracks.czsl.methods.troika.settings import TroikaSettings
+from recompose.tracks.czsl.methods.settings import (
+    ChanceSettings,
+    CoopSettings,
+    CsoSettings,
+    CspSettings,
+    DfspSettings,
+    DuplexSettings,
+    GipcolSettings,
+    MsciSettings,
+    TroikaSettings,
+    ZeroShotSettings,
+)
 
 _IN = "recompose.tracks.czsl.methods"
 METHODS = {
-    "chance": Method(f"{_IN}.chance.model:Chance", ChanceSettings, needs_backbone=False),
-    "clip": Method(f"{_IN}.clip.model:CLIP", ZeroShotSettings, needs_seed=False),
-    "coop": Method(f"{_IN}.coop.model:CoOp", CoopSettings),
-    "csp": Method(f"{_IN}.csp.model:CSP", CspSettings),
-    "gipcol": Method(f"{_IN}.gipcol.model:GIPCOL", GipcolSettings),
-    "dfsp": Method(f"{_IN}.dfsp.model:DFSP", DfspSettings),
-    "c-s-o": Method(f"{_IN}.c_s_o.model:CSO", CsoSettings),
-    "troika": Method(f"{_IN}.troika.model:Troika", TroikaSettings),
-    "msci": Method(f"{_IN}.msci.model:MSCI", MsciSettings),
-    "duplex": Method(f"{_IN}.duplex.model:Duplex", DuplexSettings),
+    "chance": Method(f"{_IN}.chance:Chance", ChanceSettings, needs_backbone=False),
+    "clip": Method(f"{_IN}.clip_coop_csp:CLIP", ZeroShotSettings, needs_seed=False),
+    "coop": Method(f"{_IN}.clip_coop_csp:CoOp", CoopSettings),
+    "csp": Method(f"{_IN}.clip_coop_csp:CSP", CspSettings),
+    "gipcol": Method(f"{_IN}.gipcol:GIPCOL", GipcolSettings),
+    "dfsp": Method(f"{_IN}.dfsp:DFSP", DfspSettings),
+    "c-s-o": Method(f"{_IN}.three_path:CSO", CsoSettings),
+    "troika": Method(f"{_IN}.troika:Troika", TroikaSettings),
+    "msci": Method(f"{_IN}.msci:MSCI", MsciSettings),
+    "duplex": Method(f"{_IN}.duplex:Duplex", DuplexSettings),
 }
 
 

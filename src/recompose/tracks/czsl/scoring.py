@@ -17,8 +17,8 @@ from recompose.tracks.building import Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
-from recompose.tracks.czsl.methods.parts.words import text_vectors
+from recompose.tracks.czsl.methods.base import PairMethod
+from recompose.tracks.czsl.methods.words import text_vectors
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Fusion, Scorer
 

@@ -19,8 +19,8 @@ from recompose.tracks.building import CHECKPOINT, COSTS, Document, method_class
 from recompose.tracks.czsl.building import prepare_method
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import World
-from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
-from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings, ThreePathTraining
+from recompose.tracks.czsl.methods.base import PairMethod
+from recompose.tracks.czsl.methods.settings import AugmentedTraining, PairTrainingSettings, ThreePathTraining
 from recompose.tracks.czsl.metrics.best import Best, Evaluator
 from recompose.tracks.czsl.metrics.curves import dense_curve
 from recompose.tracks.seen_unseen import area

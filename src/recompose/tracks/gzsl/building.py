@@ -12,7 +12,7 @@ from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.grids import read_grids
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
+from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
 
 BEST_ACCURACY = "checkpoint-accuracy.safetensors"  # if the test chose: the epoch with the best accuracy
 SELECTION = "selection.json"

@@ -6,25 +6,27 @@ from pydantic import Field
 
 from recompose.params.sections import Archive, GivenGrids, Section, Seed
 from recompose.tracks.catalogue import DataAdapter, Method
-from recompose.tracks.gzsl.methods.ale.settings import AleSettings
-from recompose.tracks.gzsl.methods.crest.settings import CrestSettings
-from recompose.tracks.gzsl.methods.dazle.settings import DazleSettings
-from recompose.tracks.gzsl.methods.devise.settings import DeviseSettings
-from recompose.tracks.gzsl.methods.eszsl.settings import EszslSettings
-from recompose.tracks.gzsl.methods.sje.settings import SjeSettings
-from recompose.tracks.gzsl.methods.transzero.settings import TranszeroSettings
-from recompose.tracks.gzsl.methods.transzero_pp.settings import TranszeroPlusSettings
+from recompose.tracks.gzsl.methods.settings import (
+    AleSettings,
+    CrestSettings,
+    DazleSettings,
+    DeviseSettings,
+    EszslSettings,
+    SjeSettings,
+    TranszeroPlusSettings,
+    TranszeroSettings,
+)
 
 _IN = "recompose.tracks.gzsl.methods"
 METHODS = {
-    "eszsl": Method(f"{_IN}.eszsl.model:ESZSL", EszslSettings),
-    "ale": Method(f"{_IN}.ale.model:ALE", AleSettings),
-    "devise": Method(f"{_IN}.devise.model:DEVISE", DeviseSettings),
-    "sje": Method(f"{_IN}.sje.model:SJE", SjeSettings),
-    "dazle": Method(f"{_IN}.dazle.model:DAZLE", DazleSettings),
-    "transzero": Method(f"{_IN}.transzero.model:TransZero", TranszeroSettings),
-    "transzero-pp": Method(f"{_IN}.transzero_pp.model:TransZeroPlus", TranszeroPlusSettings),
-    "crest": Method(f"{_IN}.crest.model:CREST", CrestSettings),
+    "eszsl": Method(f"{_IN}.eszsl:ESZSL", EszslSettings),
+    "ale": Method(f"{_IN}.ale_devise_sje:ALE", AleSettings),
+    "devise": Method(f"{_IN}.ale_devise_sje:DEVISE", DeviseSettings),
+    "sje": Method(f"{_IN}.ale_devise_sje:SJE", SjeSettings),
+    "dazle": Method(f"{_IN}.dazle:DAZLE", DazleSettings),
+    "transzero": Method(f"{_IN}.transzero:TransZero", TranszeroSettings),
+    "transzero-pp": Method(f"{_IN}.transzero:TransZeroPlus", TranszeroPlusSettings),
+    "crest": Method(f"{_IN}.crest:CREST", CrestSettings),
 }
 
 

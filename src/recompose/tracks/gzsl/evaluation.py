@@ -22,8 +22,8 @@ from recompose.tracks.gzsl.building import (
 )
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import final_stage
-from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod, Prediction
-from recompose.tracks.gzsl.methods.parts.settings import ClassScoring
+from recompose.tracks.gzsl.methods.base import GridMethod, Prediction
+from recompose.tracks.gzsl.methods.settings import ClassScoring
 from recompose.tracks.gzsl.scores import EMBEDDINGS, UNCERTAINTY, ClassScores
 from recompose.training.checkpoint import restore
 from recompose.training.hardware import Hardware

@@ -29,10 +29,10 @@ from recompose.tracks.gzsl.building import (
 )
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import Stage, final_stage, released_stage, selection_stage
-from recompose.tracks.gzsl.methods.eszsl.model import ESZSL
-from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod
-from recompose.tracks.gzsl.methods.parts.optimizers import optimizer_of
-from recompose.tracks.gzsl.methods.parts.settings import ClassScoring, ClassTrainingSettings
+from recompose.tracks.gzsl.methods.base import GridMethod
+from recompose.tracks.gzsl.methods.eszsl import ESZSL
+from recompose.tracks.gzsl.methods.optimizers import optimizer_of
+from recompose.tracks.gzsl.methods.settings import ClassScoring, ClassTrainingSettings
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY
 from recompose.training.best import BestEpoch

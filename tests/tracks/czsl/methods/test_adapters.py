@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.parts.adapters import Adapter, BlockAdapters
+from recompose.tracks.czsl.methods.image_tower import Adapter, BlockAdapters
 from tests.clips import random_clip
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, unsettle
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from recompose.errors import ArgumentError
-from recompose.tracks.czsl.methods.parts.attention import CrossAttention, Interaction
+from recompose.tracks.czsl.methods.attention import CrossAttention, Interaction
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import unsettle
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from recompose.tracks.czsl.methods.parts import blocks
-from recompose.tracks.czsl.methods.parts.blocks import apply_blockwise
+from recompose.tracks.czsl.methods import base as blocks
+from recompose.tracks.czsl.methods.base import apply_blockwise
 
 ROWS = 5
 SIZES = [1, 2, 3, 4, 5, 6, 1000]

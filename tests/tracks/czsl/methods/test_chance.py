@@ -3,8 +3,8 @@
 import numpy as np
 
 from recompose.tracks.czsl.data.pairs import Pair
-from recompose.tracks.czsl.methods.chance.model import Chance
-from recompose.tracks.czsl.methods.chance.settings import ChanceSettings
+from recompose.tracks.czsl.methods.chance import Chance
+from recompose.tracks.czsl.methods.settings import ChanceSettings
 
 PAIRS = [("red", "circle"), ("red", "moon"), ("blue", "moon")]
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from recompose.tracks.czsl.methods.duplex.codebook import Codebook
+from recompose.tracks.czsl.methods.duplex import Codebook
 from tests.tracks.czsl.methods.graphs import unit
 
 STATES, OBJECTS, WIDTH = 3, 2, 5

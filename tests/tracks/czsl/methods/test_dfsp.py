@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.coop.model import CoOp
-from recompose.tracks.czsl.methods.dfsp import model as dfsp
-from recompose.tracks.czsl.methods.dfsp.model import DFSP
+from recompose.tracks.czsl.methods import dfsp
+from recompose.tracks.czsl.methods.clip_coop_csp import CoOp
+from recompose.tracks.czsl.methods.dfsp import DFSP
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,

@@ -16,14 +16,12 @@ from torch import Tensor
 from recompose.backbones.clip import Backbone
 from recompose.errors import CheckpointError
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.c_s_o.model import CSO
-from recompose.tracks.czsl.methods.duplex import model as duplex
-from recompose.tracks.czsl.methods.duplex.model import Duplex
-from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
-from recompose.tracks.czsl.methods.parts.lora import BlockLoRA
-from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
-from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
-from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
+from recompose.tracks.czsl.methods import duplex
+from recompose.tracks.czsl.methods.base import TrainingPrior
+from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.image_tower import BlockAdapters, BlockLoRA
+from recompose.tracks.czsl.methods.settings import PairTrainingSettings
+from recompose.tracks.czsl.methods.three_path import CSO, ThreePath, Views
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from recompose.training.checkpoint import restore
 from recompose.training.hardware import Hardware

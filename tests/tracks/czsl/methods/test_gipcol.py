@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.gipcol.model import GIPCOL
-from recompose.tracks.czsl.methods.gipcol.settings import GipcolTraining
-from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
+from recompose.tracks.czsl.methods.base import TrainingPrior
+from recompose.tracks.czsl.methods.gipcol import GIPCOL
+from recompose.tracks.czsl.methods.settings import GipcolTraining
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,

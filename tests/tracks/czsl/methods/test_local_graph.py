@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from recompose.tracks.czsl.methods.duplex.local_graph import Compose, Edges, Factors, aggregate, candidates
+from recompose.tracks.czsl.methods.duplex import Compose, Edges, Factors, aggregate, candidates
 from tests.tracks.czsl.methods.graphs import Batch, Pair, plain_aggregated, plain_candidates, unit
 
 EDGES: list[Edges] = ["posteriors", "labels"]

@@ -11,9 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
-from recompose.tracks.czsl.methods.parts.lora import BlockLoRA, LowRank
-from recompose.tracks.czsl.methods.parts.tuning import image_tuning
+from recompose.tracks.czsl.methods.image_tower import BlockAdapters, BlockLoRA, LowRank, image_tuning
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, small_backbone, unsettle
 
 EVERY = [0, 1, 2, 3]

@@ -10,9 +10,9 @@ from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
 from recompose.errors import ArgumentError
-from recompose.tracks.czsl.methods.msci.model import MSCI, Aggregator
-from recompose.tracks.czsl.methods.parts import three_path
-from recompose.tracks.czsl.methods.parts.three_path import ThreePath
+from recompose.tracks.czsl.methods import three_path
+from recompose.tracks.czsl.methods.msci import MSCI, Aggregator
+from recompose.tracks.czsl.methods.three_path import ThreePath
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,

@@ -7,10 +7,9 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.clip.model import CLIP
-from recompose.tracks.czsl.methods.coop.model import CoOp
-from recompose.tracks.czsl.methods.csp.model import CSP
-from recompose.tracks.czsl.methods.parts.pair_method import TextMethod, cosine_logits, mean_token_embeddings
+from recompose.tracks.czsl.methods.base import TextMethod, cosine_logits
+from recompose.tracks.czsl.methods.clip_coop_csp import CLIP, CSP, CoOp
+from recompose.tracks.czsl.methods.prompts import mean_token_embeddings
 from tests.clips import random_clip
 from tests.tracks.czsl.methods.derivations import method_of, plain_mean, plain_prompt, words
 

@@ -13,12 +13,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from recompose.backbones.clip import Backbone, build
-from recompose.tracks.czsl.methods.coop.model import CoOp
-from recompose.tracks.czsl.methods.csp.model import CSP
-from recompose.tracks.czsl.methods.dfsp.model import DFSP
-from recompose.tracks.czsl.methods.msci.model import MSCI
-from recompose.tracks.czsl.methods.parts.three_path import ThreePath
-from recompose.tracks.czsl.methods.troika.model import Troika
+from recompose.tracks.czsl.methods.clip_coop_csp import CSP, CoOp
+from recompose.tracks.czsl.methods.dfsp import DFSP
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.three_path import ThreePath
+from recompose.tracks.czsl.methods.troika import Troika
 from tests.tracks.czsl.methods import released
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,

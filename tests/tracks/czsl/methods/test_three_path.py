@@ -11,14 +11,15 @@ from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
 from recompose.errors import ArgumentError
-from recompose.tracks.czsl.methods.c_s_o.model import CSO
-from recompose.tracks.czsl.methods.msci.model import MSCI
-from recompose.tracks.czsl.methods.parts import blocks, slots, three_path
-from recompose.tracks.czsl.methods.parts.attention import Interaction
-from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
-from recompose.tracks.czsl.methods.parts.settings import ThreePathScoring
-from recompose.tracks.czsl.methods.parts.three_path import ThreePath
-from recompose.tracks.czsl.methods.troika.model import Troika
+from recompose.tracks.czsl.methods import base as blocks
+from recompose.tracks.czsl.methods import prompts as slots
+from recompose.tracks.czsl.methods import three_path
+from recompose.tracks.czsl.methods.attention import Interaction
+from recompose.tracks.czsl.methods.disentangler import Disentangler
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.settings import ThreePathScoring
+from recompose.tracks.czsl.methods.three_path import CSO, ThreePath
+from recompose.tracks.czsl.methods.troika import Troika
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,

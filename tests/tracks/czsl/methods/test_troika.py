@@ -8,7 +8,7 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.errors import ArgumentError
-from recompose.tracks.czsl.methods.troika.model import Troika
+from recompose.tracks.czsl.methods.troika import Troika
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,

@@ -112,15 +112,15 @@ def plain_agt(
     attributes = [linear(p, "agt.attributes", word) for word in words]
     encoded = encode(p, "agt.encoder", regions, True)
     features, asked = decode(p, "agt.decoder", encoded, attributes), []
-    if "agt.memory.patterns" in p:
-        patterns = list(p["agt.memory.patterns"])
+    if "memory.patterns" in p:
+        patterns = list(p["memory.patterns"])
         asking = features if queries == "regions" else [plain_sum(features) / len(features)]
-        asked = [linear(p, "agt.memory.ask", feature) for feature in asking]
+        asked = [linear(p, "memory.ask", feature) for feature in asking]
         answers = []
         for query in asked:
             weights = plain_softmax([query @ pattern for pattern in patterns])
             value = plain_sum([w * pattern for w, pattern in zip(weights, patterns, strict=True)])
-            answers.append(linear(p, "agt.memory.answer", value))
+            answers.append(linear(p, "memory.answer", value))
         answers = answers if len(answers) == len(features) else answers * len(features)
         features = [feature + answer for feature, answer in zip(features, answers, strict=True)]
     scores = [u @ p["agt.W"] @ f for u, f in zip(encoded, features, strict=True)]

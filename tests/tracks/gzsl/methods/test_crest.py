@@ -1,14 +1,53 @@
-"""CREST: what its components leave, its evidence, and readings of the paper that cannot work."""
+"""CREST: each equation and its gradients against plain loops and finite differences of them; the whole against the same
+written out for single images; what its components leave; and readings of the paper that cannot work.
+"""
 
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.integrate import quad
+from scipy.special import digamma, gammaln
+from scipy.stats import beta
+from torch import Tensor
 
 from recompose.errors import ArgumentError
-from recompose.tracks.gzsl.evidential import fuse, uncertainty
-from recompose.tracks.gzsl.methods.crest.model import CREST
+from recompose.tracks.gzsl.methods.crest import (
+    CREST,
+    annealed_loss,
+    compactness,
+    conflict,
+    dirichlet_kl,
+    evidential_loss,
+    expected_cross_entropy,
+    fuse,
+    kl_to_uniform,
+    nearest_patterns,
+    triplet,
+    uncertainty,
+    visual_contrast,
+)
+from recompose.tracks.gzsl.methods.settings import PatternDistance
 from tests.errors import raises
+from tests.tracks.gzsl.gradients import Rows, assert_value_and_gradients
+from tests.tracks.gzsl.methods.derivations import (
+    Parameters,
+    plain_agt,
+    plain_contrast,
+    plain_cross_entropy,
+    plain_evidential,
+    plain_mass_calibration,
+    plain_memory,
+    plain_sum,
+    plain_vgt,
+    unit,
+)
 from tests.tracks.gzsl.methods.tiny import (
     ATTRIBUTES,
     CHANNELS,
@@ -22,9 +61,409 @@ from tests.tracks.gzsl.methods.tiny import (
     changed,
     crest,
     grids,
+    parameters_of,
+    same_gradients,
     space,
     transzero,
 )
+
+
+def normal(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+# the contrast of images
+
+
+def cosine(a: list[float], b: list[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True)) / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+
+
+def positive_of(anchor: int, rows: Rows, targets: list[int], threshold: float) -> int | None:
+    others = [image for image in range(len(rows)) if image != anchor]
+    kin = [image for image in others if targets[image] == targets[anchor]]
+    similarity = {image: cosine(rows[anchor], rows[image]) for image in others}
+    nearest_kin = max(kin, key=lambda image: similarity[image], default=None)
+    if nearest_kin is not None and similarity[nearest_kin] >= threshold:
+        return nearest_kin
+    return max(others, key=lambda image: similarity[image], default=None)
+
+
+def contrast_by_loop(rows: Rows, targets: list[int], temperature: float, threshold: float) -> float:
+    total = 0.0
+    for anchor in range(len(rows)):
+        positive = positive_of(anchor, rows, targets, threshold)
+        if positive is None:
+            continue
+        near = math.exp(cosine(rows[anchor], rows[positive]) / temperature)
+        far = 0.0
+        for image in range(len(rows)):
+            if targets[image] != targets[anchor] and image != positive:
+                far += math.exp(cosine(rows[anchor], rows[image]) / temperature)
+        total -= math.log(near / (near + far))
+    return total / len(rows)
+
+
+@pytest.mark.parametrize("threshold", [-math.inf, -1.0, 0.0, 0.5, 2.0])
+@pytest.mark.parametrize("targets", [[0, 0, 1, 1, 2, 0], [0, 1, 2, 3, 4, 5], [1, 1, 1, 1, 1, 1]])
+def test_the_contrast_and_its_gradient_are_the_loop_s(targets: list[int], threshold: float) -> None:
+    assert_value_and_gradients(
+        lambda features: visual_contrast(features, torch.tensor(targets), 0.3, threshold),
+        lambda rows: contrast_by_loop(rows, targets, 0.3, threshold),
+        [normal(4, 6, 3)],
+    )
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 3), min_size=1, max_size=7), st.floats(-1, 1))
+def test_the_contrast_is_the_loop_s_whatever_the_batch(seed: int, targets: list[int], threshold: float) -> None:
+    features = normal(seed, len(targets), 3)
+    loss = visual_contrast(torch.tensor(features), torch.tensor(targets), 0.2, threshold).item()
+    assert loss == pytest.approx(contrast_by_loop(features.tolist(), targets, 0.2, threshold), rel=1e-9, abs=1e-9)
+    assert loss >= -1e-9
+    lengths = np.random.default_rng(seed).uniform(0.5, 2, size=(len(targets), 1))
+    scaled = visual_contrast(torch.tensor(lengths * features), torch.tensor(targets), 0.2, threshold).item()
+    assert scaled == pytest.approx(loss, rel=1e-6, abs=1e-9)
+
+
+# patterns of the memory
+
+
+def nearest_by_loop(query: list[float], patterns: Rows) -> list[list[float]]:
+    """The patterns of the highest and of the second highest dot product."""
+    return sorted(patterns, key=lambda pattern: -sum(q * p for q, p in zip(query, pattern, strict=True)))[:2]
+
+
+def square(a: list[float], b: list[float], each: float = 0.0) -> float:
+    return sum((x - y + each) ** 2 for x, y in zip(a, b, strict=True))
+
+
+def triplet_by_loop(queries: Rows, patterns: Rows, margin: float, distance: str) -> float:
+    total = 0.0
+    for query in queries:
+        near, far = nearest_by_loop(query, patterns)
+        if distance == "released":  # adds 1e-6 to each component
+            total += max(math.sqrt(square(query, near, 1e-6)) - math.sqrt(square(query, far, 1e-6)) + margin, 0)
+        else:
+            total += max(square(query, near) - square(query, far) + margin, 0)
+    return total if distance == "sum" else total / len(queries)
+
+
+def compactness_by_loop(queries: Rows, patterns: Rows, distance: str) -> float:
+    total = sum(square(query, nearest_by_loop(query, patterns)[0]) for query in queries)
+    of = {"released": len(queries) * len(queries[0]), "mean": len(queries), "sum": 1}[distance]
+    return total / of
+
+
+def triplet_of(queries: Tensor, patterns: Tensor, margin: float, distance: PatternDistance) -> Tensor:
+    return triplet(queries, *nearest_patterns(queries, patterns), margin, distance)
+
+
+@pytest.mark.parametrize("distance", ["released", "mean", "sum"])
+@pytest.mark.parametrize("margin", [0.2, 1.0])
+def test_the_losses_of_patterns_and_their_gradients_are_the_loops(distance: PatternDistance, margin: float) -> None:
+    matrices = [normal(6, 6, 3), normal(7, 4, 3)]
+    assert_value_and_gradients(
+        lambda queries, patterns: triplet_of(queries, patterns, margin, distance),
+        lambda queries, patterns: triplet_by_loop(queries, patterns, margin, distance),
+        matrices,
+    )
+    assert_value_and_gradients(
+        lambda queries, patterns: compactness(queries, nearest_patterns(queries, patterns)[0], distance),
+        lambda queries, patterns: compactness_by_loop(queries, patterns, distance),
+        matrices,
+    )
+
+
+def test_queries_of_regions_of_images_are_one_list_of_queries() -> None:
+    queries, patterns = torch.tensor(normal(8, 2, 5, 3)), torch.tensor(normal(9, 4, 3))
+    near, far = nearest_patterns(queries, patterns)
+    assert near.shape == far.shape == queries.shape
+    distances: list[PatternDistance] = ["released", "mean", "sum"]
+    for distance in distances:
+        rows, memory = queries.flatten(0, 1).tolist(), patterns.tolist()
+        assert triplet(queries, near, far, 1.0, distance).item() == pytest.approx(
+            triplet_by_loop(rows, memory, 1.0, distance)
+        )
+        assert compactness(queries, near, distance).item() == pytest.approx(compactness_by_loop(rows, memory, distance))
+
+
+ROWS, COLUMNS = 3, 4
+ANSWERS = [2, 0, 3]
+answers = torch.tensor(ANSWERS)
+
+
+def evidences(seed: int, views: int = 1) -> list[np.ndarray]:
+    """Evidence [images, classes] of each view, little and much of it."""
+    generator = np.random.default_rng(seed)
+    return [generator.gamma(0.8, 3, size=(ROWS, COLUMNS)) + 1e-3 for _ in range(views)]
+
+
+def views_of_evidence(count: int = 2) -> st.SearchStrategy[list[np.ndarray]]:
+    """Evidence [2 images, 3 classes] of views, none of it included."""
+    some = st.floats(0, 1000, allow_subnormal=False)
+    return st.lists(arrays(np.float64, (2, 3), elements=some), min_size=count, max_size=count)
+
+
+# what the equations say, in loops over lists of rows
+
+
+def cross_entropy_by_loop(alpha: list[float], target: int) -> float:
+    return sum((float(j == target)) * (digamma(sum(alpha)) - digamma(alpha[j])) for j in range(len(alpha)))
+
+
+def divergence_by_loop(alpha: list[float]) -> float:
+    total = gammaln(sum(alpha)) - gammaln(len(alpha))
+    for one in alpha:
+        total += -gammaln(one) + (one - 1) * (digamma(one) - digamma(sum(alpha)))
+    return float(total)
+
+
+def annealed_by_loop(alpha: list[float], target: int, epoch: int, annealing: int) -> float:
+    misleading = [1.0 if j == target else one for j, one in enumerate(alpha)]
+    weight = min(1.0, epoch / annealing)
+    return cross_entropy_by_loop(alpha, target) + weight * divergence_by_loop(misleading)
+
+
+def opinion(evidence: list[float]) -> tuple[list[float], float]:
+    """Beliefs and uncertainty."""
+    strength = sum(one + 1 for one in evidence)
+    return [one / strength for one in evidence], len(evidence) / strength
+
+
+def conflict_by_loop(first: list[float], second: list[float]) -> float:
+    (b_a, u_a), (b_b, u_b) = opinion(first), opinion(second)
+    count = len(first)
+    distance = sum(abs((b_a[k] + u_a / count) - (b_b[k] + u_b / count)) for k in range(count)) / 2
+    return distance * (1 - u_a) * (1 - u_b)
+
+
+def fused_by_beliefs(first: list[float], second: list[float]) -> list[float]:
+    """The evidence of the opinion that two opinions make, from its beliefs and its uncertainty."""
+    (b_a, u_a), (b_b, u_b) = opinion(first), opinion(second)
+    uncertain = 2 * u_a * u_b / (u_a + u_b)
+    strength = len(first) / uncertain
+    return [strength * (b_a[k] * u_b + b_b[k] * u_a) / (u_a + u_b) for k in range(len(first))]
+
+
+def evidential_by_loop(
+    views: Sequence[list[float]], target: int, epoch: int, gamma: float, annealing: int, average: bool
+) -> float:
+    """Eq. 15 with the double sum of Eq. 14 over ordered pairs of views."""
+    first, second = views
+    parts = [fused_by_beliefs(first, second), first, second]
+    total = sum(annealed_by_loop([one + 1 for one in part], target, epoch, annealing) for part in parts)
+    consistency = 0.0
+    for p in range(len(views)):
+        for q in range(len(views)):
+            if q != p:
+                consistency += conflict_by_loop(views[p], views[q]) / (len(views) - 1)
+    return (total / (len(views) + 1) if average else total) + gamma * consistency
+
+
+def summed(function: Callable[..., float]) -> Callable[..., float]:
+    """A loop over images, each with its target, as the sum over images."""
+    return lambda *rows: sum(function(*row, target) for *row, target in zip(*rows, ANSWERS, strict=True))
+
+
+# losses
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_expected_cross_entropy_and_its_gradient_are_the_loop_s(seed: int) -> None:
+    (evidence,) = evidences(seed)
+    assert_value_and_gradients(
+        lambda alpha: expected_cross_entropy(alpha, answers).sum(),
+        summed(cross_entropy_by_loop),
+        [evidence + 1],
+    )
+
+
+@pytest.mark.parametrize(("epoch", "annealing"), [(0, 50), (7, 50), (50, 50), (400, 50), (3, 10)])
+def test_the_annealed_loss_and_its_gradient_are_the_loop_s(epoch: int, annealing: int) -> None:
+    (evidence,) = evidences(epoch)
+    assert_value_and_gradients(
+        lambda alpha: annealed_loss(alpha, answers, epoch, annealing).sum(),
+        summed(lambda row, target: annealed_by_loop(row, target, epoch, annealing)),
+        [evidence + 1],
+    )
+
+
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize(("gamma", "epoch"), [(1.0, 1), (0.3, 80)])
+def test_the_loss_of_two_views_and_its_gradients_are_the_loop_s(average: bool, gamma: float, epoch: int) -> None:
+    assert_value_and_gradients(
+        lambda a, b: evidential_loss(a, b, answers, epoch, gamma=gamma, average=average).sum(),
+        summed(lambda a, b, target: evidential_by_loop([a, b], target, epoch, gamma, 50, average)),
+        evidences(epoch, views=2),
+    )
+
+
+def test_losses_have_a_value_for_each_image() -> None:
+    (first, second), epoch = (torch.tensor(one) for one in evidences(0, views=2)), 20
+    rows = list(zip(first.tolist(), second.tolist(), ANSWERS, strict=True))
+    assert evidential_loss(first, second, answers, epoch).tolist() == pytest.approx(
+        [evidential_by_loop([a, b], target, epoch, 1.0, 50, True) for a, b, target in rows]
+    )
+    assert kl_to_uniform(first + 1, answers).shape == (ROWS,)
+
+
+@pytest.mark.parametrize("alpha", [(1.0, 1.0), (2.5, 1.0), (1.3, 7.0), (0.6, 0.9)])
+def test_of_two_classes_both_terms_are_the_integrals_that_they_stand_for(alpha: tuple[float, float]) -> None:
+    density = beta(*alpha).pdf
+    entropy = quad(lambda p: -math.log(p) * density(p), 0, 1)[0]
+    divergence = quad(lambda p: density(p) * math.log(density(p)), 0, 1)[0]  # the uniform density is 1
+    matrix = torch.tensor([alpha], dtype=torch.float64)
+    assert expected_cross_entropy(matrix, torch.tensor([0])).item() == pytest.approx(entropy, rel=1e-6)
+    assert dirichlet_kl(matrix).item() == pytest.approx(divergence, rel=1e-6, abs=1e-8)
+
+
+def test_the_divergence_is_that_of_torch_s_distributions() -> None:
+    alpha = torch.tensor(evidences(5)[0] + 1)
+    one, uniform = (torch.distributions.Dirichlet(a) for a in (alpha, torch.ones_like(alpha)))
+    torch.testing.assert_close(dirichlet_kl(alpha), torch.distributions.kl_divergence(one, uniform))
+
+
+def test_the_divergence_as_printed_cannot_be_trained() -> None:
+    """alpha~ = y + (1 - y) e has the pole where misleading evidence is none, and its gradient asks for some."""
+
+    def as_printed(misleading: float) -> tuple[float, float]:
+        evidence = torch.tensor([[5.0, misleading, misleading]], dtype=torch.float64, requires_grad=True)
+        true = torch.tensor([[1.0, 0.0, 0.0]], dtype=torch.float64)
+        alpha = true + (1 - true) * evidence
+        strength = alpha.sum(dim=1, keepdim=True)
+        normaliser = strength[:, 0].lgamma() - math.lgamma(3) - alpha.lgamma().sum(dim=1)
+        value = normaliser + ((alpha - 1) * (alpha.digamma() - strength.digamma())).sum(dim=1)
+        (gradient,) = torch.autograd.grad(value.sum(), evidence)
+        return value.item(), gradient[0, 1].item()
+
+    values, gradients = zip(*(as_printed(misleading) for misleading in (1e-1, 1e-3, 1e-6, 0.0)), strict=True)
+    assert 0 < values[0] < values[1] < values[2] and values[2] > 1e5 and not math.isfinite(values[3])
+    assert 0 > gradients[0] > gradients[1] > gradients[2]  # descent adds evidence for wrong classes
+    without = torch.tensor([[6.0, 1.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    value = kl_to_uniform(without, torch.tensor([0]))
+    value.sum().backward()
+    assert value.item() == pytest.approx(0, abs=1e-12) and without.grad is not None and (without.grad >= 0).all()
+
+
+# opinions
+
+
+@given(views_of_evidence())
+def test_fusing_is_averaging_and_is_what_beliefs_say(views: list[np.ndarray]) -> None:
+    first, second = map(torch.tensor, views)
+    expected = [fused_by_beliefs(a, b) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+    np.testing.assert_allclose(fuse(first, second).numpy(), expected, rtol=1e-9, atol=1e-9)
+    assert torch.equal(fuse(first, second), fuse(second, first))
+    assert torch.equal(fuse(first, first), first)
+
+
+@given(views_of_evidence(1), st.integers(0, 2), st.floats(0.01, 100))
+def test_uncertainty_falls_with_evidence_of_any_class(views: list[np.ndarray], which: int, more: float) -> None:
+    evidence = torch.tensor(views[0])
+    expected = [opinion(row)[1] for row in evidence.tolist()]
+    assert uncertainty(evidence).tolist() == pytest.approx(expected)
+    richer = evidence.clone()
+    richer[:, which] += more
+    assert (uncertainty(richer) < uncertainty(evidence)).all()
+    assert (uncertainty(evidence) > 0).all() and (uncertainty(evidence) <= 1).all()
+
+
+@given(views_of_evidence())
+def test_conflict_is_the_loop_s_symmetric_and_a_fraction(views: list[np.ndarray]) -> None:
+    first, second = map(torch.tensor, views)
+    expected = [conflict_by_loop(a, b) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+    assert conflict(first, second).tolist() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert torch.equal(conflict(first, second), conflict(second, first))
+    assert (conflict(first, second) >= 0).all() and (conflict(first, second) < 1).all()
+    assert (conflict(first, first) == 0).all()
+
+
+def test_the_gradients_of_conflict_and_fusion_are_those_of_finite_differences() -> None:
+    weights = torch.tensor(evidences(9)[0])
+    first, second = evidences(3, views=2)
+    apart = np.abs((first + 1) / (first + 1).sum(1)[:, None] - (second + 1) / (second + 1).sum(1)[:, None])
+    assert apart.min() > 1e-4  # a difference of probabilities has no derivative at 0
+    assert_value_and_gradients(
+        lambda a, b: conflict(a, b).sum(), summed(lambda a, b, _: conflict_by_loop(a, b)), [first, second]
+    )
+
+    def weighted(a: Rows, b: Rows) -> float:
+        rows = [fused_by_beliefs(*pair) for pair in zip(a, b, strict=True)]
+        return float((np.array(rows) * weights.numpy()).sum())
+
+    assert_value_and_gradients(lambda a, b: (fuse(a, b) * weights).sum(), weighted, [first, second])
+
+
+# widths of numbers
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_computed_in_single(dtype: torch.dtype) -> None:
+    evidence = torch.rand(8, 200, generator=torch.Generator().manual_seed(0)).to(dtype)
+    targets = torch.arange(8)
+    given_loss = evidential_loss(evidence, evidence.flip(1), targets, epoch=80)
+    wide = evidential_loss(evidence.double(), evidence.flip(1).double(), targets, epoch=80)
+    assert given_loss.dtype == torch.float32
+    torch.testing.assert_close(given_loss.double(), wide, rtol=1e-3, atol=1e-3)
+    assert fuse(evidence, evidence).dtype == torch.float32
+
+
+GRIDS = list(grids().double())
+SIGNATURES = space().signatures.double()
+EVERY = list(range(CLASSES))
+SHOWN = [k for k in EVERY if SEEN[k]]
+
+
+def words_of(p: Parameters, normalised: bool = False) -> list[Tensor]:
+    return [unit(word) if normalised else word for word in p["words.vectors"]]
+
+
+def class_scores(attributes: Tensor) -> Tensor:
+    return torch.stack([attributes @ signature for signature in SIGNATURES])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("grounding", "queries", "among"), [({}, "regions", "all"), ({"region_attributes": "full"}, "images", "seen")]
+)
+def test_crest_is_what_its_loops_are(grounding: dict[str, Any], queries: str, among: str) -> None:
+    method = crest(grounding=grounding, memory={"queries": queries}, evidence={"classes": among})
+    p = parameters_of(method)
+    words = words_of(p)
+    visual = [plain_vgt(p, image, words) for image in GRIDS]
+    semantic = [plain_agt(p, image, words, queries) for image in GRIDS]
+    joined = [0.3 * a + 0.7 * v for (v, _), (a, _) in zip(visual, semantic, strict=True)]
+    scores = [class_scores(each) for each in joined]
+
+    prediction = method.predict(torch.stack(GRIDS))
+    torch.testing.assert_close(prediction.scores, torch.stack(scores))
+    torch.testing.assert_close(prediction.paths["vgt"], torch.stack([class_scores(v) for v, _ in visual]))
+    torch.testing.assert_close(prediction.paths["agt"], torch.stack([class_scores(a) for a, _ in semantic]))
+
+    kept = EVERY if among == "all" else SHOWN
+    evidential = [
+        plain_evidential(class_scores(v)[kept], class_scores(a)[kept], kept.index(target), epoch=3, annealing=10)
+        for (v, _), (a, _), target in zip(visual, semantic, TARGETS, strict=True)
+    ]
+    pooled = [plain_sum(features) / len(features) for _, features in visual]
+    asked = [query for _, queries_of_image in semantic for query in queries_of_image]
+    separation, compactness = plain_memory(asked, p["memory.patterns"], 1.0)
+    expected = {
+        "cross_entropy": plain_cross_entropy(scores, TARGETS, EVERY),
+        "calibration": plain_mass_calibration(scores, SEEN, 1.0),
+        "evidence": sum(evidential) / len(evidential),
+        "contrast": plain_contrast(pooled, TARGETS, 0.5, 0.0),
+        "separation": separation,
+        "compactness": compactness,
+    }
+    parts = method.loss(torch.stack(GRIDS), LABELS, 2)
+    for name, value in expected.items():
+        torch.testing.assert_close(parts[name], value, msg=name)
+    weights = {"cross_entropy": 1, "calibration": 0.2, "evidence": 0.1, "contrast": 0.05, "separation": 0.4}
+    plain_loss = sum((weights | {"compactness": 0.3})[name] * value for name, value in expected.items())
+    same_gradients(method, parts["loss"], p, plain_loss)
+
 
 INPUTS, LABELS = grids().double(), torch.tensor(TARGETS)
 ALL_PARTS = {"loss", "cross_entropy", "calibration", "evidence", "contrast", "separation", "compactness"}
@@ -166,8 +605,31 @@ def test_the_memorys_losses_move_no_pattern_as_released() -> None:
     for trained in (False, True):
         method = crest(memory={"trained": trained})
         assert method.agt is not None
-        assert method.agt.memory is not None
+        assert method.memory is not None
         recalled = method.views(INPUTS)[2]
         assert recalled is not None
-        sum(method.agt.memory.losses(recalled).values()).backward()  # type: ignore[union-attr]
-        assert (method.agt.memory.patterns.grad is not None) == trained
+        sum(method.memory.losses(recalled).values()).backward()  # type: ignore[union-attr]
+        assert (method.memory.patterns.grad is not None) == trained
+
+
+FEATURES, PATTERNS = torch.zeros(2, 3), torch.eye(3)
+EVIDENCE = torch.ones(2, 3)
+WRONG: list[tuple[Callable[[], Any], str, str]] = [
+    (lambda: visual_contrast(FEATURES, torch.tensor([0])), "wrong-shape", "features"),
+    (lambda: visual_contrast(FEATURES[:0], torch.tensor([])), "wrong-shape", "features"),
+    (lambda: visual_contrast(FEATURES, torch.tensor([0, 1]), temperature=0), "argument", "temperature"),
+    (lambda: nearest_patterns(FEATURES, PATTERNS[:1]), "wrong-shape", "patterns"),
+    (lambda: nearest_patterns(FEATURES, PATTERNS[:, :2]), "wrong-shape", "patterns"),
+    (lambda: evidential_loss(EVIDENCE, EVIDENCE, torch.tensor([0]), 1), "wrong-shape", "targets"),
+    (lambda: evidential_loss(EVIDENCE, EVIDENCE, torch.tensor([0.0, 1.0]), 1), "wrong-type", "targets"),
+    (lambda: evidential_loss(EVIDENCE, EVIDENCE, torch.tensor([0, 5]), 1), "unknown-class", "targets"),
+    (lambda: evidential_loss(EVIDENCE, -EVIDENCE, torch.tensor([0, 1]), 1), "argument", "evidence"),
+    (lambda: evidential_loss(EVIDENCE, EVIDENCE[:1], torch.tensor([0, 1]), 1), "wrong-shape", "evidence"),
+    (lambda: evidential_loss(EVIDENCE[:, :0], EVIDENCE[:, :0], torch.tensor([0, 1]), 1), "wrong-shape", "evidence"),
+]
+
+
+@pytest.mark.parametrize(("call", "code", "argument"), WRONG)
+def test_bad_input_is_named(call: Callable[[], Any], code: str, argument: str) -> None:
+    with raises(ArgumentError, code, place=argument):
+        call()

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from recompose.tracks.gzsl.methods.parts.optimizers import optimizer_of
-from recompose.tracks.gzsl.methods.parts.settings import ClassTrainingSettings
+from recompose.tracks.gzsl.methods.optimizers import optimizer_of
+from recompose.tracks.gzsl.methods.settings import ClassTrainingSettings
 from tests.tracks.gzsl.tiny import RATES
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 import torch
 
-from recompose.tracks.gzsl.methods.crest.model import CREST
-from recompose.tracks.gzsl.methods.dazle.model import DAZLE
-from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
-from recompose.tracks.gzsl.methods.transzero.model import TransZero
+from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
+from recompose.tracks.gzsl.methods.crest import CREST
+from recompose.tracks.gzsl.methods.dazle import DAZLE
+from recompose.tracks.gzsl.methods.transzero import TransZero
 from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS, DAZLE_SETTINGS, TRANSZERO, build, changed
 
 pytestmark = pytest.mark.slow

@@ -1,10 +1,73 @@
-"""TransZero's treatment of the classes' attributes; its scores and losses are tested with those of CREST."""
+"""TransZero and TransZero++: their losses written out for single images, and what moves them."""
 
+import math
+from typing import Any
+
+import pytest
 import torch
+from torch import Tensor
 
-from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace
-from recompose.tracks.gzsl.methods.transzero.model import TransZero
-from tests.tracks.gzsl.methods.tiny import TRANSZERO, build, changed
+from recompose.tracks.gzsl.methods.base import ClassSpace
+from recompose.tracks.gzsl.methods.calibrated import unit_regions
+from recompose.tracks.gzsl.methods.transzero import TransZero, TransZeroPlus
+from tests.tracks.gzsl.methods.derivations import (
+    Parameters,
+    plain_cross_entropy,
+    plain_mass_calibration,
+    plain_vgt,
+    unit,
+)
+from tests.tracks.gzsl.methods.tiny import (
+    CLASSES,
+    CREST_SETTINGS,
+    GROUNDING,
+    SEEN,
+    TARGETS,
+    TRANSZERO,
+    build,
+    changed,
+    grids,
+    made,
+    parameters_of,
+    same_gradients,
+    space,
+    transzero,
+)
+
+IMAGES = list(grids().double())
+SIGNATURES = space().signatures.double()
+EVERY = list(range(CLASSES))
+SHOWN = [k for k in EVERY if SEEN[k]]
+LABELS = torch.tensor(TARGETS)
+
+
+def words_of(p: Parameters, normalised: bool = False) -> list[Tensor]:
+    return [unit(word) if normalised else word for word in p["words.vectors"]]
+
+
+def class_scores(attributes: Tensor) -> Tensor:
+    return torch.stack([attributes @ signature for signature in SIGNATURES])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("grounding", "among"),
+    [({}, "all"), ({"self_attention": False, "normalise_words": True}, "seen"), ({"geometry": False}, "all")],
+)
+def test_transzero_is_what_its_loops_are(grounding: dict[str, Any], among: str) -> None:
+    method = transzero(grounding=grounding, cross_entropy=among)
+    settings, p = GROUNDING | grounding, parameters_of(method)
+    words = words_of(p, settings["normalise_words"])
+    attributes = [plain_vgt(p, image, words, settings["geometry"])[0] for image in IMAGES]
+    scores = [class_scores(each) for each in attributes]
+    torch.testing.assert_close(method.predict(torch.stack(IMAGES)).scores, torch.stack(scores))
+    wrong = [(a - SIGNATURES[target]).square().sum() / len(a) for a, target in zip(attributes, TARGETS, strict=True)]
+    plain_loss = (
+        plain_cross_entropy(scores, TARGETS, EVERY if among == "all" else SHOWN)
+        + 0.3 * plain_mass_calibration(scores, SEEN, 2.0)
+        + 0.05 * sum(wrong) / len(wrong)
+    )
+    same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
 
 
 def test_negative_attributes_become_zero_before_classes_have_unit_length() -> None:
@@ -13,3 +76,63 @@ def test_negative_attributes_become_zero_before_classes_have_unit_length() -> No
     zeroed = build(TransZero, space, 8, changed(TRANSZERO, negative_attributes="zero"))
     assert zeroed.signatures.tolist() == [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
     assert torch.equal(build(TransZero, space, 8, TRANSZERO).signatures, signatures)
+
+
+SETTINGS = {
+    "grounding": CREST_SETTINGS["grounding"],
+    "cross_entropy": "all",
+    "calibration": {"weight": 0.3, "mask": "signed"},
+    "vgt_weight": 0.7,
+    "agt_loss_weight": 0.4,
+    "regression_weight": 0.05,
+    "attribute_agreement": 0.02,
+    "class_agreement": 0.03,
+}
+
+
+@pytest.fixture
+def method() -> TransZeroPlus:
+    plus: TransZeroPlus = made(TransZeroPlus, SETTINGS)
+    return plus
+
+
+def test_its_loss_is_that_of_the_released_code_written_out(method: TransZeroPlus) -> None:
+    images = grids().double()
+    seen = [index for index, is_seen in enumerate(method.seen.tolist()) if is_seen]
+    targets = [seen[image % len(seen)] for image in range(len(images))]
+    signatures = method.signatures.tolist()
+    regions, words = unit_regions(images), method.words()
+    views = [method.vgt(regions, words)[0].tolist(), method.agt(regions, words).tolist()]
+    scores = [
+        [[sum(a * z for a, z in zip(image, row, strict=True)) for row in signatures] for image in view]
+        for view in views
+    ]
+    total = 0.0
+    for view, of_view, weight in zip(views, scores, (1.0, 0.4), strict=True):
+        entropy = regression = unseen = 0.0
+        for image, row, target in zip(view, of_view, targets, strict=True):
+            entropy -= row[target] - math.log(sum(map(math.exp, row)))
+            regression += sum((a - z) ** 2 for a, z in zip(image, signatures[target], strict=True)) / len(image)
+            masked = [math.exp(score + (-1 if index in seen else 1)) for index, score in enumerate(row)]
+            unseen += sum(mass for index, mass in enumerate(masked) if index not in seen) / sum(masked)
+        count = len(targets)
+        total += weight * (entropy / count + 0.3 * -math.log(unseen / count) + 0.05 * regression / count)
+    for weight, (first, second) in ((0.02, views), (0.03, scores)):
+        squares = [(a - b) ** 2 for one, two in zip(first, second, strict=True) for a, b in zip(one, two, strict=True)]
+        total += weight * sum(squares) / len(squares)
+    loss = method.loss(images, torch.tensor(targets), 0)["loss"].detach()
+    assert float(loss) == pytest.approx(total, rel=1e-10)
+
+
+def test_its_scores_are_the_weighted_scores_of_its_transformers(method: TransZeroPlus) -> None:
+    prediction = method.predict(grids().double())
+    expected = 0.7 * prediction.paths["vgt"] + 0.3 * prediction.paths["agt"]
+    torch.testing.assert_close(prediction.scores, expected)
+
+
+def test_every_weight_learns() -> None:
+    """Without geometry, whose part a ReLU may cut off."""
+    method = made(TransZeroPlus, SETTINGS, grounding={"geometry": False})
+    seen = int(method.seen.nonzero()[0])
+    method.loss(grids().double(), torch.full((len(grids()),), seen), 0)["loss"].backward()
+    assert all(parameter.grad is not None and parameter.grad.any() for parameter in method.parameters())

@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from recompose.tracks.gzsl.methods.crest.model import CREST
-from recompose.tracks.gzsl.methods.dazle.model import DAZLE
-from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
-from recompose.tracks.gzsl.methods.transzero.model import TransZero
+from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
+from recompose.tracks.gzsl.methods.crest import CREST
+from recompose.tracks.gzsl.methods.dazle import DAZLE
+from recompose.tracks.gzsl.methods.transzero import TransZero
 
 CLASSES, ATTRIBUTES, WIDTH, CHANNELS, REGIONS, IMAGES = 6, 4, 5, 7, 4, 4
 SEEN = [True, True, False, True, False, True]

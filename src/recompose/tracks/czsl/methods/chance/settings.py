@@ -1,7 +1,0 @@
-"""The settings of chance."""
-
-from recompose.params.method import MethodSettings
-
-
-class ChanceSettings(MethodSettings):
-    """Random scores: no settings."""
