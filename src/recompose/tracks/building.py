@@ -35,7 +35,7 @@ class TypedSettings:
         pydantic.ValidationError: a part does not fit the method, as after an edit by hand.
 
     Example:
-        >>> document = {"class": "recompose.tracks.czsl.methods.chance.model:Chance", "settings": {}}
+        >>> document = {"class": "recompose.tracks.czsl.methods.chance:Chance", "settings": {}}
         >>> TypedSettings(document).own, TypedSettings(document).scoring
         (ChanceSettings(), None)
     """
