@@ -24,7 +24,7 @@ from recompose.tracks.czsl.methods.settings import ChanceSettings
 from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics import worlds
-from recompose.tracks.czsl.metrics.worlds import PairScores, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import PairScores, score_worlds
 from recompose.tracks.czsl.training import train
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import SCORING, random_images, settings_of
@@ -88,7 +88,7 @@ sys.exit("torch" in sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
     assert {path.name for path in (tmp_path / "evaluation").iterdir()} == {FILE, COSTS}
-    score_worlds(data, world_by_world(Chance(3, ChanceSettings()).scorer)).write(tmp_path / "expected")
+    score_worlds(data, Chance(3, ChanceSettings()).score).write(tmp_path / "expected")
     assert (tmp_path / "evaluation" / FILE).read_bytes() == (tmp_path / "expected").read_bytes()
     other = evaluated(evaluation_document(Chance, {}, seed=4), {"data": needs["data"]}, tmp_path / "other")
     scores = PairScores.read(tmp_path / "expected").bests["test", "open"].seen_score

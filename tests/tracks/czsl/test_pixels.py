@@ -12,11 +12,11 @@ from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import AugmentedTraining, PairTrainingSettings
 from recompose.tracks.czsl.metrics.czsl import report_of
-from recompose.tracks.czsl.metrics.worlds import score_worlds
+from recompose.tracks.czsl.scoring import score_method
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from recompose.training.checkpoint import restore
 from tests.tracks.czsl.methods.derivations import new_method, settings_of
-from tests.tracks.czsl.tiny import CPU, pairs_in_turns, scorer_of
+from tests.tracks.czsl.tiny import CPU, pairs_in_turns
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,8 @@ def run(backbone: Backbone, data: PairData, pixels: np.ndarray, folder: Path, se
 
 
 def auc(method: MSCI, data: PairData, pixels: np.ndarray) -> float:
-    return report_of(score_worlds(data, scorer_of(method, data, pixels, CPU.device)).bests["val", "closed"]).auc
+    (scores,) = score_method(method, data, pixels, CPU.device, [method.scoring])
+    return report_of(scores.bests["val", "closed"]).auc
 
 
 @torch.no_grad()

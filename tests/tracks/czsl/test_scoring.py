@@ -30,19 +30,19 @@ from recompose.tracks.czsl.methods.settings import (
 from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.methods.troika import Troika
 from recompose.tracks.czsl.methods.words import text_vectors
+from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.scoring import (
     feasibility_by_glove,
     feasibility_by_text,
-    fusions,
-    parts_of,
     read_feasibility,
+    score_method,
     write_embeddings,
 )
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from recompose.training.checkpoint import restore
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import SCORING, method_of, new_method, random_images, settings_of, unsettle
-from tests.tracks.czsl.tiny import CPU, scorer_of, write_inputs
+from tests.tracks.czsl.tiny import CPU, write_inputs
 
 DATA = PairData(
     {
@@ -150,9 +150,10 @@ def test_a_method_is_brought_to_the_checkpoint_of_another(
 
 def scores_of(method: PairMethod, data: PairData, features: np.ndarray) -> Tensor:
     """Of all images and the pairs of the closed world."""
-    scorer = scorer_of(method, data, features, CPU.device)({"closed": [data.pairs]})
-    (scores,) = scorer(np.arange(len(features)))["closed"]
-    return torch.as_tensor(scores)
+    with torch.no_grad():
+        texts = method.eval().encode_world([torch.from_numpy(data.indices(data.pairs))], "closed")
+        (scores,) = method.scores(torch.from_numpy(features), texts)
+    return scores
 
 
 @pytest.mark.parametrize(("kind", "name"), [(CSO, "c-s-o"), (Troika, "troika"), (MSCI, "msci")])
@@ -167,23 +168,31 @@ def test_images_are_encoded_once_for_both_worlds(
 ) -> None:
     settings, scoring = kind.settings_class(**settings_of(name)), ThreePathScoring(**SCORING)
     method = build_method(kind, settings, backbone, data, embeddings, seed=0).set_scoring(scoring).eval()
-    worlds = {"closed": [data.pairs[:2], data.pairs[2:]], "open": [data.all_pairs]}
-    expected = {}
+    monkeypatch.setattr(worlds, "PAIR_BLOCK", 3)
+    evaluation, expected = worlds.WorldEvaluation(data), []
     with torch.no_grad():
-        for world, blocks in worlds.items():
-            texts = method.encode_world([torch.from_numpy(data.indices(pairs)) for pairs in blocks], world)
-            expected[world] = list(method.scores(torch.from_numpy(pixels), texts))
+        texts = {
+            world: method.encode_world([torch.from_numpy(data.indices(pairs)) for pairs in blocks], world)
+            for world, blocks in evaluation.pairs.items()
+        }
+        for block in evaluation.images():
+            for of_world in texts.values():
+                expected += list(method.scores(torch.from_numpy(pixels[block.rows]), of_world))
     seen: list[int] = []
-    encode = method.encode_images
+    actual: list[Tensor] = []
+    encode, update = method.encode_images, worlds.WorldEvaluation.update
     monkeypatch.setattr(method, "encode_images", lambda inputs: (seen.append(len(inputs)), encode(inputs))[1])
-    parts = parts_of(method, data, pixels, CPU.device, [scoring])(worlds)(np.arange(len(pixels)))
-    (fuse,) = fusions(method, [scoring])
-    actual = {world: [fuse(of_block) for of_block in of_world] for world, of_world in parts.items()}
-    assert seen == [len(pixels)]
-    for world, of_blocks in expected.items():
-        for one, other in zip(actual[world], of_blocks, strict=True):
-            assert torch.equal(one, other), world
-            assert not one.requires_grad
+
+    def noted(self: Any, images: Any, world: str, block: int, scores: Tensor, position: int) -> None:
+        actual.append(scores)
+        update(self, images, world, block, scores, position)
+
+    monkeypatch.setattr(worlds.WorldEvaluation, "update", noted)
+    score_method(method, data, pixels, CPU.device, [scoring])
+    assert sum(seen) == sum(len(data.rows(split)) for split in ("val", "test"))
+    for one, other in zip(actual, expected, strict=True):
+        assert torch.equal(one, other)
+        assert not one.requires_grad
 
 
 def checkpoint_of(method: PairMethod, data: PairData, path: Path) -> Path:

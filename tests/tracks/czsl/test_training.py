@@ -26,8 +26,8 @@ from recompose.tracks.czsl.methods.settings import (
 )
 from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.metric_values import read_metrics
-from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
-from recompose.tracks.czsl.scoring import feasibility_by_text
+from recompose.tracks.czsl.metrics.worlds import FILE
+from recompose.tracks.czsl.scoring import feasibility_by_text, score_method
 from recompose.tracks.czsl.training import CHECKPOINT, COSTS, PairTraining, fit_method, train
 from recompose.training.best import BestEpoch
 from recompose.training.checkpoint import restore
@@ -39,7 +39,6 @@ from tests.tracks.czsl.tiny import (
     evaluation_document,
     pairs_in_turns,
     run_document,
-    scorer_of,
     write_inputs,
 )
 
@@ -298,7 +297,8 @@ def test_a_run_and_its_evaluation_are_what_their_parts_give(
     (tmp_path / "parts" / "scratch").mkdir(parents=True)
     fit_method(method, data, inputs, tmp_path / "parts", CPU, training, title="t", seed=3)
     restore(method, tmp_path / "parts" / CHECKPOINT)
-    score_worlds(data, scorer_of(method, data, inputs, CPU.device), feasibility).write(tmp_path / "parts" / FILE)
+    (scores,) = score_method(method, data, inputs, CPU.device, [method.scoring], feasibility)
+    scores.write(tmp_path / "parts" / FILE)
 
     run(needs, tmp_path / "run", kind, own, seed=3, **changed)
     assert (tmp_path / "run" / CHECKPOINT).read_bytes() == (tmp_path / "parts" / CHECKPOINT).read_bytes()

@@ -1,20 +1,16 @@
 """A tiny data set on disk, as trainings and evaluations read it: an index, features and a backbone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from safetensors.torch import save_file
-from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.files import write_json
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
-from recompose.tracks.czsl.methods.base import PairMethod
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
-from recompose.tracks.czsl.metrics.worlds import Blocks, Scorer
 from recompose.training.hardware import Hardware
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
@@ -76,27 +72,6 @@ def evaluation_document(
         "feasibility": feasibility,
         "save": list(save),
     }
-
-
-def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray, device: torch.device) -> Scorer:
-    """A scorer by a method's own scoring settings, as validation scores."""
-    method.eval().to(device)
-
-    @torch.no_grad()
-    def scorer(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], dict[str, list[Tensor]]]:
-        encoded = {
-            world: method.encode_world([torch.from_numpy(data.indices(pairs)) for pairs in blocks], world)
-            for world, blocks in worlds.items()
-        }
-
-        @torch.no_grad()
-        def scores(rows: np.ndarray) -> dict[str, list[Tensor]]:
-            images = torch.from_numpy(inputs[rows])
-            return {world: list(method.scores(images, blocks)) for world, blocks in encoded.items()}
-
-        return scores
-
-    return scorer
 
 
 class TowerTuningCSP(CSP):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings, method_class
 from recompose.tracks.czsl.building import prepare_method, read_index
-from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds, score_worlds_by, world_by_world
+from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
 
@@ -40,7 +40,7 @@ def _evaluate_alone(document: Document, needs: Mapping[str, Path], folder: Path,
     method = method_class(document)(document["seed"], TypedSettings(document).own)
     costs = EvaluationCosts(0, None)
     with costs.scoring():
-        scores = score_worlds(read_index(needs["data"]), world_by_world(method.scorer), title=title)
+        scores = score_worlds(read_index(needs["data"]), method.score, title=title)
     costs.write(folder / COSTS)
     scores.write(folder / FILE)
 
@@ -57,7 +57,7 @@ def evaluate_together(
     """
     import torch
 
-    from recompose.tracks.czsl.scoring import fusions, parts_of, read_feasibility, write_embeddings
+    from recompose.tracks.czsl.scoring import read_feasibility, score_method, write_embeddings
     from recompose.training.checkpoint import restore
 
     document = next(iter(documents.values()))
@@ -70,8 +70,7 @@ def evaluate_together(
         restore(method, needs["run"] / CHECKPOINT)
     costs = EvaluationCosts(trainable(method), device, len(documents))
     with costs.scoring():
-        scorer = parts_of(method, data, inputs, device, scorings, costs.time_separately)
-        scores = score_worlds_by(data, scorer, fusions(method, scorings), feasibility, title, costs.time_separately)
+        scores = score_method(method, data, inputs, device, scorings, feasibility, title, costs.time_separately)
     for position, folder in enumerate(documents):
         costs.write(folder / COSTS, position)
     for (folder, evaluated), evaluation_scores in zip(documents.items(), scores, strict=True):

@@ -72,13 +72,12 @@ def compute_metrics(data: PairData, scores: PairScores) -> dict[str, float]:
 
     Example:
         >>> from recompose.tracks.czsl.data.pairs import Sample
-        >>> from recompose.tracks.czsl.metrics.worlds import score_worlds, world_by_world
+        >>> from recompose.tracks.czsl.metrics.worlds import score_worlds
         >>> pairs = {"train": [("red", "cat")], "val": [("red", "dog")], "test": [("blue", "dog")]}
         >>> samples = [Sample("0.png", "red", "cat", "train"), Sample("1.png", "red", "dog", "val")]
         >>> data = PairData(pairs, [*samples, Sample("2.png", "blue", "dog", "test")])
-        >>> def likes_dogs(blocks, world):
-        ...     return lambda rows: [np.array([[float(o == "dog") for _, o in block]] * len(rows)) for block in blocks]
-        >>> metrics = compute_metrics(data, score_worlds(data, world_by_world(likes_dogs)))
+        >>> likes_dogs = lambda rows, pairs: np.array([[float(o == "dog") for _, o in pairs]] * len(rows))
+        >>> metrics = compute_metrics(data, score_worlds(data, likes_dogs))
         >>> metrics["test/closed/dense/unseen"], metrics["test/closed/object"], metrics["val/open/state"]
         (1.0, 1.0, 0.0)
         >>> "test/closed/dense/auc" in metrics  # no test image shows a seen pair

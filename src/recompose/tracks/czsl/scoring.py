@@ -1,8 +1,8 @@
 """The scores of a method on a backbone, block by block, and the feasibility of unseen pairs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,56 +20,49 @@ from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.base import PairMethod
 from recompose.tracks.czsl.methods.words import text_vectors
 from recompose.tracks.czsl.metrics.feasibility import feasibility
-from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Fusion, Scorer
+from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, PairScores, WorldEvaluation
 
 
-def parts_of(
+@torch.no_grad()
+def score_method(
     method: PairMethod,
     data: PairData,
     inputs: np.ndarray | ShardedArray,
     device: torch.device,
     scorings: Sequence[Any],
+    feasibility: np.ndarray | None = None,
+    title: str = "",
     watch: Callable[..., AbstractContextManager[object]] = nullcontext,
-) -> Scorer:
-    """Return a scorer of the parts that ``fusions`` combine into scores, for several scoring settings. Texts are
-    encoded once for each world, and images once for all.
+) -> list[PairScores]:
+    """Score a method in the closed and in the open world by several scoring settings in one pass: texts are encoded
+    once for each world, and images once for all.
 
     Args:
         scorings: the settings.
+        feasibility: [states, objects]; None for no calibration.
+        title: the title of progress reports.
         watch: a context for the work that serves only the settings at some positions.
     """
-    with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
     method.eval().to(device)
-
-    @torch.no_grad()
-    def scorer(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterator[Any]]]:
-        encoded = {
-            world: method.encode_world([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks], world)
-            for world, blocks in worlds.items()
-        }
-
-        @torch.no_grad()
-        def parts(rows: np.ndarray) -> Mapping[str, Iterator[Any]]:
-            images = method.encode_images(torch.from_numpy(inputs[rows]).to(device))
-            return {world: parts_of_world(images, blocks) for world, blocks in encoded.items()}
-
-        return parts
-
-    @torch.no_grad()
-    def parts_of_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
-        precomputed = method.precompute(images, blocks)
-        if with_totals:
-            with watch(*with_totals):
-                precomputed = method.with_totals(precomputed, blocks)
-        for block in blocks:
-            yield method.parts(precomputed, block)
-
-    return scorer
-
-
-def fusions(method: PairMethod, scorings: Sequence[Any]) -> list[Fusion]:
-    """Return the functions that combine parts into scores, one for each of some settings."""
-    return [torch.no_grad()(partial(method.fuse, scoring=scoring)) for scoring in scorings]
+    evaluation = WorldEvaluation(data, feasibility, len(scorings))
+    texts = {
+        world: method.encode_world([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks], world)
+        for world, blocks in evaluation.pairs.items()
+    }
+    with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
+    for block in evaluation.images(title):
+        images = method.encode_images(torch.from_numpy(inputs[block.rows]).to(device))
+        for world, texts_of_world in texts.items():
+            precomputed = method.precompute(images, texts_of_world)
+            if with_totals:
+                with watch(*with_totals):
+                    precomputed = method.with_totals(precomputed, texts_of_world)
+            for number, of_block in enumerate(texts_of_world):
+                parts = method.parts(precomputed, of_block)
+                for position, scoring in enumerate(scorings):
+                    with watch(position):
+                        evaluation.update(block, world, number, method.fuse(parts, scoring), position)
+    return [evaluation.result(position) for position in range(len(scorings))]
 
 
 def write_embeddings(

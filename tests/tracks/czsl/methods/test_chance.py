@@ -10,9 +10,7 @@ PAIRS = [("red", "circle"), ("red", "moon"), ("blue", "moon")]
 
 
 def chance_scores(seed: int, rows: np.ndarray, pairs: list[Pair] = PAIRS) -> np.ndarray:
-    """The scores of images in a world of a single block."""
-    (scores,) = Chance(seed, ChanceSettings()).scorer([pairs], "closed")(rows)
-    return scores
+    return Chance(seed, ChanceSettings()).score(rows, pairs)
 
 
 def test_the_seed_determines_the_scores() -> None:
@@ -27,12 +25,6 @@ def test_blocks_are_independent() -> None:
     assert first.shape == (4, 3)
     assert not np.array_equal(first, second)
     assert not np.isin(other, first).any()
-
-
-def test_each_block_of_a_world_is_scored_as_if_it_stood_alone() -> None:
-    one, other = Chance(1, ChanceSettings()).scorer([PAIRS[:2], PAIRS[2:]], "open")(np.arange(4))
-    assert np.array_equal(one, chance_scores(1, np.arange(4), PAIRS[:2]))
-    assert np.array_equal(other, chance_scores(1, np.arange(4), PAIRS[2:]))
 
 
 def test_every_pair_is_as_likely() -> None:

@@ -5,7 +5,6 @@ RECOMPOSE_REAL_DATA.
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import cycle, islice
 from pathlib import Path
@@ -22,7 +21,7 @@ from recompose.tracks.czsl.metrics import thresholds as calibration
 from recompose.tracks.czsl.metrics.czsl import Best, report_of
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
-from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds
 from tests.tracks.czsl.metrics.derivations import close, group_names
 
 if not os.environ.get("RECOMPOSE_REAL_DATA"):
@@ -86,11 +85,10 @@ def case(request: pytest.FixtureRequest) -> Case:
         seen[data.states.index(state), data.objects.index(name)] = True
     of_pairs = feasibility(*vectors, seen).round(3)
 
-    def scorer(blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[np.ndarray]]:
-        asked = [np.array([column[pair] for pair in block]) for block in blocks]
-        return lambda rows: (dense[rows - first][:, columns] for columns in asked)
+    def score(rows: np.ndarray, pairs: list[Pair]) -> np.ndarray:
+        return dense[rows - first][:, [column[pair] for pair in pairs]]
 
-    return Case(data, dense, of_pairs, score_worlds(data, world_by_world(scorer), of_pairs))
+    return Case(data, dense, of_pairs, score_worlds(data, score, of_pairs))
 
 
 def assert_direct(best: Best, scores: np.ndarray, targets: list[int], seen: np.ndarray, allowed: np.ndarray) -> None:

@@ -1,6 +1,6 @@
 """The pairs with the highest scores of each image against sorting all of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.top import Top
-from recompose.tracks.czsl.metrics.worlds import TOP, PairScores, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import TOP, PairScores, score_worlds
 
 Make = Callable[[np.ndarray], Any]
 MAKERS: dict[str, Make] = {
@@ -135,12 +135,8 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(worlds, name, size)
 
 
-def scorer_of(table: np.ndarray, make: Make) -> worlds.Scorer:
-    def scorer(blocks: list[list[tuple[str, str]]], world: str) -> Callable[[np.ndarray], Iterator[Any]]:
-        columns = [[EVERYTHING.index(pair) for pair in block] for block in blocks]
-        return lambda rows: (make(table[rows][:, block]) for block in columns)
-
-    return world_by_world(scorer)
+def scorer_of(table: np.ndarray, make: Make) -> Callable[[np.ndarray, list[tuple[str, str]]], Any]:
+    return lambda rows, pairs: make(table[rows][:, [EVERYTHING.index(pair) for pair in pairs]])
 
 
 def expected_top(data: PairData, table: np.ndarray, lists: dict[str, list[tuple[str, str]]]) -> list[list[int]]:

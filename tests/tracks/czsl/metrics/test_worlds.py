@@ -4,7 +4,7 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import torch
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
 from recompose.tracks.czsl.metric_values import WORLDS, CalibratedScores, compute_metrics, read_metrics
 from recompose.tracks.czsl.metrics import worlds
-from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds
 from tests.tracks.czsl.metrics.derivations import (
     NUMBERS,
     Problem,
@@ -90,46 +90,21 @@ class DenseScores:
         for row, sample in enumerate(data.samples):
             scores[row, self.column[sample.state, sample.object]] += 2
         self.scores: Any = torch.tensor(scores) if library == "torch" else scores
-        self.asked: list[tuple[list[Pair], list[list[int]]]] = []
-        self.worlds: list[str] = []
-        self.shown: list[int] = []  # images, as often as a block of them was shown
+        self.blocks: dict[int, tuple[list[Pair], list[list[int]]]] = {}  # blocks of pairs, and the images of each
 
-    def __call__(self, worlds: Mapping[str, list[list[Pair]]]) -> Callable[[np.ndarray], Mapping[str, Iterable[Any]]]:
-        score = world_by_world(self.of_world)(worlds)
-
-        def noted(rows: np.ndarray) -> Mapping[str, Iterable[Any]]:
-            self.shown += rows.tolist()
-            return score(rows)
-
-        return noted
-
-    def of_world(self, blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[Any]]:
-        asked: list[tuple[list[Pair], list[list[int]]]] = [(pairs, []) for pairs in blocks]
-        self.asked += asked
-        self.worlds.append(world)
-
-        def score(rows: np.ndarray) -> Iterator[Any]:
-            for pairs, images in asked:
-                images.append(rows.tolist())
-                yield self.scores[rows][:, [self.column[pair] for pair in pairs]]
-
-        return score
+    def __call__(self, rows: np.ndarray, pairs: list[Pair]) -> Any:
+        self.blocks.setdefault(id(pairs), (pairs, []))[1].append(rows.tolist())
+        return self.scores[rows][:, [self.column[pair] for pair in pairs]]
 
 
-def always_the_label(data: PairData, liked: tuple[Pair, ...] = ()) -> worlds.Scorer:
+def always_the_label(data: PairData, liked: tuple[Pair, ...] = ()) -> Callable[[np.ndarray, list[Pair]], np.ndarray]:
     """Scores the label 1, the liked pairs 2 and all others 0."""
 
-    def scorer(blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], list[np.ndarray]]:
-        def score(rows: np.ndarray) -> list[np.ndarray]:
-            labels = [(data.samples[row].state, data.samples[row].object) for row in rows]
-            return [
-                np.array([[2.0 if p in liked else float(p == label) for p in pairs] for label in labels])
-                for pairs in blocks
-            ]
+    def score(rows: np.ndarray, pairs: list[Pair]) -> np.ndarray:
+        labels = [(data.samples[row].state, data.samples[row].object) for row in rows]
+        return np.array([[2.0 if p in liked else float(p == label) for p in pairs] for label in labels])
 
-        return score
-
-    return world_by_world(scorer)
+    return score
 
 
 class Derived:
@@ -269,24 +244,17 @@ def test_blocks_of_any_size_equal_one_dense_pass_and_are_asked_for_once(
     for split, ladder in scores.ladders.items():
         for threshold in [-1.0, *sorted(set(derived.flat)), 2.0]:
             assert_best(ladder.at(threshold), derived.calibrated(split, "feasible", threshold))
-    assert dense.worlds == ["closed", "open"]
-    asked = [pair for block, _ in dense.asked for pair in block]
+    asked = [pair for block, _ in dense.blocks.values() for pair in block]
     split_at = len(derived.pairs("closed"))
     for world, of_world in (("closed", asked[:split_at]), ("open", asked[split_at:])):
         assert sorted(of_world) == derived.pairs(world)
         is_seen = [pair in larger.pairs_of["train"] for pair in of_world]
         assert is_seen == sorted(is_seen, reverse=True), "columns of one kind are adjacent"
     tested = [row for row, sample in enumerate(larger.samples) if sample.split != "train"]
-    assert sorted(dense.shown) == tested, "each image once for both worlds"
-    for block, rows in dense.asked:
+    for block, rows in dense.blocks.values():
         assert len(block) <= pairs
         assert max(map(len, rows)) <= images
         assert sorted(chain(*rows)) == tested
-
-
-def test_a_scorer_gives_scores_of_every_block(data: PairData) -> None:
-    with pytest.raises(ValueError):
-        score_worlds(data, world_by_world(lambda blocks, world: lambda rows: []))
 
 
 @pytest.mark.parametrize("title", ["", "a title"])

@@ -1,6 +1,5 @@
 """Chance: random scores, the floor of every table."""
 
-from collections.abc import Callable, Iterator
 from zlib import crc32
 
 import numpy as np
@@ -17,10 +16,7 @@ class Chance:
     def __init__(self, seed: int, settings: ChanceSettings) -> None:
         self._seed = seed
 
-    def scorer(self, blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[np.ndarray]]:
-        """Return a function from the rows of images [images] to scores [images, pairs] of each block."""
-        return lambda rows: (self._draw(rows, block) for block in blocks)
-
-    def _draw(self, rows: np.ndarray, pairs: list[Pair]) -> np.ndarray:
+    def score(self, rows: np.ndarray, pairs: list[Pair]) -> np.ndarray:
+        """Return scores [images, pairs] of the images at these rows [images] of the data set."""
         block = crc32(repr(pairs[0]).encode())
         return np.random.default_rng([self._seed, block, int(rows[0])]).random((len(rows), len(pairs)))
