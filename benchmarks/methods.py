@@ -117,11 +117,11 @@ def throughput(name: str) -> tuple[float, float, float, float]:
     targets = torch.randint(0, len(seen), (BATCH,))
     method.train()
     training = rate(lambda: method.loss(inputs, targets, seen).backward())
-    towers = rate(lambda: _sum(method.encode_images(inputs), method.encode_world([seen], "closed")).backward())
+    towers = rate(lambda: _sum(method.encode_images(inputs), method.encode_texts([seen])).backward())
     method.eval()
     with torch.no_grad():
-        world = method.encode_world([pairs], "closed")
-        testing = rate(lambda: list(method.scores(inputs, world)))
+        texts = method.encode_texts([pairs])
+        testing = rate(lambda: list(method.scores(inputs, texts, "closed")))
         tower = rate(lambda: method.encode_images(inputs)) if method.sees == "pixels" else float("inf")
     return training, testing, training / towers, testing / tower
 

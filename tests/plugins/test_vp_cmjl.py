@@ -169,8 +169,8 @@ def plain_total(branches: dict[str, tuple[Tensor, Tensor]], weights: list[float]
 @torch.no_grad()
 def test_both_branches_have_logits_of_pairs_states_and_objects(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone)
-    (block,) = method.encode_world([torch.tensor(PAIRS)], "closed")
-    parts = method.parts(method.precompute(method.encode_images(images), [block]), block)
+    (block,) = method.encode_texts([torch.tensor(PAIRS)])
+    (parts,) = method.compare(method.encode_images(images), [block])
     for name, expected in plain_branches(method, images).items():
         for actual, wanted in zip(getattr(parts, name), expected, strict=True):
             torch.testing.assert_close(actual, wanted, atol=2e-3, rtol=1e-3)
@@ -181,10 +181,10 @@ def test_both_branches_have_logits_of_pairs_states_and_objects(backbone: Backbon
 def test_a_score_is_a_mixed_logit_and_two_probabilities(backbone: Backbone, images: Tensor, world: str) -> None:
     method = made(backbone)
     branches = plain_branches(method, images)
-    validation = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, world))), dim=1)
+    validation = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), world)), dim=1)
     torch.testing.assert_close(validation, plain_scores(branches, SETTINGS["selection"]), atol=2e-3, rtol=1e-3)
     method.set_scoring(method.settings_class.scoring_class(**SCORING))
-    actual = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, world))), dim=1)
+    actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), world)), dim=1)
     torch.testing.assert_close(actual, plain_scores(branches, SCORING[world]), atol=2e-3, rtol=1e-3)
 
 

@@ -4,8 +4,8 @@ codefish12-09/VP_CMJL at 74d7b22).
 Symbols: E is the width of the joint space; P, S and O are the numbers of pairs, states and objects.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
@@ -48,16 +48,11 @@ class TextAttention(nn.Module):
 
 @dataclass(frozen=True)
 class Views:
-    """Images by the tuned tower: as a whole, and the parts of state and object, each [images, E].
-
-    ``precompute`` adds the logits of both branches of states [images, S] and of objects [images, O].
-    """
+    """Images by the tuned tower: as a whole, and the parts of state and object, each [images, E]."""
 
     whole: Tensor
     state: Tensor
     object: Tensor
-    states: Branches | None = None
-    objects: Branches | None = None
 
 
 @dataclass(frozen=True)
@@ -70,14 +65,12 @@ class WorldBlock:
     pairs: Branches
     states: Tensor
     objects: Tensor
-    world: str
 
 
 @dataclass(frozen=True)
 class Parts:
     """The logits of both branches: of a block's pairs [images, P], and of all states and objects."""
 
-    world: str
     index: Tensor
     pairs: Branches
     states: Branches
@@ -121,7 +114,7 @@ class VpCmjl(PairMethod):
             whole = self.backbone.encode_image(self.backbone.from_bytes(inputs))
         return Views(whole, self.of_state(whole), self.of_object(whole))
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[WorldBlock]:
+    def encode_texts(self, blocks: Sequence[Tensor]) -> list[WorldBlock]:
         """Return the proxies and texts of each block of pairs [pairs, 2], and the texts of all states and objects."""
         states, objects = self.prompts.words()
         alone = self._encode("state", states), self._encode("object", objects)
@@ -129,21 +122,22 @@ class VpCmjl(PairMethod):
         for index in blocks:
             texts = self._encode("pair", states[index[:, 0]], objects[index[:, 1]])
             proxies = [self.state_proxies[index[:, 0]], self.object_proxies[index[:, 1]]]
-            encoded.append(WorldBlock(index, (self.compose(torch.cat(proxies, dim=-1)), texts), *alone, world))
+            encoded.append(WorldBlock(index, (self.compose(torch.cat(proxies, dim=-1)), texts), *alone))
         return encoded
 
     def _encode(self, path: str, *words: Tensor) -> Tensor:
         return self.prompts.encode(self.backbone, path, *words)
 
-    def precompute(self, images: Views, world: list[WorldBlock]) -> Views:
-        """Return images with the logits of states and objects, which all blocks of a world share."""
-        states = self._attended(self.to_states, images.whole, world[0].states)
-        objects = self._attended(self.to_objects, images.whole, world[0].objects)
-        return replace(
-            images,
-            states=(self._cosines(images.state, self.state_proxies), states),
-            objects=(self._cosines(images.object, self.object_proxies), objects),
-        )
+    def compare(self, images: Views, texts: list[WorldBlock]) -> Iterator[Parts]:
+        """Yield the logits of both branches, of images and each block's pairs, and of all states and objects."""
+        states = self._attended(self.to_states, images.whole, texts[0].states)
+        objects = self._attended(self.to_objects, images.whole, texts[0].objects)
+        of_states = self._cosines(images.state, self.state_proxies), states
+        of_objects = self._cosines(images.object, self.object_proxies), objects
+        for block in texts:
+            proxies, prompts = block.pairs
+            pairs = self._cosines(images.whole, proxies), self._cosines(images.whole, prompts)
+            yield Parts(block.index, pairs, of_states, of_objects)
 
     def _attended(self, attention: TextAttention, embeddings: Tensor, texts: Tensor) -> Tensor:
         """Return logits [images, texts] of images after attention to these texts: cosines plus weights of attention,
@@ -155,31 +149,22 @@ class VpCmjl(PairMethod):
     def _cosines(self, images: Tensor, vectors: Tensor) -> Tensor:
         return cosine_logits(self.backbone.logit_scale, images, vectors)
 
-    def parts(self, images: Views, block: WorldBlock) -> Parts:
-        """Return the logits of both branches, of precomputed images and a block's pairs."""
-        assert images.states is not None and images.objects is not None
-        proxies, texts = block.pairs
-        pairs = self._cosines(images.whole, proxies), self._cosines(images.whole, texts)
-        return Parts(block.world, block.index, pairs, images.states, images.objects)
-
-    def fuse(self, parts: Parts, scoring: BranchScoring | None) -> Tensor:
+    def score(
+        self, parts: Parts, scoring: BranchScoring | None, world: str, log_totals: tuple[Tensor, ...] = ()
+    ) -> Tensor:
         """Return scores [images, P]: the pair's mixed logit, plus the probabilities of its state and of its object by
         theirs. Without settings, as in validation, the weights are those of ``selection``.
         """
-        weights = scoring.weights_in(parts.world) if scoring else self.settings.selection
+        weights = scoring.weights_in(world) if scoring else self.settings.selection
         pairs, states, objects = (_mix(branches, weights) for branches in (parts.pairs, parts.states, parts.objects))
         return pairs + states.softmax(dim=-1)[:, parts.index[:, 0]] + objects.softmax(dim=-1)[:, parts.index[:, 1]]
-
-    def score(self, images: Views, block: WorldBlock) -> Tensor:
-        """Return scores [images, P] of precomputed images by the method's own scoring settings."""
-        return self.fuse(self.parts(images, block), self.scoring)
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
         """Return the weighted cross-entropies of both branches, and the divergence of the proxies' probabilities of
         pairs from those of the texts. Its gradient reaches both branches, as released.
         """
-        world = self.encode_world([pairs], "closed")
-        parts = self.parts(self.precompute(self.encode_images(inputs), world), world[0])
+        texts = self.encode_texts([pairs])
+        (parts,) = self.compare(self.encode_images(inputs), texts)
         of_pairs, of_primitives, of_alignment = self.settings.loss_weights
         by_name = _entropies(parts.states, pairs[targets, 0]) + _entropies(parts.objects, pairs[targets, 1])
         proxies, texts = parts.pairs

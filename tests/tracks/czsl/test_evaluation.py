@@ -182,13 +182,13 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
         evaluated(document, needs, folder.with_name(f"{folder.name}-alone"))
         folder.mkdir()
     counts = Counter[str]()
-    for method in ("encode_images", "encode_world", "attend"):
+    for method in ("encode_images", "encode_texts", "attend"):
         monkeypatch.setattr(kind, method, counted(getattr(kind, method), counts))
     evaluate_together({tmp_path / "0": documents[first] | {"save": []}}, needs, CPU, "t")
     alone, _ = dict(counts), counts.clear()
     evaluate_together(documents, needs, CPU, "t")
     blocks_shown = 2 if kind is Duplex else 0  # of test images, by embeddings
-    assert counts["encode_world"] == alone["encode_world"]
+    assert counts["encode_texts"] == alone["encode_texts"]
     assert counts["encode_images"] - alone["encode_images"] <= blocks_shown
     if pairs > 100:
         assert counts["attend"] == alone["attend"]

@@ -151,8 +151,8 @@ def test_a_method_is_brought_to_the_checkpoint_of_another(
 def scores_of(method: PairMethod, data: PairData, features: np.ndarray) -> Tensor:
     """Of all images and the pairs of the closed world."""
     with torch.no_grad():
-        texts = method.eval().encode_world([torch.from_numpy(data.indices(data.pairs))], "closed")
-        (scores,) = method.scores(torch.from_numpy(features), texts)
+        texts = method.eval().encode_texts([torch.from_numpy(data.indices(data.pairs))])
+        (scores,) = method.scores(torch.from_numpy(features), texts, "closed")
     return scores
 
 
@@ -172,12 +172,12 @@ def test_images_are_encoded_once_for_both_worlds(
     evaluation, expected = worlds.WorldEvaluation(data), []
     with torch.no_grad():
         texts = {
-            world: method.encode_world([torch.from_numpy(data.indices(pairs)) for pairs in blocks], world)
+            world: method.encode_texts([torch.from_numpy(data.indices(pairs)) for pairs in blocks])
             for world, blocks in evaluation.pairs.items()
         }
         for block in evaluation.images():
-            for of_world in texts.values():
-                expected += list(method.scores(torch.from_numpy(pixels[block.rows]), of_world))
+            for world, of_world in texts.items():
+                expected += list(method.scores(torch.from_numpy(pixels[block.rows]), of_world, world))
     seen: list[int] = []
     actual: list[Tensor] = []
     encode, update = method.encode_images, worlds.WorldEvaluation.update

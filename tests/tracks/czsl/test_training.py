@@ -186,7 +186,7 @@ def test_the_document_decides_the_precision_and_scores_are_in_full(
     method = method_of(CSP, backbone, data.states, data.objects, **OWN)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         texts = method.encode_pairs(torch.from_numpy(data.indices(data.pairs)))
-        assert method.score(torch.from_numpy(features[:3]), texts).dtype == torch.float32
+        assert method.logits(torch.from_numpy(features[:3]), texts).dtype == torch.float32
     assert metrics(needs, tmp_path / "evaluation", tmp_path / "run")["test/closed/dense/auc"] > 0.5
 
 

@@ -17,7 +17,7 @@ from recompose.tracks.building import Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.methods.base import PairMethod
+from recompose.tracks.czsl.methods.base import Compared, PairMethod
 from recompose.tracks.czsl.methods.words import text_vectors
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, PairScores, WorldEvaluation
@@ -46,22 +46,23 @@ def score_method(
     method.eval().to(device)
     evaluation = WorldEvaluation(data, feasibility, len(scorings))
     texts = {
-        world: method.encode_world([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks], world)
+        world: method.encode_texts([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks])
         for world, blocks in evaluation.pairs.items()
     }
     with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
     for block in evaluation.images(title):
         images = method.encode_images(torch.from_numpy(inputs[block.rows]).to(device))
         for world, texts_of_world in texts.items():
-            precomputed = method.precompute(images, texts_of_world)
+            compared = Compared(method, images, texts_of_world)
+            log_totals: tuple[torch.Tensor, ...] = ()
             if with_totals:
                 with watch(*with_totals):
-                    precomputed = method.with_totals(precomputed, texts_of_world)
-            for number, of_block in enumerate(texts_of_world):
-                parts = method.parts(precomputed, of_block)
+                    log_totals = method.log_totals(compared)
+            for number, parts in enumerate(compared):
                 for position, scoring in enumerate(scorings):
                     with watch(position):
-                        evaluation.update(block, world, number, method.fuse(parts, scoring), position)
+                        scores = method.score(parts, scoring, world, log_totals)
+                        evaluation.update(block, world, number, scores, position)
     return [evaluation.result(position) for position in range(len(scorings))]
 
 

@@ -69,7 +69,7 @@ class PairTraining(TrainingModule):
     def on_validation_epoch_start(self) -> None:
         """Encode the texts of the closed world, once for all images."""
         with self._full_precision():
-            self._texts = self.method.encode_world([self.val_pairs], "closed")
+            self._texts = self.method.encode_texts([self.val_pairs])
         world = self._world
         self._evaluator = Evaluator(world.targets["val"], world.seen, world.candidates["val"])
 
@@ -77,7 +77,7 @@ class PairTraining(TrainingModule):
         """Update the best pairs of the images at these positions [batch] of the split."""
         inputs, positions = batch
         with self._full_precision():
-            (scores,) = self.method.scores(inputs, self._texts)
+            (scores,) = self.method.scores(inputs, self._texts, "closed")
         self._evaluator.update(scores, positions)
 
     def _full_precision(self) -> torch.autocast:

@@ -63,7 +63,7 @@ def made(backbone: Backbone, *, new: bool = False, **changed: Any) -> Any:
 def dense(method: Any, images: Tensor, blocks: list[Tensor], world: str = "closed") -> Tensor:
     """The scores of all blocks of a world, side by side."""
     with torch.no_grad():
-        return torch.cat(list(method.scores(images, method.encode_world(blocks, world))), dim=1)
+        return torch.cat(list(method.scores(images, method.encode_texts(blocks), world)), dim=1)
 
 
 def loss_of(method: Any, images: Tensor, pairs: list[list[int]] = PAIRS, targets: list[int] = TARGETS) -> Tensor:
@@ -255,7 +255,7 @@ def test_it_begins_at_the_template_s_context_and_the_names_vectors(either: Backb
 def test_without_fusion_it_begins_as_coop_begins(either: Backbone, images: Tensor) -> None:
     coop = method_of(CoOp, either, STATES, OBJECTS, prompt=SETTINGS["prompt"]).eval()
     embeddings = either.encode_image(either.from_bytes(images))
-    expected = coop.score(embeddings, coop.encode_pairs(torch.tensor(PAIRS)))
+    expected = coop.logits(embeddings, coop.encode_pairs(torch.tensor(PAIRS)))
     actual = dense(made(either, new=True, share=0.0), images, BLOCKS)
     torch.testing.assert_close(actual, expected, atol=1e-4, rtol=1e-4)
 
@@ -394,7 +394,7 @@ def test_one_mask_drops_elements_of_states_and_objects_in_all_pairs_of_all_block
     seen: list[tuple[Tensor, ...]] = []
     hook = method.prompt.register_forward_hook(lambda _module, inputs, _output: seen.append(inputs[1:]))
     torch.manual_seed(3)
-    method.encode_world(BLOCKS, "closed")
+    method.encode_texts(BLOCKS)
     hook.remove()
     torch.manual_seed(3)
     dropped = dropout(torch.ones_like(method.words), 0.5) * method.words

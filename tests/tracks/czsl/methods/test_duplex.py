@@ -120,7 +120,7 @@ def gradients(loss: Tensor, method: Duplex) -> dict[str, Tensor]:
 def dense(method: ThreePath, images: Tensor, blocks: list[Tensor], world: str) -> Tensor:
     """The scores of all blocks of a world, side by side."""
     with torch.no_grad():
-        return torch.cat(list(method.scores(images, method.encode_world(blocks, world))), dim=1)
+        return torch.cat(list(method.scores(images, method.encode_texts(blocks), world)), dim=1)
 
 
 # the derivation
@@ -643,8 +643,7 @@ def test_fixed_prompts_learn_nothing(backbone: Backbone, images: Tensor) -> None
     assert all(parameter.grad is None for parameter in method.prompts.parameters())
     assert method.from_state.weight.grad is not None
     new, soft = (
-        made(backbone, new=True, prompts=kind).encode_world([torch.tensor(CLOSED)], "closed")[0]
-        for kind in ("fixed", "soft")
+        made(backbone, new=True, prompts=kind).encode_texts([torch.tensor(CLOSED)])[0] for kind in ("fixed", "soft")
     )
     for name in ("pairs", "states", "objects"):
         assert torch.equal(getattr(new, name), getattr(soft, name))

@@ -153,7 +153,7 @@ def test_the_graph_is_in_32_bits_where_towers_compute_in_fewer(backbone: Backbon
     expected = method.vectors()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.equal(method.vectors(), expected)
-        (scores,) = method.scores(embeddings(backbone), method.encode_world([torch.tensor(PAIRS)], "closed"))
+        (scores,) = method.scores(embeddings(backbone), method.encode_texts([torch.tensor(PAIRS)]), "closed")
     assert scores.dtype == torch.float32
 
 
@@ -175,7 +175,7 @@ def test_pairs_outside_the_graph_are_scored_as_those_in_it(either: Backbone) -> 
     images = embeddings(either)
     expected = plain_logits(either, images, plain_pairs(method, plain_vectors(method, CLOSED)))
     for blocks in (BLOCKS, [torch.tensor(PAIRS)]):
-        actual = torch.cat(list(method.scores(images, method.encode_world(blocks, "open"))), dim=1)
+        actual = torch.cat(list(method.scores(images, method.encode_texts(blocks), "open")), dim=1)
         torch.testing.assert_close(actual, expected, atol=2e-3, rtol=1e-3)
 
 

@@ -135,7 +135,7 @@ def test_texts_look_stage_by_stage_and_stages_are_fused(
 ) -> None:
     method, settings = made(either, **changed), SETTINGS | changed
     views = method.encode_images(images)
-    (block,) = method.encode_world([torch.tensor(PAIRS)], "closed")
+    (block,) = method.encode_texts([torch.tensor(PAIRS)])
     texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
     unmoved = plain_paths(method, images, PAIRS)
     for path, expected in plain_paths(method, images, PAIRS, look=staged(method, settings)).items():
@@ -148,13 +148,13 @@ def test_tokens_are_projected_once_for_all_paths_and_blocks_of_texts(
     backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     method = made(backbone)
-    world = method.encode_world(BLOCKS, "closed")
-    whole = list(method.scores(images, world))
+    world = method.encode_texts(BLOCKS)
+    whole = list(method.scores(images, world, "closed"))
     projections: list[int] = []
     for interaction in method.interactions.values():
         interaction.attention.key.register_forward_hook(lambda _module, _inputs, out: projections.append(len(out)))
     monkeypatch.setattr(three_path, "TEXT_IMAGE_PAIRS", len(images))  # a text at a time
-    for actual, expected in zip(method.scores(images, world), whole, strict=True):
+    for actual, expected in zip(method.scores(images, world, "closed"), whole, strict=True):
         torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-4)
     assert projections == [len(images)] * 2
 
@@ -177,7 +177,7 @@ def test_scores_are_those_of_equation_17(either: Backbone, images: Tensor, fusio
     method = made(either, fusion=fusion)
     logits = plain_paths(method, images, PAIRS, look=staged(method, SETTINGS))
     expected = plain_fused(logits, PAIRS, fusion, {"closed": (0.1, 0.9), "open": (0.3, 0.7)}[world])
-    actual = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, world))), dim=1)
+    actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), world)), dim=1)
     torch.testing.assert_close(actual, expected, atol=1e-3, rtol=5e-3)
 
 

@@ -116,7 +116,7 @@ def test_each_block_of_a_world_is_scored_in_turn(backbone: Backbone) -> None:
     images = torch.randn(3, backbone.width, generator=torch.Generator().manual_seed(4))
     scale, texts = float(backbone.model.logit_scale.exp()), method.encode_pairs(PAIRS)
     expected = [[scale * float(image @ text) / float(image.norm()) for text in texts] for image in images]
-    scores = list(method.scores(images, method.encode_world([PAIRS[:1], PAIRS[1:]], "open")))
+    scores = list(method.scores(images, method.encode_texts([PAIRS[:1], PAIRS[1:]]), "open"))
     assert [tuple(block.shape) for block in scores] == [(3, 1), (3, 3)]
     torch.testing.assert_close(torch.cat(scores, dim=1), torch.tensor(expected), atol=1e-4, rtol=1e-4)
 

@@ -110,7 +110,7 @@ def test_msci_and_troika_equal_the_released_code(
     pairs = torch.tensor(PAIRS)
     tensors = released.tensors_of(method)
     expected = reference(tensors, images, pairs, SIZES, heads=HEADS, layers=layers, training=training)
-    views, (block,) = method.encode_images(images), method.encode_world([pairs], "closed")
+    views, (block,) = method.encode_images(images), method.encode_texts([pairs])
     for path, texts in (("pair", block.pairs), ("state", block.states), ("object", block.objects)):
         assert apart(method.logits(path, views, texts), expected[path]) < CLOSE, path
     wanted = released.three_losses(expected, TARGETS, pairs, WEIGHTS)
@@ -129,7 +129,7 @@ def test_scores_of_msci_and_troika_are_fused_as_released(
     pairs = torch.tensor(PAIRS)
     logits = reference(released.tensors_of(method), images, pairs, SIZES, heads=HEADS, layers=layers, training=False)
     expected = released.fused(logits, pairs, [0.1, 0.9, 0.9])
-    actual = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, "closed"))), dim=1)
+    actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), "closed")), dim=1)
     assert apart(actual, expected) < CLOSE
 
 
@@ -155,7 +155,7 @@ def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> 
     embeddings = torch.randn(4, backbone.width, generator=torch.Generator().manual_seed(3))
     pairs = torch.tensor(PAIRS)
     expected = released.by_text(released.tensors_of(method), embeddings, pairs, SIZES)
-    assert apart(method.score(embeddings, method.encode_pairs(pairs)), expected) < CLOSE
+    assert apart(method.logits(embeddings, method.encode_pairs(pairs)), expected) < CLOSE
     loss, wanted = method.loss(embeddings, TARGETS, pairs), cross_entropy(expected, TARGETS)
     assert apart(loss, wanted) < CLOSE
     assert_gradients_agree(method, loss, wanted)
@@ -178,8 +178,8 @@ def test_dfsp_equals_the_released_code_but_for_its_padding(backbone: Backbone, i
     unsettle(method, size=0.05)
     pairs = torch.tensor(PAIRS)
     expected = released.dfsp(released.tensors_of(method), images, pairs, SIZES, share=0.2, length=7)
-    (block,) = world = method.encode_world([pairs], "closed")
-    assert apart(method.score(method.precompute(method.encode_images(images), world), block), expected["pair"]) < CLOSE
+    texts = method.encode_texts([pairs])
+    assert apart(next(method.compare(method.encode_images(images), texts)), expected["pair"]) < CLOSE
     wanted = released.dfsp_loss(expected, TARGETS, pairs, primitives=0.01, prompt=0.1)
     loss = method.loss(images, TARGETS, pairs)
     assert apart(loss, wanted) < CLOSE

@@ -60,7 +60,7 @@ def made(backbone: Backbone, name: str = "c-s-o", *, new: bool = False, **change
 def dense(method: ThreePath, images: Tensor, blocks: list[Tensor], world: str) -> Tensor:
     """The scores of all blocks of a world, side by side."""
     with torch.no_grad():
-        return torch.cat(list(method.scores(images, method.encode_world(blocks, world))), dim=1)
+        return torch.cat(list(method.scores(images, method.encode_texts(blocks), world)), dim=1)
 
 
 # prompts
@@ -78,7 +78,7 @@ def test_prompts_begin_as_the_template_s_and_the_names_embeddings(either: Backbo
 
 def test_where_names_are_single_tokens_texts_begin_as_those_of_clip(either: Backbone) -> None:
     method = method_of(CSO, either, ["red", "striped"], ["circle", "moon"], **settings_of("c-s-o")).eval()
-    (block,) = method.encode_world([torch.tensor([[0, 0], [1, 1], [1, 0]])], "closed")
+    (block,) = method.encode_texts([torch.tensor([[0, 0], [1, 1], [1, 0]])])
     for actual, names in (
         (block.pairs, ["red circle", "striped moon", "striped circle"]),
         (block.states, ["red", "striped"]),
@@ -91,7 +91,7 @@ def test_where_names_are_single_tokens_texts_begin_as_those_of_clip(either: Back
 @pytest.mark.parametrize("new", [True, False])
 def test_texts_are_learned_contexts_before_learned_vectors(either: Backbone, new: bool) -> None:
     method = made(either, new=new)
-    world = method.encode_world(BLOCKS, "closed")
+    world = method.encode_texts(BLOCKS)
     expected = plain_texts(method, 3, PAIRS)
     torch.testing.assert_close(torch.cat([block.pairs for block in world]), expected["pair"], atol=1e-4, rtol=1e-4)
     for block, index in zip(world, BLOCKS, strict=True):
@@ -104,7 +104,7 @@ def test_one_mask_drops_elements_of_states_and_objects_in_all_prompts(backbone: 
     method = made(backbone, attribute_dropout=0.5).train()
     seen: list[tuple[Tensor, ...]] = []
     hook = method.prompts.prompt.register_forward_hook(lambda _module, inputs, _output: seen.append(inputs[1:]))
-    method.encode_world(BLOCKS, "closed")
+    method.encode_texts(BLOCKS)
     hook.remove()
     (states,), (objects,) = (contents for contents in seen if len(contents) == 1)
     in_pairs = [contents for contents in seen if len(contents) == 2]
@@ -183,7 +183,7 @@ def test_images_are_seen_as_bytes_by_the_adapted_tower(either: Backbone, images:
     method = made(either)
     assert method.sees == "pixels"
     actual = method.encode_images(images)
-    (block,) = method.encode_world([torch.tensor(PAIRS)], "closed")
+    (block,) = method.encode_texts([torch.tensor(PAIRS)])
     texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
     for path, expected in plain_paths(method, images, PAIRS).items():
         torch.testing.assert_close(method.logits(path, actual, texts[path]), expected, atol=2e-3, rtol=1e-3)
@@ -194,9 +194,7 @@ def test_images_are_seen_as_bytes_by_the_adapted_tower(either: Backbone, images:
 
 def test_fixed_prompts_say_the_template_and_the_names_and_learn_nothing(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone, prompts="fixed", attribute_dropout=0.5).train()
-    (actual,), (expected,) = (
-        of.encode_world([torch.tensor(PAIRS)], "closed") for of in (method, made(backbone, new=True))
-    )
+    (actual,), (expected,) = (of.encode_texts([torch.tensor(PAIRS)]) for of in (method, made(backbone, new=True)))
     for name in ("pairs", "states", "objects"):
         torch.testing.assert_close(getattr(actual, name), getattr(expected, name))
     method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS)).backward()

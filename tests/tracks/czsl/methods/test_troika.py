@@ -60,7 +60,7 @@ def test_texts_are_pulled_towards_what_the_last_block_shows(
     method = made(backbone, **changed)
     assert len(method.interactions) == (SETTINGS | changed)["traction_layers"]
     views = method.encode_images(images)
-    (block,) = method.encode_world([torch.tensor(PAIRS)], "closed")
+    (block,) = method.encode_texts([torch.tensor(PAIRS)])
     texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
     unmoved = plain_paths(method, images, PAIRS)
     for path, expected in plain_paths(method, images, PAIRS, look=pulled(method)).items():
@@ -74,7 +74,7 @@ def test_scores_add_logits_and_the_product_of_probabilities(backbone: Backbone, 
     method = made(backbone)
     logits = plain_paths(method, images, PAIRS, look=pulled(method))
     expected = plain_fused(logits, PAIRS, "logits", {"closed": (0.1, 0.9), "open": (0.3, 0.7)}[world])
-    actual = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, world))), dim=1)
+    actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), world)), dim=1)
     torch.testing.assert_close(actual, expected, atol=1e-3, rtol=5e-3)
 
 

@@ -1,7 +1,7 @@
 """The common bases of all methods for state-object pairs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -80,8 +80,34 @@ class PairMethod(nn.Module, ABC):
         """
 
     @abstractmethod
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Any]:
-        """Return the method's encoding of a world, closed or open, for each of its blocks of pairs [pairs, 2]."""
+    def encode_texts(self, blocks: Sequence[Tensor]) -> list[Any]:
+        """Return the method's encoding of a world, for each of its blocks of pairs [pairs, 2]."""
+
+    @abstractmethod
+    def compare(self, images: Any, texts: list[Any]) -> Iterator[Any]:
+        """Yield the parts of the scores of images and each block of a world, which depend on no scoring settings:
+        mostly the scores themselves.
+        """
+
+    def score(self, parts: Any, scoring: Any, world: str, log_totals: tuple[Tensor, ...] = ()) -> Tensor:
+        """Return scores [images, pairs], in 32 bits, of a block's parts by scoring settings.
+
+        Args:
+            parts: from ``compare``.
+            scoring: the settings.
+            world: closed or open.
+            log_totals: those of the world, if the settings need them.
+        """
+        scores: Tensor = parts
+        return scores
+
+    def needs_totals(self, scoring: Any) -> bool:
+        """Return whether scores by these settings need ``log_totals``."""
+        return False
+
+    def log_totals(self, compared: Iterable[Any]) -> tuple[Tensor, ...]:
+        """Return the logarithms [images] of sums over all pairs of a world, from the parts of its blocks."""
+        return ()
 
     def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
         """Return the vectors of images that figures show, by name, each [images, E]."""
@@ -91,43 +117,30 @@ class PairMethod(nn.Module, ABC):
         """Return the vectors of pairs [pairs, 2] that figures show, by name, each [pairs, E]."""
         raise NotImplementedError(f"{type(self).__name__} has no embeddings to show")
 
-    def precompute(self, images: Any, world: list[Any]) -> Any:
-        """Return images with their values for the whole world, computed once before block-by-block scoring."""
-        return images
-
-    def needs_totals(self, scoring: Any) -> bool:
-        """Return whether these scoring settings need ``with_totals``."""
-        return False
-
-    def with_totals(self, images: Any, world: list[Any]) -> Any:
-        """Return precomputed images with totals over the whole world, which only some scoring settings need."""
-        return images
-
-    @abstractmethod
-    def score(self, images: Any, block: Any) -> Tensor:
-        """Return scores [images, pairs], in 32 bits, of precomputed images and a block of the world."""
-
-    def parts(self, images: Any, block: Any) -> Any:
-        """Return the parts of scores, which do not depend on scoring settings; here the scores themselves."""
-        return self.score(images, block)
-
-    def fuse(self, parts: Any, scoring: Any) -> Tensor:
-        """Return scores [images, pairs] by these settings."""
-        scores: Tensor = parts
-        return scores
-
     @abstractmethod
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
         """Return the loss on images, as ``encode_images`` takes them, with labels ``targets`` [images] among ``pairs``
         [pairs, 2].
         """
 
-    def scores(self, inputs: Tensor, world: list[Any]) -> Iterator[Tensor]:
-        """Return the scores [images, pairs] of images in each block of a world."""
-        images = self.precompute(self.encode_images(inputs), world)
-        if self.needs_totals(self.scoring):
-            images = self.with_totals(images, world)
-        return (self.score(images, block) for block in world)
+    def scores(self, inputs: Tensor, texts: list[Any], world: str) -> Iterator[Tensor]:
+        """Return the scores [images, pairs] of images in each block of a world, by the method's own settings."""
+        compared = Compared(self, self.encode_images(inputs), texts)
+        log_totals = self.log_totals(compared) if self.needs_totals(self.scoring) else ()
+        return (self.score(parts, self.scoring, world, log_totals) for parts in compared)
+
+
+class Compared:
+    """The parts of the scores of images and each block of a world. Each pass over them computes them anew, so that one
+    block is in memory at once; a single block is computed once.
+    """
+
+    def __init__(self, method: PairMethod, images: Any, texts: list[Any]) -> None:
+        self._compare = partial(method.compare, images, texts)
+        self._kept = list(self._compare()) if len(texts) == 1 else []
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._kept) if self._kept else self._compare()
 
 
 class TextMethod(PairMethod):
@@ -137,7 +150,7 @@ class TextMethod(PairMethod):
         """Return the embeddings themselves."""
         return inputs
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Tensor]:
+    def encode_texts(self, blocks: Sequence[Tensor]) -> list[Tensor]:
         """Return the texts [pairs, E] of each block."""
         return [self.encode_pairs(pairs) for pairs in blocks]
 
@@ -145,15 +158,19 @@ class TextMethod(PairMethod):
     def encode_pairs(self, pairs: Tensor) -> Tensor:
         """Return text embeddings [pairs, E], of unit length, of pairs [pairs, 2]."""
 
-    def score(self, images: Tensor, block: Tensor) -> Tensor:
-        """Return scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length
+    def compare(self, images: Tensor, texts: list[Tensor]) -> Iterator[Tensor]:
+        """Yield the logits [images, pairs] of each block."""
+        return (self.logits(images, block) for block in texts)
+
+    def logits(self, images: Tensor, texts: Tensor) -> Tensor:
+        """Return logits [images, pairs] of image embeddings [images, E], of any length, and texts of unit length
         [pairs, E].
         """
-        return cosine_logits(self.backbone.logit_scale, images, block)
+        return cosine_logits(self.backbone.logit_scale, images, texts)
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
         """Return the cross-entropy over pairs."""
-        return cross_entropy(self.score(inputs, self.encode_pairs(pairs)), targets)
+        return cross_entropy(self.logits(inputs, self.encode_pairs(pairs)), targets)
 
 
 def cosine_logits(scale: Tensor, images: Tensor, texts: Tensor) -> Tensor:

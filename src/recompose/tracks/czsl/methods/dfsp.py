@@ -2,8 +2,8 @@
 39517ca).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -68,16 +68,20 @@ class DfspBlock:
 
 @dataclass(frozen=True)
 class DfspImages:
-    """Embeddings [images, E] before fusion, and tokens [images, 1 + patches, W].
-
-    ``precompute`` adds embeddings after fusion with the world's texts and, if texts are fused with images, the fused
-    states and objects [images, S + O, D].
-    """
+    """Embeddings [images, E] before fusion, and tokens [images, 1 + patches, W]."""
 
     plain: Tensor
     tokens: Tensor
-    fused: Tensor | None = None
-    primitives: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class FusedImages:
+    """Embeddings [images, E] after fusion with a world's texts, and, if texts are fused with images, the fused states
+    and objects [images, S + O, D].
+    """
+
+    embeddings: Tensor
+    primitives: Tensor | None
 
 
 class DFSP(PairMethod):
@@ -123,7 +127,7 @@ class DFSP(PairMethod):
             (tokens,) = self.backbone.image_tokens(self.backbone.from_bytes(inputs), [self.backbone.depth - 1])
             return DfspImages(self.backbone.project_image(tokens[:, 0]), tokens)
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[DfspBlock]:
+    def encode_texts(self, blocks: Sequence[Tensor]) -> list[DfspBlock]:
         """Return the texts of each block of pairs [pairs, 2], decomposed over all of them."""
         words = self.dropout(self.words)
         encoded = []
@@ -151,9 +155,16 @@ class DFSP(PairMethod):
         names = torch.arange(self._names, device=index.device)
         return ((names == index[:, :1]) | (names == index[:, 1:] + self._states)).float()
 
-    def precompute(self, images: DfspImages, world: list[DfspBlock]) -> DfspImages:
-        """Return images fused with the texts of a world, and its states and objects fused with the images."""
-        decomposed, tokens = world[0].decomposed, images.tokens
+    def compare(self, images: DfspImages, texts: list[DfspBlock]) -> Iterator[Tensor]:
+        """Yield the logits [images, P] of each block."""
+        fused = self.fuse(images, texts[0].decomposed)
+        return (self.logits(fused, block) for block in texts)
+
+    def fuse(self, images: DfspImages, decomposed: Tensor) -> FusedImages:
+        """Return images fused with the decomposed texts [S + O, length, D] of a world, and its states and objects fused
+        with the images.
+        """
+        tokens = images.tokens
         primitives = None
         if self.fusion != "t2i":
             size = max(1, TEXT_IMAGE_PAIRS // self._names)
@@ -161,7 +172,7 @@ class DFSP(PairMethod):
         if self.fusion != "i2t":
             tokens = self.image_looks(tokens, self._summary(decomposed).expand(len(tokens), -1, -1))
         fused = self.backbone.project_image(self.image_attention.attend_single(tokens, CLASS))
-        return replace(images, fused=self._mix(images.plain, fused), primitives=primitives)
+        return FusedImages(self._mix(images.plain, fused), primitives)
 
     def _summary(self, decomposed: Tensor) -> Tensor:
         """Return the decomposed texts in the shape of an image's tokens [1 + patches, W]."""
@@ -180,20 +191,19 @@ class DFSP(PairMethod):
         texts = self.text_attention.attend_single(self.text_looks(texts, context), END)
         return texts.unflatten(0, (len(tokens), self._names))
 
-    def score(self, images: DfspImages, block: DfspBlock) -> Tensor:
-        """Return scores [images, P] of precomputed images: cosines after fusion, times CLIP's factor."""
-        assert images.fused is not None
+    def logits(self, images: FusedImages, block: DfspBlock) -> Tensor:
+        """Return logits [images, P] of fused images: cosines after fusion, times CLIP's factor."""
         if block.fused is not None:
-            return self._logits(images.fused, self._mix(block.plain, block.fused))
+            return self._cosines(images.embeddings, self._mix(block.plain, block.fused))
         return apply_blockwise(
-            lambda index, plain: self._logits(images.fused, self._compose_texts(images, index, plain)),
+            lambda index, plain: self._cosines(images.embeddings, self._compose_texts(images, index, plain)),
             block.index,
             block.plain,
-            size=max(1, TEXT_IMAGE_PAIRS // len(images.fused)),
+            size=max(1, TEXT_IMAGE_PAIRS // len(images.embeddings)),
             dim=1,
         )
 
-    def _compose_texts(self, images: DfspImages, index: Tensor, plain: Tensor) -> Tensor:
+    def _compose_texts(self, images: FusedImages, index: Tensor, plain: Tensor) -> Tensor:
         """Return texts [images, P, E] of pairs, from products of the states and objects fused with each image."""
         assert images.primitives is not None
         products = images.primitives[:, index[:, 0]] * images.primitives[:, index[:, 1] + self._states]
@@ -202,15 +212,15 @@ class DFSP(PairMethod):
     def _mix(self, plain: Tensor, fused: Tensor) -> Tensor:
         return (1 - self.share) * plain + self.share * fused
 
-    def _logits(self, images: Tensor | None, texts: Tensor) -> Tensor:
-        assert images is not None
+    def _cosines(self, images: Tensor, texts: Tensor) -> Tensor:
         return cosine_logits(self.backbone.logit_scale, images, texts)
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
         """Return the cross-entropy over pairs after fusion, and, weighted, over states, objects and pairs before it."""
-        world = self.encode_world([pairs], "closed")
-        images = self.precompute(self.encode_images(inputs), world)
-        plain = self._logits(images.plain, world[0].plain)
+        (block,) = self.encode_texts([pairs])
+        images = self.encode_images(inputs)
+        fused = self.fuse(images, block.decomposed)
+        plain = self._cosines(images.plain, block.plain)
         belongs = self._belongs(pairs)
         counts = belongs.sum(dim=0)
         with _full_precision(plain):
@@ -219,7 +229,7 @@ class DFSP(PairMethod):
         states, objects = means.split([self._states, self._names - self._states], dim=1)
         by_name = cross_entropy(states, pairs[targets, 0]) + cross_entropy(objects, pairs[targets, 1])
         return (
-            cross_entropy(self.score(images, world[0]), targets)
+            cross_entropy(self.logits(fused, block), targets)
             + self.primitive_weight * by_name
             + self.prompt_weight * cross_entropy(plain, targets)
         )

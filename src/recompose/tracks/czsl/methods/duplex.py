@@ -6,8 +6,8 @@ It is built from its paper alone; papers/duplex/notes.md names the interpretatio
 |---|---|
 | 1, 2, 6, 7 | ``three_path.PathPrompts`` |
 | 3, 5 | ``ThreePath.encode_images`` |
-| 4 | ``ThreePath.wholes`` |
-| 8, 9 | ``ThreePath.precompute`` |
+| 4 | ``ThreePath.wholes``, ``ThreePath.log_totals`` |
+| 8, 9 | ``ThreePath.compare`` |
 | 10 | ``Codebook`` |
 | 11 | ``Duplex.compose`` |
 | 12, 13 | ``candidates`` |
@@ -15,7 +15,7 @@ It is built from its paper alone; papers/duplex/notes.md names the interpretatio
 | 17, 18 | ``Codebook.blend``, ``Duplex.refine`` (Algorithm 1) |
 | 19 | ``Duplex.prototype_logits`` |
 | 20 | ``Duplex.loss`` |
-| 21 | ``ThreePath.fuse``, of ``Duplex.wholes`` |
+| 21 | ``ThreePath.score``, of ``Duplex.wholes`` |
 
 The graph of a mini-batch is sparse by construction. Messages to the prototype of (m, n) come from three kinds of nodes.
 Those of the first two kinds are the same for all prototypes of a state, or an object: they are computed once for each
@@ -262,9 +262,9 @@ class Duplex(ThreePath):
         if self.settings.initial == "means":
             self.codebook.begin_at_means(prior.embeddings, prior.labels, self.settings.unseen_start)
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[TextBlock]:
+    def encode_texts(self, blocks: Sequence[Tensor]) -> list[TextBlock]:
         """Return the texts of the plain three paths, with each pair's prototype."""
-        encoded = super().encode_world(blocks, world)
+        encoded = super().encode_texts(blocks)
         return [PrototypeBlock(**vars(block), prototypes=self.codebook.lookup(block.index)) for block in encoded]
 
     def compose(self, states: Factors, objects: Factors) -> Compose:
@@ -372,7 +372,7 @@ class Duplex(ThreePath):
 
     def pair_embeddings(self, pairs: Tensor) -> dict[str, Tensor]:
         """Return semantic and visual prototypes."""
-        (block,) = super().encode_world([pairs], "closed")
+        (block,) = super().encode_texts([pairs])
         return {"semantic": normalize(block.pairs, dim=-1), "visual": normalize(self.codebook.lookup(pairs), dim=-1)}
 
 

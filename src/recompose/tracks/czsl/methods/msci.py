@@ -10,10 +10,10 @@ departures of the released code.
 | 5, 6 | ``MSCI.attend``, of ``attention.Interaction`` | several heads, with normalised tokens; one for all paths |
 | 7, 8 | ``MSCI.attend``, of ``attention.Interaction`` | the softmax of Eq. 7 is of t1, not of t |
 | 9 | ``MSCI.attend`` | two vectors for all pairs and paths |
-| 10 | ``ThreePath.with_totals`` | |
-| 11, 12 | ``ThreePath.precompute`` | |
+| 10 | ``ThreePath.wholes``, ``ThreePath.log_totals`` | |
+| 11, 12 | ``ThreePath.compare`` | |
 | 13 to 16 | ``ThreePath.loss`` | over the pairs of training |
-| 17 | ``ThreePath.fuse`` | the pair's logit in place of its probability |
+| 17 | ``ThreePath.score`` | the pair's logit in place of its probability |
 """
 
 from collections.abc import Iterable

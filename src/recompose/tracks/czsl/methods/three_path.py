@@ -5,8 +5,9 @@ Symbols: E is the width of the joint space, D of the text tower; P, S and O are 
 objects.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import torch
@@ -25,16 +26,13 @@ PathScoring: TypeAlias = PairSelection | ThreePathScoring  # the fusion of the p
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The parts of the scores of images and a block's pairs in a world: p(state) p(object) [images, P]; the logits
-    [images, P] of each way to score a pair as a whole; and the logarithms [images] of the totals that divide its
-    probabilities, if a score needs them.
-    """
+class Views:
+    """The views of images by the paths: an embedding [images, E] for each path, and the tokens that texts attend to."""
 
-    world: str
-    apart: Tensor
-    wholes: tuple[Tensor, ...]
-    totals: tuple[Tensor, ...]
+    pair: Tensor
+    state: Tensor
+    object: Tensor
+    tokens: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -45,26 +43,23 @@ class TextBlock:
     pairs: Tensor
     states: Tensor
     objects: Tensor
-    world: str  # closed or open
 
 
 @dataclass(frozen=True)
-class Views:
-    """The views of images by the paths: an embedding [images, E] for each path, and the tokens that texts attend to.
-
-    ``precompute`` adds the probabilities of states [images, S] and objects [images, O]; for a world in one block also
-    the logits [images, P] of each way to score a pair as a whole, so that cross-attention is computed once. Totals are
-    the logarithms [images] of the sums over all pairs of a world, of each of these ways.
+class Parts:
+    """The parts of the scores of images and a block's pairs [P, 2]: the logits [images, P] of each way to score a pair
+    as a whole, and the probabilities of all states [images, S] and objects [images, O].
     """
 
-    pair: Tensor
-    state: Tensor
-    object: Tensor
-    tokens: tuple[Any, ...]
-    states: Tensor | None = None
-    objects: Tensor | None = None
-    totals: tuple[Tensor, ...] = ()
-    wholes: tuple[Tensor, ...] = ()
+    index: Tensor
+    wholes: tuple[Tensor, ...]
+    states: Tensor
+    objects: Tensor
+
+    @cached_property
+    def apart(self) -> Tensor:
+        """The products p(state) p(object) [images, P]."""
+        return self.states[:, self.index[:, 0]] * self.objects[:, self.index[:, 1]]
 
 
 class PathPrompts(nn.Module):
@@ -171,12 +166,12 @@ class ThreePath(PairMethod):
         layer_tokens = dict(zip(layers, self.backbone.joint_tokens(pixels, layers), strict=True))
         return layer_tokens[layers[-1]][:, 0], layer_tokens
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[TextBlock]:
+    def encode_texts(self, blocks: Sequence[Tensor]) -> list[TextBlock]:
         """Return the texts of each block of pairs [pairs, 2], and of all states and objects."""
         states, objects = self.prompts.words()
         alone = self._encode("state", states), self._encode("object", objects)
         return [
-            TextBlock(index, self._encode("pair", states[index[:, 0]], objects[index[:, 1]]), *alone, world)
+            TextBlock(index, self._encode("pair", states[index[:, 0]], objects[index[:, 1]]), *alone)
             for index in blocks
         ]
 
@@ -197,62 +192,52 @@ class ThreePath(PairMethod):
             dim=1,
         )
 
-    def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """Return the weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16), over the pairs of training."""
-        images, (block,) = self.encode_images(inputs), self.encode_world([pairs], "closed")
-        labels = {"pair": targets, "state": pairs[targets, 0], "object": pairs[targets, 1]}
-        texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
-        losses = [cross_entropy(self.logits(path, images, texts[path]), labels[path]) for path in PATHS]
-        return sum((weight * loss for weight, loss in zip(self.loss_weights, losses, strict=True)), torch.zeros(()))
-
     def wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
         """Return logits [images, P] of each way to score a pair as a whole: here by its text alone."""
         return (self.logits("pair", images, block.pairs),)
 
-    def precompute(self, images: Views, world: list[TextBlock]) -> Views:
-        """Return images with the probabilities of states and objects (MSCI, Eqs. 11 and 12)."""
-        states = self.logits("state", images, world[0].states).softmax(dim=-1)
-        objects = self.logits("object", images, world[0].objects).softmax(dim=-1)
-        images = replace(images, states=states, objects=objects)
-        return replace(images, wholes=self.wholes(images, world[0])) if len(world) == 1 else images
+    def log_totals(self, compared: Iterable[Parts]) -> tuple[Tensor, ...]:
+        """Return the logarithms [images] of the totals that divide the probabilities of pairs (MSCI, Eq. 10), of each
+        way to score a pair as a whole.
+        """
+        of_blocks = ([logits.logsumexp(dim=-1) for logits in parts.wholes] for parts in compared)
+        return tuple(torch.stack(sums).logsumexp(dim=0) for sums in zip(*of_blocks, strict=True))
 
     def needs_totals(self, scoring: PathScoring) -> bool:
         """Return whether a score needs the pair's probability."""
         return scoring.fusion == "probabilities"
 
-    def with_totals(self, images: Views, world: list[TextBlock]) -> Views:
-        """Return images with the totals that divide the probabilities of pairs (MSCI, Eq. 10)."""
-        of_blocks = ([logits.logsumexp(dim=-1) for logits in self._wholes(images, block)] for block in world)
-        totals = (torch.stack(sums).logsumexp(dim=0) for sums in zip(*of_blocks, strict=True))
-        return replace(images, totals=tuple(totals))
+    def compare(self, images: Views, texts: list[TextBlock]) -> Iterator[Parts]:
+        """Yield the parts of each block: the probabilities of states and objects (MSCI, Eqs. 11 and 12), and the logits
+        of pairs.
+        """
+        states = self.logits("state", images, texts[0].states).softmax(dim=-1)
+        objects = self.logits("object", images, texts[0].objects).softmax(dim=-1)
+        for block in texts:
+            yield Parts(block.index, self.wholes(images, block), states, objects)
 
-    def _wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
-        return images.wholes or self.wholes(images, block)
+    def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
+        """Return the weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16), over the pairs of training."""
+        images, (block,) = self.encode_images(inputs), self.encode_texts([pairs])
+        labels = {"pair": targets, "state": pairs[targets, 0], "object": pairs[targets, 1]}
+        texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
+        losses = [cross_entropy(self.logits(path, images, texts[path]), labels[path]) for path in PATHS]
+        return sum((weight * loss for weight, loss in zip(self.loss_weights, losses, strict=True)), torch.zeros(()))
 
-    def parts(self, images: Views, block: TextBlock) -> Parts:
-        """Return the parts of the scores of precomputed images and a block's pairs."""
-        assert images.states is not None and images.objects is not None
-        apart = images.states[:, block.index[:, 0]] * images.objects[:, block.index[:, 1]]
-        return Parts(block.world, apart, self._wholes(images, block), images.totals)
-
-    def fuse(self, parts: Parts, scoring: PathScoring) -> Tensor:
+    def score(self, parts: Parts, scoring: PathScoring, world: str, log_totals: tuple[Tensor, ...] = ()) -> Tensor:
         """Return scores [images, P]: the weighted sum of a pair's probability, or logit, and of p(state) p(object).
 
         With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14,
         Troika at 1f3c546) takes logits.
         """
-        *shares, apart = _weights(scoring, parts.world)
+        *shares, apart = _weights(scoring, world)
         wholes = parts.wholes
         if scoring.fusion == "probabilities":
-            wholes = tuple((logits - total[:, None]).exp() for logits, total in zip(wholes, parts.totals, strict=True))
+            wholes = tuple((logits - total[:, None]).exp() for logits, total in zip(wholes, log_totals, strict=True))
         score = apart * parts.apart
         for share, whole in zip(shares, wholes, strict=True):
             score = score + share * whole
         return score
-
-    def score(self, images: Views, block: TextBlock) -> Tensor:
-        """Return scores [images, P] of precomputed images by the method's own scoring settings."""
-        return self.fuse(self.parts(images, block), self.scoring)
 
 
 def _weights(scoring: PathScoring, world: str) -> Sequence[float]:

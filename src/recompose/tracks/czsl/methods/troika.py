@@ -8,7 +8,7 @@
 | cross-modal traction | ``Troika.attend``, of ``attention.Interaction`` | the same |
 | tokens of each path | ``Troika.gather`` | one layer normalisation, applied anew before each path |
 | losses of three paths | ``ThreePath.loss`` | the same |
-| fused scores | ``ThreePath.fuse`` | the pair's logit in place of its probability |
+| fused scores | ``ThreePath.score`` | the pair's logit in place of its probability |
 """
 
 from collections.abc import Iterable
