@@ -1,7 +1,9 @@
-"""Duplex against its equations, written out pair by pair, image by image and node by node."""
+"""Duplex against its equations, written out pair by pair, image by image and node by node: its codebook, the graph of a
+batch, and what both learn.
+"""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -10,15 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from recompose.backbones.clip import Backbone
 from recompose.errors import CheckpointError
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods import duplex
 from recompose.tracks.czsl.methods.base import TrainingPrior
-from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.duplex import Codebook, Compose, Duplex, Edges, Factors, aggregate, candidates
 from recompose.tracks.czsl.methods.image_tower import BlockAdapters, BlockLoRA
 from recompose.tracks.czsl.methods.settings import PairTrainingSettings
 from recompose.tracks.czsl.methods.three_path import CSO, ThreePath, Views
@@ -40,7 +45,576 @@ from tests.tracks.czsl.methods.derivations import (
     random_images,
     unsettle,
 )
-from tests.tracks.czsl.methods.graphs import Batch, Pair, plain_aggregated, plain_candidates, unit
+
+Pair = tuple[int, int]
+Phi = Callable[[Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Labels of images, features [B, E] of their states and objects, and posteriors [B, states] and [B, objects]."""
+
+    states: list[int]
+    objects: list[int]
+    of_states: Tensor
+    of_objects: Tensor
+    p_states: Tensor
+    p_objects: Tensor
+
+
+def unit(x: Tensor) -> Tensor:
+    """At length one."""
+    return x / (x * x).sum(dim=-1, keepdim=True).sqrt()
+
+
+def plain_candidates(states: list[int], objects: list[int], target: list[Pair]) -> set[Pair]:
+    """Eqs. 12 and 13."""
+    return {(m, n) for m in states for n in objects} & set(target)
+
+
+def nodes_of(pairs: list[Pair], batch: Batch) -> list[tuple[str, Any]]:
+    """The nodes in the order of Eq. 14: prototypes, states, objects and couples."""
+    images = range(len(batch.states))
+    return [
+        *(("prototype", pair) for pair in pairs),
+        *(("state", i) for i in images),
+        *(("object", j) for j in images),
+        *(("couple", (i, j)) for i in images for j in images),
+    ]
+
+
+def edge(source: tuple[str, Any], target: Pair, pairs: list[Pair], batch: Batch, edges: str) -> Tensor:
+    """The weight of the edge from a node into a candidate's prototype (Eq. 15)."""
+    (kind, who), (m, n) = source, target
+    nothing = batch.p_states.new_zeros(())
+    if kind == "state":
+        shares = len({other for state, other in pairs if state == m})
+        return batch.p_states[who, m] / shares if edges == "posteriors" or batch.states[who] == m else nothing
+    if kind == "object":
+        shares = len({other for other, name in pairs if name == n})
+        return batch.p_objects[who, n] / shares if edges == "posteriors" or batch.objects[who] == n else nothing
+    if kind == "couple":
+        i, j = who
+        if (batch.states[i], batch.objects[j]) == (m, n):
+            return batch.p_states[i, m] * batch.p_objects[j, n]
+    return nothing
+
+
+def plain_adjacency(pairs: list[Pair], batch: Batch, edges: str) -> Tensor:
+    """W [nodes, nodes]: what stands in row u and column v goes from v to u."""
+    nodes = nodes_of(pairs, batch)
+    nothing = batch.p_states.new_zeros(())
+    rows = []
+    for kind, who in nodes:
+        if kind == "prototype":
+            rows.append(torch.stack([edge(source, who, pairs, batch, edges) for source in nodes]))
+        else:
+            rows.append(torch.stack([nothing] * len(nodes)))
+    return torch.stack(rows)
+
+
+def plain_aggregated(pairs: list[Pair], batch: Batch, phi: Phi, edges: str, prototypes: Tensor) -> Tensor:
+    """The candidates [pairs, E] after Eq. 16, with the prototypes [pairs, E] that they have before."""
+    images = range(len(batch.states))
+    couples = [phi(batch.of_states[i], batch.of_objects[j]) for i in images for j in images]
+    local = torch.cat([prototypes, batch.of_states, batch.of_objects, torch.stack(couples)])
+    weights = plain_adjacency(pairs, batch, edges)[: len(pairs)]
+    return torch.diag(1 / weights.sum(dim=1)) @ weights @ local
+
+
+STATE_COUNT, OBJECT_COUNT, WIDTH = 3, 2, 5
+# uneven counts; no image shows (2, 0) or (1, 1)
+CODEBOOK_LABELS = [[0, 0], [0, 1], [0, 0], [1, 0], [2, 1], [0, 0], [2, 1], [0, 1]]
+PAIRS = torch.tensor([[2, 0], [0, 1], [1, 1]])
+
+
+def codebook_made(seed: int = 0) -> Codebook:
+    torch.manual_seed(seed)
+    return Codebook(STATE_COUNT, OBJECT_COUNT, WIDTH)
+
+
+def random_rows(*shape: int, seed: int = 1) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def lengths(codebook: Codebook) -> Tensor:
+    return (codebook.prototypes**2).sum(dim=-1).sqrt()
+
+
+def mean(rows: list[list[float]]) -> list[float]:
+    """Of unit length, of embeddings that are brought to unit length before."""
+    total = [0.0] * WIDTH
+    for row in rows:
+        length = math.sqrt(sum(x * x for x in row))
+        total = [a + x / length for a, x in zip(total, row, strict=True)]
+    length = math.sqrt(sum(x * x for x in total))
+    return [x / length for x in total]
+
+
+def plain_means(embeddings: Tensor, labels: list[list[int]]) -> Tensor:
+    """Prototypes [states, objects, E]: means of a pair's images, or what its state's and its object's make together."""
+    rows = embeddings.tolist()
+    actual = torch.zeros(STATE_COUNT, OBJECT_COUNT, WIDTH)
+    for m in range(STATE_COUNT):
+        for n in range(OBJECT_COUNT):
+            shown = [row for row, label in zip(rows, labels, strict=True) if label == [m, n]]
+            if shown:
+                actual[m, n] = torch.tensor(mean(shown))
+                continue
+            of_state = mean([row for row, (state, _) in zip(rows, labels, strict=True) if state == m])
+            of_object = mean([row for row, (_, name) in zip(rows, labels, strict=True) if name == n])
+            actual[m, n] = torch.tensor(mean([[a + b for a, b in zip(of_state, of_object, strict=True)]]))
+    return actual
+
+
+# where it begins
+
+
+def test_it_begins_at_a_random_direction_for_every_pair() -> None:
+    codebook = codebook_made()
+    assert codebook.prototypes.shape == (STATE_COUNT, OBJECT_COUNT, WIDTH)
+    assert codebook.prototypes.dtype == torch.float32
+    torch.testing.assert_close(lengths(codebook), torch.ones(STATE_COUNT, OBJECT_COUNT))
+    cosines = codebook.prototypes.view(-1, WIDTH) @ codebook.prototypes.view(-1, WIDTH).T
+    assert (cosines - torch.eye(STATE_COUNT * OBJECT_COUNT)).abs().max() < 0.99
+    assert torch.equal(codebook_made().prototypes, codebook.prototypes)
+    assert not torch.equal(codebook_made(1).prototypes, codebook.prototypes)
+
+
+def test_it_is_kept_and_not_learned() -> None:
+    codebook = codebook_made()
+    assert not list(codebook.parameters())
+    assert set(codebook.state_dict()) == {"prototypes"}
+    other = codebook_made(1)
+    other.load_state_dict(codebook.state_dict())
+    assert torch.equal(other.prototypes, codebook.prototypes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_begins_at_means_of_embeddings(seed: int) -> None:
+    embeddings = random_rows(len(CODEBOOK_LABELS), WIDTH, seed=seed)
+    codebook = codebook_made()
+    codebook.begin_at_means(embeddings, torch.tensor(CODEBOOK_LABELS))
+    torch.testing.assert_close(codebook.prototypes, plain_means(embeddings, CODEBOOK_LABELS), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(lengths(codebook), torch.ones(STATE_COUNT, OBJECT_COUNT))
+    assert codebook.prototypes.dtype == torch.float32
+
+
+def test_neither_lengths_nor_precision_nor_order_of_embeddings_matter() -> None:
+    embeddings, labels = random_rows(len(CODEBOOK_LABELS), WIDTH), torch.tensor(CODEBOOK_LABELS)
+    first, second = codebook_made(), codebook_made(1)
+    first.begin_at_means(embeddings, labels)
+    factors = torch.tensor([0.01, 3.0, 100.0, 1.0, 0.5, 7.0, 20.0, 0.3]).double()
+    order = torch.tensor([6, 2, 0, 7, 4, 1, 5, 3])
+    second.begin_at_means((embeddings * factors[:, None])[order], labels[order])
+    torch.testing.assert_close(second.prototypes, first.prototypes)
+    second.begin_at_means(embeddings.bfloat16(), labels)
+    torch.testing.assert_close(second.prototypes, first.prototypes, atol=0.01, rtol=0)
+
+
+def test_a_name_without_images_leaves_a_pair_to_the_other() -> None:
+    codebook = codebook_made()
+    embeddings = random_rows(2, WIDTH)
+    codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]))
+    torch.testing.assert_close(codebook.prototypes[2], unit(embeddings))
+
+
+def test_without_images_every_prototype_stays() -> None:
+    codebook = codebook_made()
+    before = codebook.prototypes.clone()
+    codebook.begin_at_means(torch.empty(0, WIDTH), torch.empty(0, 2, dtype=torch.long))
+    assert torch.equal(codebook.prototypes, before)
+
+
+# reading and writing
+
+
+def test_prototypes_are_found_by_state_and_object() -> None:
+    codebook = codebook_made()
+    actual = codebook.lookup(PAIRS)
+    assert actual.shape == (3, WIDTH)
+    for row, (m, n) in zip(actual, PAIRS.tolist(), strict=True):
+        assert torch.equal(row, codebook.prototypes[m, n])
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.1, 0.5, 0.9, 1.0])
+def test_an_update_is_a_weighted_sum_at_unit_length(momentum: float) -> None:
+    codebook, refined = codebook_made(), 0.3 * random_rows(3, WIDTH)
+    before = codebook.prototypes.clone()
+    actual = codebook.blend(PAIRS, refined, momentum)
+    for row, new, (m, n) in zip(actual, refined.tolist(), PAIRS.tolist(), strict=True):
+        mixed = [
+            momentum * a + (1 - momentum) * b for a, b in zip(codebook.prototypes[m, n].tolist(), new, strict=True)
+        ]
+        length = math.sqrt(sum(x * x for x in mixed))
+        torch.testing.assert_close(row, torch.tensor([x / length for x in mixed]))
+    assert torch.equal(codebook.prototypes, before)
+
+
+def test_an_update_passes_gradient_to_what_is_refined_alone() -> None:
+    codebook, refined, towards = codebook_made(), random_rows(3, WIDTH).requires_grad_(), random_rows(3, WIDTH, seed=2)
+    (codebook.blend(PAIRS, refined, 0.75) * towards).sum().backward()
+    mixed = 0.75 * codebook.lookup(PAIRS) + 0.25 * refined.detach()
+    length = (mixed**2).sum(dim=1, keepdim=True).sqrt()
+    direction = mixed / length
+    # what is orthogonal to the direction, at the share and the scale of the mixture
+    expected = 0.25 / length * (towards - (towards * direction).sum(dim=1, keepdim=True) * direction)
+    torch.testing.assert_close(refined.grad, expected)
+    assert codebook.prototypes.grad is None
+    assert not codebook.prototypes.requires_grad
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_only_what_is_written_changes_and_precision_stays(dtype: torch.dtype) -> None:
+    codebook, new = codebook_made(), random_rows(3, WIDTH).to(dtype)
+    before, place = codebook.prototypes.clone(), codebook.prototypes.data_ptr()
+    codebook.write(PAIRS, new.requires_grad_())
+    written = {(m, n): row for (m, n), row in zip(PAIRS.tolist(), new.detach().float(), strict=True)}
+    for m in range(STATE_COUNT):
+        for n in range(OBJECT_COUNT):
+            assert torch.equal(codebook.prototypes[m, n], written.get((m, n), before[m, n]))
+    assert codebook.prototypes.dtype == torch.float32
+    assert codebook.prototypes.data_ptr() == place
+    assert not codebook.prototypes.requires_grad
+
+
+def test_what_was_read_before_writing_stays_as_it_was() -> None:
+    codebook = codebook_made()
+    actual = codebook.lookup(PAIRS)
+    before = actual.clone()
+    codebook.write(PAIRS, random_rows(3, WIDTH))
+    assert torch.equal(actual, before)
+
+
+# other starts of unseen pairs
+
+
+def plain_start(embeddings: Tensor, labels: list[list[int]], unseen: str) -> dict[tuple[int, int], Tensor]:
+    """Where pairs that no image shows begin, of states and objects that images show."""
+    rows = [row / row.norm() for row in embeddings.double()]
+    shown = {(s, o) for s, o in labels}
+
+    def mean_of(chosen: list[Tensor]) -> Tensor:
+        return sum(chosen, torch.zeros(())) / len(chosen)
+
+    grand = mean_of(rows)
+    actual = {}
+    if unseen == "least-squares":
+        seen = sorted(shown)
+        targets = []
+        for pair in seen:
+            of_pair = mean_of([row for row, label in zip(rows, labels, strict=True) if tuple(label) == pair])
+            targets.append(of_pair / of_pair.norm())
+        design = torch.zeros(len(seen), 6, dtype=torch.double)
+        for number, (s, o) in enumerate(seen):
+            design[number, s] = design[number, 3 + o] = 1
+        parts = torch.linalg.lstsq(design, torch.stack(targets), driver="gelsd").solution
+    for s in {s for s, _ in shown}:
+        for o in {o for _, o in shown}:
+            if unseen == "centred":
+                of_state = mean_of([row for row, label in zip(rows, labels, strict=True) if label[0] == s])
+                of_object = mean_of([row for row, label in zip(rows, labels, strict=True) if label[1] == o])
+                vector = of_state + of_object - grand
+            else:
+                vector = parts[s] + parts[3 + o]
+            if (s, o) not in shown:
+                actual[s, o] = (vector / vector.norm()).float()
+    return actual
+
+
+@pytest.mark.parametrize("unseen", ["centred", "least-squares"])
+def test_unseen_pairs_may_begin_without_the_grand_mean_or_by_least_squares(unseen: Any) -> None:
+    labels = [[0, 0], [0, 1], [1, 1], [2, 2], [2, 1], [0, 0], [1, 2]]
+    embeddings = 3 * random_rows(len(labels), 4, seed=4) + 1
+    codebook = Codebook(3, 3, 4)
+    codebook.begin_at_means(embeddings, torch.tensor(labels), unseen)
+    expected = plain_start(embeddings, labels, unseen)
+    assert set(expected) == {(0, 2), (1, 0), (2, 0)}
+    for (s, o), vector in expected.items():
+        torch.testing.assert_close(codebook.prototypes[s, o], vector, atol=1e-5, rtol=1e-4)
+    plain = Codebook(3, 3, 4)
+    plain.begin_at_means(embeddings, torch.tensor(labels))
+    for s, o in labels:
+        torch.testing.assert_close(codebook.prototypes[s, o], plain.prototypes[s, o])
+    assert not torch.allclose(codebook.prototypes[0, 2], plain.prototypes[0, 2], atol=1e-2)
+
+
+@pytest.mark.parametrize("unseen", ["sum", "centred", "least-squares"])
+def test_pairs_of_which_images_show_neither_name_stay_and_lengths_are_one(unseen: Any) -> None:
+    codebook = Codebook(3, 3, 4)
+    before = codebook.prototypes.clone()
+    codebook.begin_at_means(random_rows(3, 4), torch.tensor([[0, 0], [1, 1], [0, 1]]), unseen)
+    assert torch.equal(codebook.prototypes[2, 2], before[2, 2])
+    torch.testing.assert_close(codebook.prototypes.norm(dim=-1), torch.ones(3, 3))
+
+
+def test_a_trained_codebook_is_a_parameter_and_is_written_to_all_the_same() -> None:
+    codebook = Codebook(2, 2, 3, trained=True)
+    assert dict(codebook.named_parameters()).keys() == codebook.state_dict().keys() == {"prototypes"}
+    pairs, rows = torch.tensor([[1, 0]]), torch.tensor([[0.0, 1.0, 0.0]])
+    loss = codebook.lookup(torch.tensor([[0, 1], [1, 0]])).sum()
+    codebook.write(pairs, rows)
+    loss.backward()
+    assert codebook.prototypes.grad is not None
+    assert torch.equal(codebook.prototypes[1, 0], rows[0])
+
+
+EDGES: list[Edges] = ["posteriors", "labels"]
+GRAPH_STATES, GRAPH_OBJECTS, GRAPH_WIDTH = 4, 3, 5
+Matrices = tuple[Tensor, Tensor]
+# two images of one pair; states 1 and 3 and objects 0 and 2; of the four pairs that they make, three are in the target,
+# and one of these has no image
+GRAPH_LABELS = [1, 3, 1, 1], [0, 2, 0, 2]
+GRAPH_TARGET = [(1, 0), (3, 2), (3, 0), (0, 0), (1, 1)]
+
+
+def random_batch(seed: int, states: list[int], objects: list[int]) -> Batch:
+    """Unlike each other, and with posteriors that do not follow labels."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def numbers(width: int) -> Tensor:
+        return torch.randn(len(states), width, generator=generator, dtype=torch.float64)
+
+    posteriors = (1.5 * numbers(GRAPH_STATES)).softmax(dim=-1), (1.5 * numbers(GRAPH_OBJECTS)).softmax(dim=-1)
+    return Batch(states, objects, unit(numbers(GRAPH_WIDTH)), unit(numbers(GRAPH_WIDTH)), *posteriors)
+
+
+def random_labels(seed: int, count: int) -> tuple[list[int], list[int]]:
+    generator = torch.Generator().manual_seed(seed)
+    return tuple(torch.randint(size, (count,), generator=generator).tolist() for size in (GRAPH_STATES, GRAPH_OBJECTS))
+
+
+def random_target(seed: int, states: list[int], objects: list[int]) -> list[Pair]:
+    """Pairs of a batch, and about half of the others."""
+    shares = torch.rand(GRAPH_STATES, GRAPH_OBJECTS, generator=torch.Generator().manual_seed(seed))
+    return sorted({*zip(states, objects, strict=True)} | {(m, n) for m, n in (shares > 0.5).nonzero().tolist()})
+
+
+def matrices(seed: int) -> Matrices:
+    generator = torch.Generator().manual_seed(seed)
+    first, second = torch.randn(2, GRAPH_WIDTH, GRAPH_WIDTH, generator=generator, dtype=torch.float64)
+    return first, second
+
+
+def phi(of: Matrices, state: Tensor, thing: Tensor) -> Tensor:
+    """A composition [..., E] that tells state from object."""
+    return unit((state @ of[0].T + thing @ of[1].T).tanh())
+
+
+def factors(batch: Batch) -> tuple[Factors, Factors]:
+    return (
+        Factors(torch.tensor(batch.states), batch.of_states, batch.p_states),
+        Factors(torch.tensor(batch.objects), batch.of_objects, batch.p_objects),
+    )
+
+
+def allowed(target: list[Pair]) -> Tensor:
+    actual = torch.zeros(GRAPH_STATES, GRAPH_OBJECTS, dtype=torch.bool)
+    for m, n in target:
+        actual[m, n] = True
+    return actual
+
+
+def found_candidates(batch: Batch, target: list[Pair]) -> Tensor:
+    return candidates(torch.tensor(batch.states), torch.tensor(batch.objects), allowed(target))
+
+
+def composing(batch: Batch, of: Matrices) -> Compose:
+    return lambda first, second: phi(of, batch.of_states[first], batch.of_objects[second])
+
+
+def tuples(pairs: Tensor) -> list[Pair]:
+    return [(int(m), int(n)) for m, n in pairs]
+
+
+# candidates
+
+
+@given(
+    labels=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=8),
+    target=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 3))),
+)
+def test_candidates_are_the_target_s_pairs_of_the_batch_s_states_and_objects(
+    labels: list[Pair], target: set[Pair]
+) -> None:
+    states, objects = ([pair[place] for pair in labels] for place in (0, 1))
+    permitted = torch.tensor([[(m, n) in target for n in range(4)] for m in range(5)])
+    actual = candidates(torch.tensor(states), torch.tensor(objects), permitted)
+    assert actual.shape[1] == 2
+    assert len(actual) == len(set(tuples(actual)))
+    assert set(tuples(actual)) == plain_candidates(states, objects, list(target))
+
+
+# aggregation
+
+
+@pytest.mark.parametrize("edges", EDGES)
+@pytest.mark.parametrize(("seed", "count"), [(0, 1), (1, 2), (2, 5), (3, 7), (4, 7)])
+def test_messages_are_those_of_the_adjacency_matrix(seed: int, count: int, edges: Edges) -> None:
+    states, objects = random_labels(seed, count)
+    batch, of = random_batch(seed, states, objects), matrices(seed)
+    pairs = found_candidates(batch, random_target(seed, states, objects))
+    for before in torch.randn(2, len(pairs), GRAPH_WIDTH, dtype=torch.float64):  # prototypes do not send to themselves
+        expected = plain_aggregated(tuples(pairs), batch, lambda z, y: phi(of, z, y), edges, before)
+        torch.testing.assert_close(aggregate(pairs, *factors(batch), composing(batch, of), edges), expected)
+
+
+@pytest.mark.parametrize("edges", EDGES)
+def test_gradients_are_those_of_the_adjacency_matrix(edges: Edges) -> None:
+    batch, of = random_batch(0, *GRAPH_LABELS), matrices(0)
+    learned = [batch.of_states, batch.of_objects, batch.p_states, batch.p_objects, *of]
+    for tensor in learned:
+        tensor.requires_grad_()
+    pairs = found_candidates(batch, GRAPH_TARGET)
+    towards = torch.randn(len(pairs), GRAPH_WIDTH, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
+    actual = aggregate(pairs, *factors(batch), composing(batch, of), edges)
+    expected = plain_aggregated(tuples(pairs), batch, lambda z, y: phi(of, z, y), edges, torch.zeros_like(towards))
+    of_found = torch.autograd.grad((actual * towards).sum(), learned)
+    of_expected = torch.autograd.grad((expected * towards).sum(), learned)
+    for gradient, right in zip(of_found, of_expected, strict=True):
+        torch.testing.assert_close(gradient, right)
+        assert right.abs().max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("edges", "states", "objects"),
+    [("posteriors", [[0.9, 0.3], [0.1, 0.7]], [0.6, 0.2]), ("labels", [[0.9, 0.0], [0.0, 0.7]], [0.6, 0.2])],
+)
+def test_two_images_of_one_object_share_out_what_they_send(
+    edges: Edges, states: list[list[float]], objects: list[float]
+) -> None:
+    """Each state has one candidate and gets all that is sent to it; the object has two and halves it."""
+    basis = torch.eye(8)
+    batch = Batch(
+        states=[0, 1],
+        objects=[0, 0],
+        of_states=basis[:2],
+        of_objects=basis[2:4],
+        p_states=torch.tensor([[0.9, 0.1], [0.3, 0.7]]),
+        p_objects=torch.tensor([[0.6], [0.2]]),
+    )
+    made = basis[4:].view(2, 2, 8)
+    actual = aggregate(torch.tensor([[0, 0], [1, 0]]), *factors(batch), lambda i, j: made[i, j], edges)
+    for m in range(2):
+        own = batch.p_states[m, m]
+        expected = [
+            *states[m],
+            *(p / 2 for p in objects),
+            *(own * p if m == i else 0 for i in range(2) for p in objects),
+        ]
+        torch.testing.assert_close(actual[m], torch.tensor(expected) / sum(expected))
+
+
+# precision
+
+
+def in_full(batch: Batch) -> Batch:
+    """In 32 bits."""
+    floats = (batch.of_states, batch.of_objects, batch.p_states, batch.p_objects)
+    return Batch(batch.states, batch.objects, *(part.float() for part in floats))
+
+
+@pytest.mark.parametrize("edges", EDGES)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_where_towers_compute_in_16_bits_the_graph_does_not(dtype: torch.dtype, edges: Edges) -> None:
+    """A thousand couples make each candidate: in 16 bits sums would stop to grow."""
+    states, objects = [0, 1] * 32, [0, 0, 1, 1] * 16
+    batch = in_full(random_batch(0, states, objects))
+    pairs, made = found_candidates(batch, [(0, 0), (0, 1), (1, 0)]), torch.randn(64, 64, GRAPH_WIDTH)
+    expected = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], edges)
+    with torch.autocast("cpu", dtype=dtype):
+        actual = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], edges)
+    assert actual.dtype == torch.float32
+    assert torch.equal(actual, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_features_composed_in_16_bits_are_summed_in_32(dtype: torch.dtype) -> None:
+    batch = in_full(random_batch(0, *GRAPH_LABELS))
+    pairs, made = found_candidates(batch, GRAPH_TARGET), torch.randn(4, 4, GRAPH_WIDTH).to(dtype)
+    with torch.autocast("cpu", dtype=dtype):
+        actual = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], "posteriors")
+    assert actual.dtype == torch.float32
+    assert torch.equal(actual, aggregate(pairs, *factors(batch), lambda i, j: made[i, j].float(), "posteriors"))
+
+
+@pytest.mark.parametrize("edges", EDGES)
+def test_a_candidate_that_nobody_believes_in_gets_nothing_and_no_number_that_is_none(edges: Edges) -> None:
+    """Posteriors of 32 bits can be 0, of an image's own state and object, too."""
+    p_states, p_objects = torch.tensor([[0.0, 1.0, 0.0]] * 2), torch.tensor([[0.0, 1.0]] * 2)
+    features = torch.eye(4)
+    batch = Batch([0, 1], [0, 1], features[:2], features[2:], p_states, p_objects)
+    learned = [batch.of_states, batch.of_objects, p_states, p_objects]
+    for tensor in learned:
+        tensor.requires_grad_()
+    made = torch.randn(2, 2, 4)
+    actual = aggregate(torch.tensor([[0, 0], [1, 1]]), *factors(batch), lambda i, j: made[i, j], edges)
+    assert torch.equal(actual[0], torch.zeros(4))
+    assert actual[1].norm() > 0.1
+    for gradient in torch.autograd.grad(actual.sum(), learned):
+        assert gradient.isfinite().all()
+
+
+def test_a_degree_below_what_32_bits_hold_in_full_gives_no_more_than_its_features() -> None:
+    p_states, p_objects = torch.tensor([[1e-40, 1.0]]), torch.tensor([[1e-41, 1.0]])
+    features = torch.eye(2)
+    batch = Batch([0], [0], features[:1], features[1:], p_states, p_objects)
+    actual = aggregate(torch.tensor([[0, 0]]), *factors(batch), lambda i, _: torch.zeros(len(i), 2), "posteriors")
+    assert actual.isfinite().all()
+    assert actual.norm() <= 1
+    assert actual[0, 0] > actual[0, 1]
+
+
+# work
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_only_couples_that_make_a_candidate_are_composed_each_once(seed: int) -> None:
+    states, objects = random_labels(seed, 6)
+    batch, of = random_batch(seed, states, objects), matrices(seed)
+    target = list(zip(states, objects, strict=True))
+    pairs = found_candidates(batch, target)
+    calls: list[list[Pair]] = []
+
+    def compose(first: Tensor, second: Tensor) -> Tensor:
+        calls.append([(int(i), int(j)) for i, j in zip(first, second, strict=True)])
+        return composing(batch, of)(first, second)
+
+    aggregate(pairs, *factors(batch), compose, "posteriors")
+    (couples,) = calls
+    expected = {(i, j) for i in range(6) for j in range(6) if (states[i], objects[j]) in target}
+    assert len(couples) == len(set(couples))
+    assert set(couples) == expected
+    assert 6 <= len(expected) < 36
+
+
+class Sizes(TorchFunctionMode):
+    """Notes the number of elements of every tensor that is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[int] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        if isinstance(made, Tensor):
+            self.found.append(made.numel())
+        return made
+
+
+def test_no_tensor_is_larger_than_the_features_of_couples_and_of_candidates() -> None:
+    """None holds an element for each candidate and node, nor for each candidate, image and feature."""
+    labels = torch.arange(6)
+    features = torch.randn(2, 6, GRAPH_WIDTH)
+    states, objects = (Factors(labels, part, torch.full((6, 6), 1 / 6)) for part in features)
+    pairs = candidates(labels, labels, torch.ones(6, 6, dtype=torch.bool))
+    made = torch.randn(6, 6, GRAPH_WIDTH)
+    for edges in EDGES:
+        with Sizes() as sizes:
+            aggregate(pairs, states, objects, lambda i, j: made[i, j], edges)
+        assert len(pairs) == 36
+        assert max(sizes.found) == 36 * GRAPH_WIDTH
+
 
 SETTINGS: dict[str, Any] = THREE_PATHS | {
     "prompts": "soft",

@@ -7,8 +7,8 @@ departures of the released code.
 |---|---|---|
 | 1, 2 | ``MSCI.layers`` | blocks' outputs first go through CLIP's projection |
 | 3, 4 | ``Aggregator`` | a single layer is not aggregated |
-| 5, 6 | ``MSCI.attend``, of ``attention.Interaction`` | several heads, with normalised tokens; one for all paths |
-| 7, 8 | ``MSCI.attend``, of ``attention.Interaction`` | the softmax of Eq. 7 is of t1, not of t |
+| 5, 6 | ``MSCI.attend`` | several heads, with normalised tokens; one for all paths |
+| 7, 8 | ``MSCI.attend`` | the softmax of Eq. 7 is of t1, not of t |
 | 9 | ``MSCI.attend`` | two vectors for all pairs and paths |
 | 10 | ``ThreePath.wholes``, ``ThreePath.log_totals`` | |
 | 11, 12 | ``ThreePath.compare`` | |
@@ -81,6 +81,20 @@ class MSCI(ThreePath):
             return self.aggregators[name](layers)
         return torch.stack(layers).mean(dim=0)
 
+    def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
+        """Return t + lambda 1 * t 1 + lambda 2 * t 2 [images, P, E] (Eqs. 5 to 9).
+
+        The second stage continues from the first.
+        """
+        stage = final = texts
+        interactions: Iterable[tuple[str, Any]] = self.interactions.items()
+        for (name, interaction), features in zip(interactions, projected, strict=True):
+            stage = stage + interaction.attention(stage, features)  # Eq. 5, then Eq. 7
+            stage = stage + interaction.feed_forward(stage)  # Eq. 6, then Eq. 8
+            if name in self.shares:
+                final = final + self.shares[name] * stage  # Eq. 9
+        return final
+
     def encode_images(self, inputs: Tensor) -> Views:
         """Return the views of the plain three paths, with a disentangler for pairs if the settings have one. Tokens are
         projected once for all paths, which share the interactions.
@@ -92,15 +106,3 @@ class MSCI(ThreePath):
         """Return low and high features, projected for the interactions."""
         interactions: Iterable[Any] = self.interactions.values()
         return tuple(interaction.project(features) for interaction, features in zip(interactions, tokens, strict=True))
-
-    def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
-        """Return t + lambda 1 * t 1 + lambda 2 * t 2 [images, P, E] (Eqs. 5 to 9).
-
-        The second stage continues from the first.
-        """
-        stage = final = texts
-        for (name, interaction), features in zip(self.interactions.items(), projected, strict=True):
-            stage = interaction(stage, features)
-            if name in self.shares:
-                final = final + self.shares[name] * stage
-        return final
