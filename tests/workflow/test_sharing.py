@@ -50,11 +50,11 @@ def test_scores_without_their_runs_blame_neither_costs_nor_figures(trained_proje
     }
     costs = sum(cell["metric"].startswith("cost/") for cells in lineages.values() for cell in cells)
     shown = sum(len(lineages[name]) for name in undrawn)
-    assert 0 < costs + shown == audit["cells"]["unchecked"] - audit["from_scores"]
+    assert 0 < costs + shown == audit["cells"]["unchecked"] - audit["followed"]
     project.recompose("release", str(tmp_path / "r.tar.gz"))
     release = json.loads(project.recompose("audit", "--release", str(tmp_path / "r.tar.gz"), "--json").stdout)
-    assert {name: release[name] for name in ("cells", "from_scores", "findings")} == {
-        name: audit[name] for name in ("cells", "from_scores", "findings")
+    assert {name: release[name] for name in ("cells", "followed", "findings")} == {
+        name: audit[name] for name in ("cells", "followed", "findings")
     }
     assert "/" not in {line[0] for line in release["unchecked"]} and "recompose-release-" not in str(release)
     with tarfile.open(tmp_path / "r.tar.gz") as archive:

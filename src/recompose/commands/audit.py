@@ -23,9 +23,9 @@ from recompose.workspace import PROFILE, Workspace
 
 GROUPS = 4  # kinds of findings that are shown on one screen
 FEW, NAMED = 2, 6  # places of a finding, and unchecked parts, that are named
-FROM_SCORES = "from scores"  # the column of unchecked cells whose values follow from scores
+FOLLOWED = "followed"  # the column of unchecked cells that follow from scores, or from the values of evaluations
 WORDS = {
-    FROM_SCORES: "computed again from scores and equal; what made the scores, such as runs, is not on this disk",
+    FOLLOWED: "computed again and equal, from scores or else from values.json; what made these is not on this disk",
     UNCHECKED: "not computed again; their files are as they were written",
 }
 
@@ -102,7 +102,7 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
     for text in audited.pulled:
         print_line(console, text)
     console.print(_table(audited, full=full))
-    if any(map(audited.from_scores, audited.states)):
+    if any(map(audited.followed, audited.states)):
         for word, meaning in WORDS.items():
             print_line(console, f"{word}: {meaning}")
     print_line(console, *_verdict(audited))
@@ -161,13 +161,13 @@ def _show_places(console: Console, places: list[tuple[str, str]], most: int) -> 
 def _table(audited: Audit, *, full: bool) -> Table:
     """Return the number of measured cells by state, for each paper or artifact that has any, and in total.
 
-    Unchecked cells that follow from scores stand in a column of their own.
+    Unchecked cells that were followed stand in a column of their own.
     """
     rows: dict[str, Counter[str]] = {}
     for name in audited.states:
         rows.setdefault(name if full else name.partition("/")[0], Counter()).update(_counts(audited, name))
     total = sum(rows.values(), Counter[str]())
-    words = [word for word in (CURRENT, FROM_SCORES, *reversed(STATES[:-1])) if word == CURRENT or total[word]]
+    words = [word for word in (CURRENT, FOLLOWED, *reversed(STATES[:-1])) if word == CURRENT or total[word]]
     table = Table(box=None)
     table.add_column("artifact" if full else "paper")
     for word in words:
@@ -180,20 +180,21 @@ def _table(audited: Audit, *, full: bool) -> Table:
 
 
 def _counts(audited: Audit, artifact: str) -> Counter[str]:
-    """Return the number of an artifact's cells by state, those from scores apart from other unchecked ones."""
-    states, from_scores = Counter(audited.states[artifact].values()), audited.from_scores(artifact)
-    return states + Counter({FROM_SCORES: from_scores}) - Counter({UNCHECKED: from_scores})
+    """Return the number of an artifact's cells by state, those that were followed apart from other unchecked ones."""
+    states, followed = Counter(audited.states[artifact].values()), audited.followed(artifact)
+    return states + Counter({FOLLOWED: followed}) - Counter({UNCHECKED: followed})
 
 
 def _verdict(audited: Audit) -> list[str | tuple[str, str]]:
     evaluations = f"{audited.recomputed} of {audited.evaluations} evaluations"
-    runs = f"{evaluations} recomputed from their scores, {audited.files} files read"
+    values = f", {audited.published} as in values.json, as their scores are not here" if audited.published else ""
+    runs = f"{evaluations} recomputed from their scores{values}, {audited.files} files read"
     if audited.report.clean and not audited.report.unchecked:
         return [("clean", "bold green"), f": everything in the reports follows from its runs; {runs}"]
-    if audited.report.clean and 0 < audited.recomputed == audited.evaluations:
+    if audited.report.clean and 0 < len(audited.numbers) == audited.evaluations:
         count, numbers = sum(map(len, audited.compared.values())), audited.report.cells.total()
         text = f": {count:,} of {numbers:,} numbers were computed again and are equal; {runs}"
-        return [("clean as far as scores show", "bold green"), text]
+        return [(f"clean as far as {'values' if audited.published else 'scores'} show", "bold green"), text]
     if audited.report.clean:
         return [("nothing found", "bold"), f", but some parts could not be checked, see above; {runs}"]
     by_state = Counter(finding.state for finding in audited.findings)

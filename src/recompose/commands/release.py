@@ -56,7 +56,7 @@ is that of the commit in `release.json`), and run on the archive, not on this fo
 
     recompose audit --release FILE.tar.gz
 
-The column "from scores" counts the numbers that were computed again and are equal. "Unchecked" are costs of runs, and
+The column "followed" counts the numbers that were computed again and are equal. "Unchecked" are costs of runs, and
 figures that show images or features: only their files are compared with what was written.
 """
 MAX_BYTES, MAX_FILES = 4 * 2**30, 100_000  # of an archive that is read

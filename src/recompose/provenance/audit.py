@@ -57,6 +57,7 @@ class _Checks:
             files=self.stored.files,
             lineages={name: check.lineage for name, check in self.artifacts.items() if check.lineage},
             numbers=self.stored.numbers,
+            published=len(self.stored.followed),
             pulled=[pulled_text(key, origin) for key, origin in origins.items() if origin],
             compared={name: check.compared for name, check in self.artifacts.items()},
         )
@@ -128,7 +129,7 @@ def audit_document(audited: Audit, published: PublishedLineage) -> Document:
         "recomputed": audited.recomputed,
         "files": audited.files,
         "cells": dict(audited.report.cells),
-        "from_scores": sum(map(audited.from_scores, audited.states)),
+        "followed": sum(map(audited.followed, audited.states)),
         "artifacts": {name: dict(Counter(states.values())) for name, states in audited.states.items()},
         "findings": findings,
         "unchecked": audited.report.unchecked,

@@ -50,7 +50,8 @@ class Audit:
     evaluations: int  # behind the reports
     files: int  # that were read
     lineages: dict[str, Lineage]  # of the artifacts, if usable
-    numbers: dict[str, dict[str, float]]  # of each evaluation whose metrics were recomputed from its scores
+    numbers: dict[str, dict[str, float]]  # of each evaluation: recomputed from its scores, or as published
+    published: int = 0  # of these, those as published: their scores are not on this disk
     remedy: str = ""  # for what could not be checked because it is not on this disk
     pulled: list[str] = field(default_factory=list)  # what was pulled from a remote, not made, with its origin
     compared: dict[str, set[Key]] = field(default_factory=dict)  # measured cells that were computed again
@@ -69,10 +70,12 @@ class Audit:
 
     @property
     def recomputed(self) -> int:
-        """The number of evaluations whose numbers were recomputed."""
-        return len(self.numbers)
+        """The number of evaluations whose numbers were recomputed from scores."""
+        return len(self.numbers) - self.published
 
-    def from_scores(self, artifact: str) -> int:
-        """Return the number of an artifact's cells that follow from scores, while what made the scores is unchecked."""
+    def followed(self, artifact: str) -> int:
+        """Return the number of an artifact's cells that follow from scores, or from the values of evaluations, while
+        what made these is unchecked.
+        """
         states, compared = self.states[artifact], self.compared.get(artifact, set())
         return sum(states.get(key) == UNCHECKED for key in compared)

@@ -13,7 +13,7 @@ from recompose.params import json_schema, reference
 from recompose.records import BuildInfo
 from recompose.report.formats import escape_markdown
 from recompose.report.kinds import index_recipe
-from recompose.report.lineage import INDEX, MADE, ReportIndex, write_made
+from recompose.report.lineage import INDEX, MADE, VALUES, ReportIndex, values_text, write_made
 from recompose.report.paper_readme import paper_readme
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
@@ -26,12 +26,13 @@ PAGE, README, METRICS = "index.html", "README.md", "metrics.json"
 PARAMETERS, SCHEMA = "parameters.md", "params.schema.json"
 
 
-def index_texts(results: StoredResults, papers: list[Paper]) -> dict[str, str]:
+def index_texts(results: StoredResults, papers: list[Paper], published: PublishedLineage) -> dict[str, str]:
     """Return the files beside the page: name -> text. All of them follow from the results behind the artifacts."""
     return {
         README: readme(results, papers),
         **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in papers},
         METRICS: metrics_json(results, papers),
+        VALUES: values_text(values_of(results, published)),
         **{file: function(place)(results) for file, place in plots(results).items()},
         PARAMETERS: reference(FORMS),
         SCHEMA: json.dumps(json_schema(FORMS), indent=2) + "\n",
@@ -58,7 +59,7 @@ def write_index(
         The names of the files.
     """
     reports = results.work.reports
-    texts = {**pages, **index_texts(results, papers)}
+    texts = {**pages, **index_texts(results, papers, published)}
     for name, text in texts.items():
         write_text(reports / name, text)
     written = {name: sha256_file(reports / name) for name in texts}
@@ -82,6 +83,21 @@ def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, Bui
         elif key in published.made:
             build_info[key] = published.made[key]
     return build_info
+
+
+def values_of(results: StoredResults, published: PublishedLineage) -> dict[str, Mapping[str, float]]:
+    """Return the metrics of each evaluation behind the artifacts; of those that are not on this disk, the present ones.
+
+    With them, a clone without results can follow every number.
+    """
+    values: dict[str, Mapping[str, float]] = {}
+    for key in published.records:
+        recipe = results.work.plan.by_key.get(key)
+        if recipe and recipe.kind == "evaluations" and results.is_complete(recipe):
+            values[key] = results.metrics(recipe)
+        elif key in published.values:
+            values[key] = published.values[key]
+    return values
 
 
 def metrics_json(results: StoredResults, papers: list[Paper]) -> str:

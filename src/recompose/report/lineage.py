@@ -5,22 +5,24 @@ of the same recipe: time, host, commit and duration are in ``made.json``. The fi
 since anybody may have written them.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic_core import from_json
 
-from recompose.digest import digest, short
+from recompose.digest import digest, sha256_file, short
 from recompose.errors import LineageError, OutdatedLineageError
 from recompose.exhibits.cells import Cell
 from recompose.files import Document, read_json, write_json
 from recompose.records import BuildInfo, Description, LenientModel, StableRecord, complaint
 
 SUFFIX = ".lineage.json"
-INDEX, MADE = "index.json", "made.json"  # among the reports
+INDEX, MADE, VALUES = "index.json", "made.json", "values.json"  # among the reports
 PARTS = ("track", "benchmarks", "cells", "asked", "records", "wanted", "metric_code", "codes", "files")
 DESCRIBED = ("records", "wanted")  # the parts with descriptions of recipes
 UNREADABLE = (OSError, ValueError, RecursionError)  # of a file that anybody wrote; a ValidationError is a ValueError
@@ -143,6 +145,9 @@ def lineage_path(path: Path) -> Path:
     return path.with_name(path.name.split(".")[0] + SUFFIX)
 
 
+VALUES_FORM = TypeAdapter(dict[str, dict[str, float]])
+
+
 class ReportIndex(LenientModel):
     """The index of the reports: the digests of the files that belong to no artifact."""
 
@@ -190,3 +195,22 @@ def parse_made(text: str) -> dict[str, BuildInfo]:
 def write_made(reports: Path, made: Mapping[str, BuildInfo]) -> None:
     """Write the build info of everything behind the reports, which differs between builds."""
     write_json(reports / MADE, {"results": {key: build.plain() for key, build in made.items()}})
+
+
+def read_values(reports: Path) -> dict[str, dict[str, float]]:
+    """Read the metrics of the evaluations behind the reports, by key; none where the file is not as it was written."""
+    try:
+        if sha256_file(reports / VALUES) != ReportIndex.read(reports).files.get(VALUES):
+            return {}
+        return VALUES_FORM.validate_json((reports / VALUES).read_bytes())
+    except (LineageError, *UNREADABLE):
+        return {}
+
+
+def values_text(values: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the text of that file: a line for each evaluation, without metrics that are no number."""
+    lines = (
+        f"  {json.dumps(key)}: {json.dumps({name: value for name, value in metrics.items() if isfinite(value)})}"
+        for key, metrics in sorted(values.items())
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -11,7 +11,7 @@ from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
 from recompose.records import BuildInfo, StableRecord
-from recompose.report.lineage import SUFFIX, Lineage, read_made
+from recompose.report.lineage import SUFFIX, Lineage, read_made, read_values
 from recompose.tracks import TRACKS
 
 
@@ -34,6 +34,7 @@ class PublishedLineage:
 
     lineages: dict[str, Lineage]
     made: dict[str, BuildInfo] = field(default_factory=dict)  # key -> when, where and from which sources
+    values: dict[str, dict[str, float]] = field(default_factory=dict)  # evaluation -> its metrics
 
     @classmethod
     def read(cls, reports: Path, papers: Iterable[Paper]) -> "PublishedLineage":
@@ -43,7 +44,7 @@ class PublishedLineage:
             for name in paper.artifacts:
                 with suppress(LineageError):
                     valid[f"{paper.name}/{name}"] = Lineage.read(reports / paper.name / f"{name}{SUFFIX}")
-        return cls(valid, read_made(reports))
+        return cls(valid, read_made(reports), read_values(reports))
 
     @cached_property
     def records(self) -> dict[str, StableRecord]:

@@ -186,8 +186,10 @@ class ArtifactCheck:
         )
 
     def _has_costs(self, cell: Cell) -> bool:
-        """Return true where the runs are here whose costs a cell shows; scores can exist without them."""
-        if not cell.metric.startswith(COST):
+        """Return true where the runs are here whose costs a cell shows; scores can exist without them, published values
+        have them.
+        """
+        if not cell.metric.startswith(COST) or self.stored.followed.issuperset(cell.made_from):
             return True
         records, store = self.evaluator.published.records, self.evaluator.work.store
         runs = (recipe_of(records[key]).needs.get("run") for key in cell.made_from)

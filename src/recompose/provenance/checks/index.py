@@ -48,7 +48,7 @@ def _due(
         report.unchecked.append("the index shows costs of runs that are missing")
         return {}
     try:
-        texts = index_texts(Audited(work, published, audited.numbers), papers)
+        texts = index_texts(Audited(work, published, audited.numbers), papers, published)
     except DamagedError as error:
         report.unchecked.append(f"the index: {error}")
         return {}

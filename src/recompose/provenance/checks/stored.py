@@ -25,13 +25,14 @@ NumbersOf = Callable[[MetricCache, Recipe], dict[str, float]]
 class StoredCheck:
     """The stored results behind the reports, each checked once.
 
-    ``numbers`` holds the metrics of each valid evaluation.
+    ``numbers`` holds the metrics of each valid evaluation: from its scores, or as published where these are not here.
     """
 
     evaluator: TrustEvaluator
     report: AuditReport = field(default_factory=AuditReport)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     files: int = 0
+    followed: set[str] = field(default_factory=set)  # evaluations whose numbers are the published ones
     absent: list[str] = field(default_factory=list)  # keys of results that are not on this disk, or their raw files
 
     def check(self) -> None:
@@ -60,6 +61,9 @@ class StoredCheck:
             if reason.state == UNCHECKED:
                 self.report.unchecked.append(reason.why)
                 self.absent.append(key)
+                if key in self.evaluator.published.values:
+                    self.numbers[key] = self.evaluator.published.values[key]
+                    self.followed.add(key)
             else:
                 remedy = reason.remedy or (REMAKE if reason.state == "stale" else store_remedy(key))
                 self.report.findings.append(Finding(reason.state, reason.place, reason.fault, remedy, (key,)))
