@@ -1,8 +1,9 @@
 """Kill the workflow again and again, and compare what it makes with a clone in which it was left alone.
 
 Usage: ``python -m benchmarks.kills FINISHED [--kills 60] [--workers 20] [--seconds 5 30] [--seed 0]``, where FINISHED
-is a clone of the same commit in which `make reproduce` has ended. The whole process group is killed first, then the
-server of jobs or one of its children alone, while Snakemake goes on. Takes about half an hour with the profile `demo`.
+is a clone of the same commit in which `make reproduce` has ended. In random order, the whole process group is killed
+and the workflow started again, or the server of jobs or one of its children alone is killed while Snakemake goes on.
+Takes about half an hour with the profile `demo`.
 """
 
 import argparse
@@ -75,16 +76,21 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, nargs=2, default=(5.0, 30.0), help="the least and most until a kill")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of kills")
     arguments = parser.parse_args()
-    rng = Random(arguments.seed)
+    rng, counts = Random(arguments.seed), (arguments.kills, arguments.workers)
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project"
         subprocess.run(["git", "clone", "--quiet", str(arguments.finished), str(project)], check=True)
         variables = {**os.environ, "PYTHONPATH": str(project / "src")}
-        for number, kill in enumerate([*[kill_all] * arguments.kills, *[kill_worker] * arguments.workers], 1):
-            process, seconds = start(project, variables), rng.uniform(*arguments.seconds)
+        kills = rng.sample([kill_all, kill_worker], arguments.kills + arguments.workers, counts=counts)
+        process = start(project, variables)
+        for number, kill in enumerate(kills, 1):
+            seconds = rng.uniform(*arguments.seconds)
             killed = kill(process, rng) if runs_for(process, seconds) else "nothing: it had ended"
-            process.wait()
             print(f"{number:2d}: killed {killed} after {seconds:.0f} s", flush=True)
+            if kill is kill_all or process.poll() is not None:
+                process.wait()
+                process = start(project, variables)
+        process.wait()
         subprocess.run(COMMAND, cwd=project, env=variables, check=True, capture_output=True)
         expected, made = files_by_recipe(arguments.finished), files_by_recipe(project)
     different = sorted(key for key in expected.keys() | made.keys() if expected.get(key) != made.get(key))
