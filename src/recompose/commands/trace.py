@@ -29,7 +29,7 @@ from recompose.plan import recipe_of
 from recompose.provenance.checks.artifacts import ArtifactCheck
 from recompose.provenance.checks.stored import StoredCheck
 from recompose.records import BuildInfo, StableRecord, code_text, flat
-from recompose.report.lineage import SUFFIX, Lineage, lineage_path, read_made
+from recompose.report.lineage import SUFFIX, Lineage, lineage_path, read_made, read_values
 from recompose.report.published import PublishedLineage
 from recompose.report.tables import reported_cells
 from recompose.report.trust import CURRENT, UNCHECKED, TrustEvaluator, Verdict, absence
@@ -306,7 +306,7 @@ def trace(work: Workspace, artifact: Artifact, row: str, column: str, view: str 
     """
     lineage = artifact.lineage
     cell = artifact.find({"row": row, "column": column} | ({"view": view} if view else {}))
-    published = PublishedLineage({artifact.title: lineage}, read_made(work.reports))
+    published = PublishedLineage({artifact.title: lineage}, read_made(work.reports), read_values(work.reports))
     verdict = _verdict(TrustEvaluator(work, published), artifact, cell)
     keys = list(lineage.closure(cell.made_from))
     made = dict(published.made)

@@ -17,7 +17,7 @@ from pydantic_core import from_json
 
 from recompose.digest import digest, sha256_file, short
 from recompose.errors import LineageError, OutdatedLineageError
-from recompose.exhibits.cells import Cell
+from recompose.exhibits.cells import Cell, Number
 from recompose.files import Document, read_json, write_json
 from recompose.records import BuildInfo, Description, LenientModel, StableRecord, complaint
 
@@ -145,7 +145,7 @@ def lineage_path(path: Path) -> Path:
     return path.with_name(path.name.split(".")[0] + SUFFIX)
 
 
-VALUES_FORM = TypeAdapter(dict[str, dict[str, float]])
+VALUES_FORM = TypeAdapter(dict[str, dict[str, Number]])
 
 
 class ReportIndex(LenientModel):

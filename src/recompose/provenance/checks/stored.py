@@ -41,11 +41,14 @@ class StoredCheck:
             self._check(key, self.recipes[key])
 
     def compute_metrics(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
-        """Compute the numbers of the valid evaluations among these."""
+        """Compute the numbers of the valid evaluations among these; those that are not here have the published ones."""
         for key in keys:
-            recipe = self.recipes[key]
+            recipe, values = self.recipes[key], self.evaluator.published.values
             if recipe.kind == "evaluations" and self.evaluator.stored.is_reliable(key):
                 self._compute_metrics(key, recipe, numbers_of)
+            elif key in values and not self.evaluator.work.store.is_complete(recipe):
+                self.numbers[key] = values[key]
+                self.followed.add(key)
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
@@ -61,9 +64,6 @@ class StoredCheck:
             if reason.state == UNCHECKED:
                 self.report.unchecked.append(reason.why)
                 self.absent.append(key)
-                if key in self.evaluator.published.values:
-                    self.numbers[key] = self.evaluator.published.values[key]
-                    self.followed.add(key)
             else:
                 remedy = reason.remedy or (REMAKE if reason.state == "stale" else store_remedy(key))
                 self.report.findings.append(Finding(reason.state, reason.place, reason.fault, remedy, (key,)))
