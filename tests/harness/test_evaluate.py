@@ -39,8 +39,7 @@ from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.clips import random_clip
 from tests.errors import raises
-from tests.tracks.vlc.data.formats import test_colorswap, test_graded, test_winoground
-from tests.tracks.vlc.data.formats.published import write_json
+from tests.tracks.vlc.data.formats.published import SICK, STS_B, pair, write_files, write_json
 from tests.tracks.vlc.data.formats.test_eqben import group
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, write_sugarcrepe
@@ -159,11 +158,10 @@ def mixed(tmp_path: Path) -> Path:
     """A folder with three complete suites, two incomplete ones and a hostile one."""
     root = tmp_path / "mixed"
     write_sugarcrepe(root, SETS)
-    test_graded.written(root, "sick/SICK_test_annotated.txt", test_graded.SICK)
-    test_graded.written(root, "sts_b/sts-test.csv", test_graded.STS)
+    write_files(root, SICK | STS_B)
     (root / "crepe").mkdir()
-    write_json(root / "colorswap/test.json", [test_colorswap.entry(1)])
-    test_winoground.written(root, test_winoground.entry(4, image_1="../../../etc/passwd"))
+    write_json(root / "colorswap/test.json", [pair(1, 1, "images/img_{}_{}.png")])
+    write_files(root, {"winoground/examples.jsonl": [pair(4, 0, "ex_{}_img_{}", image_1="../../../etc/passwd")]})
     return root
 
 
@@ -188,7 +186,7 @@ def test_an_image_that_turns_out_to_be_unreadable_costs_its_suite_alone(
     world: World, mixed: Path, tmp_path: Path
 ) -> None:
     for side in (0, 1):
-        broken = mixed / "images/colorswap" / test_colorswap.entry(1)[f"image_{side + 1}"]
+        broken = mixed / "images/colorswap" / pair(1, 1, "images/img_{}_{}.png")[f"image_{side + 1}"]
         broken.parent.mkdir(parents=True, exist_ok=True)
         broken.write_bytes(b"no image")
     asked = request((mixed, *world[1:]), tmp_path / "out", suites=("colorswap", "sick"))

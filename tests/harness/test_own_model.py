@@ -30,7 +30,7 @@ from recompose.tracks.vlc.data.suite import Classes, Suite
 from recompose.tracks.vlc.sigmoid import Sigmoid
 from recompose.tracks.vlc.suites.scores import FILE, read_scores, write_scores
 from tests.errors import raises
-from tests.tracks.vlc.data.formats import test_graded
+from tests.tracks.vlc.data.formats.published import SICK, write_files
 from tests.tracks.vlc.tiny_suites import captions, write_images, write_sugarcrepe
 
 SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
@@ -262,7 +262,7 @@ def test_of_two_evaluations_into_one_folder_at_once_the_second_is_refused(
     ],
 )
 def test_results_that_would_be_lost_are_not_replaced(here: Path, changes: dict[str, Any], code: str, word: str) -> None:
-    test_graded.written(here / "data", "sick/SICK_test_annotated.txt", test_graded.SICK)
+    write_files(here / "data", SICK)
     evaluate(request(here, "load", weights="3"))
     before = {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()}
     with raises(DataError, code, here / "out/results.json") as caught:
@@ -272,7 +272,7 @@ def test_results_that_would_be_lost_are_not_replaced(here: Path, changes: dict[s
 
 
 def test_more_suites_of_the_same_model_are_added(here: Path) -> None:
-    test_graded.written(here / "data", "sick/SICK_test_annotated.txt", test_graded.SICK)
+    write_files(here / "data", SICK)
     before = {row.name: row.value for row in evaluate(request(here, "load")).rows}
     after = {row.name: row.value for row in evaluate(request(here, "load", suites=("sugarcrepe", "sick"))).rows}
     assert after["sugarcrepe"] == before["sugarcrepe"] and "sick" in after

@@ -14,15 +14,14 @@ from recompose.errors import DataError
 from recompose.harness.survey import suites_present, survey
 from recompose.tracks.vlc.data.suites_on_disk import FORMS
 from tests.errors import raises
-from tests.tracks.vlc.data.formats import test_graded, test_winoground
-from tests.tracks.vlc.data.formats.published import touch, write_json
+from tests.tracks.vlc.data.formats.published import SICK, pair, touch, write_files, write_json
 from tests.tracks.vlc.tiny_suites import write_sugarcrepe
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    test_graded.written(tmp_path, "sick/SICK_test_annotated.txt", test_graded.SICK)
-    test_winoground.written(tmp_path, test_winoground.entry(3))
+    write_files(tmp_path, SICK)
+    write_files(tmp_path, {"winoground/examples.jsonl": [pair(3, 0, "ex_{}_img_{}")]})
     (tmp_path / "sts_b").mkdir()
     (tmp_path / "sts_b/sts-test.csv").write_text("no table")
     return tmp_path

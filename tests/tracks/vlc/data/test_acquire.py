@@ -19,22 +19,19 @@ from recompose.tracks.vlc.catalogue import (
     Corpus,
     ParsedCorpus,
     PublishedSuite,
-    ShapesCaptions,
-    ShapesSuites,
 )
 from recompose.tracks.vlc.data import acquire as acquisition
-from recompose.tracks.vlc.data import caption_list, negclip_list
+from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.acquire import acquire, write_index
 from recompose.tracks.vlc.data.captions import Captions, read_docs, read_negatives, write_docs
 from recompose.tracks.vlc.data.formats import sugarcrepe
-from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.data.suites_on_disk import layout_of
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.errors import raises
 from tests.tracks.vlc.data.published import contents, lexicon_files, pack, save_model, wheel_files
 
 COCO = Recipe("data", "coco", {"adapter": "negclip-list"}, track="vlc")
-CC3M = Recipe("data", "cc3m", {"adapter": "caption-list"}, track="vlc")
 WHEEL, LEXICON = "en_core_web_sm-3.8.0-py3-none-any.whl", "wordnet.zip"
 TABLE = (
     "\ttitle\tfilepath\tneg_caption\tneg_image\n"
@@ -105,16 +102,6 @@ def test_a_corpus_is_unpacked_annotated_and_indexed(tmp_path: Path, archives: Pa
 
 
 @pytest.mark.slow
-def test_shards_are_unpacked_and_indexed(tmp_path: Path, archives: Path) -> None:
-    pack(archives / "00000.tar", {"7.jpg": b"#", "7.txt": b"buy now", "7.json": b"{}"})
-    pack(archives / "coca_captions.tar.gz", {"coca_captions/7.txt": b"a dog runs"})
-    root = acquire(CC3M, corpus(CC3M, "00000.tar", "coca_captions.tar.gz"), archives.parent, archives.parent / "cc3m")
-    index = index_of(CC3M, root, tmp_path / "index")
-    assert Captions.read(index) == Captions(("images/00000/7.jpg",), ("a dog runs",))
-    assert "captions/7.txt" in raw_files(index)
-
-
-@pytest.mark.slow
 def test_a_folder_put_there_by_hand_is_taken(tmp_path: Path, archives: Path) -> None:
     root = archives.parent / "coco"
     for place in ("images/train2014/a.jpg", "images/val2014/b.jpg"):
@@ -128,11 +115,10 @@ def test_a_folder_put_there_by_hand_is_taken(tmp_path: Path, archives: Path) -> 
     acquire(COCO, corpus(COCO), archives.parent, root)  # and are asked for once
 
 
-@pytest.mark.parametrize(("recipe", "module"), [(COCO, negclip_list), (CC3M, caption_list)])
-def test_a_corpus_that_is_nowhere(tmp_path: Path, recipe: Recipe, module: SimpleNamespace) -> None:
-    with raises(DataError, "missing-file", tmp_path / "corpus" / module.MARK) as caught:
-        acquire(recipe, corpus(recipe), tmp_path, tmp_path / "corpus")
-    assert module.LAYOUT in str(caught.value)
+def test_a_corpus_that_is_nowhere(tmp_path: Path) -> None:
+    with raises(DataError, "missing-file", tmp_path / "corpus" / negclip_list.MARK) as caught:
+        acquire(COCO, corpus(COCO), tmp_path, tmp_path / "corpus")
+    assert negclip_list.LAYOUT in str(caught.value)
 
 
 def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,45 +135,6 @@ def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkey
     assert "0" * 64 in str(caught.value) and "params.yaml" in str(caught.value)
     assert not (archives.parent / "coco" / "model").exists()
     acquire(COCO, section, archives.parent, archives.parent / "coco")  # goes on where it stopped
-
-
-def test_a_lexicon_that_was_changed_is_not_indexed(tmp_path: Path, archives: Path) -> None:
-    root = acquire(COCO, publish_coco(archives), archives.parent, archives.parent / "coco")
-    (root / "lexicon/data.verb").unlink()
-    with raises(DataError, "missing-file", "data.verb"):
-        index_of(COCO, root, tmp_path / "index")
-
-
-def test_a_drawn_corpus_is_drawn_once_and_its_knowledge_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for what draws it: as many pictures as are asked for, each with one caption."""
-    drawn = []
-
-    def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
-        drawn.append((seed, corpus, images))
-        (root / "images/train2014").mkdir(parents=True)
-        lines = ["title\tfilepath"]
-        for number in range(images):
-            (root / f"images/train2014/{number}.png").write_bytes(b"#")
-            lines.append(f"{number} dogs\tcoco/train2014/{number}.png")
-        (root / negclip_list.LIST).write_text("\n".join(lines))
-        write_docs([Doc(Vocab(), [str(number), "dogs"]) for number in range(images)], root)
-        (root / "lexicon").mkdir()
-        for name, content in lexicon_files().items():
-            (root / "lexicon" / name).write_bytes(content)
-
-    monkeypatch.setattr(
-        acquisition, "load_adapter", lambda adapters, document: SimpleNamespace(draw=draw, read=negclip_list.read)
-    )
-    section = ShapesCaptions(adapter="shapes-captions", seed=3, corpus="shapes-coco", images=4)
-    recipe = Recipe("data", "shapes", section.model_dump(), track="vlc")
-    for _ in range(2):
-        root = acquire(recipe, section, tmp_path, tmp_path / "shapes-1")
-    assert drawn == [(3, "shapes-coco", 4)]
-    index = index_of(recipe, root, tmp_path / "index")
-    assert Captions.read(index).captions == tuple(f"{number} dogs" for number in range(4))
-    assert [doc[0].text for doc in read_docs(index)] == ["0", "1", "2", "3"]
-    assert contents(index / "lexicon") == lexicon_files()
-    assert set(raw_files(index)) == set(contents(root))
 
 
 def draw_pictures(root: Path, *, images: int) -> None:
@@ -296,31 +243,3 @@ def test_an_absent_suite_says_what_to_put_where(tmp_path: Path, sugarcrepe_adapt
     with raises(DataError, "missing-file", tmp_path / "vlc/sugarcrepe") as caught:
         acquire(sugarcrepe_adapter, PublishedSuite(adapter="sugarcrepe"), tmp_path, tmp_path / "vlc")
     assert layout_of("sugarcrepe") in str(caught.value)
-
-
-def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for what draws them: two suites that share an image."""
-
-    def draw(root: Path, *, seed: int, share: float) -> None:
-        (root / "images").mkdir()
-        (root / "images/a.png").write_bytes(b"#")
-        (root / "list.json").write_text(str(seed))
-
-    def read(root: Path) -> list[Suite]:
-        suites = []
-        for name in ("first", "second"):
-            one = Collector()
-            item = (one.image("images/a.png"), [one.text("a dog"), one.text(f"a {name} dog")], 0)
-            suites.append(one.suite(name, {name: one.choices("i2t", [item])}))
-        return suites
-
-    monkeypatch.setattr(acquisition, "load_adapter", lambda *_: SimpleNamespace(draw=draw, read=read))
-    section = ShapesSuites(adapter="shapes-suites", seed=5, share=1.0)
-    recipe = Recipe("data", "shapes-suites", section.model_dump(), track="vlc")
-    root = acquire(recipe, section, tmp_path, tmp_path / "shapes-suites-1")
-    assert (root / "list.json").read_text() == "5"
-    index = index_of(recipe, root, tmp_path / "index")
-    for name in ("first", "second"):
-        suite = Suite.read(index / f"suites/{name}.json")
-        assert suite.texts == ("a dog", f"a {name} dog") and isinstance(suite.tasks[name], Choices)
-    assert set(raw_files(index)) == {"images/a.png", "list.json"}

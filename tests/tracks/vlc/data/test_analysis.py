@@ -1,13 +1,11 @@
 """Captions as spaCy sees them, by a pipeline that has learnt nothing and is packed as the published one is."""
 
-import re
 from pathlib import Path
 
 import pytest
 from spacy.language import Language
 
-from recompose.errors import DataError, UnsafeArchive
-from recompose.tracks.vlc.data import analysis
+from recompose.errors import DataError
 from recompose.tracks.vlc.data.analysis import CONFIG, annotate, check_config, unpack_model
 from recompose.tracks.vlc.data.captions import read_docs, write_docs
 from tests.errors import raises
@@ -61,18 +59,10 @@ def test_they_are_kept_in_an_index(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_says_how_far_it_is(model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(analysis, "SAY_EVERY", -1.0)
-    list(annotate(["a dog"] * 3, model))
-    assert re.findall(r"\d+/3", capsys.readouterr().err) == ["1/3", "2/3"]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("captions", "code", "place"),
     [
         (["a dog", None], "no-text", "caption 2"),
-        ([b"a dog"], "no-text", "caption 1"),
         (["a" * 1_000_001], "long-text", "caption 1"),
     ],
 )
@@ -103,18 +93,11 @@ HOSTILE = [
         'before_creation = {"@callbacks":"spacy.copy_from_base_model.v1","tokenizer":"en_evil"}',
         "foreign-code",
     ),
-    ("after_pipeline_creation = null", 'after_pipeline_creation = {"@callbacks":"evil.v1"}', "foreign-code"),
-    ('factory = "tagger"', 'factory = "evil"', "foreign-part"),
-    ('factory = "tagger"', 'source = "en_evil"', "foreign-part"),
     ('factory = "tagger"', 'factory = "tagger"\nsource = "en_evil"', "foreign-part"),
-    ('"spacy.tagger_scorer.v1"', '"evil.v1"', "foreign-function"),
-    ('"spacy.HashEmbedCNN.v2"', '"evil.v1"', "foreign-function"),
     # by way of another section, which is not looked at where it stands
     ("label_smoothing = 0.0", "label_smoothing = ${corpora.train}", "foreign-function"),
-    ('lang = "en"', 'lang = "evil"', "other-language"),
     ('"tagger", "parser"', '"tagger"', "missing-part"),
     ("[nlp]", "[nlp", "no-configuration"),
-    ("[nlp]", "[other]", "no-configuration"),
 ]
 
 
@@ -129,71 +112,33 @@ def test_a_model_that_names_other_code_is_not_loaded(
     check_edited(model, old, new, code)
 
 
+FUNCTIONS = {
+    "architectures": [
+        *("TransitionBasedParser.v2", "Tagger.v2", "Tok2Vec.v2"),
+        *("MultiHashEmbed.v2", "MaxoutWindowEncoder.v2", "Tok2VecListener.v1"),
+    ],
+    "scorers": [f"{part}_scorer.v1" for part in ("attribute_ruler", "lemmatizer", "ner", "parser", "senter", "tagger")],
+    "tokenizers": ["Tokenizer.v1"],
+    "vectors": ["Vectors.v1"],
+}
 PUBLISHED = """
 [nlp]
 lang = "en"
 pipeline = ["tok2vec","tagger","parser","attribute_ruler","lemmatizer","ner"]
 before_creation = null
-tokenizer = {"@tokenizers":"spacy.Tokenizer.v1"}
-vectors = {"@vectors":"spacy.Vectors.v1"}
 
 [components]
-
-[components.attribute_ruler]
-factory = "attribute_ruler"
-scorer = {"@scorers":"spacy.attribute_ruler_scorer.v1"}
-
-[components.lemmatizer]
-factory = "lemmatizer"
-scorer = {"@scorers":"spacy.lemmatizer_scorer.v1"}
-
-[components.ner]
-factory = "ner"
-scorer = {"@scorers":"spacy.ner_scorer.v1"}
-
-[components.ner.model]
-@architectures = "spacy.TransitionBasedParser.v2"
-
-[components.ner.model.tok2vec]
-@architectures = "spacy.Tok2Vec.v2"
-
-[components.ner.model.tok2vec.embed]
-@architectures = "spacy.MultiHashEmbed.v2"
-
-[components.ner.model.tok2vec.encode]
-@architectures = "spacy.MaxoutWindowEncoder.v2"
-
-[components.parser]
-factory = "parser"
-scorer = {"@scorers":"spacy.parser_scorer.v1"}
-
-[components.parser.model]
-@architectures = "spacy.TransitionBasedParser.v2"
-
-[components.parser.model.tok2vec]
-@architectures = "spacy.Tok2VecListener.v1"
-width = 96
-
-[components.senter]
-factory = "senter"
-scorer = {"@scorers":"spacy.senter_scorer.v1"}
-
-[components.tagger]
-factory = "tagger"
-scorer = {"@scorers":"spacy.tagger_scorer.v1"}
-
-[components.tagger.model]
-@architectures = "spacy.Tagger.v2"
-
-[components.tok2vec]
-factory = "tok2vec"
 
 [initialize]
 
 [initialize.lookups]
 @misc = "spacy.LookupsDataLoader.v1"
-lang = ${nlp.lang}
-"""
+
+""" + "\n".join(
+    f'[nlp.part{kind}{number}]\n@{kind} = "spacy.{name}"\n'
+    for kind, names in FUNCTIONS.items()
+    for number, name in enumerate(names)
+)
 
 
 def test_what_the_published_model_names_is_known(tmp_path: Path) -> None:
@@ -220,13 +165,6 @@ def test_a_wheel_with_no_model_or_two(saved: tuple[Path, Language], tmp_path: Pa
         unpack_model(pack(tmp_path / "model.whl", files), tmp_path / "model")
     assert CONFIG in str(caught.value)
     assert not (tmp_path / "model").exists()
-
-
-def test_a_wheel_that_writes_elsewhere(saved: tuple[Path, Language], tmp_path: Path) -> None:
-    wheel = pack(tmp_path / "model.whl", {**wheel_files(saved[0]), "../../evil": b""})
-    with pytest.raises(UnsafeArchive):
-        unpack_model(wheel, tmp_path / "model")
-    assert [path.name for path in tmp_path.iterdir()] == ["model.whl"]
 
 
 def test_a_wheel_whose_model_names_other_code_is_not_unpacked(saved: tuple[Path, Language], tmp_path: Path) -> None:

@@ -7,18 +7,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from recompose.errors import DataError
-from recompose.synthetic.sentences import ACTIONS, QUALITIES, RELATION_TAIL, SHAPES
+from recompose.synthetic.sentences import QUALITIES, RELATION_TAIL, SHAPES
 from recompose.tracks.vlc.data import shapes_captions
 from recompose.tracks.vlc.data.captions import read_docs
 from recompose.tracks.vlc.data.shapes_captions import CORPORA
-from recompose.tracks.vlc.text import negatives
 from recompose.tracks.vlc.text.lexicon import WordNet
-from tests.errors import raises
 
 pytestmark = pytest.mark.slow
 
@@ -67,34 +63,6 @@ def test_corpora_differ_in_how_much_they_say(root: Path) -> None:
     assert len(pictures) == len(CORPORA)
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
-def test_most_captions_have_negatives(root: Path, corpus: str) -> None:
-    docs, lexicon, rng = read_docs(root / corpus), WordNet(root / corpus / "lexicon"), Random(0)
-    made = {"negclip": 0, "replace": 0, "bigram_shuffle": 0}
-    for doc in docs:
-        for name, negative in {
-            "negclip": negatives.negclip(doc, rng),
-            "replace": negatives.replace(doc, rng, lexicon),
-            "bigram_shuffle": negatives.bigram_shuffle(doc, rng),
-        }.items():
-            assert negative != doc.text
-            made[name] += negative is not None
-    assert made["negclip"] > 0.7 * IMAGES
-    assert made["replace"] > 0.7 * IMAGES
-    assert made["bigram_shuffle"] > 0.9 * IMAGES
-
-
-def test_negatives_keep_to_the_grammar(root: Path) -> None:
-    docs, lexicon, rng = read_docs(root / "shapes-coco"), WordNet(root / "shapes-coco" / "lexicon"), Random(1)
-    known = {word for doc in docs for word in doc.text.split()} | {*ACTIONS, *("below", "small")}
-    replaced = [negatives.replace(doc, rng, lexicon) for doc in docs]
-    words = {word for caption in replaced if caption for word in caption.split()}
-    assert words - known <= {name + end for names in SHAPES.values() for name in names for end in ("", "s", "es")} | {
-        "stars",
-        "fishes",
-    }
-
-
 def test_words_are_replaced_by_their_like(root: Path) -> None:
     lexicon = WordNet(root / "shapes-coco" / "lexicon")
     shapes = [name for names in SHAPES.values() for name in names]
@@ -120,25 +88,13 @@ def digests(folder: Path) -> dict[str, str]:
     }
 
 
-def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
-    for name, seed in {"own": 4, "same": 4, "other": 5}.items():
-        shapes_captions.draw(tmp_path / name, seed=seed, corpus="shapes-laion", images=30)
-    assert digests(tmp_path / "same") == digests(tmp_path / "own")
-    own, other = (set(digests(tmp_path / name / "images").values()) for name in ("own", "other"))
-    assert not own & other
-
-
-def test_another_process_draws_the_same_bytes(tmp_path: Path) -> None:
+def test_another_process_draws_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
     drawn = "shapes_captions.draw(pathlib.Path(sys.argv[1]), seed=4, corpus='shapes-laion', images=30)"
     script = f"import sys, pathlib; from recompose.tracks.vlc.data import shapes_captions; {drawn}"
     environment = os.environ | {"PYTHONHASHSEED": "77", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     subprocess.run([sys.executable, "-c", script, str(tmp_path / "same")], env=environment, check=True)
     shapes_captions.draw(tmp_path / "own", seed=4, corpus="shapes-laion", images=30)
     assert digests(tmp_path / "same") == digests(tmp_path / "own")
-
-
-def test_a_lost_image_is_said(tmp_path: Path) -> None:
-    shapes_captions.draw(tmp_path / "corpus", seed=0, corpus="shapes-cc3m", images=3)
-    (tmp_path / "corpus" / "images" / "train2014" / "000001.png").unlink()
-    with raises(DataError, "missing-image", "000001.png"):
-        shapes_captions.read(tmp_path / "corpus")
+    shapes_captions.draw(tmp_path / "other", seed=5, corpus="shapes-laion", images=30)
+    own, other = (set(digests(tmp_path / name / "images").values()) for name in ("own", "other"))
+    assert not own & other

@@ -9,9 +9,20 @@ from typing import Any
 import numpy as np
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.suite import Choices, Groups, Suite
+from recompose.tracks.vlc.data.suite import Choices, Groups, Pool, Similarity, Suite, Triplets
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.errors import raises
+
+# files of the suites that grade pairs of sentences
+SICK = {
+    "sick/SICK_test_annotated.txt": "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    "6\tThere is no boy playing\tA group of kids is playing\t3.3\tNEUTRAL\n"
+    '7\tA group of "kids is playing\tThere is no boy playing\t4.7\tNEUTRAL\n'
+}
+STS_B = {
+    "sts_b/sts-test.csv": "main-captions\tMSRvid\t2012test\t0024\t2.500\tA girl is styling her hair.\t"
+    'A girl is brushing her hair.\nmain-news\tMSRpar\t2012test\t0005\t5\t"Oil" rose.\tA girl is styling her hair.\n'
+}
 
 
 def write_json(path: Path, document: Any) -> Path:
@@ -35,6 +46,29 @@ def touch(*paths: Path) -> None:
         path.touch()
 
 
+def write_files(root: Path, files: Mapping[str, Any]) -> Path:
+    """Write files below a root: texts as they are, others as JSON, lines of JSON or CSV, by their suffix."""
+    for name, content in files.items():
+        path = root / name
+        if isinstance(content, str):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        elif path.suffix == ".jsonl":
+            write_files(root, {name: "".join(f"{json.dumps(line)}\n" for line in content)})
+        elif path.suffix == ".csv":
+            write_csv(path, list(content[0]), content)
+        else:
+            write_json(path, content)
+    return root
+
+
+def pair(number: int, first: int, image: str, **more: Any) -> dict[str, Any]:
+    """Two images with a caption each, counted from ``first``."""
+    sides = (first, first + 1)
+    captions = {f"caption_{side}": f"{number} dogs, {side}" for side in sides}
+    return {"id": number, **{f"image_{side}": image.format(number, side) for side in sides}, **captions, **more}
+
+
 def questions(suite: Suite, name: str) -> list[tuple[Any, list[Any], int]]:
     """The items of a task in words: what is asked of, the candidates, and the place of the right one.
 
@@ -49,14 +83,28 @@ def questions(suite: Suite, name: str) -> list[tuple[Any, list[Any], int]]:
     return [(asked[one], [offered[each] for each in those if each >= 0], int(true)) for one, those, true in rows]
 
 
-def groups(suite: Suite, name: str) -> list[tuple[list[str], list[str]]]:
-    """The items of a task of groups in words: the paths of two images, and their captions."""
-    task = suite.tasks[name]
-    assert isinstance(task, Groups)
-    return [
-        ([suite.images[image].path for image in images], [suite.texts[text] for text in texts])
-        for images, texts in zip(task.images, task.texts, strict=True)
-    ]
+def items(suite: Suite, name: str) -> list[Any]:
+    """The items of a task in words, of any kind but classes: images by their paths, then texts."""
+    task, images, texts = suite.tasks[name], suite.images, suite.texts
+    match task:
+        case Groups():
+            return [
+                ([images[image].path for image in own], [texts[text] for text in captions])
+                for own, captions in zip(task.images, task.texts, strict=True)
+            ]
+        case Triplets():
+            pairs = zip(task.images, task.texts, strict=True)
+            return [(images[image].path, [texts[text] for text in captions]) for image, captions in pairs]
+        case Pool():
+            captions = list(zip(task.image_of, task.texts, strict=True))
+            return [
+                (images[image].path, [texts[text] for own, text in captions if own == place])
+                for place, image in enumerate(task.images)
+            ]
+        case Similarity():
+            rows = zip(task.first, task.second, task.graded.tolist(), strict=True)
+            return [(texts[one], texts[other], grade) for one, other, grade in rows]
+    return questions(suite, name)
 
 
 def check_refused(form: str, root: Path, code: str, place: str | Path, end: str = "") -> None:
@@ -64,6 +112,7 @@ def check_refused(form: str, root: Path, code: str, place: str | Path, end: str 
     with raises(DataError, code, place) as error:
         read_suite(form, root)
     assert str(error.value.place).endswith(end)
+    assert "\n" not in str(error.value)
 
 
 def equal(one: Suite, other: Suite) -> bool:

