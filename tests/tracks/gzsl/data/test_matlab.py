@@ -1,15 +1,12 @@
 """Fields of MATLAB files: both versions alike, and files that are damaged, hostile or of another kind."""
 
 import struct
-import tempfile
 import zlib
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.io import savemat
 
 from recompose.errors import DataError
@@ -51,12 +48,7 @@ def test_all_versions_hold_the_same(tmp_path: Path, version: str) -> None:
     for name, array in FIELDS.items():
         assert found[name].shape == array.shape
         assert found[name].tolist() == array.tolist()
-
-
-@pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
-def test_only_fields_that_are_asked_for_and_there_are_read(tmp_path: Path, version: str) -> None:
-    path = write(tmp_path / "a.mat", version)
-    assert read_fields(path, ["loc", "labels"]).keys() == {"loc"}
+    assert read_fields(tmp_path / "a.mat", ["loc", "labels"]).keys() == {"loc"}
 
 
 def test_other_byte_orders_are_read(tmp_path: Path) -> None:
@@ -80,42 +72,17 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     refuse(tmp_path, "missing-file")
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>not found</html>", b"MATLAB 5.0 MAT-file", bytes(200), b"x" * 1000])
+@pytest.mark.parametrize("content", [b"", b"<html>not found</html>", b"MATLAB 5.0 MAT-file"])
 def test_a_file_of_another_kind_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.mat").write_bytes(content)
     refuse(tmp_path / "a.mat", "damaged-file")
 
 
-def test_a_file_of_version_4_is_refused(tmp_path: Path) -> None:
-    savemat(tmp_path / "a.mat", {"att": np.eye(2)}, format="4")
-    refuse(tmp_path / "a.mat", "damaged-file")
-
-
-@pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
+@pytest.mark.parametrize("version", ["5 packed", "7.3"])
 def test_a_file_that_ends_too_early_is_named(tmp_path: Path, version: str) -> None:
     path = write(tmp_path / "a.mat", version)
     path.write_bytes(path.read_bytes()[: 200 if version != "7.3" else 3000])
     refuse(path, "damaged-file")
-
-
-_WHOLE: dict[str, bytes] = {}
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.sampled_from(["5", "5 packed"]), st.data())
-def test_damage_is_read_as_something_or_named(version: str, data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "a.mat"
-        whole = bytearray(_WHOLE.setdefault(version, write(path, version).read_bytes()))
-        for _ in range(data.draw(st.integers(1, 4))):
-            whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-        path.write_bytes(whole)
-        try:
-            found = read_fields(path, FIELDS)
-        except DataError as error:
-            assert str(path) in str(error)
-        else:
-            assert found.keys() <= FIELDS.keys()
 
 
 # other fields
@@ -124,11 +91,7 @@ def test_damage_is_read_as_something_or_named(version: str, data: st.DataObject)
 @pytest.mark.parametrize(
     "value",
     [
-        "owl",
-        {"owl": 1},
         np.array([1 + 2j]),
-        cells([1.0, 2.0]),
-        cells([["owl", "auk"], "jay"]),
         cells([cells(["owl"]), cells(["auk"])]),
     ],
 )
@@ -137,25 +100,11 @@ def test_a_field_that_is_neither_numbers_nor_texts_is_named(tmp_path: Path, valu
     refuse(tmp_path / "a.mat", "wrong-field", "att")
 
 
-def test_a_field_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
-    savemat(tmp_path / "a.mat", {"att": np.eye(2)})
-    whole = (tmp_path / "a.mat").read_bytes()
-    (tmp_path / "a.mat").write_bytes(whole + whole[128:])
-    refuse(tmp_path / "a.mat", "wrong-field", "att")
-
-
-def test_a_huge_text_is_refused(tmp_path: Path) -> None:
-    for write_fields in (savemat, write_version_7):
-        write_fields(tmp_path / "a.mat", {"names": cells(["owl", "x" * 5000])})
-        refuse(tmp_path / "a.mat", "wrong-field", "names")
-
-
 # files that declare more than there is, and lead elsewhere
 
 
-@pytest.mark.parametrize("value", [np.eye(2), cells(["owl"] * 4).reshape(2, 2)])
-def test_a_field_that_declares_a_huge_shape_is_refused(tmp_path: Path, value: np.ndarray) -> None:
-    savemat(tmp_path / "a.mat", {"att": value})
+def test_a_field_that_declares_a_huge_shape_is_refused(tmp_path: Path) -> None:
+    savemat(tmp_path / "a.mat", {"att": cells(["owl"] * 4).reshape(2, 2)})
     whole = (tmp_path / "a.mat").read_bytes()
     sides = struct.pack("<ii", 2, 2)
     assert whole.count(sides) == 1
@@ -165,7 +114,7 @@ def test_a_field_that_declares_a_huge_shape_is_refused(tmp_path: Path, value: np
     refuse(tmp_path / "a.mat", "damaged-file", "att")
 
 
-@pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
+@pytest.mark.parametrize("version", ["5 packed", "7.3"])
 def test_a_field_that_unpacks_to_more_than_is_allowed_is_refused(
     tmp_path: Path, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,7 +123,7 @@ def test_a_field_that_unpacks_to_more_than_is_allowed_is_refused(
     refuse(path, "wrong-field", "att")
 
 
-@pytest.mark.parametrize("does", ["import os; os.abort()", "import time; time.sleep(60)", "raise MemoryError"])
+@pytest.mark.parametrize("does", ["import os; os.abort()", "import time; time.sleep(60)"])
 def test_a_reader_that_crashes_or_does_not_end_is_an_error_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
 ) -> None:

@@ -1,6 +1,7 @@
 """The form xlsa17: what is read of a small data set, and everything that is refused by name."""
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -73,12 +74,10 @@ def test_training_and_validation_know_no_image_of_the_test(root: Path) -> None:
     assert {data.classes[label] for label in data.labels[data.training_rows]} == {"002.auk", "004.kea"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("version", [5, 7])
-def test_hard_images_are_read_where_the_index_knows_them(root: Path, version: int) -> None:
+def test_hard_images_are_read_where_the_index_knows_them(root: Path) -> None:
     world = World()
     world.index["hard"] = column(*[0, 1] * 5).astype(np.uint8)
-    assert xlsa17.read(world.write(root, version=version), COUNTS).hard.tolist() == [False, True] * 5
+    assert xlsa17.read(world.write(root), COUNTS).hard.tolist() == [False, True] * 5
 
 
 def test_what_is_read_is_written_and_read_as_an_index(root: Path, tmp_path: Path) -> None:
@@ -88,15 +87,6 @@ def test_what_is_read_is_written_and_read_as_an_index(root: Path, tmp_path: Path
     (tmp_path / "index").mkdir()
     data.write(tmp_path / "index")
     assert same(ClassData.read(tmp_path / "index"), data)
-
-
-def test_labels_and_places_may_be_floats_and_rows(root: Path) -> None:
-    """MATLAB's own numbers are doubles."""
-    before = xlsa17.read(World().write(root), COUNTS)
-    world = World()
-    world.index["labels"] = world.index["labels"].astype(np.float64)
-    world.splits["trainval_loc"] = world.splits["trainval_loc"].astype(np.float32).T
-    assert same(xlsa17.read(world.write(root), COUNTS), before)
 
 
 @pytest.mark.slow
@@ -124,7 +114,7 @@ def test_features_are_not_unpacked(root: Path, monkeypatch: pytest.MonkeyPatch) 
         assert len(xlsa17.read(world.write(root, version=version), COUNTS).paths) == 10
 
 
-@pytest.mark.parametrize("before", ["images", f"{ELSEWHERE}/old/images", "/data/AwA//JPEGImages", "C:/x/./images"])
+@pytest.mark.parametrize("before", ["images", f"{ELSEWHERE}/old/images", "/data/AwA//JPEGImages"])
 def test_only_what_is_below_the_images_counts_of_a_path(root: Path, before: str) -> None:
     expected = xlsa17.read(World().write(root), COUNTS).paths
     world = World()
@@ -184,102 +174,112 @@ def test_any_data_set_is_read_as_it_is(pair: tuple[World, dict[str, Any]]) -> No
     np.testing.assert_allclose(np.linalg.norm(data.signatures, axis=1), 1, rtol=1e-6)
 
 
-# files and fields
+# what is refused
+
+
+def give(part: str, name: str, value: Any) -> Callable[[World], None]:
+    return lambda world: getattr(world, part).update({name: value})
+
+
+def put(part: str, name: str, place: Any, value: Any) -> Callable[[World], None]:
+    """Have one entry of a field be another."""
+
+    def change(world: World) -> None:
+        field = getattr(world, part)[name]
+        field = field.astype(float) if isinstance(value, float) else field
+        field[place] = value
+        getattr(world, part)[name] = field
+
+    return change
+
+
+def listed(name: str, *lines: str) -> Callable[[World], None]:
+    return lambda world: world.lists.update({name: [*world.lists[name], *lines]})
+
+
+def without(part: str, name: str) -> Callable[[World], None]:
+    return lambda world: getattr(world, part).pop(name)
+
+
+REFUSED: list[tuple[str, str, Callable[[World], Any]]] = [
+    ("missing-field", "res101.mat: labels", without("index", "labels")),
+    ("missing-field", "att_splits.mat: test_seen_loc", without("splits", "test_seen_loc")),
+    ("wrong-type", "res101.mat: labels", give("index", "labels", cells(["owl"] * 10))),
+    ("wrong-type", "att_splits.mat: allclasses_names", give("splits", "allclasses_names", column(1, 2, 3, 4))),
+    ("wrong-shape", "res101.mat: labels", give("index", "labels", np.ones((5, 2)))),
+    ("wrong-number", "res101.mat: labels, row 7", put("index", "labels", 6, 0.0)),
+    ("wrong-number", "res101.mat: labels, row 7", put("index", "labels", 6, 5.0)),
+    ("wrong-number", "res101.mat: labels, row 7", put("index", "labels", 6, 2.5)),
+    ("wrong-number", "res101.mat: labels, row 7", put("index", "labels", 6, np.nan)),
+    ("wrong-count", "res101.mat: labels", give("index", "labels", np.ones((9, 1)))),
+    ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/images/../../etc/passwd")),
+    ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/images/a\\..\\x.jpg")),
+    ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/pictures/x.jpg")),
+    # in two splits it would be a leak that no place in a split tells
+    ("duplicate-image", "image_files, row 10", put("index", "image_files", (9, 0), "/images/001.owl/owl_2.jpg")),
+    ("wrong-flags", "res101.mat: hard", give("index", "hard", column(*[2] * 10))),
+    ("wrong-number", "att_splits.mat: test_seen_loc, row 2", give("splits", "test_seen_loc", column(9, 11, 5))),
+    ("two-splits", "att_splits.mat: test_seen_loc, row 3", give("splits", "test_seen_loc", column(9, 3, 4))),
+    ("duplicate-image", "att_splits.mat: trainval_loc", give("splits", "trainval_loc", column(10, 1, 2, 1, 8))),
+    ("no-split", "att_splits.mat", give("splits", "test_seen_loc", column(9, 5))),
+    (
+        "seen-and-unseen",
+        "the class 003.jay",
+        lambda world: world.splits.update(trainval_loc=column(10, 1, 2, 4, 8, 6), test_unseen_loc=column(7)),
+    ),
+    (
+        "untrained-class",
+        "the class 002.auk",
+        lambda world: world.splits.update(trainval_loc=column(10, 1, 2, 8), test_seen_loc=column(9, 3, 5, 4)),
+    ),
+    (
+        "empty-class",
+        "the class 005.emu",
+        give("splits", "allclasses_names", cells(["002.auk", "004.kea", "001.owl", "003.jay", "005.emu"])),
+    ),
+    ("duplicate-name", "att_splits.mat: class 3", put("splits", "allclasses_names", (2, 0), "002.auk")),
+    ("no-name", "att_splits.mat: class 3", put("splits", "allclasses_names", (2, 0), " ")),
+    ("unknown-class", "valclasses1.txt:3", listed("valclasses1.txt", "", "005.emu")),
+    ("unseen-class", "valclasses1.txt:2", listed("valclasses1.txt", "003.jay")),
+    ("duplicate-class", "valclasses1.txt", listed("valclasses1.txt", "004.kea")),
+    ("unlisted-class", "", give("lists", "valclasses1.txt", [])),
+    ("not-finite", "att_splits.mat: att, row 2, column 3", put("splits", "att", (1, 2), np.nan)),
+    ("wrong-length", "att, column 4", put("splits", "att", (slice(None), 3), 0.0)),
+    ("wrong-length", "att, column 1", give("splits", "att", World().splits["original_att"])),
+    ("wrong-shape", "att_splits.mat: att", give("splits", "att", unit_columns(np.ones((4, 3))))),
+    ("wrong-line", "attributes.txt:3", give("lists", "attributes.txt", ["1 a", "2 b", "4 c"])),
+    ("duplicate-name", "attributes.txt: attribute 3", give("lists", "attributes.txt", ["1 red", "2 long", "3 red"])),
+    ("wrong-count", "words.npy", lambda world: setattr(world, "words", np.ones((4, 2)))),
+]
+
+
+@pytest.mark.parametrize(("code", "place", "change"), REFUSED)
+def test_what_is_wrong_with_a_data_set_is_named(
+    root: Path, code: str, place: str, change: Callable[[World], Any]
+) -> None:
+    world = World()
+    change(world)
+    refuse(root, code, place, world)
 
 
 @pytest.mark.parametrize(
-    ("name", "code"),
+    ("name", "code", "place"),
     [
-        ("res101.mat", "missing-file"),
-        ("att_splits.mat", "missing-file"),
-        ("trainclasses1.txt", "damaged-file"),
-        ("valclasses1.txt", "damaged-file"),
-        ("attributes.txt", "not-one-file"),
-        ("words.npy", "not-one-file"),
+        ("res101.mat", "missing-file", "res101.mat"),
+        ("valclasses1.txt", "damaged-file", "valclasses1.txt"),
+        ("words.npy", "not-one-file", ""),
     ],
 )
-def test_a_missing_file_is_named(root: Path, name: str, code: str) -> None:
+def test_a_missing_file_is_named(root: Path, name: str, code: str, place: str) -> None:
     World().write(root)
     (root / name).unlink()
-    refuse(root, code, name if code != "not-one-file" else root)
+    refuse(root, code, place)
 
 
-@pytest.mark.parametrize("name", ["attributes", "words"])
-def test_two_files_of_one_thing_are_refused(root: Path, name: str) -> None:
+def test_two_files_of_one_thing_are_refused(root: Path) -> None:
     World().write(root)
-    for file in (f"{name}.txt", f"{name}.mat", f"{name}.pkl", f"{name}.npy"):
-        (root / file).touch()
+    (root / "attributes.mat").touch()
     refuse(root, "not-one-file", root)
-
-
-@pytest.mark.parametrize("field", ["labels", "image_files"])
-def test_an_index_without_a_field_is_refused(root: Path, field: str) -> None:
-    world = World()
-    del world.index[field]
-    refuse(root, "missing-field", f"res101.mat: {field}", world)
-
-
-@pytest.mark.parametrize("field", ["att", "allclasses_names", "trainval_loc", "test_seen_loc", "test_unseen_loc"])
-def test_splits_without_a_field_are_refused(root: Path, field: str) -> None:
-    world = World()
-    del world.splits[field]
-    refuse(root, "missing-field", f"att_splits.mat: {field}", world)
-
-
-def test_a_field_of_another_kind_is_refused(root: Path) -> None:
-    world = World()
-    world.index["labels"] = cells(["owl"] * 10)
-    refuse(root, "wrong-type", "res101.mat: labels", world)
-    world = World()
-    world.splits["allclasses_names"] = column(1, 2, 3, 4)
-    refuse(root, "wrong-type", "att_splits.mat: allclasses_names", world)
-    world = World()
-    world.splits["att"] = cells(["red"] * 3)
-    refuse(root, "wrong-shape", "att_splits.mat: att", world)
-
-
-def test_a_table_in_the_place_of_a_column_is_refused(root: Path) -> None:
-    world = World()
-    world.index["labels"] = world.index["labels"].reshape(5, 2)
-    refuse(root, "wrong-shape", "res101.mat: labels", world)
-
-
-# images
-
-
-@pytest.mark.parametrize("label", [0, 5, -1, 2.5, np.nan, np.inf])
-def test_a_label_of_no_class_is_refused(root: Path, label: float) -> None:
-    world = World()
-    world.index["labels"] = world.index["labels"].astype(float)
-    world.index["labels"][6] = label
-    refuse(root, "wrong-number", "res101.mat: labels, row 7", world)
-
-
-def test_fewer_labels_than_images_are_refused(root: Path) -> None:
-    world = World()
-    world.index["labels"] = world.index["labels"][:-1]
-    refuse(root, "wrong-count", "res101.mat: labels", world)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "/BS/images/../../etc/passwd",
-        "images/../images/x.jpg",
-        "../images/x.jpg",
-        "/etc/passwd",
-        "/BS/images",
-        "/BS/images/",
-        "/BS/images/..",
-        "/BS/images/a\\..\\x.jpg",
-        "/BS/pictures/x.jpg",
-        "",
-    ],
-)
-def test_an_image_outside_its_folder_is_refused(root: Path, name: str) -> None:
-    world = World()
-    world.index["image_files"][4, 0] = name
-    refuse(root, "outside-folder", "res101.mat: image_files, row 5", world)
 
 
 @settings(max_examples=200, deadline=None)
@@ -291,13 +291,6 @@ def test_no_name_leads_out_of_the_folder(name: str, before: str) -> None:
         assert resolved.is_relative_to("/data/images") and resolved != Path("/data/images")
 
 
-def test_an_image_that_stands_there_twice_is_refused(root: Path) -> None:
-    """In two splits it would be a leak that no place in a split tells."""
-    world = World()
-    world.index["image_files"][9] = world.index["image_files"][2, 0].replace("/BS/", "/")
-    refuse(root, "duplicate-image", "image_files, row 10", world)
-
-
 def test_missing_images_are_counted(root: Path) -> None:
     World().write(root)
     (root / "images/001.owl/owl_1.jpg").unlink()
@@ -305,153 +298,15 @@ def test_missing_images_are_counted(root: Path) -> None:
     refuse(root, "missing-image", "images/001.owl/owl_1.jpg")
 
 
-@pytest.mark.parametrize("hard", [column(0, 1), column(*[2] * 10), column(*[0.5] * 10), cells(["no"] * 10)])
-def test_flags_of_hard_images_have_to_be_flags(root: Path, hard: np.ndarray) -> None:
-    world = World()
-    world.index["hard"] = hard
-    refuse(root, "wrong-flags", "res101.mat: hard", world)
-
-
-@pytest.mark.parametrize("place", [0, 11, 2.5, np.nan])
-def test_a_place_of_no_image_is_refused(root: Path, place: float) -> None:
-    world = World()
-    world.splits["test_seen_loc"] = column(9, place, 5)
-    refuse(root, "wrong-number", "att_splits.mat: test_seen_loc, row 2", world)
-
-
-def test_an_image_in_two_splits_is_refused(root: Path) -> None:
-    world = World()
-    world.splits["test_seen_loc"] = column(9, 3, 4)
-    refuse(root, "two-splits", "att_splits.mat: test_seen_loc, row 3", world)
-
-
-def test_an_image_twice_in_a_split_is_refused(root: Path) -> None:
-    world = World()
-    world.splits["trainval_loc"] = column(10, 1, 2, 1, 8)
-    refuse(root, "duplicate-image", "att_splits.mat: trainval_loc", world)
-
-
-def test_an_image_in_no_split_is_refused(root: Path) -> None:
-    world = World()
-    world.splits["test_seen_loc"] = column(9, 5)
-    refuse(root, "no-split", "att_splits.mat", world)
-
-
-# classes
-
-
-def test_a_class_that_is_seen_and_unseen_is_refused(root: Path) -> None:
-    world = World()
-    world.splits |= {"trainval_loc": column(10, 1, 2, 4, 8, 6), "test_unseen_loc": column(7)}
-    refuse(root, "seen-and-unseen", "the class 003.jay", world)
-
-
-def test_a_class_that_only_the_test_of_seen_classes_has_is_refused(root: Path) -> None:
-    world = World()
-    world.splits |= {"trainval_loc": column(10, 1, 2, 8), "test_seen_loc": column(9, 3, 5, 4)}
-    refuse(root, "untrained-class", "the class 002.auk", world)
-
-
-def test_a_class_without_images_is_refused(root: Path) -> None:
-    world = World()
-    world.splits["allclasses_names"] = cells([*world.splits["allclasses_names"].flat, "005.emu"])
-    refuse(root, "empty-class", "the class 005.emu", world)
-
-
-@pytest.mark.parametrize("name", ["002.auk", "", " "])
-def test_classes_have_names_of_their_own(root: Path, name: str) -> None:
-    world = World()
-    world.splits["allclasses_names"][2, 0] = name
-    refuse(root, "duplicate-name" if name.strip() else "no-name", "att_splits.mat: class 3", world)
-
-
-@pytest.mark.parametrize("name", ["trainclasses1.txt", "valclasses1.txt"])
-def test_lists_name_classes_that_there_are(root: Path, name: str) -> None:
-    world = World()
-    world.lists[name] = [*world.lists[name], "", "005.emu"]
-    number = len(list(world.lists[name]))
-    refuse(root, "unknown-class", f"{name}:{number}", world)
-
-
-@pytest.mark.parametrize("name", ["trainclasses1.txt", "valclasses1.txt"])
-def test_lists_name_no_unseen_class(root: Path, name: str) -> None:
-    world = World()
-    world.lists[name] = ["003.jay", *world.lists[name]]
-    refuse(root, "unseen-class", f"{name}:1", world)
-
-
-@pytest.mark.parametrize("name", ["trainclasses1.txt", "valclasses1.txt"])
-def test_lists_share_no_class_and_repeat_none(root: Path, name: str) -> None:
-    world = World()
-    world.lists[name] = [*world.lists[name], "004.kea"]
-    refuse(root, "duplicate-class", name, world)
-
-
-def test_every_seen_class_is_listed(root: Path) -> None:
-    world = World()
-    world.lists["valclasses1.txt"] = []
-    refuse(root, "unlisted-class", root, world)
-
-
-@pytest.mark.parametrize("name", ["trainclasses1.txt", "attributes.txt"])
-def test_lists_are_text_of_some_size(root: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_are_text_of_some_size(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     World().write(root)
-    whole = (root / name).read_bytes()
-    (root / name).write_bytes(whole + b"\xff\xfe")
-    refuse(root, "no-utf-8", name)
-    (root / name).write_bytes(whole.replace(b"\n", b"\r\n"))
+    whole = (root / "trainclasses1.txt").read_bytes()
+    (root / "trainclasses1.txt").write_bytes(whole + b"\xff\xfe")
+    refuse(root, "no-utf-8", "trainclasses1.txt")
+    (root / "trainclasses1.txt").write_bytes(whole.replace(b"\n", b"\r\n"))
     assert xlsa17.read(root, COUNTS)
     monkeypatch.setattr(xlsa17, "_MOST_BYTES", 3)
     refuse(root, "large-file", ".txt")
-
-
-# attributes
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_strengths_that_are_no_numbers_are_refused(root: Path, value: float) -> None:
-    world = World()
-    world.splits["att"][1, 2] = value
-    refuse(root, "not-finite", "att_splits.mat: att, row 2, column 3", world)
-
-
-def test_a_class_without_attributes_is_refused(root: Path) -> None:
-    world = World()
-    world.splits["att"][:, 3] = 0
-    refuse(root, "wrong-length", "att, column 4", world)
-
-
-def test_strengths_that_were_not_divided_by_their_length_are_refused(root: Path) -> None:
-    world = World()
-    world.splits["att"] = world.splits["original_att"]
-    refuse(root, "wrong-length", "att, column 1", world)
-
-
-def test_strengths_of_another_shape_are_refused(root: Path) -> None:
-    world = World()
-    world.splits["att"] = world.splits["att"].T
-    refuse(root, "wrong-shape", "att_splits.mat: att", world)
-    world.splits["att"] = unit_columns(np.ones((2, 4)))
-    refuse(root, "wrong-shape", "att_splits.mat: att", world)
-    world.splits["att"] = np.ones((3, 4, 2))
-    refuse(root, "wrong-shape", "att_splits.mat: att", world)
-
-
-@pytest.mark.parametrize("line", ["4 has_tail::long", "has_tail::long", "3", "x has_tail::long"])
-def test_attributes_are_counted_and_named(root: Path, line: str) -> None:
-    world = World()
-    world.lists["attributes.txt"] = [*list(world.lists["attributes.txt"])[:2], line]
-    refuse(root, "wrong-line", "attributes.txt:3", world)
-
-
-def test_attributes_have_names_of_their_own(root: Path) -> None:
-    world = World()
-    world.lists["attributes.txt"] = ["1 red", "2 long", "3 red"]
-    refuse(root, "duplicate-name", "attributes.txt: attribute 3", world)
-
-
-def test_word_vectors_of_other_attributes_are_refused(root: Path) -> None:
-    refuse(root, "wrong-count", root / "words.npy", World(words=np.ones((4, 2))))
 
 
 # counts
@@ -468,10 +323,6 @@ def test_a_wrong_count_is_named(root: Path, name: str) -> None:
 # labels and folders
 
 
-def test_images_lie_in_folders_of_their_classes(root: Path) -> None:
-    assert same(xlsa17.read(World().write(root), COUNTS, "_".join), xlsa17.read(root, COUNTS))
-
-
 def test_numbers_in_the_names_of_classes_are_no_labels(root: Path) -> None:
     """CUB's trap: the number of a class is not its place among the classes."""
     world = World()
@@ -485,14 +336,3 @@ def test_numbers_in_the_names_of_classes_are_no_labels(root: Path) -> None:
     assert xlsa17.read(world.write(root), counts).labels.tolist() == [0, 0, 0, 1, 1, 2, 2, 3, 3, 3]
     with raises(DataError, "other-class", place="labels, row 1"):
         xlsa17.read(root, counts, "_".join)
-
-
-def test_labels_are_blamed_before_the_lists_of_classes_that_contradict_them(root: Path) -> None:
-    world = World()
-    world.index["labels"] = column(*[int(name[len(ELSEWHERE) + 1 :][:3]) for name in world.index["image_files"].flat])
-    with raises(DataError, "unseen-class"):
-        xlsa17.read(world.write(root), COUNTS)
-    with raises(DataError, "other-class", place=f"{root / 'res101.mat'}: labels, row 1") as caught:
-        xlsa17.read(root, COUNTS, "_".join)
-    assert "the label 1, which is 002.auk" in str(caught.value)
-    assert "not the numbers in folders' names" in str(caught.value)
