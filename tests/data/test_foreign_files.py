@@ -38,7 +38,7 @@ def test_every_reader_names_what_stands_in_the_place_of_its_file(name: str, kind
     assert kind in str(caught.value) and name in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"\0\1\2", b"PK\3\4 torn", b"\x89PNG\r\n", b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"\0\1\2", b"\xff\xfe"])
 def test_of_other_files_the_reader_gives_the_reason(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(content)
     assert reason_of(tmp_path / "file", ValueError("first\tline\nsecond")) == "first line"

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -96,15 +95,6 @@ def test_a_recorded_file_that_is_no_good_is_told_from_a_broken_one(data: Path) -
     assert all(value in str(caught.value) for value in (" 1 ", sha256(b"#"), "params.yaml"))
 
 
-def test_an_interrupted_download_starts_over_and_is_recorded_as_a_whole(mirror: Mirror, data: Path) -> None:
-    mirror.cuts = [400_000] * 3
-    with pytest.raises(DownloadError):
-        use(data, mirror.url)
-    assert lock(data) == {}
-    assert use(data, mirror.url) == CONTENT
-    assert lock(data) == RECORDED
-
-
 # params.yaml and the lock
 
 
@@ -135,8 +125,6 @@ def test_places_stand_in_their_order_whoever_comes_first(data: Path) -> None:
     "text",
     [
         "<<<<<<< HEAD",
-        "[]",
-        '{"archives/file.bin": {"bytes": 1}}',
         '{"archives/file.bin": {"bytes": -1, "sha256": "0"}}',
     ],
 )
@@ -172,32 +160,9 @@ def test_a_server_of_one_s_own_is_asked_first(
     assert second.requests == []
 
 
-def test_where_it_lacks_a_file_upstream_is_asked(
-    mirror: Mirror, second: Mirror, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(MIRROR, mirror.address)
-    mirror.statuses = [404]
-    use(data, second.url)
-    assert len(mirror.requests) == len(second.requests) == 1
-
-
 def test_it_is_held_to_what_is_recorded(mirror: Mirror, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record(data, PLACE, Content(bytes=1_000_003, sha256=SHA256))
     monkeypatch.setenv(MIRROR, mirror.address)
     mirror.content = b"forged"
     with raises(DownloadError, "no-delivery", place=data / PLACE):
         use(data)
-
-
-def test_an_archive_of_a_data_set_is_whole_or_says_so(data: Path) -> None:
-    """A zip that ends too early: its list of members, which stands at the end, is lost."""
-    path = data / "archives/file.zip"
-    path.parent.mkdir(parents=True)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.txt", "a" * 1000)
-    whole = path.read_bytes()
-    with verified_download(data, "archives/file.zip", (), None) as there:
-        extract(there, data / "unpacked")
-    path.write_bytes(whole[:500])
-    with raises(DownloadError, "wrong-file", place=path):
-        use(data, place="archives/file.zip")

@@ -12,8 +12,7 @@ import sys
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -21,18 +20,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image, ImageChops, ImageDraw
+from PIL import Image, ImageChops
 
-from recompose.synthetic import objects as drawing
 from recompose.synthetic import scenes as corpus
 from recompose.synthetic.looks import CATALOGUE, SCENES, Look
-from recompose.synthetic.objects import CANVAS, COLOURS, OBJECTS, PAINTERS, SIZE, STATES, draw_object, finish, ground
+from recompose.synthetic.objects import COLOURS, OBJECTS, PAINTERS, SIZE, STATES, draw_object, finish, ground
 from recompose.synthetic.scenes import RELATIONS, TAIL, TEMPLATES, read_corpus, scene, write_corpus
 from recompose.tracks.czsl.data import shapes_pairs
-from recompose.tracks.czsl.data.compositional import METADATA, DataError, read_metadata
+from recompose.tracks.czsl.data.compositional import METADATA, read_metadata
 from recompose.tracks.czsl.data.pairs import SPLITS
 from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS
-from tests.errors import raises
+from tests.synthetic.fingerprints import ROUNDING, fingerprint
 
 IMAGES = {"train": 90, "val": 80, "test": 114}
 CENTRE, RADIUS = (32, 32), 20
@@ -57,21 +55,6 @@ def digests(folder: Path) -> dict[str, str]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     folder = tmp_path_factory.mktemp("made")
     return folder, make(folder, 3)
-
-
-def picture_of(name: str, states: tuple[str, ...], seed: object) -> np.ndarray:
-    """An object on a ground, both from a seed [SIZE, SIZE, 3]."""
-    picture = ground(Random(f"ground/{seed}"))
-    draw_object(picture, name, states, CENTRE, RADIUS, Random(f"object/{seed}"))
-    return np.asarray(finish(picture), dtype=int)
-
-
-@pytest.fixture
-def one_outline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All objects get the outline of a disc, so that what is left to tell them apart is how they wear a state."""
-    disc = Image.new("L", (CANVAS, CANVAS))
-    ImageDraw.Draw(disc).ellipse([8, 8, 56, 56], fill=255)
-    monkeypatch.setattr(drawing, "_mask", lambda *_: disc.copy())
 
 
 @pytest.fixture
@@ -123,16 +106,6 @@ def test_another_seed_gives_other_pictures_and_labels(made: tuple[Path, dict[str
     assert not set(other.values()) & set(made[1].values())
 
 
-def test_images_of_one_pair_differ_from_each_other_and_between_seeds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shapes_pairs, "choose_pairs", lambda _: {split: [("red", "star")] for split in SPLITS})
-    for seed in range(3):
-        shapes_pairs.draw(tmp_path / str(seed), seed=seed, images=dict.fromkeys(SPLITS, 4))
-    pictures = {path: digest for path, digest in digests(tmp_path).items() if path.endswith(".png")}
-    assert len(pictures) == len(set(pictures.values())) == 3 * 3 * 4
-
-
 # pairs and labels
 
 
@@ -149,11 +122,6 @@ def test_splits_show_as_many_pairs_as_ut_zappos_and_use_all_others() -> None:
         assert not val & test
 
 
-def test_another_seed_chooses_other_pairs() -> None:
-    assert len({tuple(sorted(shapes_pairs.choose_pairs(seed)["train"])) for seed in range(12)}) == 12
-    assert shapes_pairs.choose_pairs(5) == shapes_pairs.choose_pairs(5)
-
-
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Data sets have labels, and no pictures."""
@@ -166,23 +134,21 @@ def counts_of(root: Path, split: str) -> Counter[tuple[str, str]]:
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("seed", range(4))
-def test_training_has_a_long_tail_and_shows_every_pair(tmp_path: Path, seed: int) -> None:
-    shapes_pairs.draw(tmp_path, seed=seed, images={"train": 5000, "val": 1500, "test": 1500})
+def test_training_has_a_long_tail_and_shows_every_pair(tmp_path: Path) -> None:
+    shapes_pairs.draw(tmp_path, seed=0, images={"train": 5000, "val": 1500, "test": 1500})
     counts = counts_of(tmp_path, "train")
-    assert set(counts) == set(shapes_pairs.choose_pairs(seed)["train"])
+    assert set(counts) == set(shapes_pairs.choose_pairs(0)["train"])
     assert max(counts.values()) >= 5 * median(counts.values())
     assert min(counts.values()) < median(counts.values())
     assert sum(sorted(counts.values())[-8:]) > 0.3 * 5000  # a tenth of the pairs
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("seed", range(4))
-def test_validation_and_test_show_every_pair_as_often_as_any_other(tmp_path: Path, seed: int) -> None:
-    shapes_pairs.draw(tmp_path, seed=seed, images={"train": 90, "val": 1500, "test": 2260})
+def test_validation_and_test_show_every_pair_as_often_as_any_other(tmp_path: Path) -> None:
+    shapes_pairs.draw(tmp_path, seed=0, images={"train": 90, "val": 1500, "test": 2260})
     for split in ("val", "test"):
         counts = counts_of(tmp_path, split)
-        assert set(counts) == set(shapes_pairs.choose_pairs(seed)[split])
+        assert set(counts) == set(shapes_pairs.choose_pairs(0)[split])
         assert max(counts.values()) - min(counts.values()) <= 1
 
 
@@ -205,11 +171,6 @@ def test_a_drawn_data_set_passes_its_own_checks(made: tuple[Path, dict[str, str]
             assert (picture.format, picture.mode, picture.size) == ("PNG", "RGB", (SIZE, SIZE))
 
 
-def test_a_data_set_drawn_with_other_counts_is_refused(made: tuple[Path, dict[str, str]]) -> None:
-    with raises(DataError):
-        shapes_pairs.read(made[0] / "pairs", IMAGES | {"val": 81})
-
-
 # looks
 
 
@@ -220,128 +181,44 @@ def test_every_thing_drawn_has_a_label_and_no_word_means_two_things() -> None:
     assert all(label == name or label not in LABELS for name, label in LABELS.items())
 
 
-@pytest.mark.slow
-def test_captions_know_the_words_of_all_labels_but_two() -> None:
-    words = {word for _, caption in scenes(3000) for phrase in described(caption)[::2] for word in phrase.split()}
-    assert words == set(STATES) | set(OBJECTS)
-    assert set(LABELS.values()) - words == {"icy", "tear"}
-
-
-def pictures_in(look: Look, count: int = 60) -> np.ndarray:
-    """The same things drawn in a look, on grounds of its own [pictures, SIZE, SIZE, 3]."""
+def pictures_in(look: Look, states: tuple[str, ...]) -> np.ndarray:
+    """All objects in these states, in a look [objects, SIZE, SIZE, 3]."""
     drawn = []
-    for (name, state), seed in zip(product(OBJECTS, STATES), range(count), strict=False):
-        rng = Random(f"look/{seed}")
-        picture = ground(rng, look)
-        draw_object(picture, name, (state,), CENTRE, RADIUS, rng, look)
-        drawn.append(np.asarray(finish(picture, look), dtype=float))
+    for name in OBJECTS:
+        picture = ground(Random(f"ground/{name}"), look)
+        draw_object(picture, name, states, CENTRE, RADIUS, Random(f"object/{name}"), look)
+        drawn.append(np.asarray(finish(picture, look)))
     return np.stack(drawn)
 
 
-def test_a_data_set_looks_other_than_scenes_in_light_palette_and_sharpness() -> None:
-    scene_like, catalogue = pictures_in(SCENES), pictures_in(CATALOGUE)
-    warmth = [(each[..., 0] - each[..., 2]).mean() for each in (scene_like, catalogue)]
-    assert warmth[1] > warmth[0] + 20
-    edges = [np.abs(np.diff(each, axis=2)).mean() for each in (scene_like, catalogue)]
-    assert edges[1] < 0.9 * edges[0]
-    for colour in COLOURS:
-        assert np.abs(np.subtract(SCENES.palette[colour], CATALOGUE.palette[colour])).sum() > 50
-    assert SCENES.palette.keys() == CATALOGUE.palette.keys()
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"palette": CATALOGUE.palette},
-        {"ground": CATALOGUE.ground},
-        {"clutter": CATALOGUE.clutter},
-        {"grain": 200},
-        {"turn": 24},
-        {"tilt": 12},
-        {"light": (50, 100, 100)},
-        {"blur": 2},
+WORN = [(), *((state,) for state in STATES), *(("red", state) for state in PAINTERS)]
+# of WORN in their order; one picture of a data set
+# fmt: off
+DRAWN = {
+    "scenes": [
+        2431, 891, 1620, -3489, -3641, 2176, 5183, 4283, -845, 1716, -782, -3474, 932, 2106, 587, 2519, -375,
+        -2683, 1066, 3317, -350, 809, -2033, -1034, 443, 4061, -811, 311, -1090,
     ],
-    ids=lambda changed: next(iter(changed)),
-)
-def test_each_part_of_a_look_shows(changed: dict[str, Any]) -> None:
-    assert (pictures_in(replace(SCENES, **changed)) != pictures_in(SCENES)).any(axis=(1, 2, 3)).sum() >= 10
+    "catalogue": [
+        6745, 6486, 3120, 190, 2204, 8195, 6672, 6181, 6024, 6060, 3100, 2358, 3358, 5529, 5788, 4803, 6152, 7934,
+        5833, 7051, 6573, 5274, 3126, 941, 3263, 7443, 5364, 6247, 5423,
+    ],
+}
+# fmt: on
+OF_A_DATA_SET = -4445
+
+
+@pytest.mark.parametrize(("name", "look"), [("scenes", SCENES), ("catalogue", CATALOGUE)])
+def test_all_objects_in_all_states_look_as_they_did_and_other_than_each_other(name: str, look: Look) -> None:
+    sheets = [pictures_in(look, states) for states in WORN]
+    assert [fingerprint(sheet) for sheet in sheets] == pytest.approx(DRAWN[name], abs=ROUNDING)
+    assert len({picture.tobytes() for sheet in sheets for picture in sheet}) == len(WORN) * len(OBJECTS)
 
 
 def test_a_data_set_is_drawn_in_the_look_of_the_catalogue(made: tuple[Path, dict[str, str]]) -> None:
-    data = shapes_pairs.read(made[0] / "pairs", IMAGES)
-    shown = np.stack([np.asarray(Image.open(made[0] / "pairs" / sample.path), dtype=float) for sample in data.samples])
-    warmth = [(each[..., 0] - each[..., 2]).mean() for each in (shown, pictures_in(CATALOGUE), pictures_in(SCENES))]
-    assert abs(warmth[0] - warmth[1]) < abs(warmth[0] - warmth[2])
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_a_state_shows_on_every_object_and_changes_nothing_around_it(state: str) -> None:
-    y, x = np.mgrid[:SIZE, :SIZE] * (CANVAS // SIZE) + 0.5
-    around = np.hypot(x - CENTRE[0], y - CENTRE[1]) > 1.2 * RADIUS + 9  # the corners of outlines, and halos
-    shown = Counter()
-    for name, seed in product(OBJECTS, range(12)):
-        change = np.abs(picture_of(name, (state,), seed) - picture_of(name, (), seed)).sum(axis=2)
-        shown[name] += (change > 30).sum() >= 4  # pixels that an eye would notice
-        assert not change[around].any(), (name, seed)
-    assert {name: shown[name] for name in OBJECTS if shown[name] < 6} == {}
-
-
-def test_objects_look_different_from_each_other_and_from_the_ground() -> None:
-    for seed in range(3):
-        bare = np.asarray(finish(ground(Random(f"ground/{seed}"))), dtype=int)
-        pictures = [bare, *(picture_of(name, (), seed) for name in OBJECTS)]
-        assert all((one != other).any(axis=2).sum() >= 15 for one, other in combinations(pictures, 2))
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_a_state_looks_different_on_different_objects(one_outline: None, state: str) -> None:
-    for seed in range(3):
-        assert len({picture_of(name, (state,), seed).tobytes() for name in OBJECTS}) >= 3
-        assert len({picture_of(name, (), seed).tobytes() for name in OBJECTS}) == 1
-
-
-def angle_of_stripes(name: str, seed: int) -> float:
-    """Where the stripes of a striped object run, in degrees from 0 to 180, from the gradients inside of it."""
-    picture = Image.new("RGB", (CANVAS, CANVAS))
-    draw_object(picture, name, ("striped",), CENTRE, RADIUS, Random(f"stripes/{seed}"))
-    inside = np.asarray(picture, dtype=float)[18:46, 18:46].sum(axis=2)
-    down, right = np.gradient(inside)
-    across = math.atan2(2 * (down * right).sum(), (right**2 - down**2).sum()) / 2
-    return (math.degrees(across) + 90) % 180
-
-
-def apart(one: float, other: float) -> float:
-    """The angle between two lines."""
-    return min((one - other) % 180, (other - one) % 180)
-
-
-def test_stripes_run_at_an_angle_of_the_objects_own(one_outline: None) -> None:
-    angles = {name: [angle_of_stripes(name, seed) for seed in range(6)] for name in OBJECTS}
-    for name, found in angles.items():
-        assert max(apart(one, other) for one, other in combinations(found, 2)) < 5, name
-    for one, other in combinations(OBJECTS, 2):
-        assert apart(angles[one][0], angles[other][0]) > 4, (one, other)
-
-
-def mean_colour(name: str, state: str) -> np.ndarray:
-    """In the middle of an object, over several drawings."""
-    middle = [picture_of(name, (state,), seed)[15:18, 15:18].mean(axis=(0, 1)) for seed in range(25)]
-    return np.mean(middle, axis=0)
-
-
-@pytest.mark.parametrize("colour", COLOURS)
-def test_a_colour_is_nearest_to_its_name_on_every_object_and_tinted_by_it(one_outline: None, colour: str) -> None:
-    means = {name: mean_colour(name, colour) for name in OBJECTS}
-    for name, mean in means.items():
-        assert min(COLOURS, key=lambda other: np.abs(mean - COLOURS[other]).sum()) == colour, name
-    assert max(np.abs(one - other).max() for one, other in combinations(means.values(), 2)) > 30
-
-
-@pytest.mark.parametrize("state", PAINTERS)
-def test_an_object_can_wear_a_colour_and_another_state(state: str) -> None:
-    both = picture_of("square", ("red", state), 0)
-    assert (both != picture_of("square", ("red",), 0)).any()
-    assert (both != picture_of("square", (state,), 0)).any()
+    first = shapes_pairs.read(made[0] / "pairs", IMAGES).samples[0].path
+    found = fingerprint(np.asarray(Image.open(made[0] / "pairs" / first)))
+    assert found == pytest.approx(OF_A_DATA_SET, abs=ROUNDING)
 
 
 # scenes and captions
@@ -440,14 +317,4 @@ def test_a_scene_without_its_caption_is_an_error(tmp_path: Path) -> None:
             member.size = len(png.getvalue())
             shard.addfile(member, io.BytesIO(png.getvalue() if name.endswith("png") else b"a" * member.size))
     with pytest.raises(ValueError):
-        list(read_corpus(tmp_path))
-
-
-def test_a_folder_in_a_shard_is_an_error(tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "00000.tar", "w") as shard:
-        for name in ("0.png", "0.txt"):
-            member = tarfile.TarInfo(name)
-            member.type = tarfile.DIRTYPE
-            shard.addfile(member)
-    with raises(DataError, "no-file", place="00000.tar"):
         list(read_corpus(tmp_path))
