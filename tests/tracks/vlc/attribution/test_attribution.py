@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
 from recompose.backbones.clip import Backbone, build, end_of_text
 from recompose.errors import ArgumentError
@@ -16,8 +15,7 @@ from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
 from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import perturbation
-from recompose.tracks.vlc.attribution.towers import embed_texts, read_images, read_texts, with_gradient
-from recompose.tracks.vlc.methods.parts import tower_lora
+from recompose.tracks.vlc.attribution.towers import embed_texts, read_images, read_texts
 from tests.errors import raises
 from tests.tracks.vlc.tiny import backbone_of
 
@@ -74,14 +72,6 @@ def test_towers_block_by_block_are_the_backbones(backbone: Backbone, ids: Tensor
         torch.testing.assert_close(each.sum(dim=-1), torch.ones_like(each[..., 0]))
         assert each.std(dim=-1).max() > 0.1
     assert all(each.triu(1).count_nonzero() == 0 for each in texts.attention)
-
-
-def test_every_token_of_the_text_tower_is_the_backbones(backbone: Backbone, ids: Tensor) -> None:
-    tokens = embed_texts(backbone, ids)
-    whole = backbone.project_text(backbone.prompt_tokens(tokens.embeddings))
-    for place in range(tokens.embeddings.shape[1]):
-        features = read_texts(backbone, tokens._replace(end=torch.full((len(ids),), place))).features
-        torch.testing.assert_close(features, whole[:, place], rtol=0, atol=1e-12)
 
 
 # slow computations
@@ -319,16 +309,6 @@ def test_scores_depend_on_their_text_and_image_alone(
         assert not any(row[end + 1 :].any() for row, end in zip(whole, end_of_text(ids).tolist(), strict=True))
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "patches"])
-def test_images_may_be_encoded_before(
-    method: str, backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
-) -> None:
-    scores = scores_of(method, perturbed)
-    torch.testing.assert_close(
-        scores(backbone, backbone.encode_image(pixels), ids), scores(backbone, pixels, ids), rtol=1e-12, atol=1e-12
-    )
-
-
 @pytest.mark.parametrize("method", ["gradcam", "gradient", "patches"])
 def test_looking_leaves_no_graph_and_needs_nothing_that_trains(method: str, backbone: Backbone, ids: Tensor) -> None:
     images = torch.randn(3, 3, 32, 32, dtype=torch.float64)
@@ -345,13 +325,6 @@ def test_looking_leaves_no_graph_and_needs_nothing_that_trains(method: str, back
     for each in seen:
         torch.testing.assert_close(each, trained.detach(), rtol=1e-12, atol=1e-12)
     assert all(parameter.grad is None for parameter in backbone.parameters())
-
-
-def test_looking_leaves_the_callers_graph(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
-    images = backbone.encode_image(pixels)
-    gradcam(backbone, images, ids)
-    gradient(backbone, images, ids)
-    torch.autograd.grad(images.sum(), backbone.model.visual.proj)
 
 
 # training
@@ -417,43 +390,6 @@ def test_perturbation_stops_at_the_image(
     assert of_text.abs().max() > 0
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_parts_that_are_computed_again_train_as_a_whole(
-    method: str, backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
-) -> None:
-    scores = scores_of(method, perturbed, create_graph=True)
-    weights = [parameter for name, parameter in backbone.named_parameters() if name in LOOKED_AT]
-    whole = torch.autograd.grad(loss_of(scores(backbone, pixels, ids)), weights, allow_unused=True)
-    parts = [
-        checkpoint(scores, backbone, pixels, ids, rows, use_reentrant=False) for rows in (slice(0, 2), slice(2, 3))
-    ]
-    again = torch.autograd.grad(loss_of(torch.cat(parts)), weights, allow_unused=True)
-    for first, second in zip(whole, again, strict=True):
-        assert (first is None) == (second is None)
-        if first is not None:
-            torch.testing.assert_close(second, first, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_changes_of_low_rank_train(method: str, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]) -> None:
-    backbone = backbone_of(1).double()
-    tower_lora.attach(backbone, rank=2)
-    loss_of(scores_of(method, perturbed, create_graph=True)(backbone, pixels, ids)).backward()
-    trained = [parameter.grad for name, parameter in backbone.named_parameters() if name.endswith(".B")]
-    assert any(each is not None and bool(each.any()) for each in trained)
-    assert all(parameter.grad is None for parameter in backbone.parameters() if not parameter.requires_grad)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_scores_train_in_16_bits(method: str, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]) -> None:
-    backbone = backbone_of(1)
-    with torch.autocast("cpu", torch.bfloat16):
-        scores = scores_of(method, perturbed, create_graph=True)(backbone, pixels.float(), ids)
-    loss_of(scores.float()).backward()
-    assert scores.isfinite().all()
-    assert all(weight.grad is None or weight.grad.isfinite().all() for weight in backbone.parameters())
-
-
 # what is refused
 
 
@@ -461,30 +397,21 @@ def test_what_does_not_fit_is_refused(
     backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
 ) -> None:
     others, changed = perturbed
-    for function in (attention, gradcam, gradient, patches):
-        with raises(ArgumentError, place="images"):
-            function(backbone, pixels[:2], ids)
-        with raises(ArgumentError, place="images"):
-            function(backbone, pixels[:0], ids[:0])
+    with raises(ArgumentError, place="images"):
+        gradcam(backbone, pixels[:2], ids)
     with raises(ArgumentError, place="pixels"):
         patches(backbone, backbone.encode_image(pixels), ids)
     with raises(ArgumentError, place="perturbed"):
         perturbation(backbone, pixels, ids, others[:2], changed)
     with raises(ArgumentError, place="changed"):
         perturbation(backbone, pixels, ids, others, changed.float())
-    with raises(ArgumentError, place="changed"):
-        perturbation(backbone, pixels, ids, others, changed[:, :2])
 
 
 def test_settings_of_no_such_name_are_refused(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
     wrong: list[tuple[Any, str]] = [
         (attention, "row"),
-        (attention, "layers"),
-        (attention, "heads"),
-        (gradcam, "heads"),
         (gradcam, "clamp"),
         (patches, "layers"),
-        (gradient, "support"),
         (gradient, "derived"),
     ]
     for function, name in wrong:
@@ -497,9 +424,3 @@ def test_patches_are_of_transformers(ids: Tensor) -> None:
     with raises(ArgumentError, "no-patches", place="backbone"):
         patches(resnet, torch.randn(3, 3, 32, 32), ids)
     assert gradcam(resnet, torch.randn(3, 3, 32, 32), ids).shape == ids.shape
-
-
-def test_inputs_that_train_stay_as_they_are() -> None:
-    leaf = torch.ones(2, requires_grad=True)
-    assert with_gradient(leaf) is leaf
-    assert with_gradient(leaf.detach()).requires_grad

@@ -47,13 +47,9 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, seed:
 @pytest.mark.parametrize(
     ("changed", "place"),
     [
-        ({"objects": np.zeros((6, 6), dtype=bool)}, "objects"),
         ({"similarity": np.zeros(5)}, "similarity"),
         ({"scores": {"gradcam": np.zeros((6, 8))}}, "scores"),
-        ({"patches": {"gradcam": np.zeros((1, 9))}}, "patches"),
-        ({"patches": {"gradcam": np.zeros((2, 8))}}, "patches"),
         ({"shown": np.array([0, 6])}, "shown"),
-        ({"shown": np.array([-1, 2])}, "shown"),
     ],
 )
 def test_arrays_that_do_not_belong_together_are_told(changed: dict[str, object], place: str) -> None:
@@ -65,12 +61,6 @@ def test_a_file_of_something_else_is_told_by_its_name(tmp_path: Path) -> None:
     save_file({"scores": np.zeros(3)}, tmp_path / "a.safetensors")
     with raises(DataError, "wrong-arrays", place="a.safetensors"):
         read(tmp_path / "a.safetensors")
-    whole = made_up(0)
-    write({"t": whole}, tmp_path / "b.safetensors")
-    arrays = attribution_store.load_file(tmp_path / "b.safetensors")
-    save_file({**arrays, "t:similarity": np.zeros(2)}, tmp_path / "b.safetensors")
-    with raises(DataError, "wrong-arrays", place="b.safetensors"):
-        read(tmp_path / "b.safetensors")
 
 
 @given(SEEDS)

@@ -71,11 +71,8 @@ def ids_of(clip: Backbone, text: str) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("task", "caption", "group", "expected"),
     [
-        (RELATIONS, "the men are to the left of the bus", "to the left of", ["men", "to the left of", "bus"]),
         (RELATIONS, "the dog is in the box in the street", "in", ["dog", "in", "box in the street"]),
         (RELATIONS, "on the dog", "on", []),
-        (RELATIONS, "the dog is on a cup", "on", []),
-        (ATTRIBUTES, "the dark brown dog and the red cup", "red_dark brown", ["dark brown", "dog", "red", "cup"]),
         (
             ATTRIBUTES,
             "the red salt and pepper pot and the old cup",
@@ -83,7 +80,6 @@ def ids_of(clip: Backbone, text: str) -> torch.Tensor:
             ["red", "salt and pepper pot", "old", "cup"],
         ),
         (ATTRIBUTES, "the red dog and the red cup", "red_red", ["red", "dog", "red", "cup"]),
-        (ATTRIBUTES, "the red dog", "red_blue", []),
         (ATTRIBUTES, "the (old dog and the red cup", "(old_red", ["(old", "dog", "red", "cup"]),
     ],
 )

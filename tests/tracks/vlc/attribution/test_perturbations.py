@@ -71,14 +71,6 @@ def test_drawn_candidates_are_others_and_repeat_where_they_must_alone(seed: int,
     assert max(counts.values()) - min(counts[name] for name in others) <= 1
 
 
-def test_candidates_are_drawn_with_equal_chances() -> None:
-    rng, candidates = Random(0), Candidates({"attribute": ("red", "blue", "green", "old")})
-    red = Concept("attribute", "RED", "red")
-    counts = Counter(name for _ in range(3000) for name in candidates.draw(red, 1, rng))
-    assert counts.keys() == {"blue", "green", "old"}
-    assert all(abs(count - 1000) < 100 for count in counts.values())
-
-
 def test_nothing_is_drawn_where_there_is_no_other() -> None:
     red = Concept("attribute", "red", "red")
     assert Candidates({"attribute": ("red",)}).draw(red, 2, Random(0)) == []
@@ -110,15 +102,6 @@ def texts_of(batch: Batch, rows: list[int]) -> dict[int, list[str]]:
 def text_of(ids: torch.Tensor) -> str:
     text: str = open_clip.decode(ids[1 : int(ids.argmax())])
     return text.strip()
-
-
-def test_batches_without_marks_are_as_they_were() -> None:
-    plain, marked = rows_of(None, negatives=True)[[4, 0, 3]], rows_of(LabelRequest("none"), negatives=True)[[4, 0, 3]]
-    assert plain.labels is None and plain.changed is None
-    assert all(torch.equal(one, other) for one, other in zip(plain[:3], marked[:3], strict=True))
-    assert marked.changed is not None and marked.changed.shape[1] == 0
-    assert marked.labels is not None and marked.labels.objects.shape == (3, plain.ids.shape[1])
-    assert marked.labels.complete.tolist() == [True, True, False]
 
 
 def test_batches_have_each_concept_replaced_behind_the_negatives() -> None:
@@ -160,14 +143,3 @@ def test_perturbations_depend_on_seed_epoch_and_row_alone() -> None:
     assert texts_of(one, [0, 4, 6])[6] == texts_of(other, [6, 1, 0])[6]
     again = [texts_of(rows_of(request, seed=seed, epoch=epoch)[[0]], [0]) for seed, epoch in ((0, 0), (0, 1), (1, 0))]
     assert again[0] != again[1] and again[0] != again[2] and again[1] != again[2]
-
-
-def test_a_batch_without_concepts_has_nothing_replaced() -> None:
-    none: dict[Kind, int] = {"object": 1, "attribute": 1, "relation": 1}
-    two_stars = docs()[3:4]
-    seen = TokenLabeller(LabelRequest("none", 1, none), two_stars, lexicon(), tokenizer)
-    ids = tokenizer(TEXTS[3:4])
-    found = seen.label([0], ids, torch.zeros(1, 0, dtype=torch.bool), [Random(0)])
-    assert torch.equal(found.ids, ids)
-    assert found.valid.shape == (1, 0) and found.changed.shape == (1, 0, CONTEXT)
-    assert not found.labels.objects.any()  # it cannot be told what a star counts for

@@ -3,7 +3,6 @@
 import pickle
 
 import pytest
-import spacy
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,11 +56,6 @@ def test_objects_are_called_by_their_lemma_and_others_as_they_stand() -> None:
     }
 
 
-def test_a_caption_that_is_not_parsed_is_refused() -> None:
-    with pytest.raises(ValueError):
-        concepts(spacy.blank("en")("a red star"), Phrases())
-
-
 @pytest.mark.parametrize("row", range(len(OBJECTS)))
 def test_marks_of_drawn_captions_are_those_of_their_scenes(row: int) -> None:
     ids = tokenizer([docs()[row].text])
@@ -97,15 +91,6 @@ def test_what_the_context_cuts_off_is_not_marked() -> None:
     assert places([star, circle], ids, pieces) == [Place(circle, 1, 2)]
 
 
-def test_a_token_may_be_of_both() -> None:
-    """An orange orange: both words are looked for from the start."""
-    (ids,) = tokenizer(["an orange orange"]).tolist()
-    of_both = [Concept("attribute", "orange", "orange"), Concept("object", "orange", "orange")]
-    found = token_labels([places(of_both, ids, pieces)], 24)
-    assert torch.equal(found.objects, found.composition)
-    assert found.objects.sum() == 1
-
-
 @given(st.text("ab", max_size=8), st.text("ab", max_size=3))
 def test_the_first_match_is_that_of_strings(text: str, wanted: str) -> None:
     place = text.find(wanted) if wanted else -1
@@ -123,8 +108,3 @@ def test_what_encodes_texts_by_themselves_is_the_same_in_another_process() -> No
     for text in ("motorcyclist", "next to", "motorcyclist", ""):
         assert alone(text) == sent(text) == pieces(text)
     assert asked == ["motorcyclist", "next to", ""]
-
-
-def test_no_captions_have_no_marks() -> None:
-    assert token_labels([], 5).objects.shape == (0, 5)
-    assert not token_labels([[]], 5).complete.any()

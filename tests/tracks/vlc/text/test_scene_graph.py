@@ -74,17 +74,3 @@ def test_modifiers_of_compounds_count() -> None:
 def test_words_in_the_wrong_order_are_no_relation() -> None:
     bus = "bus/NN/0/ROOT to/IN/3/prep trees/NNS/1/pobj close/RB/0/advmod"
     assert scene_graph(parsed(bus), Phrases()).relations == ()
-
-
-def test_the_parse_stays_as_it_was() -> None:
-    doc = parsed(BUS)
-    before = doc.to_bytes()
-    scene_graph(doc, Phrases())
-    assert doc.to_bytes() == before
-
-
-def test_a_text_without_a_parse_is_refused() -> None:
-    doc = parsed(BUS)
-    plain = type(doc)(doc.vocab, words=["a", "bus"])
-    with pytest.raises(ValueError, match="parse"):
-        scene_graph(plain, Phrases())
