@@ -125,18 +125,13 @@ def test_a_clip_s_convolutional_tower_takes_larger_images(
 
 
 @pytest.mark.filterwarnings("ignore:Palette images with Transparency")
-@pytest.mark.parametrize("tower", ["clip", "small"])
-def test_images_of_every_mode_give_the_grids_of_their_colours(
-    request: pytest.FixtureRequest, tmp_path: Path, tower: str
-) -> None:
-    backbone = request.getfixturevalue(tower)
+def test_images_of_every_mode_give_the_grids_of_their_colours(small: Path, tmp_path: Path) -> None:
     files = list(write_every_mode(tmp_path).values())
     for path in files:
         with Image.open(path) as image:
             image.convert("RGB").save(path.with_suffix(".bmp"))
     colours = [path.with_suffix(".bmp") for path in files]
-    folder = backbone[0] if tower == "clip" else backbone
-    grids.write_grids(folder, [*files, *colours], tmp_path, CPU, size=32, layer="layer2")
+    grids.write_grids(small, [*files, *colours], tmp_path, CPU, size=32, layer="layer2")
     found = grids.read_grids(tmp_path)
     np.testing.assert_array_equal(found[: len(files)], found[len(files) :])
 
@@ -179,7 +174,7 @@ def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
     assert (broken / grids.GRIDS).read_bytes() == (whole / grids.GRIDS).read_bytes()
 
 
-@pytest.mark.parametrize("layer", ["layer5", "transformer", ""])
+@pytest.mark.parametrize("layer", ["layer5", ""])
 def test_a_layer_that_there_is_not_is_an_error(small: Path, clip: tuple[Path, Any], layer: str) -> None:
     with raises(ArgumentError, place="layer"):
         grids.load_tower(clip[0], layer=layer)
@@ -205,21 +200,11 @@ class Trap:
         return Path.touch, (self._mark,)
 
 
-@pytest.mark.parametrize(
-    ("content", "code"),
-    [("code", "unreadable-weights"), ("text", "unreadable-weights"), ("another network", "other-architecture")],
-)
-def test_a_file_that_holds_no_such_weights_is_named_and_runs_nothing(tmp_path: Path, content: str, code: str) -> None:
+def test_a_file_that_holds_code_is_named_and_runs_nothing(tmp_path: Path) -> None:
     mark, weights = tmp_path / "mark", tmp_path / "weights.pth"
     describe(tmp_path, library="torchvision", architecture="resnet18", weights=weights.name)
-    match content:
-        case "code":
-            torch.save({"fc.bias": Trap(mark)}, weights)
-        case "text":
-            weights.write_text("none")
-        case _:
-            torch.save({"fc.bias": torch.zeros(1000)}, weights)
-    with raises(DataError, code, place="weights.pth") as error:
+    torch.save({"fc.bias": Trap(mark)}, weights)
+    with raises(DataError, "unreadable-weights", place="weights.pth") as error:
         grids.load_tower(tmp_path, layer="layer3")
     assert "\n" not in str(error.value)
     assert not mark.exists()
@@ -239,7 +224,7 @@ def hdf5(path: Path, name: str = "feature_map", **content: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("chunks", [None, (1, 5, 2, 3), (2, 1, 1, 1), (6, 5, 2, 3)])
+@pytest.mark.parametrize("chunks", [None, (2, 1, 1, 1)])
 def test_maps_that_somebody_has_become_grids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks: tuple[int, ...] | None
 ) -> None:
@@ -252,37 +237,15 @@ def test_maps_that_somebody_has_become_grids(
         assert_regions(found[row], torch.from_numpy(maps).unsqueeze(0))
 
 
-def test_reading_them_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grids, "BLOCK", 2)
-    path, read, starts = hdf5(tmp_path / "m.hdf5"), grids._read, []
-
-    def fails(maps: Any, rows: slice, path: Path) -> np.ndarray:
-        starts.append(rows.start)
-        if starts == [0, 2, 4]:
-            raise KeyboardInterrupt
-        return read(maps, rows, path)
-
-    monkeypatch.setattr(grids, "_read", fails)
-    with pytest.raises(KeyboardInterrupt):
-        grids.from_hdf5(path, tmp_path, images=COUNT)
-    grids.from_hdf5(path, tmp_path, images=COUNT)
-    assert starts == [0, 2, 4, 4, 6]
-    for row, maps in enumerate(maps_of()):
-        assert_regions(grids.read_grids(tmp_path)[row], torch.from_numpy(maps).unsqueeze(0))
-
-
 @pytest.mark.parametrize(
     ("content", "code"),
     [
         ({"name": "features"}, "missing-field"),
         ({"data": maps_of(6)}, "wrong-count"),
-        ({"data": maps_of()[:, :, 0]}, "wrong-shape"),
-        ({"data": maps_of().astype(np.int32)}, "wrong-shape"),
         (
             {"data": np.where(np.arange(COUNT)[:, None, None, None] == 3, np.nan, maps_of())},
             "not-finite",
         ),
-        ({"data": maps_of() * 1e6}, "not-finite"),
     ],
 )
 def test_other_maps_than_the_data_set_s_are_refused(tmp_path: Path, content: dict[str, Any], code: str) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -65,14 +64,10 @@ WRAPPED: dict[str, Callable[[State], Any]] = {
     "plain": lambda state: state,
     "DDP": lambda state: behind("module.", state),
     "torch.compile": lambda state: behind("_orig_mod.", state),
-    "DDP of compile": lambda state: behind("module._orig_mod.", state),
-    "compile of DDP": lambda state: behind("_orig_mod.module.", state),
     "Lightning": lambda state: {"state_dict": behind("model.", state), "epoch": 3, "optimizer_states": [OPTIMIZER]},
-    "Lightning, all three": lambda state: {"state_dict": behind("model._orig_mod.module.", state)},
     "a method of a CLIP": lambda state: behind("method.backbone.model.", state),
     "FSDP": lambda state: behind("_fsdp_wrapped_module.", within("_fsdp_wrapped_module.", state)),
     "a compiled tower": lambda state: within("_orig_mod.", state),
-    "DDP of a tower": lambda state: within("module.", state),
     "state_dict": lambda state: {"state_dict": state},
     "open_clip": lambda state: {
         "epoch": 1,
@@ -95,9 +90,7 @@ WRAPPED: dict[str, Callable[[State], Any]] = {
     ),
     "without counters": lambda state: {name: tensor for name, tensor in state.items() if "num_batches" not in name},
     "arguments": lambda state: {"state_dict": state, "args": argparse.Namespace(lr=0.1, path=Path("x"))},
-    "numbers of NumPy": lambda state: {"model": state, "best": np.float64(0.5), "losses": np.ones(3)},
     "a whole network": lambda state: network_of(state),
-    "a whole network below a key": lambda state: {"model": nn.DataParallel(network_of(state)), "epoch": 2},
 }
 
 
@@ -113,17 +106,15 @@ def expected_of(name: str, state: State) -> State:
 
 
 @pytest.mark.parametrize("name", WRAPPED)
-@pytest.mark.parametrize("suffix", [".pt", ".safetensors"])
-def test_every_wrapping_of_a_checkpoint_is_read(name: str, suffix: str, state: State, tmp_path: Path) -> None:
-    path, network = tmp_path / f"weights{suffix}", Network()
+def test_every_wrapping_of_a_checkpoint_is_read(name: str, state: State, tmp_path: Path) -> None:
+    path, network = tmp_path / "weights.pt", Network()
     torch.save(WRAPPED[name](state), path)
     assert load_weights(network, path, "a network") == ()
     for key, tensor in expected_of(name, state).items():
         assert torch.equal(network.state_dict()[key], tensor), key
 
 
-@pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod.module.", "model."])
-@pytest.mark.parametrize("suffix", [".pt", ".safetensors"])
+@pytest.mark.parametrize(("prefix", "suffix"), [("", ".pt"), ("model.", ".safetensors")])
 def test_safetensors_are_read_under_any_name_and_behind_any_prefix(
     prefix: str, suffix: str, state: State, tmp_path: Path
 ) -> None:
@@ -133,7 +124,7 @@ def test_safetensors_are_read_under_any_name_and_behind_any_prefix(
     assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in state.items())
 
 
-@pytest.mark.parametrize("change", [Tensor.half, Tensor.bfloat16, Tensor.double])
+@pytest.mark.parametrize("change", [Tensor.half, Tensor.double])
 def test_other_precisions_become_that_of_the_network(change: Callable[[Tensor], Tensor], tmp_path: Path) -> None:
     state = {name: tensor.bfloat16().float() for name, tensor in Network(seed=3).state_dict().items()}
     torch.save({name: change(tensor) for name, tensor in state.items()}, tmp_path / "weights.pt")
@@ -216,36 +207,23 @@ def torch_bytes(content: Any, **options: Any) -> bytes:
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 605157884\n"
 NO_CHECKPOINTS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a Git LFS pointer": (lambda: LFS, "a Git LFS pointer"),
-    "a DVC pointer": (lambda: b"outs:\n- md5: 0123\n  path: w.pt\n", "a DVC pointer"),
     "an HTML page": (lambda: b"<!-- x -->\n<!DOCTYPE html><html><title>Sign in</title>", "an HTML page"),
-    "an error of a server": (lambda: b'<?xml version="1.0"?><Error><Code>AccessDenied</Code>', "an XML document"),
-    "JSON": (lambda: b'{"error": "gated"}', "a text that begins with"),
-    "nothing": (lambda: b"", "empty"),
-    "a compressed file": (lambda: b"\x1f\x8b\x08\0\0", "a compressed file"),
     "half of an archive": (lambda: torch_bytes({"a": torch.zeros(999)})[:900], "zip archive"),
     "a command": (lambda: torch_bytes({"state_dict": Hostile("touch ran")}), "posix.system"),
     "an old command": (
         lambda: torch_bytes({"a": Hostile("touch ran")}, _use_new_zipfile_serialization=False),
         "posix.system",
     ),
-    "an old namespace": (
-        lambda: torch_bytes({"args": argparse.Namespace()}, _use_new_zipfile_serialization=False),
-        "argparse.Namespace",
-    ),
     "arguments alone": (lambda: torch_bytes({"args": argparse.Namespace(lr=1)}), "argparse.Namespace"),
     "numbers": (lambda: torch_bytes([1, 2]), "no weights by name"),
-    "one tensor": (lambda: torch_bytes(torch.zeros(2)), "no weights by name"),
 }
 
 
 @pytest.mark.parametrize("name", NO_CHECKPOINTS)
-@pytest.mark.parametrize("suffix", [".pt", ".safetensors"])
-def test_what_is_no_checkpoint_is_named(
-    name: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_checkpoint_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     content, reason = NO_CHECKPOINTS[name]
-    path = tmp_path / f"weights{suffix}"
+    path = tmp_path / "weights.pt"
     path.write_bytes(content())
     with raises(DataError, place=path) as caught:
         load_weights(Network(), path, "a network")

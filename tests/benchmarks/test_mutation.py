@@ -35,12 +35,11 @@ def test_every_part_that_computes_is_changed_once(source: str, changed: set[str]
     assert {mutant.source for mutant in mutants(source)} == changed
 
 
-@pytest.mark.parametrize("module", TESTS)
-def test_mutants_of_a_module_differ_from_it_and_from_each_other(module: str) -> None:
-    source = path_of(module).read_text(encoding="utf-8")
+def test_mutants_of_a_module_differ_from_it_and_from_each_other() -> None:
+    source = path_of("recompose.claims.verdicts").read_text(encoding="utf-8")
     sources = [mutant.source for mutant in mutants(source)]
     assert len({*sources, ast.unparse(ast.parse(source))}) == len(sources) + 1
-    assert all((ROOT / "tests" / name).is_file() for name in TESTS[module])
+    assert all((ROOT / "tests" / name).is_file() for names in TESTS.values() for name in names)
 
 
 def test_the_measurement_tells_killed_from_all() -> None:
