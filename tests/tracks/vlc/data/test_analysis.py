@@ -121,23 +121,18 @@ FUNCTIONS = {
     "tokenizers": ["Tokenizer.v1"],
     "vectors": ["Vectors.v1"],
 }
-PUBLISHED = """
-[nlp]
-lang = "en"
-pipeline = ["tok2vec","tagger","parser","attribute_ruler","lemmatizer","ner"]
-before_creation = null
-
-[components]
-
-[initialize]
-
-[initialize.lookups]
-@misc = "spacy.LookupsDataLoader.v1"
-
-""" + "\n".join(
-    f'[nlp.part{kind}{number}]\n@{kind} = "spacy.{name}"\n'
-    for kind, names in FUNCTIONS.items()
-    for number, name in enumerate(names)
+PARTS = ("tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer", "ner")
+PUBLISHED = "\n".join(
+    [
+        f'[nlp]\nlang = "en"\npipeline = {list(PARTS)}\nbefore_creation = null\n\n[components]\n'.replace("'", '"'),
+        *(f'[components.{part}]\nfactory = "{part}"\n' for part in PARTS),
+        *(
+            f'[components.tagger.{kind}{number}]\n@{kind} = "spacy.{name}"\n'
+            for kind, names in FUNCTIONS.items()
+            for number, name in enumerate(names)
+        ),
+        '[initialize]\n\n[initialize.lookups]\n@misc = "spacy.LookupsDataLoader.v1"\n',
+    ]
 )
 
 
