@@ -134,9 +134,9 @@ def test_a_number_says_that_its_backbone_was_pulled(remote: Workspace, tmp_path:
     lineage.records[backbone.key] = work.store.record(backbone).stable
     write_made(work.reports, {})
     evaluator = TrustEvaluator(work, PublishedLineage({"msci/table-2": lineage}))
-    verdict = evaluator.verdict("msci/table-2", lineage.cells[0])
-    assert backbone.key in verdict.note
-    assert str(remote.results) in verdict.note
+    trust = evaluator.trust("msci/table-2", lineage.cells[0])
+    assert backbone.key in trust.note
+    assert str(remote.results) in trust.note
 
 
 def test_the_origin_alone_does_not_make_a_record_differ_from_the_reports(remote: Workspace, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from recompose.report.artifacts import make_artifacts
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
-from recompose.report.trust import MAX_KEYS, STATES, TrustEvaluator, Verdict, worst
+from recompose.report.trust import MAX_KEYS, STATES, Trust, TrustEvaluator, worst
 from recompose.store import Store
 from tests.provenance.worlds import edit_json
 
@@ -99,10 +99,10 @@ class World:
     def judge(self, **options: bool) -> TrustEvaluator:
         return TrustEvaluator(self, PublishedLineage.read(self.reports, [PAPER]), **options)  # type: ignore[arg-type]
 
-    def verdicts(self, artifact: str = TABLE) -> list[Verdict]:
+    def verdicts(self, artifact: str = TABLE) -> list[Trust]:
         """The verdict on each cell: of a table of settings, on the methods m and v."""
         judge = self.judge()
-        return [judge.verdict(artifact, cell) for cell in judge.published.cells(artifact)]
+        return [judge.trust(artifact, cell) for cell in judge.published.cells(artifact)]
 
     def states(self, artifact: str = TABLE) -> list[str]:
         return [verdict.state for verdict in self.verdicts(artifact)]
@@ -144,7 +144,7 @@ def test_the_worst_of_states_counts() -> None:
 @pytest.mark.slow
 def test_what_agrees_with_everything_is_current(world: World) -> None:
     for artifact, cells in ((TABLE, 2), (OTHER, 1), (COUNTS, 1)):
-        assert world.verdicts(artifact) == [Verdict("current")] * cells
+        assert world.verdicts(artifact) == [Trust("current")] * cells
         assert world.judge().caveats(artifact) == []
 
 
@@ -324,7 +324,7 @@ def test_watermarks_are_the_caveats(world: World) -> None:
 # the current plan
 
 
-def stale_with(world: World, plan: Plan) -> list[Verdict]:
+def stale_with(world: World, plan: Plan) -> list[Trust]:
     world.plan = plan
     return world.verdicts()
 

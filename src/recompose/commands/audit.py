@@ -105,7 +105,7 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
     if any(map(audited.followed, audited.states)):
         for word, meaning in WORDS.items():
             print_line(console, f"{word}: {meaning}")
-    print_line(console, *_verdict(audited))
+    print_line(console, *_outcome(audited))
 
 
 def _absent_texts(audited: Audit, published: PublishedLineage, *, full: bool) -> list[tuple[str, str]]:
@@ -185,7 +185,7 @@ def _counts(audited: Audit, artifact: str) -> Counter[str]:
     return states + Counter({FOLLOWED: followed}) - Counter({UNCHECKED: followed})
 
 
-def _verdict(audited: Audit) -> list[str | tuple[str, str]]:
+def _outcome(audited: Audit) -> list[str | tuple[str, str]]:
     evaluations = f"{audited.recomputed} of {audited.evaluations} evaluations"
     values = f", {audited.published} as in values.json, as their scores are not here" if audited.published else ""
     runs = f"{evaluations} recomputed from their scores{values}, {audited.files} files read"

@@ -69,7 +69,7 @@ def _show_worst(console: Console, view: WorstItems) -> None:
     console.print(_table(("category", "items", "% right", "ties"), rows))
     _show_notes(console, view.sheet)
     for place, outcome in enumerate(view.shown, start=1):
-        _print(console, f"{place}. {_title(outcome)}: {_verdict(outcome)}", "bold")
+        _print(console, f"{place}. {_title(outcome)}: {_word(outcome)}", "bold")
         content = view.sheet.describe(outcome)
         for line in (*_image_lines(content), *_score_lines(content)):
             _print(console, f"   {line}")
@@ -89,7 +89,7 @@ def _show_differing(console: Console, view: DifferingItems) -> None:
         for line in _image_lines(first.describe(difference.first)):
             _print(console, f"   {line}")
         for name, sheet, outcome in (("first", first, difference.first), ("second", second, difference.second)):
-            _print(console, f"   {name}: {_verdict(outcome)}")
+            _print(console, f"   {name}: {_word(outcome)}")
             for line in _score_lines(sheet.describe(outcome)):
                 _print(console, f"   {line}")
 
@@ -167,7 +167,7 @@ def _title(outcome: ItemOutcome) -> str:
     return f"{outcome.task}, item {outcome.number}{label}"
 
 
-def _verdict(outcome: ItemOutcome) -> str:
+def _word(outcome: ItemOutcome) -> str:
     return f"{outcome.word}{', tie' if outcome.is_tie else ''}, margin {outcome.margin:+.4g}"
 
 

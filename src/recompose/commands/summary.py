@@ -28,7 +28,7 @@ def show_summary(console: Console, work: Workspace, published: PublishedLineage,
         f"took: {exact_duration(sum(made.seconds for made in read_made(work.reports).values()))} of work",
         f"numbers: {_numbers(published, work.papers)}",
         f"instrument: {_instrument(work)}",
-        f"audit: {audited.verdict}" + ("" if audited.report.clean else "; `recompose audit` shows it"),
+        f"audit: {audited.outcome}" + ("" if audited.report.clean else "; `recompose audit` shows it"),
         f"open: {work.reports / 'index.html'}",
     ]
     for line in lines:

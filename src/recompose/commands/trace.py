@@ -32,7 +32,7 @@ from recompose.records import BuildInfo, StableRecord, code_text, flat
 from recompose.report.lineage import SUFFIX, Lineage, lineage_path, read_made, read_values
 from recompose.report.published import PublishedLineage
 from recompose.report.tables import reported_cells
-from recompose.report.trust import CURRENT, UNCHECKED, TrustEvaluator, Verdict, absence
+from recompose.report.trust import CURRENT, UNCHECKED, Trust, TrustEvaluator, absence
 from recompose.workspace import Workspace
 
 MISSING_CELL = "missing-cell"  # the code of an error
@@ -112,7 +112,7 @@ class PrintedValue:
 
 @dataclass(frozen=True)
 class TraceResult:
-    """A cell, the records of everything behind it, and the verdict on it."""
+    """A cell, the records of everything behind it, and the trust in it."""
 
     cell: Cell
     records: dict[str, StableRecord]  # by key, dependencies first
@@ -307,7 +307,7 @@ def trace(work: Workspace, artifact: Artifact, row: str, column: str, view: str 
     lineage = artifact.lineage
     cell = artifact.find({"row": row, "column": column} | ({"view": view} if view else {}))
     published = PublishedLineage({artifact.title: lineage}, read_made(work.reports), read_values(work.reports))
-    verdict = _verdict(TrustEvaluator(work, published), artifact, cell)
+    trust = _trust(TrustEvaluator(work, published), artifact, cell)
     keys = list(lineage.closure(cell.made_from))
     made = dict(published.made)
     records = {key: lineage.records[key] for key in keys}
@@ -319,9 +319,9 @@ def trace(work: Workspace, artifact: Artifact, row: str, column: str, view: str 
         cell,
         records,
         {key: made[key] for key in keys if key in made},
-        verdict.state,
-        list(verdict.why),
-        verdict.note,
+        trust.state,
+        list(trust.why),
+        trust.note,
         _evidence(lineage, cell),
         tuple(key for key in keys if not work.store.is_complete(recipe_of(records[key]))),
         {
@@ -338,16 +338,16 @@ def _evidence(lineage: Lineage, cell: Cell) -> ClaimEvidence | None:
     return next((other.evidence for other in claim if other.evidence), None)
 
 
-def _verdict(evaluator: TrustEvaluator, artifact: Artifact, cell: Cell) -> Verdict:
-    """Return the audit's verdict on a cell, from the checks that concern it."""
-    verdict = evaluator.verdict(artifact.title, cell)
+def _trust(evaluator: TrustEvaluator, artifact: Artifact, cell: Cell) -> Trust:
+    """Return the trust in a cell, from the checks of the audit that concern it."""
+    trust = evaluator.trust(artifact.title, cell)
     if artifact.paper is None:
-        return verdict
+        return trust
     stored = StoredCheck(evaluator)
     stored.compute_metrics(cell.made_from, MetricCache.of)
     check = ArtifactCheck(evaluator, artifact.paper, artifact.name, stored)
     check.check()
-    return Verdict(check.states[cell.key], tuple(check.why.get(cell.key, ())), verdict.note)
+    return Trust(check.states[cell.key], tuple(check.why.get(cell.key, ())), trust.note)
 
 
 def read_lineage(path: Path) -> Lineage:

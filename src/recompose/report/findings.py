@@ -62,7 +62,7 @@ class Audit:
         return self.report.findings
 
     @property
-    def verdict(self) -> str:
+    def outcome(self) -> str:
         """The result in words; an audit is clean if every part could be checked and is right."""
         if self.findings:
             return "found problems"

@@ -143,7 +143,7 @@ def watermarks(results: StoredResults, cells: list[Cell]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Trust:
     """The trust in a number: its state, the reasons, and a note."""
 
     state: str
@@ -198,7 +198,7 @@ class TrustEvaluator:
         self._changed_files: dict[str, list[str]] = {}
         self._caveats: dict[str, list[Caveat]] = {}
 
-    def verdict(self, artifact: str, cell: Cell) -> Verdict:
+    def trust(self, artifact: str, cell: Cell) -> Trust:
         """Return the trust in a cell of an artifact, ``<paper>/<name>``."""
         reasons = list(self._reasons(artifact, cell))
         state = worst(state for state, _ in reasons)
@@ -206,7 +206,7 @@ class TrustEvaluator:
         provenance = self._cell_provenance(artifact, tuple(cell.made_from))
         notes = [f"committed since, in {provenance.commit}"] if provenance.commit else []
         notes += [pulled_text(key, origin) for key, origin in provenance.pulled]
-        return Verdict(state, tuple(why), "; ".join(notes))
+        return Trust(state, tuple(why), "; ".join(notes))
 
     def _reasons(self, artifact: str, cell: Cell) -> Iterator[tuple[str, str]]:
         """Yield state and reason of everything that speaks against a cell."""

@@ -147,7 +147,7 @@ def _audit_summary(audit: Audit) -> Document:
         places.setdefault((finding.state, finding.why), []).append(finding.place)
     return {
         "clean": audit.report.clean and not audit.report.unchecked,
-        "verdict": audit.verdict,
+        "outcome": audit.outcome,
         "evaluations": audit.evaluations,
         "recomputed": audit.recomputed,
         "files": audit.files,

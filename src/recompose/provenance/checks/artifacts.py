@@ -59,7 +59,7 @@ class ArtifactCheck:
         if self.lineage is None:
             self.report.unchecked.append(f"{self._place}: cannot be checked without its lineage")
             return
-        self._check_verdicts()
+        self._check_trust()
         self._check_requests()
         if not self._is_whole:
             reason = SCORES_ABSENT if not self._evaluations <= self.stored.numbers.keys() else COSTS_ABSENT
@@ -122,7 +122,7 @@ class ArtifactCheck:
         """True where all results behind it are here and valid."""
         return self._evaluations <= self.stored.numbers.keys() and all(map(self._has_costs, self._cells.values()))
 
-    def _check_verdicts(self) -> None:
+    def _check_trust(self) -> None:
         """Find what speaks against each cell; a reason that many cells share becomes one finding."""
         assert self.lineage is not None
         for key in self.lineage.records:
@@ -133,10 +133,10 @@ class ArtifactCheck:
             self._add_finding(caveat.state, self._place, caveat.why, REMEDIES[caveat.state], *caveat.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
         for cell in self._cells.values():
-            verdict = self.evaluator.verdict(self._place, cell)
-            self.states[cell.key] = verdict.state
-            if verdict.why:
-                self.why[cell.key] = list(verdict.why)
+            trust = self.evaluator.trust(self._place, cell)
+            self.states[cell.key] = trust.state
+            if trust.why:
+                self.why[cell.key] = list(trust.why)
             if reasons := self.evaluator.stale_reasons(self._place, cell):
                 stale.setdefault(tuple(reasons), []).append(cell.row)
         for grouped, rows in stale.items():
