@@ -15,6 +15,7 @@ from recompose.tracks.gzsl import training
 from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import selection_stage
+from recompose.tracks.gzsl.methods.settings import ClassTrainingSettings
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.training.hardware import Hardware
 from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, document, grids_of, write
@@ -197,3 +198,20 @@ def test_balanced_training_sees_equally_many_images_of_each_class(
     seen.clear()
     trained(tmp_path / "shuffled", ALE)
     assert any(len(set(counts)) > 1 for counts in seen)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("adam", torch.optim.Adam), ("rmsprop", torch.optim.RMSprop), ("sgd", torch.optim.SGD)]
+)
+def test_a_name_leads_to_its_optimizer(name: str, kind: type[torch.optim.Optimizer]) -> None:
+    parameter = torch.nn.Parameter(torch.ones(2))
+    rates = {"optimizer": name, "momentum": 0.9, "lr": 0.1, "weight_decay": 0.01}
+    settings = ClassTrainingSettings.model_validate({**RATES, **rates, "epochs": 1, "selection": "validation"})
+    optimizer = training.optimizer_of([parameter], settings)
+    assert type(optimizer) is kind
+    (group,) = optimizer.param_groups
+    assert (group["lr"], group["weight_decay"]) == (0.1, 0.01)
+    assert group.get("momentum", 0.9) == 0.9
+    parameter.square().sum().backward()
+    optimizer.step()
+    assert (parameter < 1).all()

@@ -4,7 +4,7 @@ classes.
 
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,6 @@ from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import Stage, final_stage, released_stage, selection_stage
 from recompose.tracks.gzsl.methods.base import GridMethod
 from recompose.tracks.gzsl.methods.eszsl import ESZSL
-from recompose.tracks.gzsl.methods.optimizers import optimizer_of
 from recompose.tracks.gzsl.methods.settings import ClassScoring, ClassTrainingSettings
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY
@@ -128,6 +127,15 @@ class ClassTraining(TrainingModule):
         """Return the optimizer that settings name, at a constant rate, its weight decay coupled with the gradient."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         return optimizer_of(trained, self._settings)
+
+
+def optimizer_of(parameters: Iterable[nn.Parameter], settings: ClassTrainingSettings) -> torch.optim.Optimizer:
+    """Return the optimizer of these parameters that settings name, at a constant rate; momentum is ignored for Adam."""
+    lr, weight_decay = settings.lr, settings.weight_decay
+    if settings.optimizer == "adam":
+        return torch.optim.Adam(parameters, lr=lr, weight_decay=weight_decay, fused=True)
+    kind = torch.optim.RMSprop if settings.optimizer == "rmsprop" else torch.optim.SGD
+    return kind(parameters, lr=lr, weight_decay=weight_decay, momentum=settings.momentum)
 
 
 def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:

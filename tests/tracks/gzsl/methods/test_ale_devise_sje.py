@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from recompose.tracks.gzsl.methods.ale_devise_sje import ALE, DEVISE, SJE, Bilinear
-from recompose.tracks.gzsl.methods.optimizers import optimizer_of
 from recompose.tracks.gzsl.methods.settings import ClassTrainingSettings
+from recompose.tracks.gzsl.training import optimizer_of
 from tests.tracks.gzsl.methods.tiny import (
     ATTRIBUTES,
     CHANNELS,

@@ -127,7 +127,7 @@ class WorldEvaluation:
 
 
 class _Gathered:
-    """What is gathered of the scores of one scoring."""
+    """The best pairs so far by one scoring."""
 
     def __init__(self, worlds: dict[str, World], feasibility: np.ndarray | None) -> None:
         closed, everything = worlds["closed"], worlds["open"]
