@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from recompose import cli
+from recompose.audit.checks.lock import LOCK, check_lock
 from recompose.commands.against import commit_of
 from recompose.commands.verify import commit_seed
 from recompose.environment import state_of_sources
 from recompose.errors import DiffError, PlanError, ProgramError
 from recompose.programs import dvc, git
-from recompose.provenance.checks.lock import LOCK, check_lock
 from tests.configuration import write_params
 from tests.conftest import commit_files
 from tests.errors import raises

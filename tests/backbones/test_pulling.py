@@ -15,10 +15,10 @@ from recompose.report.lineage import write_made
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import TrustEvaluator
 from recompose.workspace import Workspace
+from tests.audit.invented import cell_of, lineage_of
+from tests.audit.worlds import edit_json
 from tests.configuration import write_params
 from tests.errors import raises
-from tests.provenance.invented import cell_of, lineage_of
-from tests.provenance.worlds import edit_json
 
 pytestmark = pytest.mark.slow
 

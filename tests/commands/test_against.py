@@ -26,9 +26,9 @@ from recompose.commands.against import (
     show_comparison,
 )
 from recompose.errors import DiffError
+from tests.audit.worlds import PAPERS_LOADED, SHOWN, copy_of, edit_json
 from tests.conftest import Project, commit_files, restore_files
 from tests.errors import raises
-from tests.provenance.worlds import PAPERS_LOADED, SHOWN, copy_of, edit_json
 
 METRIC = "test/auc"
 CELLS = sum(SHOWN.values())

@@ -10,9 +10,9 @@ from recompose import phases
 from recompose.commands.against import compare, show_comparison
 from recompose.plan import closure
 from recompose.workspace import Workspace
+from tests.audit.worlds import edit_json
 from tests.commands import test_verify as small
 from tests.conftest import commit_files
-from tests.provenance.worlds import edit_json
 
 made, work = small.made, small.work  # fixtures
 

@@ -16,9 +16,9 @@ from recompose.papers.declaration import load_paper
 from recompose.plan import Recipe
 from recompose.report.lineage import Lineage
 from recompose.report.published import PublishedLineage
+from tests.audit.invented import cell_of, record_of
 from tests.configuration import write_params
 from tests.errors import raises
-from tests.provenance.invented import cell_of, record_of
 
 PAPERS = [load_paper("duplex"), load_paper("msci")]
 

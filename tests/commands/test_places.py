@@ -10,9 +10,9 @@ from recompose.errors import TraceError
 from recompose.exhibits.cells import Cell
 from recompose.report.lineage import lineage_path
 from recompose.workspace import Workspace
+from tests.audit.invented import cell_of, lineage_of
 from tests.configuration import write_params
 from tests.errors import raises
-from tests.provenance.invented import cell_of, lineage_of
 
 
 @pytest.fixture(scope="module")

@@ -20,10 +20,10 @@ from recompose.plan import Recipe
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.workspace import Workspace
+from tests.audit.invented import cell_of
 from tests.configuration import new_workspace, parameters, write_params
 from tests.conftest import Project
 from tests.errors import raises
-from tests.provenance.invented import cell_of
 
 pytestmark = pytest.mark.slow
 

@@ -19,10 +19,10 @@ from recompose.report.differences import Chain, changes
 from recompose.report.lineage import lineage_path
 from recompose.report.trust import stale_reasons
 from recompose.workspace import Workspace
+from tests.audit.invented import cell_of, lineage_of
+from tests.audit.worlds import edit_json
 from tests.configuration import write_params
 from tests.errors import raises
-from tests.provenance.invented import cell_of, lineage_of
-from tests.provenance.worlds import edit_json
 
 pytestmark = pytest.mark.slow
 
@@ -310,7 +310,7 @@ def test_absent_files_are_one_reason(printing: Workspace) -> None:
 
 def test_planning_imports_neither_torch_nor_pandas() -> None:
     modules = (
-        "recompose.cli, recompose.graph, recompose.provenance.checks.artifacts, recompose.commands.trace, "
+        "recompose.cli, recompose.graph, recompose.audit.checks.artifacts, recompose.commands.trace, "
         "recompose.commands.status, recompose.commands.plan"
     )
     code = f"import sys, {modules}; print({{'torch', 'pandas', 'matplotlib', 'lightning'}} & set(sys.modules))"

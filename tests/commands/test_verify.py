@@ -49,9 +49,9 @@ from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
+from tests.audit.worlds import edit_json
 from tests.configuration import write_params
 from tests.errors import raises
-from tests.provenance.worlds import edit_json
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,7 @@ from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
 from recompose.report.trust import MAX_KEYS, STATES, Trust, TrustEvaluator, worst
 from recompose.store import Store
-from tests.provenance.worlds import edit_json
+from tests.audit.worlds import edit_json
 
 TABLE, OTHER, COUNTS = "p/table-1", "p/table-2", "p/table-3"
 ROWS = {"M": "m:lr", "V": "v:lr"}

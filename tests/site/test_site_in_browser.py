@@ -19,8 +19,8 @@ from recompose.papers import declaration
 from recompose.report.trust import STATES
 from recompose.site import build
 from recompose.workspace import Workspace
+from tests.audit.worlds import copy_of, remake_index
 from tests.conftest import ROOT, Project
-from tests.provenance.worlds import copy_of, remake_index
 from tests.site.browsing import all_of, dialog, one, open_address, until, until_equal, until_focused
 from tests.site.test_site import HOSTILE, Toy
 

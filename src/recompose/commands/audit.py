@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.audit.audit import audit, audit_document, reach
 from recompose.commands.release import open_release
 from recompose.console import pluralize, print_json, print_line, state_colour
 from recompose.papers.declaration import Paper
 from recompose.progress import printable, say
-from recompose.provenance.audit import audit, audit_document, reach
 from recompose.report.findings import Audit, Finding
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import CURRENT, STATES, UNCHECKED, absence

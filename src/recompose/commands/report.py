@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
+from recompose.audit.audit import audit_artifacts
 from recompose.commands.summary import show_summary
-from recompose.provenance.audit import audit_artifacts
 from recompose.report.index import build_info_of, write_index
 from recompose.report.published import PublishedLineage
 from recompose.report.results import StoredResults

@@ -3,10 +3,10 @@
 from rich.console import Console
 from rich.text import Text
 
+from recompose.audit.audit import Audit, audit_artifacts
 from recompose.console import exact_duration, pluralize
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
-from recompose.provenance.audit import Audit, audit_artifacts
 from recompose.report.expectations import expectations
 from recompose.report.lineage import Lineage, lineage_path, read_made
 from recompose.report.published import PublishedLineage, headline_cell

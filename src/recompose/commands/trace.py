@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.tree import Tree
 
+from recompose.audit.checks.artifacts import ArtifactCheck
+from recompose.audit.checks.stored import StoredCheck
 from recompose.commands.places import find_artifact, nearest_name, paper_of, place_text
 from recompose.console import escape_markup, first, line, pluralize, print_json, print_line, state_colour
 from recompose.digest import short
@@ -26,8 +28,6 @@ from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.documents import plain
 from recompose.plan import recipe_of
-from recompose.provenance.checks.artifacts import ArtifactCheck
-from recompose.provenance.checks.stored import StoredCheck
 from recompose.records import BuildInfo, StableRecord, code_text, flat
 from recompose.report.lineage import SUFFIX, Lineage, lineage_path, read_made, read_values
 from recompose.report.published import PublishedLineage

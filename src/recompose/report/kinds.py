@@ -115,7 +115,7 @@ def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
     assets = {
         path.name: sha256_file(path) for path in sorted(SITE.iterdir()) if path.suffix in (".html", ".css", ".js")
     }
-    modules = ["recompose.report.index", "recompose.site.build", "recompose.provenance.audit"]
+    modules = ["recompose.report.index", "recompose.site.build", "recompose.audit.audit"]
     modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
     modules += [track.samples.partition(":")[0] for track in TRACKS.values() if track.samples]
     parameters = digest(json_schema(FORMS))

@@ -2,8 +2,8 @@
 
 from torch import Tensor, nn
 
-from recompose.nn.gathering import gather_batch, local_part
 from recompose.tracks.czsl.methods.settings import End, Start
+from recompose.training.gathering import gather_batch, local_part
 
 
 class BatchNorm(nn.BatchNorm1d):

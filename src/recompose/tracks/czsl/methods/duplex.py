@@ -31,10 +31,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize, one_hot
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.gathering import gather_batch
 from recompose.tracks.czsl.methods.base import TrainingPrior, cosine_logits
 from recompose.tracks.czsl.methods.settings import DuplexSettings, Edges, UnseenStart
 from recompose.tracks.czsl.methods.three_path import TextBlock, ThreePath, Views
+from recompose.training.gathering import gather_batch
 
 # from the positions [K] of images that give the state and [K] that give the object to counterfactual features [K, E]
 # (Eq. 11)

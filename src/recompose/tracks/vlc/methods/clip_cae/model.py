@@ -11,7 +11,6 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam
 from recompose.tracks.vlc.attribution.by_gradient import gradient
@@ -30,6 +29,7 @@ from recompose.tracks.vlc.methods.parts.caption_method import (
 )
 from recompose.tracks.vlc.methods.parts.gathering import gather_with_negatives
 from recompose.tracks.vlc.methods.parts.ranking import ranked_loss
+from recompose.training.gathering import gather_batch
 
 
 class ClipCae(CaptionMethod):

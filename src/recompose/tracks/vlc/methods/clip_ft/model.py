@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.losses import contrastive_loss
 from recompose.tracks.vlc.methods.clip_ft.settings import ClipFtSettings
 from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations
+from recompose.training.gathering import gather_batch
 
 
 class ClipFt(CaptionMethod):

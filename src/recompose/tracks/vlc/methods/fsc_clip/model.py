@@ -10,10 +10,10 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, end_of_text
 from recompose.errors import ArgumentError
-from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.losses import contrastive_loss, hard_negative_loss, local_hard_negative_loss
 from recompose.tracks.vlc.methods.fsc_clip.settings import FscClipSettings
 from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, TokenRepresentations
+from recompose.training.gathering import gather_batch
 
 
 class FscClip(CaptionMethod):

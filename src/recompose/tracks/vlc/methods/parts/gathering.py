@@ -7,8 +7,8 @@ its weight on one device. Here the number of devices does not matter.
 
 from torch import Tensor
 
-from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.methods.parts.caption_method import Representations
+from recompose.training.gathering import gather_batch
 
 
 def gather_with_negatives(mine: Representations, valid: Tensor) -> tuple[Representations, Tensor]:

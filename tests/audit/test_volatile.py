@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.audit.worlds import copy_of, each_record, evaluations_of, remake_reports
 from tests.conftest import Project
-from tests.provenance.worlds import copy_of, each_record, evaluations_of, remake_reports
 
 ELSEWHERE = {
     "started": "2031-05-06T07:08:09+00:00",

@@ -11,17 +11,16 @@ from typing import Any
 import pytest
 
 from recompose import fingerprint as fingerprints
+from recompose.audit.audit import audit_artifacts
 from recompose.commands.status import store_item
 from recompose.commands.trace import Artifact, TraceResult, trace
-from recompose.provenance.audit import audit_artifacts
 from recompose.report import trust
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import STATES, committed_since
 from recompose.site.document import Site
 from recompose.workspace import Workspace
-from tests.conftest import Project, environment
-from tests.provenance.test_audit import again, dirty, other_measures, zeroed
-from tests.provenance.worlds import (
+from tests.audit.test_audit import again, dirty, other_measures, zeroed
+from tests.audit.worlds import (
     DATA_RENAMED,
     ONE_IMAGE_MORE,
     PAPERS_LOADED,
@@ -33,6 +32,7 @@ from tests.provenance.worlds import (
     remake_reports,
     replace_once,
 )
+from tests.conftest import Project, environment
 
 TABLE, ROW, COLUMN, VIEW = "msci/table-2", "chance", "shapes-pairs S", "exact"
 CSV, LINEAGE = f"reports/smoke/{TABLE}.csv", f"reports/smoke/{TABLE}.lineage.json"

@@ -3,15 +3,15 @@
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from recompose.audit.checks.artifacts import ArtifactCheck
+from recompose.audit.checks.index import check_index
+from recompose.audit.checks.lock import check_lock
+from recompose.audit.checks.stored import StoredCheck
 from recompose.errors import ProgramError
 from recompose.files import Document
 from recompose.papers.declaration import Paper
 from recompose.programs import git
 from recompose.progress import say
-from recompose.provenance.checks.artifacts import ArtifactCheck
-from recompose.provenance.checks.index import check_index
-from recompose.provenance.checks.lock import check_lock
-from recompose.provenance.checks.stored import StoredCheck
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import TrustEvaluator, pulled_text

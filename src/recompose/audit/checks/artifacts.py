@@ -8,15 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from recompose.audit.checks import INSPECT, REMAKE
+from recompose.audit.checks.recorded import Recorded
+from recompose.audit.checks.stored import StoredCheck
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
 from recompose.exhibits.cells import Cell, Table
 from recompose.metric_cache import COST
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import recipe_of
-from recompose.provenance.checks import INSPECT, REMAKE
-from recompose.provenance.checks.recorded import Recorded
-from recompose.provenance.checks.stored import StoredCheck
 from recompose.report.findings import AuditReport, Finding, Key
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, is_figure

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.provenance.checks import lock as module
+from recompose.audit.checks import lock as module
 
 LOCK = """\
 schema: '2.0'

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from recompose.report.findings import Audit
+from tests.audit.worlds import audited, copy_of
 from tests.conftest import Project
-from tests.provenance.worlds import audited, copy_of
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,16 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from recompose.audit.audit import audit_document
 from recompose.cli import app
 from recompose.commands.audit import show_findings
 from recompose.exhibits.cells import Cell
-from recompose.provenance.audit import audit_document
 from recompose.records import StableRecord
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.lineage import MADE, Lineage, read_made, write_made
 from recompose.report.published import PublishedLineage
+from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of, replace_once
 from tests.conftest import Project
-from tests.provenance.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of, replace_once
 
 
 def test_the_clean_world_in_words_without_torch(chance_project: Project) -> None:

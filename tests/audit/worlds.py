@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from recompose.audit.audit import audit, audit_artifacts
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import all_papers
-from recompose.provenance.audit import audit, audit_artifacts
 from recompose.report.artifacts import make_artifacts
 from recompose.report.findings import Audit
 from recompose.report.index import build_info_of, write_index

@@ -13,8 +13,7 @@ from recompose.plan import TrackPlan
 from recompose.report.findings import Audit
 from recompose.store import VERIFIED
 from recompose.workspace import Workspace
-from tests.conftest import Project
-from tests.provenance.worlds import (
+from tests.audit.worlds import (
     DATA_RENAMED,
     FROM_DATA,
     MADE_FROM_EVALUATIONS,
@@ -34,6 +33,7 @@ from tests.provenance.worlds import (
     remake_reports,
     stale_rows,
 )
+from tests.conftest import Project
 
 WRITTEN_BEFORE = "artifacts, parameters, or the code that writes it, changed since"
 

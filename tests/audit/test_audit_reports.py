@@ -10,8 +10,7 @@ import pytest
 from recompose.files import read_json
 from recompose.report.findings import Audit
 from recompose.report.kinds import artifact_files
-from tests.conftest import Project
-from tests.provenance.worlds import (
+from tests.audit.worlds import (
     MADE_FROM_EVALUATIONS,
     PAPERS_LOADED,
     SHOWN,
@@ -25,6 +24,7 @@ from tests.provenance.worlds import (
     moved,
     replace_once,
 )
+from tests.conftest import Project
 
 CHANGED = "was changed since it was written"
 TABLE = "msci/table-2"
@@ -430,7 +430,7 @@ def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: P
 
 def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who works with Snakemake alone has a lock of something else."""
-    from recompose.provenance import audit as module
+    from recompose.audit import audit as module
 
     monkeypatch.setattr(module, "check_lock", lambda root: pytest.fail("dvc was asked"))
     assert findings(audited(root)) == []

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from recompose.audit.checks import REMAKE
 from recompose.data.content import CONTENT, changed_files, raw_files
 from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, recipe_of
-from recompose.provenance.checks import REMAKE
 from recompose.records import remedy as store_remedy
 from recompose.report.findings import AuditReport, Finding
 from recompose.report.trust import UNCHECKED, TrustEvaluator

@@ -1,10 +1,10 @@
 """A check of the index of the reports, and of the numbers beside it, against the artifacts' evaluations."""
 
+from recompose.audit.checks import INSPECT, REMAKE
+from recompose.audit.checks.recorded import Audited
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, LineageError
 from recompose.papers.declaration import Paper
-from recompose.provenance.checks import INSPECT, REMAKE
-from recompose.provenance.checks.recorded import Audited
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.index import index_texts
 from recompose.report.lineage import INDEX, MADE, ReportIndex
