@@ -127,6 +127,7 @@ def test_a_margin_without_cells_follows_from_the_words_or_is_a_point_where_nothi
     "section",
     [
         {"source": "by its words"},
+        {"value": 0, "source": "by its words"},
         {"value": 1, "source": "by its words", "half_of": [["A", "AUC"], ["B", "AUC"]]},
         {"half_of": [["A", "AUC"]]},
         {"half_of": [["A", "AUC"], ["B", "AUC"], ["C", "AUC"]]},

@@ -156,6 +156,14 @@ def test_mit_states_folders_get_the_names_that_its_metadata_uses(unpacked: Path,
     assert (root / "images/adj_dog/9.jpg").read_text() == "no state"
 
 
+def test_mit_states_images_are_found_in_other_case(unpacked: Path, splits: Path, root: Path) -> None:
+    pack_split(splits / "mit-states", records())
+    for number, (state, name, _) in enumerate(LABELS):
+        put(unpacked / "Release_Dataset/Images" / f"{state.title()} {name}" / f"{number}.JPG", f"#{number}")
+    mit_states.arrange(unpacked, root)
+    assert_arranged(mit_states, root)
+
+
 def test_mit_states_without_its_images_is_refused(unpacked: Path, splits: Path, root: Path) -> None:
     with raises(DataError, code="not-one-folder", place=unpacked / "release_dataset/images"):
         mit_states.arrange(unpacked, root)
