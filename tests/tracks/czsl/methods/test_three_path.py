@@ -14,7 +14,7 @@ from recompose.errors import ArgumentError
 from recompose.tracks.czsl.methods import base as blocks
 from recompose.tracks.czsl.methods import prompts as slots
 from recompose.tracks.czsl.methods import three_path
-from recompose.tracks.czsl.methods.attention import Interaction
+from recompose.tracks.czsl.methods.attention import CrossAttention
 from recompose.tracks.czsl.methods.disentangler import Disentangler
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import ThreePathScoring
@@ -397,7 +397,7 @@ def test_texts_in_blocks_of_any_size_teach_and_score_the_same(
     hooks += [
         part.register_forward_hook(lambda _module, _inputs, out: looked.append(out.shape[1]))
         for part in method.modules()
-        if isinstance(part, Interaction)
+        if isinstance(part, CrossAttention)
     ]
     torch.testing.assert_close(dense(method.eval(), images, BLOCKS, "open"), scores, atol=1e-5, rtol=1e-4)
     assert_same_learning(learned_from(method, images), learned)
