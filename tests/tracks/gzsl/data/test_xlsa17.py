@@ -214,6 +214,8 @@ REFUSED: list[tuple[str, str, Callable[[World], Any]]] = [
     ("wrong-count", "res101.mat: labels", give("index", "labels", np.ones((9, 1)))),
     ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/images/../../etc/passwd")),
     ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/images/a\\..\\x.jpg")),
+    ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "images/../images/x.jpg")),
+    ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/images/..")),
     ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/pictures/x.jpg")),
     # in two splits it would be a leak that no place in a split tells
     ("duplicate-image", "image_files, row 10", put("index", "image_files", (9, 0), "/images/001.owl/owl_2.jpg")),
