@@ -18,7 +18,6 @@ from recompose.tracks.vlc.text.lexicon import PREPOSITIONS, Lexicon, WordNet
 from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace
 from recompose.tracks.vlc.text.small_lexicon import Meaning, write_lexicon
 from tests.tracks.vlc.parses import (
-    BARE,
     BUS,
     ELEPHANTS,
     MATS,
@@ -29,7 +28,6 @@ from tests.tracks.vlc.parses import (
     STANDING,
     TWICE,
     VAN,
-    english,
     parsed,
 )
 
@@ -104,53 +102,6 @@ def negclip_probabilities(doc: Doc) -> dict[str | None, float]:
 def test_negclip_draws_swaps_as_often_as_the_rules_say(sentence: str) -> None:
     doc = parsed(sentence)
     assert_drawn_as(drawn(lambda rng: negclip(doc, rng), 2000), negclip_probabilities(doc))
-
-
-@pytest.mark.parametrize(
-    ("sentence", "texts"),
-    [
-        (
-            ELEPHANTS,
-            {
-                "Three elephants of statues on the steps in front of an old building.",
-                "Three statues of steps on the elephants in front of an old building.",
-                "Three steps of elephants on the statues in front of an old building.",
-                "Three statues of elephants on the steps in building of an old front.",
-            },
-        ),
-        (
-            SANDALS,
-            {
-                "Four different sandals of types with laces.",
-                "Four different laces of sandals with types.",
-                "Four different types of laces with sandals.",
-            },
-        ),
-        (
-            VAN,
-            {
-                "The blue small van is parked in front of a fence.",
-                "The small blue van is parked in fence of a front.",
-                "The small blue front is parked in van of a fence.",
-                "The small blue fence is parked in front of a van.",
-            },
-        ),
-        (
-            RIDER,
-            {
-                "A man slowly rides RED apples quickly eating his brown Horse",
-                "A Horse quickly eating RED apples slowly rides his brown man",
-                "A man slowly eating RED apples quickly rides his brown Horse",
-                "A man quickly eating brown apples slowly rides his RED Horse",
-            },
-        ),
-        (TWICE, {None}),
-        (BARE, {"cats chase dogs"}),
-    ],
-)
-def test_negclip_by_hand_and_as_in_figure_6(sentence: str, texts: set[str | None]) -> None:
-    doc = parsed(sentence)
-    assert set(drawn(lambda rng: negclip(doc, rng), 200)) == texts
 
 
 def test_noun_chunks_of_more_than_two_tokens_are_swapped_whole() -> None:
@@ -249,18 +200,6 @@ def test_final_punctuation_without_a_partner_goes_anywhere() -> None:
     }
 
 
-@pytest.mark.slow
-def test_bigram_shuffle_as_in_figure_6() -> None:
-    figure = {
-        VAN: "is parked of a The small in front fence. blue van",
-        SANDALS: "laces. types of Four different sandals with",
-        ELEPHANTS: "building. Three statues of elephants an old steps in front of on the",
-    }
-    for sentence, text in figure.items():
-        doc = parsed(sentence)
-        assert text in drawn(lambda rng, doc=doc: bigram_shuffle(doc, rng), 40_000 if sentence == ELEPHANTS else 6000)
-
-
 @pytest.mark.parametrize(
     "sentence",
     [
@@ -273,12 +212,6 @@ def test_bigram_shuffle_as_in_figure_6() -> None:
 def test_no_other_order(sentence: str) -> None:
     doc = parsed(sentence)
     assert set(drawn(lambda rng: bigram_shuffle(doc, rng), 50)) == {None}
-
-
-def test_no_words() -> None:
-    empty = Doc(english())
-    assert bigram_shuffle(empty, Random(0)) is None
-    assert negclip(empty, Random(0)) is None
 
 
 @pytest.mark.slow
@@ -445,50 +378,6 @@ def test_replace_draws_words_as_often_as_the_rules_say(sentence: str, lexicon: W
     assert_drawn_as(drawn(lambda rng: replace(doc, rng, lexicon), 3000), probabilities)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sentence", "texts"),
-    [
-        (
-            ELEPHANTS,
-            [
-                "Three statues of pikas on the steps in front of an old building.",
-                "Three statues of elephants into the steps in front of an old building.",
-                "Three statues of megatherian mammal on the steps in front of an old building.",
-            ],
-        ),
-        (
-            SANDALS,
-            [
-                "Four different types of slingbacks with laces.",
-                "Four inactive types of sandals with laces.",
-                "Four different types of sandals with arms.",
-            ],
-        ),
-        (
-            VAN,
-            [
-                "The small blue regiment is parked in front of a fence.",
-                "The small large van is parked in front of a fence.",
-                "The small average van is parked in front of a fence.",
-            ],
-        ),
-        (
-            RIDER,
-            [
-                "A man quickly drinking RED apples slowly rides his brown Horse",
-                "A man quickly eating LARGE apples slowly rides his brown Horse",
-                "A man quickly eating RED apples slowly rides his brown Regiment",
-                "A man quickly eating RED horses slowly rides his brown Horse",
-            ],
-        ),
-    ],
-)
-def test_replace_as_in_figure_6_and_in_the_form_of_the_word(sentence: str, texts: list[str], lexicon: WordNet) -> None:
-    doc = parsed(sentence)
-    assert set(texts) <= set(drawn(lambda rng: replace(doc, rng, lexicon), 4000))
-
-
 def test_of_a_phrasal_verb_the_verb_is_replaced(tmp_path: Path) -> None:
     verbs = [Meaning(verb, "v", (verb,), "use") for verb in ("sit", "walk", "sit on")]
     write_lexicon(tmp_path, [Meaning("act", "v", ("act",)), Meaning("use", "v", ("use",), "act"), *verbs])
@@ -510,11 +399,6 @@ def test_of_a_phrasal_verb_the_verb_is_replaced(tmp_path: Path) -> None:
 def test_nothing_to_replace(sentence: str, lexicon: WordNet) -> None:
     doc = parsed(sentence)
     assert set(drawn(lambda rng: replace(doc, rng, lexicon), 50)) == {None}
-
-
-def test_determiners_are_modifiers_enough(lexicon: WordNet) -> None:
-    doc = parsed("the/DT/1/det dogs/NNS/1/ROOT ,/,/1/punct cats/NNS/1/conj")
-    assert set(drawn(lambda rng: replace(doc, rng, lexicon), 300)) >= {"the cats, cats", "the dogs, pikas"}
 
 
 def test_an_inflected_word_that_gives_the_caption_back_is_none(tmp_path: Path) -> None:
