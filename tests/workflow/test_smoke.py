@@ -26,7 +26,7 @@ def methods_of(project: Project, kind: str) -> Counter[str]:
 def behind(project: Project) -> set[str]:
     """The evaluations behind the cells of all artifacts."""
     lineages = [json.loads(path.read_text()) for path in project.root.glob("reports/smoke/*/*.lineage.json")]
-    keys = {key for lineage in lineages for cell in lineage.get("cells", ()) for key in cell["made_from"]}
+    keys = {key for lineage in lineages for cell in lineage.get("cells", ()) for key in cell.get("made_from", ())}
     return {key for key in keys if key.startswith("evaluations/")}
 
 

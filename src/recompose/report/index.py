@@ -8,6 +8,7 @@ from recompose.claims.outcome import reading
 from recompose.digest import sha256_file
 from recompose.exhibits.cells import Cell
 from recompose.files import write_text
+from recompose.metric_cache import COST
 from recompose.papers.declaration import PRINTED, Paper
 from recompose.params import json_schema, reference
 from recompose.records import BuildInfo
@@ -88,13 +89,14 @@ def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, Bui
 def values_of(results: StoredResults, published: PublishedLineage) -> dict[str, Mapping[str, float]]:
     """Return the metrics of each evaluation behind the artifacts; of those that are not on this disk, the present ones.
 
-    With them, a clone without results can follow every number.
+    With them, a clone without results can follow every number but costs, which are others each time.
     """
     values: dict[str, Mapping[str, float]] = {}
     for key in published.records:
         recipe = results.work.plan.by_key.get(key)
         if recipe and recipe.kind == "evaluations" and results.is_complete(recipe):
-            values[key] = results.metrics(recipe)
+            metrics = results.metrics(recipe)
+            values[key] = {name: value for name, value in metrics.items() if not name.startswith(COST)}
         elif key in published.values:
             values[key] = published.values[key]
     return values

@@ -186,11 +186,11 @@ class ArtifactCheck:
         )
 
     def _has_costs(self, cell: Cell) -> bool:
-        """Return true where the runs are here whose costs a cell shows; scores can exist without them, published values
-        have them.
-        """
-        if not cell.metric.startswith(COST) or self.stored.followed.issuperset(cell.made_from):
+        """Return true where the runs are here whose costs a cell shows; scores can exist without them."""
+        if not cell.metric.startswith(COST):
             return True
+        if not self.stored.followed.isdisjoint(cell.made_from):
+            return False
         records, store = self.evaluator.published.records, self.evaluator.work.store
         runs = (recipe_of(records[key]).needs.get("run") for key in cell.made_from)
         return all(store.is_complete(run) for run in runs if run)
