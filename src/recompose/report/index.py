@@ -8,7 +8,6 @@ from recompose.claims.outcome import reading
 from recompose.digest import sha256_file
 from recompose.exhibits.cells import Cell
 from recompose.files import write_text
-from recompose.metric_cache import COST
 from recompose.papers.declaration import PRINTED, Paper
 from recompose.params import json_schema, reference
 from recompose.records import BuildInfo
@@ -66,7 +65,7 @@ def write_index(
     written = {name: sha256_file(reports / name) for name in texts}
     recipe = index_recipe(results.work, papers).digest
     ReportIndex(files=written, recipe=recipe).write(reports)
-    write_made(reports, build_info_of(results.work, published))
+    write_made(reports, build_info_of(results.work, published), values_of(results, published))
     return [*texts, INDEX, MADE]
 
 
@@ -89,14 +88,13 @@ def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, Bui
 def values_of(results: StoredResults, published: PublishedLineage) -> dict[str, Mapping[str, float]]:
     """Return the metrics of each evaluation behind the artifacts; of those that are not on this disk, the present ones.
 
-    With them, a clone without results can follow every number but costs, which are others each time.
+    With them, a clone without results can follow every number.
     """
     values: dict[str, Mapping[str, float]] = {}
     for key in published.records:
         recipe = results.work.plan.by_key.get(key)
         if recipe and recipe.kind == "evaluations" and results.is_complete(recipe):
-            metrics = results.metrics(recipe)
-            values[key] = {name: value for name, value in metrics.items() if not name.startswith(COST)}
+            values[key] = results.metrics(recipe)
         elif key in published.values:
             values[key] = published.values[key]
     return values

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
@@ -19,6 +20,7 @@ from recompose.digest import digest, sha256_file, short
 from recompose.errors import LineageError, OutdatedLineageError
 from recompose.exhibits.cells import Cell, Number
 from recompose.files import Document, read_json, write_json
+from recompose.metric_cache import COST
 from recompose.records import BuildInfo, Description, LenientModel, StableRecord, complaint
 
 SUFFIX = ".lineage.json"
@@ -145,6 +147,8 @@ def lineage_path(path: Path) -> Path:
     return path.with_name(path.name.split(".")[0] + SUFFIX)
 
 
+Values = Mapping[str, Mapping[str, float]]  # the metrics of evaluations, by key
+NO_VALUES: Values = MappingProxyType({})
 VALUES_FORM = TypeAdapter(dict[str, dict[str, Number]])
 
 
@@ -192,25 +196,36 @@ def parse_made(text: str) -> dict[str, BuildInfo]:
     return made
 
 
-def write_made(reports: Path, made: Mapping[str, BuildInfo]) -> None:
-    """Write the build info of everything behind the reports, which differs between builds."""
-    write_json(reports / MADE, {"results": {key: build.plain() for key, build in made.items()}})
+def write_made(reports: Path, made: Mapping[str, BuildInfo], values: Values = NO_VALUES) -> None:
+    """Write what differs between builds: the build info of everything behind the reports, and the costs among the
+    metrics of evaluations.
+    """
+    costs = {
+        key: {name: value for name, value in metrics.items() if name.startswith(COST)}
+        for key, metrics in sorted(values.items())
+    }
+    write_json(reports / MADE, {"results": {key: build.plain() for key, build in made.items()}, "costs": costs})
 
 
 def read_values(reports: Path) -> dict[str, dict[str, float]]:
-    """Read the metrics of the evaluations behind the reports, by key; none where the file is not as it was written."""
+    """Read the metrics of the evaluations behind the reports, by key; none where the file is not as it was written.
+
+    Costs, which are others in each build, are read from the build info.
+    """
     try:
         if sha256_file(reports / VALUES) != ReportIndex.read(reports).files.get(VALUES):
             return {}
-        return VALUES_FORM.validate_json((reports / VALUES).read_bytes())
-    except (LineageError, *UNREADABLE):
+        values = VALUES_FORM.validate_json((reports / VALUES).read_bytes())
+        costs = VALUES_FORM.validate_python(read_json(reports / MADE)["costs"])
+    except (LineageError, *UNREADABLE, LookupError, TypeError):
         return {}
+    return {key: metrics | costs.get(key, {}) for key, metrics in values.items()}
 
 
-def values_text(values: Mapping[str, Mapping[str, float]]) -> str:
-    """Return the text of that file: a line for each evaluation, without metrics that are no number."""
-    lines = (
-        f"  {json.dumps(key)}: {json.dumps({name: value for name, value in metrics.items() if isfinite(value)})}"
-        for key, metrics in sorted(values.items())
-    )
+def values_text(values: Values) -> str:
+    """Return the text of that file: a line for each evaluation, without costs, and metrics that are no number."""
+    lines = []
+    for key, metrics in sorted(values.items()):
+        shown = {name: value for name, value in metrics.items() if isfinite(value) and not name.startswith(COST)}
+        lines.append(f"  {json.dumps(key)}: {json.dumps(shown)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -186,11 +186,11 @@ class ArtifactCheck:
         )
 
     def _has_costs(self, cell: Cell) -> bool:
-        """Return true where the runs are here whose costs a cell shows; scores can exist without them."""
-        if not cell.metric.startswith(COST):
+        """Return true where the costs are known that a cell shows: its runs are here, which scores can do without, or
+        its numbers are the published ones.
+        """
+        if not cell.metric.startswith(COST) or self.stored.followed.issuperset(cell.made_from):
             return True
-        if not self.stored.followed.isdisjoint(cell.made_from):
-            return False
         records, store = self.evaluator.published.records, self.evaluator.work.store
         runs = (recipe_of(records[key]).needs.get("run") for key in cell.made_from)
         return all(store.is_complete(run) for run in runs if run)
