@@ -31,7 +31,7 @@ from benchmarks.mutants import Mutant, mutants
 ROOT = Path(__file__).parent.parent
 CZSL = "recompose.tracks.czsl.metrics"
 TESTS = {  # module -> its tests, below tests/
-    "recompose.report.trust": ("report/test_trust.py", "audit/test_one_word.py"),
+    "recompose.audit.trust": ("audit/test_trust.py", "audit/test_one_word.py"),
     "recompose.claims.differences": ("claims/test_claims.py",),
     "recompose.claims.verdicts": ("claims/test_claims.py",),
     "recompose.claims.tests": ("claims/test_claims.py",),

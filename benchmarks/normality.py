@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import shapiro, skew
 
 from recompose.papers.declaration import all_papers
-from recompose.report.published import PublishedLineage
+from recompose.tables.published import PublishedLineage
 
 LEAST = 8  # differences; fewer say little about their shape
 DRAWS = 500  # normal samples for each comparison

@@ -14,13 +14,13 @@ from recompose.claims.tests import ClaimTests
 from recompose.comparisons import compared_variants, read_comparisons
 from recompose.errors import PlanError
 from recompose.params import load_params
-from recompose.report.against import against
-from recompose.report.differing import differing_settings
+from recompose.tables.against import against
+from recompose.tables.differing import differing_settings
 from recompose.tracks import FORMS
 from recompose.workspace import Workspace
 from tests.configuration import GONE, edit, text_of, write_params
 from tests.errors import raises
-from tests.report.fakes import Fake, by_cell, by_seed
+from tests.tables.fakes import Fake, by_cell, by_seed
 
 AUC, H = "test/closed/dense/auc", "test/closed/dense/harmonic_mean"
 FILE: dict[str, Any] = {

@@ -24,7 +24,6 @@ ALLOWED = {
     "cli.py": {"pairs"},  # in an example of a column
     # pairs of an image and a caption, and of two sides of a claim
     "plugins.py": {"pairs", "captions"},
-    "report/evaluated_items.py": {"captions"},
     "site/claims.py": {"pairs"},
     "site/items.py": {"pairs"},
     "commands/items.py": {"pairs"},

@@ -12,7 +12,7 @@ from recompose.files import SCRATCH, write_json
 from recompose.plan import Recipe, closure
 from recompose.progress import FILE
 from recompose.records import BuildInfo
-from recompose.report.lineage import Lineage
+from recompose.tables.lineage import Lineage
 from recompose.workspace import Workspace
 from tests.configuration import MADE, write_params
 

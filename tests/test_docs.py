@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from recompose.cli import app
 from recompose.graph import Graph
 from recompose.papers.declaration import PAPERS, all_papers
-from recompose.report.kinds import artifact_files
+from recompose.tables.kinds import artifact_files
 from tests.configuration import write_params
 from tests.conftest import BIN, ROOT
 

@@ -108,7 +108,7 @@ def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:
         "recompose.phases",
         "recompose.graph",
         "recompose.metric_cache",
-        "recompose.report.tables",
+        "recompose.tables.table",
         "recompose.tracks",
         "recompose.tracks.track",
         "recompose.tracks.czsl",

@@ -257,7 +257,7 @@ def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
         ("recompose.tracks.czsl.metrics.czsl", set(), set()),
         ("recompose.progress", set(), set()),
         ("recompose.store", set(), set()),
-        ("recompose.report.tables", set(), set()),
+        ("recompose.tables.table", set(), set()),
     ],
 )
 def test_an_edit_of_code_makes_new_what_uses_it(

@@ -197,8 +197,8 @@ def artifacts(
 ) -> None:
     """Make the tables and figures of a paper, or one of them, from stored results; print its headline number."""
     from recompose.commands.summary import headline_line
-    from recompose.report.artifacts import make_artifacts
-    from recompose.report.results import StoredResults
+    from recompose.tables.artifacts import make_artifacts
+    from recompose.tables.stored_results import StoredResults
 
     end_at_once()
     work = _workspace()
@@ -676,7 +676,7 @@ def downstream(
     """List the cells, figures and claims that depend on a run, an evaluation, a data set or a backbone."""
     from recompose.commands.downstream import downstream as find_downstream
     from recompose.commands.downstream import show_downstream
-    from recompose.report.published import PublishedLineage
+    from recompose.tables.published import PublishedLineage
 
     work = _workspace()
     dependents = find_downstream(PublishedLineage.read(work.reports, work.declared), work.declared, run)

@@ -18,7 +18,7 @@ from recompose.phases import PHASES, needs_gpu
 from recompose.plan import Plan, Recipe, recipe_of
 from recompose.progress import read_progress
 from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, flat
-from recompose.report.lineage import SUFFIX, Lineage, read_made
+from recompose.tables.lineage import SUFFIX, Lineage, read_made
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 

@@ -24,9 +24,9 @@ from recompose.phases import PHASES, gpus_of, passes, threads_of
 from recompose.plan import Recipe, closure
 from recompose.progress import printable
 from recompose.recipe_files import FOLDER, write_recipes
-from recompose.report.due import artifact_recipes, is_due, is_page_due
-from recompose.report.kinds import artifact_files, is_figure
 from recompose.store import ERROR
+from recompose.tables.due import artifact_recipes, is_due, is_page_due
+from recompose.tables.kinds import artifact_files, is_figure
 from recompose.tracks import TRACKS
 from recompose.workspace import PROFILE, Workspace
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.report.findings import Audit
+from recompose.audit.findings import Audit
 from tests.audit.worlds import audited, copy_of
 from tests.conftest import Project
 

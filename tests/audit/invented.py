@@ -10,7 +10,7 @@ from typing import Any
 from recompose.fingerprint import fingerprint
 from recompose.plan import Recipe, closure
 from recompose.records import StableRecord
-from recompose.report.lineage import Lineage, lineage_path
+from recompose.tables.lineage import Lineage, lineage_path
 from recompose.tracks import TRACKS
 
 FILES = {

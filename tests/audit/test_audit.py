@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from recompose.audit.findings import Audit
 from recompose.plan import TrackPlan
-from recompose.report.findings import Audit
 from recompose.store import VERIFIED
+from recompose.tables import caveats
 from recompose.workspace import Workspace
 from tests.audit.worlds import (
     DATA_RENAMED,
@@ -131,9 +132,8 @@ def test_kept_measures_that_were_forged_are_not_believed(root: Path, clean: Audi
 
 def dirty(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a record and the reports as they would be had a source been edited that was never committed."""
-    from recompose.report import trust
 
-    monkeypatch.setattr(trust, "committed_since", lambda code: None)
+    monkeypatch.setattr(caveats, "_find_commit", lambda code: None)
     edit_json(folder / "record.json", lambda record: record["made"].update(dirty=True))
     remake_reports(root)
 
@@ -432,7 +432,7 @@ def test_other_code_of_measures_is_stale_whatever_it_gives(
 
 def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     """The code of metrics as if it had been edited, so that it gives other numbers."""
-    from recompose.report import trust
+    from recompose.audit import trust
     from recompose.tracks import TRACKS
 
     track = type(TRACKS["czsl"])

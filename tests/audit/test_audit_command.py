@@ -10,13 +10,13 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.audit.audit import audit_document
+from recompose.audit.findings import Audit, AuditReport, Finding
 from recompose.cli import app
 from recompose.commands.audit import show_findings
-from recompose.exhibits.cells import Cell
 from recompose.records import StableRecord
-from recompose.report.findings import Audit, AuditReport, Finding
-from recompose.report.lineage import MADE, Lineage, read_made, write_made
-from recompose.report.published import PublishedLineage
+from recompose.tables.cells import Cell
+from recompose.tables.lineage import MADE, Lineage, read_made, write_made
+from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of, replace_once
 from tests.conftest import Project
 

@@ -7,11 +7,11 @@ import pytest
 
 from recompose import workspace
 from recompose.audit.audit import audit
+from recompose.audit.findings import Audit
 from recompose.files import read_json
 from recompose.papers.declaration import Paper, Variant, View, load_paper
-from recompose.report.artifacts import make_artifacts
-from recompose.report.findings import Audit
-from recompose.report.results import StoredResults
+from recompose.tables.artifacts import make_artifacts
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 from tests.audit.worlds import Found, copy_of, evaluations_of, findings, replace_once
 from tests.conftest import Project

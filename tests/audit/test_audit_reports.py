@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from recompose.audit.findings import Audit
 from recompose.files import read_json
-from recompose.report.findings import Audit
-from recompose.report.kinds import artifact_files
+from recompose.tables.kinds import artifact_files
 from tests.audit.worlds import (
     MADE_FROM_EVALUATIONS,
     PAPERS_LOADED,

@@ -12,12 +12,13 @@ import pytest
 
 from recompose import fingerprint as fingerprints
 from recompose.audit.audit import audit_artifacts
+from recompose.audit.trust import STATES
 from recompose.commands.status import store_item
 from recompose.commands.trace import Artifact, TraceResult, trace
-from recompose.report import trust
-from recompose.report.published import PublishedLineage
-from recompose.report.trust import STATES, committed_since
 from recompose.site.document import Site
+from recompose.tables import caveats
+from recompose.tables.caveats import committed_since
+from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 from tests.audit.test_audit import again, dirty, other_measures, zeroed
 from tests.audit.worlds import (
@@ -93,7 +94,7 @@ def sources_dirty(root: Path, patch: Patch) -> None:
 
 
 def sources_committed_since(root: Path, patch: Patch) -> None:
-    patch.setattr(trust, "committed_since", lambda code: "abc1234")
+    patch.setattr(caveats, "_find_commit", lambda code: "abc1234")
     edit_json(evaluations_of(root)[0] / "record.json", lambda record: record["made"].update(dirty=True))
     remake_reports(root)
 
@@ -198,7 +199,7 @@ def test_what_was_committed_since_is_current_and_says_so(root: Path, monkeypatch
 
 def forget() -> None:
     """A process reads sources, and asks git of them, once."""
-    for kept in (fingerprints._read, fingerprints._is_inside, fingerprints._reached, trust._find_commit):
+    for kept in (fingerprints._read, fingerprints._is_inside, fingerprints._reached, caveats._find_commit):
         kept.cache_clear()
 
 
@@ -207,7 +208,7 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path
     source = tmp_path / "src/recompose/odd.py"
     source.parent.mkdir(parents=True)
     (tmp_path / "requirements.lock").touch()
-    for module in (fingerprints, trust):
+    for module in (fingerprints, caveats):
         monkeypatch.setattr(module, "ROOT", source.parent)
 
     def git(*arguments: str) -> None:
@@ -224,7 +225,7 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path
         assert committed_since(code) is None
         git("add", "--all")
         git("commit", "--quiet", "--message", "it")
-        trust._find_commit.cache_clear()
+        caveats._find_commit.cache_clear()
         commit = committed_since(code)
         assert commit
         other = written("x = 2\n")

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from recompose.audit.audit import audit, audit_artifacts
+from recompose.audit.findings import Audit
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import all_papers
-from recompose.report.artifacts import make_artifacts
-from recompose.report.findings import Audit
-from recompose.report.index import build_info_of, write_index
-from recompose.report.published import PublishedLineage
-from recompose.report.results import StoredResults
 from recompose.site.build import pages
 from recompose.site.document import Site
+from recompose.tables.artifacts import make_artifacts
+from recompose.tables.index import build_info_of, write_index
+from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 from tests.configuration import parameters
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from recompose import phases, store
+from recompose.audit.trust import TrustEvaluator
 from recompose.backbones.pulling import REMOTE, is_pretrained
 from recompose.errors import DamagedError, DataError
 from recompose.phases import PHASES, Phase
 from recompose.plan import Recipe, closure
-from recompose.report.lineage import write_made
-from recompose.report.published import PublishedLineage
-from recompose.report.trust import TrustEvaluator
+from recompose.tables.lineage import write_made
+from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 from tests.audit.invented import cell_of, lineage_of
 from tests.audit.worlds import edit_json

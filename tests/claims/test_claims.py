@@ -14,18 +14,18 @@ from scipy.stats import ttest_1samp
 
 from recompose.claims.cells import PARTS, summary, verdict_counts, verdicts
 from recompose.claims.differences import Side, difference, subtract
+from recompose.claims.estimates import Estimate
 from recompose.claims.outcome import generalisation
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import VERDICTS, Correction
-from recompose.exhibits.cells import Cell
-from recompose.exhibits.evidence import EVERY_SEED
-from recompose.exhibits.style import NumbersOnly, Sheet
-from recompose.inference.estimates import Estimate
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
-from recompose.report.figures.cells import figure_cells
-from recompose.report.figures.draw import draw
+from recompose.tables.cells import Cell
+from recompose.tables.evidence import EVERY_SEED
+from recompose.tables.figures.cells import figure_cells
+from recompose.tables.figures.draw import draw
+from recompose.tables.style import NumbersOnly, Sheet
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 

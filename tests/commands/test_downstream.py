@@ -14,8 +14,8 @@ from recompose.commands.downstream import Origin, downstream, show_downstream
 from recompose.errors import DownstreamError
 from recompose.papers.declaration import load_paper
 from recompose.plan import Recipe
-from recompose.report.lineage import Lineage
-from recompose.report.published import PublishedLineage
+from recompose.tables.lineage import Lineage
+from recompose.tables.published import PublishedLineage
 from tests.audit.invented import cell_of, record_of
 from tests.configuration import write_params
 from tests.errors import raises

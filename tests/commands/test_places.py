@@ -7,8 +7,8 @@ import pytest
 from recompose.commands.make import cell_text
 from recompose.commands.places import CellPlace, find_artifact, place_text
 from recompose.errors import TraceError
-from recompose.exhibits.cells import Cell
-from recompose.report.lineage import lineage_path
+from recompose.tables.cells import Cell
+from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
 from tests.audit.invented import cell_of, lineage_of
 from tests.configuration import write_params

@@ -14,9 +14,9 @@ from recompose.cli import app, main
 from recompose.commands.plan import PlanDifference, PlannedItem, WorkPlan, changed_cells, total, work_plan
 from recompose.costs import MEASURED, SIMILAR, CostEstimate, TimeLeft
 from recompose.errors import ParamsError
-from recompose.exhibits.cells import Cell
 from recompose.files import write_json
 from recompose.plan import Recipe
+from recompose.tables.cells import Cell
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.workspace import Workspace

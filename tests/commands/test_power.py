@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from recompose.claims.estimates import ALPHA
 from recompose.claims.price import Price, Question, decision_probability
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import SUPPORTED, UNDECIDED
@@ -30,9 +31,8 @@ from recompose.commands.power import (
 )
 from recompose.costs import CostEstimate, Costs
 from recompose.errors import PlanError
-from recompose.inference.estimates import ALPHA
-from recompose.report.results import StoredResults
 from recompose.store import Store
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import PROFILE, Workspace
 from tests.configuration import write_params
 from tests.errors import raises

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from recompose.audit.differences import Chain, changes
+from recompose.audit.trust import stale_reasons
 from recompose.commands import trace as command
 from recompose.commands.trace import Artifact, TraceResult, contents, find_printed, find_value, trace
 from recompose.errors import TraceError
-from recompose.exhibits.cells import Cell
-from recompose.report.differences import Chain, changes
-from recompose.report.lineage import lineage_path
-from recompose.report.trust import stale_reasons
+from recompose.tables.cells import Cell
+from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
 from tests.audit.invented import cell_of, lineage_of
 from tests.audit.worlds import edit_json

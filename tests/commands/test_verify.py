@@ -39,14 +39,14 @@ from recompose.commands.verify import (
 )
 from recompose.digest import sha256_file
 from recompose.errors import RecomposeError, TraceError
-from recompose.exhibits.cells import Cell
 from recompose.files import read_json, write_json
 from recompose.phases import PHASES, Phase
 from recompose.plan import Recipe, closure
-from recompose.report.artifacts import lineage_of
-from recompose.report.lineage import lineage_path, write_made
-from recompose.report.published import PublishedLineage
-from recompose.report.results import StoredResults
+from recompose.tables.artifacts import lineage_of
+from recompose.tables.cells import Cell
+from recompose.tables.lineage import lineage_path, write_made
+from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.audit.worlds import edit_json

@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import binomtest
 from typer.testing import CliRunner
 
+from recompose.claims.correction import holm
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
@@ -20,7 +21,6 @@ from recompose.harness.compare import compare
 from recompose.harness.comparison import ComparisonRequest, ComparisonRow
 from recompose.harness.comparison_files import write_comparison
 from recompose.harness.stored_evaluation import digests, read_evaluations
-from recompose.inference.correction import holm
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.aggregation import SUGARCREPE

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from recompose.papers.declaration import FOLDER, PAPERS, Claim, Flag, Paper, Variant, declared_variants, load_paper
-from recompose.report.kinds import is_figure
+from recompose.tables.kinds import is_figure
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import catalogue as czsl
 from recompose.tracks.czsl.params import Czsl

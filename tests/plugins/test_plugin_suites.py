@@ -24,8 +24,8 @@ from recompose.harness.evaluation import ALL, EvaluationRequest
 from recompose.harness.item_sheets import evaluated_sheet
 from recompose.plan import closure
 from recompose.plugins import FILE, GROUP
-from recompose.report.artifacts import make_artifacts
-from recompose.report.results import StoredResults
+from recompose.tables.artifacts import make_artifacts
+from recompose.tables.stored_results import StoredResults
 from recompose.tracks import use_plugins
 from recompose.tracks.vlc.suites.scores import FILE as FILE_OF_SCORES
 from recompose.tracks.vlc.suites.scores import read_scores

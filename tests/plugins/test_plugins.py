@@ -13,7 +13,7 @@ from recompose import fingerprint, phases
 from recompose.errors import PlanError, PluginError
 from recompose.plan import closure
 from recompose.plugins import FILE
-from recompose.report.results import StoredResults
+from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS, use_plugins
 from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.suites.metric_values import metrics

@@ -18,10 +18,10 @@ from recompose.harness import evaluate_model
 from recompose.harness.evaluation import EvaluationRequest
 from recompose.params.documents import merged
 from recompose.plan import closure
-from recompose.report.artifacts import make_artifacts
-from recompose.report.results import StoredResults
 from recompose.scaffolds.checking import open_points
 from recompose.scaffolds.writing import kinds, taken_names, tracks_of, write_scaffold
+from recompose.tables.artifacts import make_artifacts
+from recompose.tables.stored_results import StoredResults
 from recompose.tracks import use_plugins
 from recompose.workspace import Workspace
 from tests.configuration import write_params

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from recompose.exhibits.evidence import ClaimEvidence
 from recompose.papers.declaration import Claim, Margin
-from recompose.report.lineage import Lineage
 from recompose.site.claims import claim_dialog
+from recompose.tables.evidence import ClaimEvidence
+from recompose.tables.lineage import Lineage
 from tests.site.test_site import MEASURE, cell, lineage_of, record
 
 VALUES = {"csp": {"0": 10.04, "1": 12.0}, "clip": {"0": 9.0, "1": 13.5}}

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from recompose.report.means import OVER_ROWS
-from recompose.report.published import PublishedLineage
 from recompose.site.settings import differing_rows
+from recompose.tables.means import OVER_ROWS
+from recompose.tables.published import PublishedLineage
 from tests.site.test_site import cell, key_of, lineage_of, record
 
 RUN = "runs/a0000000000{}"

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from recompose.audit.findings import Audit, AuditReport, Finding
 from recompose.claims.cells import PARTS
 from recompose.claims.outcome import reading
 from recompose.claims.verdicts import VERDICTS
@@ -23,12 +24,11 @@ from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
 from recompose.params import Params
 from recompose.plan import Recipe
-from recompose.report.findings import Audit, AuditReport, Finding
-from recompose.report.lineage import Lineage
-from recompose.report.published import PublishedLineage
 from recompose.site import build
 from recompose.site.build import notes_html, page, pages
 from recompose.site.document import Site
+from recompose.tables.lineage import Lineage
+from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 from tests.configuration import params_text, parse_params
 

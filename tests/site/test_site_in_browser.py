@@ -14,9 +14,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
+from recompose.audit.trust import STATES
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
-from recompose.report.trust import STATES
 from recompose.site import build
 from recompose.workspace import Workspace
 from tests.audit.worlds import copy_of, remake_index

@@ -69,7 +69,7 @@ def test_comments_and_what_can_move_no_number_cost_nothing(finished: Project) ->
         assert "Nothing to be done" in after_edit(finished, name, edit), name
 
 
-@pytest.mark.parametrize("name", ["tracks/czsl/metrics/groups.py", "report/formats.py"])
+@pytest.mark.parametrize("name", ["tracks/czsl/metrics/groups.py", "tables/formats.py"])
 def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: Project, name: str) -> None:
     assert announced(after_edit(finished, f"src/recompose/{name}", appended)).keys() == REPORTS
 

@@ -9,7 +9,7 @@ import pytest
 
 from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
-from recompose.report.kinds import artifact_files
+from recompose.tables.kinds import artifact_files
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.conftest import Project, announced

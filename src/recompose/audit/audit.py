@@ -7,14 +7,14 @@ from recompose.audit.checks.artifacts import ArtifactCheck
 from recompose.audit.checks.index import check_index
 from recompose.audit.checks.lock import check_lock
 from recompose.audit.checks.stored import StoredCheck
+from recompose.audit.findings import Audit, AuditReport, Finding
+from recompose.audit.trust import TrustEvaluator, pulled_text
 from recompose.errors import ProgramError
 from recompose.files import Document
 from recompose.papers.declaration import Paper
 from recompose.programs import git
 from recompose.progress import say
-from recompose.report.findings import Audit, AuditReport, Finding
-from recompose.report.published import PublishedLineage
-from recompose.report.trust import TrustEvaluator, pulled_text
+from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
 REMEDY = "`snakemake --cores all` makes missing results; a release has the scores: `recompose audit --release FILE`"

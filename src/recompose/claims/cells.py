@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from recompose.claims.differences import Side
+from recompose.claims.estimates import rounded
 from recompose.claims.outcome import JudgedClaim, generalisation, outcome
 from recompose.claims.price import Price, price
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import VERDICTS, TestedComparison
-from recompose.exhibits.cells import Cell
-from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
-from recompose.exhibits.results import Results
-from recompose.inference.estimates import rounded
 from recompose.papers.declaration import Artifact, Paper
+from recompose.tables.cells import Cell
+from recompose.tables.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
+from recompose.tables.results import Results
 from recompose.tracks import TRACKS
 
 NOTE = """

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import mean, stdev
 
-from recompose.inference.estimates import Estimate, paired
+from recompose.claims.estimates import Estimate, paired
 
 NOT_RUN, ONE_SEED, NO_COMMON_SEEDS, CONSTANT = "not run", "one seed", "no common seeds", "no seeds to vary"
 

@@ -9,8 +9,8 @@ from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from recompose.claims.estimates import ALPHA, POWER
 from recompose.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
-from recompose.inference.estimates import ALPHA, POWER
 
 if TYPE_CHECKING:
     import numpy as np

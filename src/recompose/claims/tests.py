@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite, nan
 
+from recompose.claims.correction import holm
 from recompose.claims.differences import Difference, Side, difference, subtract
+from recompose.claims.estimates import ALPHA
 from recompose.claims.verdicts import (
     ClaimComparison,
     Correction,
@@ -12,11 +14,9 @@ from recompose.claims.verdicts import (
     comparisons_of,
     deciding_comparison,
 )
-from recompose.exhibits.results import Results
-from recompose.inference.correction import holm
-from recompose.inference.estimates import ALPHA
 from recompose.papers.declaration import Claim, Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
 from recompose.tracks import TRACKS
 
 Place = tuple[str, ClaimComparison]  # a benchmark, and a comparison on it

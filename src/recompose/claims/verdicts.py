@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from recompose.claims.differences import Difference, number_text
-from recompose.exhibits.metric import Metric
-from recompose.inference.estimates import ALPHA, Estimate
+from recompose.claims.estimates import ALPHA, Estimate
 from recompose.papers.declaration import Claim, Gain
+from recompose.tables.metric import Metric
 
 SUPPORTED, REVERSED, NEGLIGIBLE, UNDECIDED = VERDICTS = (
     "supported here",

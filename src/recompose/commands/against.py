@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.audit.differences import Chain, changes
 from recompose.console import new_table, pluralize, print_json, print_line
 from recompose.errors import DiffError, LineageError, ProgramError
 from recompose.files import Document
@@ -25,8 +26,7 @@ from recompose.papers.declaration import Paper
 from recompose.programs import git
 from recompose.progress import printable
 from recompose.records import BuildInfo, LenientModel, StableRecord
-from recompose.report.differences import Chain, changes
-from recompose.report.lineage import MADE, SUFFIX, Lineage, parse_made, read_made
+from recompose.tables.lineage import MADE, SUFFIX, Lineage, parse_made, read_made
 from recompose.workspace import Workspace
 
 # from the mildest to the gravest

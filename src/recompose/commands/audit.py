@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.audit.audit import audit, audit_document, reach
+from recompose.audit.findings import Audit, Finding
+from recompose.audit.trust import CURRENT, STATES, UNCHECKED, absence
 from recompose.commands.release import open_release
 from recompose.console import pluralize, print_json, print_line, state_colour
 from recompose.papers.declaration import Paper
 from recompose.progress import printable, say
-from recompose.report.findings import Audit, Finding
-from recompose.report.published import PublishedLineage
-from recompose.report.trust import CURRENT, STATES, UNCHECKED, absence
+from recompose.tables.published import PublishedLineage
 from recompose.workspace import PROFILE, Workspace
 
 GROUPS = 4  # kinds of findings that are shown on one screen

@@ -11,7 +11,7 @@ from recompose.errors import ChangedError, DamagedError, PlanError
 from recompose.files import Document
 from recompose.params.mistakes import nearest
 from recompose.records import RECORD, Description, Record
-from recompose.report.differing import ABSENT, differing, settings_of, value_text
+from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.workspace import Workspace
 
 Settings = Mapping[str, object]

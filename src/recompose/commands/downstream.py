@@ -10,8 +10,8 @@ from recompose.console import escape_markup, first
 from recompose.errors import DownstreamError
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
-from recompose.report.kinds import kind_of
-from recompose.report.published import PublishedLineage
+from recompose.tables.kinds import kind_of
+from recompose.tables.published import PublishedLineage
 
 NAMED = 8  # candidates that an error names
 

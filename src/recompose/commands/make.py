@@ -2,12 +2,12 @@
 
 from recompose import phases
 from recompose.commands.places import CellPlace, one_of, within
-from recompose.exhibits.cells import Cell
 from recompose.plan import closure
 from recompose.progress import be_quiet, printable
-from recompose.report.cells import cell_recipes, measured_cells
-from recompose.report.published import PublishedLineage
-from recompose.report.results import StoredResults
+from recompose.tables.cells import Cell
+from recompose.tables.measured_cells import cell_recipes, measured_cells
+from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
 

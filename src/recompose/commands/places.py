@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from recompose.errors import TraceError
 from recompose.papers.comparison import FOLDER
 from recompose.papers.declaration import Paper
-from recompose.report.lineage import SUFFIX, lineage_path
+from recompose.tables.lineage import SUFFIX, lineage_path
 from recompose.workspace import Workspace
 
 SHOWN = 12  # names that an error lists

@@ -13,14 +13,14 @@ from rich.text import Text
 from recompose.commands.status import needed_by
 from recompose.console import clock_duration, first, gibibytes, line, new_table, pluralize, print_json, rough_duration
 from recompose.costs import BASES, MEASURED, SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
-from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.phases import PHASES, TRAINED, gpus_of, threads_of
 from recompose.plan import Plan, Recipe
 from recompose.progress import printable
-from recompose.report.due import artifact_recipes, is_due
-from recompose.report.kinds import kind_of
-from recompose.report.published import PublishedLineage
+from recompose.tables.cells import Cell
+from recompose.tables.due import artifact_recipes, is_due
+from recompose.tables.kinds import kind_of
+from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
 WORDS = {MEASURED: "measured", SIMILAR: "similar jobs"}  # about the basis of estimates

@@ -19,8 +19,8 @@ from recompose.errors import PlanError
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.plan import Recipe, closure
-from recompose.report.published import PublishedLineage
-from recompose.report.results import StoredResults
+from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
 MEASURED, SIMILAR, PILOT, GIVEN, UNKNOWN = "measured", "similar", "pilot", "given", "unknown"  # sources of a spread

@@ -25,7 +25,7 @@ from recompose.files import read_json, write_atomically, write_json, write_text
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
 from recompose.records import LenientModel
-from recompose.report.published import PublishedLineage
+from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
 RELEASE, CHECKSUMS, ENDING = "release.json", "SHA256SUMS", ".tar.gz"

@@ -7,11 +7,11 @@ from rich.console import Console
 
 from recompose.audit.audit import audit_artifacts
 from recompose.commands.summary import show_summary
-from recompose.report.index import build_info_of, write_index
-from recompose.report.published import PublishedLineage
-from recompose.report.results import StoredResults
 from recompose.site.build import pages
 from recompose.site.document import Site
+from recompose.tables.index import build_info_of, write_index
+from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
 

@@ -21,8 +21,8 @@ from recompose.phases import TRAINED
 from recompose.plan import Plan, Recipe, closure
 from recompose.progress import Progress, printable, read_progress
 from recompose.records import LOG
-from recompose.report.due import artifact_recipes, is_due
 from recompose.store import ERROR
+from recompose.tables.due import artifact_recipes, is_due
 from recompose.workspace import Workspace
 
 STYLES = {  # by state

@@ -7,11 +7,13 @@ from recompose.audit.audit import Audit, audit_artifacts
 from recompose.console import exact_duration, pluralize
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
-from recompose.report.expectations import expectations
-from recompose.report.lineage import Lineage, lineage_path, read_made
-from recompose.report.published import PublishedLineage, headline_cell
-from recompose.report.results import StoredResults
+from recompose.tables.expectations import Expectation
+from recompose.tables.lineage import Lineage, lineage_path, read_made
+from recompose.tables.published import PublishedLineage, headline_cell
+from recompose.tables.results import Results
+from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
+from recompose.tracks.track import function
 from recompose.workspace import Workspace
 
 
@@ -33,6 +35,12 @@ def show_summary(console: Console, work: Workspace, published: PublishedLineage,
     ]
     for line in lines:
         console.print(Text(printable(line)), soft_wrap=True)
+
+
+def expectations(results: Results) -> list[Expectation]:
+    """Return the expectations of every track of the profile that has the numbers for them."""
+    places = [TRACKS[name].expectations for name in results.plan.tracks]
+    return [expectation for place in places if place for expectation in function(place)(results)]
 
 
 def headline_line(work: Workspace, paper: Paper) -> str:

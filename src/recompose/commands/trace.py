@@ -16,12 +16,11 @@ from rich.tree import Tree
 
 from recompose.audit.checks.artifacts import ArtifactCheck
 from recompose.audit.checks.stored import StoredCheck
+from recompose.audit.trust import CURRENT, UNCHECKED, Trust, TrustEvaluator, absence
 from recompose.commands.places import find_artifact, nearest_name, paper_of, place_text
 from recompose.console import escape_markup, first, line, pluralize, print_json, print_line, state_colour
 from recompose.digest import short
 from recompose.errors import LineageError, RecomposeError, TraceError
-from recompose.exhibits.cells import Cell
-from recompose.exhibits.evidence import ClaimEvidence, ComparisonEvidence
 from recompose.files import Document
 from recompose.fingerprint import path_of
 from recompose.metric_cache import MetricCache
@@ -29,10 +28,11 @@ from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.documents import plain
 from recompose.plan import recipe_of
 from recompose.records import BuildInfo, StableRecord, code_text, flat
-from recompose.report.lineage import SUFFIX, Lineage, lineage_path, read_made, read_values
-from recompose.report.published import PublishedLineage
-from recompose.report.tables import reported_cells
-from recompose.report.trust import CURRENT, UNCHECKED, Trust, TrustEvaluator, absence
+from recompose.tables.cells import Cell
+from recompose.tables.evidence import ClaimEvidence, ComparisonEvidence
+from recompose.tables.lineage import SUFFIX, Lineage, lineage_path, read_made, read_values
+from recompose.tables.published import PublishedLineage
+from recompose.tables.table import reported_cells
 from recompose.workspace import Workspace
 
 MISSING_CELL = "missing-cell"  # the code of an error

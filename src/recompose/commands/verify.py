@@ -31,14 +31,14 @@ from recompose.console import pluralize, print_json, print_line
 from recompose.costs import processes
 from recompose.data.lock import LOCK
 from recompose.errors import DamagedError, PlanError, ProgramError, RecomposeError, TraceError
-from recompose.exhibits.cells import DIFFERENCE, Cell
 from recompose.interrupts import end_children
 from recompose.metric_cache import COST, MetricCache
 from recompose.plan import Recipe, closure
 from recompose.programs import git
 from recompose.progress import be_quiet, say
 from recompose.records import VOLATILE, BuildInfo, StableRecord
-from recompose.report.published import PublishedLineage
+from recompose.tables.cells import DIFFERENCE, Cell
+from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 from recompose.workspace import SeparateWorkspace, Workspace
 

@@ -7,6 +7,8 @@ suite without a number of its own, such as ELEVATER, counts with each of its sub
 from collections.abc import Sequence
 from itertools import chain
 
+from recompose.claims.correction import holm
+from recompose.claims.estimates import ALPHA
 from recompose.errors import DataError
 from recompose.harness.comparison import (
     ComparisonRequest,
@@ -17,8 +19,6 @@ from recompose.harness.comparison import (
 )
 from recompose.harness.paired_numbers import PairedNumber, paired_numbers
 from recompose.harness.stored_evaluation import MAX_NAMES, StoredEvaluation, read_evaluations, shared_suites
-from recompose.inference.correction import holm
-from recompose.inference.estimates import ALPHA
 from recompose.tracks.vlc.data.suite import Pool, Suite
 from recompose.tracks.vlc.suites.metric_values import PREFIX, headline
 from recompose.tracks.vlc.suites.scores import WAYS, has_scores

@@ -9,14 +9,14 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recompose.claims.estimates import rounded
 from recompose.errors import DataError
 from recompose.files import Document, read_json, write_json, write_text
 from recompose.harness.comparison import ComparisonRow, ComparisonSummary
-from recompose.inference.estimates import rounded
 from recompose.locks import sole_writer
 from recompose.palette import RIGHT, VERDICTS, WRONG
 from recompose.progress import printable
-from recompose.report.formats import escape_markdown
+from recompose.tables.formats import escape_markdown
 
 if TYPE_CHECKING:
     from matplotlib import pyplot as plt
@@ -125,7 +125,7 @@ def _draw(comparison: ComparisonSummary, stem: Path) -> None:
     import pandas as pd
     from matplotlib import pyplot as plt
 
-    from recompose.exhibits.style import Sheet, styled
+    from recompose.tables.style import Sheet, styled
 
     baseline, *others = comparison.names
     panels = [[row for row in comparison.rows if row.other == other and row.level != "part"] for other in others]

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 from scipy.stats import binom, binomtest
 
+from recompose.claims.estimates import ALPHA, LEVEL, POWER
 from recompose.errors import ArgumentError
-from recompose.inference.estimates import ALPHA, LEVEL, POWER
 
 BLOCK = 1 << 22  # numbers in memory at a time
 Statistic = Callable[[np.ndarray], float]

@@ -13,10 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from PIL import Image
 
-from recompose.report.index import PAGE
 from recompose.site.document import Site
 from recompose.site.forest import forest_lines
 from recompose.site.scope import png_address
+from recompose.tables.index import PAGE
 
 FOLDER = Path(__file__).parent
 SCRIPTS = ("script.js", "claim.js", "graph.js", "search.js")  # in the order in which they are joined

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from recompose.claims.differences import number_text
 from recompose.claims.outcome import reading
 from recompose.claims.verdicts import probability_text
-from recompose.exhibits.cells import Cell
-from recompose.exhibits.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.files import Document
 from recompose.papers.declaration import Claim
-from recompose.report.lineage import Lineage
+from recompose.tables.cells import Cell
+from recompose.tables.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
+from recompose.tables.lineage import Lineage
 from recompose.tracks import TRACKS
 
 

@@ -4,26 +4,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from recompose.audit.findings import Audit
+from recompose.audit.trust import STATES, UNCHECKED
 from recompose.claims.cells import PARTS, note, verdict_counts
 from recompose.claims.differences import number_text
 from recompose.claims.outcome import JudgedClaim, generalisation, outcome, reading, scope_text
 from recompose.digest import short
 from recompose.errors import ParamsError
-from recompose.exhibits.cells import Cell
 from recompose.files import Document, read_text
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Artifact, Paper, View
 from recompose.params import Params
 from recompose.records import StableRecord, code_text, flat
-from recompose.report.findings import Audit
-from recompose.report.formats import ranks
-from recompose.report.kinds import is_figure, kind_of
-from recompose.report.lineage import MADE
-from recompose.report.published import PublishedLineage, headline_cell
-from recompose.report.tables import ABOUT, reported_cells
-from recompose.report.trust import STATES, UNCHECKED
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import Scope
 from recompose.site.settings import differing_rows
+from recompose.tables.cells import Cell
+from recompose.tables.formats import ranks
+from recompose.tables.kinds import is_figure, kind_of
+from recompose.tables.lineage import MADE
+from recompose.tables.published import PublishedLineage, headline_cell
+from recompose.tables.table import ABOUT, reported_cells
 from recompose.tracks import TRACKS
 
 SPREAD = " ± "

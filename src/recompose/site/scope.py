@@ -10,7 +10,7 @@ from PIL import Image
 
 from recompose.plan import Recipe, recipe_of
 from recompose.records import StableRecord
-from recompose.report.published import PublishedLineage
+from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 from recompose.tracks.track import function
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from recompose.exhibits.cells import Cell
 from recompose.files import Document
 from recompose.plan import Recipe, recipe_of
-from recompose.report.differing import ABSENT, differing, settings_of, value_text
-from recompose.report.means import OVER_ROWS
-from recompose.report.published import PublishedLineage
+from recompose.tables.cells import Cell
+from recompose.tables.differing import ABSENT, differing, settings_of, value_text
+from recompose.tables.means import OVER_ROWS
+from recompose.tables.published import PublishedLineage
 
 
 def differing_rows(published: PublishedLineage, cells: Iterable[Cell]) -> list[Document]:

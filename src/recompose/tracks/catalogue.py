@@ -8,9 +8,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from recompose.exhibits.metric import Metric
 from recompose.params.method import MethodSettings
 from recompose.params.sections import Section
+from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 
 

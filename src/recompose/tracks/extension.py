@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import Field, create_model
 
 from recompose.errors import PluginError
-from recompose.exhibits.metric import Metric
 from recompose.fingerprint import fingerprint, use_packages
 from recompose.papers.declaration import use_papers
 from recompose.params.method import MethodSettings
@@ -18,6 +17,7 @@ from recompose.params.schema import TrackForm
 from recompose.params.sections import Name, Section
 from recompose.params.track import TrackSection, methods_section
 from recompose.plugins import DataEntry, Plugin
+from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric
 from recompose.tracks.track import Track
 

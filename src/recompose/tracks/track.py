@@ -8,12 +8,12 @@ from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsFloat
 
 from recompose.errors import PlanError, PluginError
-from recompose.exhibits.metric import Metric
 from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
 from recompose.params.sections import Section
 from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from recompose.exhibits.metric import Metric
 from recompose.files import write_json, write_text
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.params.documents import merged
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.metric import Metric
 from recompose.tracks.toy.params import FORM
 from recompose.tracks.track import Track
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from recompose.exhibits.cells import Cell, data_cell
-from recompose.exhibits.results import Results
-from recompose.exhibits.rows import series_of
-from recompose.exhibits.style import Sheet, panels
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
+from recompose.tables.cells import Cell, data_cell
+from recompose.tables.results import Results
+from recompose.tables.rows import series_of
+from recompose.tables.style import Sheet, panels
 from recompose.tracks.toy.numbers import read
 
 

@@ -11,18 +11,18 @@ from typing import Any, TypeVar
 from recompose.audit.checks import INSPECT, REMAKE
 from recompose.audit.checks.recorded import Recorded
 from recompose.audit.checks.stored import StoredCheck
+from recompose.audit.findings import AuditReport, Finding, Key
+from recompose.audit.trust import UNCHECKED, TrustEvaluator, metric_code_changes, worst
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
-from recompose.exhibits.cells import Cell, Table
 from recompose.metric_cache import COST
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import recipe_of
-from recompose.report.findings import AuditReport, Finding, Key
-from recompose.report.formats import to_csv, to_latex, to_markdown
-from recompose.report.kinds import artifact_files, is_figure
-from recompose.report.lineage import Lineage
-from recompose.report.tables import build_table, quoted_cells, reported_cells
-from recompose.report.trust import UNCHECKED, TrustEvaluator, metric_code_changes, worst
+from recompose.tables.cells import Cell, Table
+from recompose.tables.formats import to_csv, to_latex, to_markdown
+from recompose.tables.kinds import artifact_files, is_figure
+from recompose.tables.lineage import Lineage
+from recompose.tables.table import build_table, quoted_cells, reported_cells
 from recompose.tracks import TRACKS
 
 SCORES_ABSENT = "some results behind it are missing or not valid"
@@ -353,8 +353,8 @@ class ArtifactCheck:
 
     def _current_figure_numbers(self) -> str:
         """Return the numbers of a figure as the current code draws them."""
-        from recompose.exhibits.style import NumbersOnly
-        from recompose.report.figures.draw import draw
+        from recompose.tables.figures.draw import draw
+        from recompose.tables.style import NumbersOnly
 
         sheet = NumbersOnly(self._paths[2].with_suffix(""), "", [])
         draw(self._recorded, self.paper, self.name, sheet)

@@ -2,15 +2,15 @@
 
 from recompose.audit.checks import INSPECT, REMAKE
 from recompose.audit.checks.recorded import Audited
+from recompose.audit.findings import Audit, AuditReport, Finding
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, LineageError
 from recompose.papers.declaration import Paper
-from recompose.report.findings import Audit, AuditReport, Finding
-from recompose.report.index import index_texts
-from recompose.report.lineage import INDEX, MADE, ReportIndex
-from recompose.report.published import PublishedLineage
 from recompose.site.build import pages
 from recompose.site.document import Site
+from recompose.tables.index import index_texts
+from recompose.tables.lineage import INDEX, MADE, ReportIndex
+from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
 

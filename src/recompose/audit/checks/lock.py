@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
+from recompose.audit.findings import AuditReport, Finding
 from recompose.errors import ProgramError
 from recompose.params.documents import read_document
 from recompose.programs import dvc
-from recompose.report.findings import AuditReport, Finding
 
 LOCK = "dvc.lock"
 STAGES = ("reports",)

@@ -5,9 +5,9 @@ from functools import cached_property
 
 from recompose.plan import Recipe, recipe_of
 from recompose.records import BuildInfo
-from recompose.report.lineage import Lineage
-from recompose.report.published import PublishedLineage
-from recompose.report.results import StoredResults
+from recompose.tables.lineage import Lineage
+from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
 Numbers = Mapping[str, Mapping[str, float]]  # of each valid evaluation; all others count as missing

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from recompose.audit.checks import REMAKE
+from recompose.audit.findings import AuditReport, Finding
+from recompose.audit.trust import UNCHECKED, TrustEvaluator
 from recompose.data.content import CONTENT, changed_files, raw_files
 from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, recipe_of
 from recompose.records import remedy as store_remedy
-from recompose.report.findings import AuditReport, Finding
-from recompose.report.trust import UNCHECKED, TrustEvaluator
 from recompose.tracks import TRACKS
 
 NAMED = 5  # changed files of a data set that are named

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from recompose.exhibits.metric import Metric
 from recompose.files import read_json
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, PublishedPairs
 from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice

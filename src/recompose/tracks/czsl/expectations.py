@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from recompose.exhibits.expectations import Expectation, is_above
-from recompose.exhibits.results import Results
+from recompose.tables.expectations import Expectation, is_above
+from recompose.tables.results import Results
 
 UNTRAINED = ("chance", "clip")
 

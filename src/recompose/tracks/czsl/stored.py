@@ -3,8 +3,8 @@
 import numpy as np
 from safetensors.numpy import load_file
 
-from recompose.exhibits.results import Results
 from recompose.plan import Recipe
+from recompose.tables.results import Results
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metrics.curves import dense_curve
 from recompose.tracks.czsl.metrics.worlds import FILE, PairScores

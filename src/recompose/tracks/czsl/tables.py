@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from recompose.exhibits.cells import Cell, data_cell, mean_cell
-from recompose.exhibits.results import Results
-from recompose.exhibits.seeds import shared_replicates
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.cells import Cell, data_cell, mean_cell
+from recompose.tables.results import Results
+from recompose.tables.seeds import shared_replicates
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups

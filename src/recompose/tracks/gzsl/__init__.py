@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from recompose.exhibits.metric import Metric
 from recompose.files import read_json
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, PublishedClasses
 from recompose.tracks.gzsl.params import FORM, Gzsl, GzslChoice

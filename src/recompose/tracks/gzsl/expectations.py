@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from recompose.exhibits.expectations import Expectation, mean_of
-from recompose.exhibits.results import Results
+from recompose.tables.expectations import Expectation, mean_of
+from recompose.tables.results import Results
 
 
 def expectations(results: Results) -> Iterator[Expectation]:

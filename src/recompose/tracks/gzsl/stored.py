@@ -3,8 +3,8 @@
 import numpy as np
 from safetensors.numpy import load_file
 
-from recompose.exhibits.results import Results
 from recompose.plan import Recipe
+from recompose.tables.results import Results
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.scores import CALIBRATION, EMBEDDINGS, FILE, UNCERTAINTY, ClassScores
 

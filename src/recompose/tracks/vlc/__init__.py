@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 from recompose.errors import PlanError
-from recompose.exhibits.metric import Metric
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params, Section
 from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, published_sizes
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Track

@@ -13,11 +13,11 @@ from matplotlib import pyplot as plt
 from PIL import Image
 
 from recompose.errors import DataError
-from recompose.exhibits.style import Sheet, styled
+from recompose.tables.style import Sheet, styled
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.figures import galleries, maps
 from tests.errors import raises
-from tests.exhibits.drawings import HOSTILE, texts
+from tests.tables.drawings import HOSTILE, texts
 
 pytestmark = pytest.mark.usefixtures("closed")
 Pair = tuple[str, str]

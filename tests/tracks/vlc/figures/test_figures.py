@@ -19,16 +19,16 @@ from PIL import Image
 from safetensors.numpy import save_file
 
 from recompose.data.pictures import Picture
-from recompose.exhibits.style import NumbersOnly, Sheet, styled
 from recompose.palette import WRONG
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Recipe
+from recompose.tables.style import NumbersOnly, Sheet, styled
 from recompose.tracks.vlc.data.captions import Captions
 from recompose.tracks.vlc.data.suite import Pool, Suite
 from recompose.tracks.vlc.figures import negatives, page, retrieval, trajectories
 from recompose.tracks.vlc.figures.holistic import draw_holistic
 from recompose.tracks.vlc.figures.page import Word, mark_differences, plain_words, wrap_words
-from tests.report.fakes import Fake, by_seed
+from tests.tables.fakes import Fake, by_seed
 from tests.tracks.vlc.figures.stored import StoredPictures
 
 pytestmark = pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from recompose.papers.declaration import load_paper
 from recompose.tracks.vlc.tables.categories import MEASURED, categories
-from tests.report.fakes import Fake
+from tests.tables.fakes import Fake
 
 
 def test_each_method_of_the_printed_table_is_said_to_be_measured_or_cited() -> None:

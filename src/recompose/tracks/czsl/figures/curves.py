@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from recompose.exhibits import tradeoff
-from recompose.exhibits.results import Results
-from recompose.exhibits.style import Sheet
-from recompose.exhibits.tradeoff import Tradeoff
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables import tradeoff
+from recompose.tables.results import Results
+from recompose.tables.style import Sheet
+from recompose.tables.tradeoff import Tradeoff
 from recompose.tracks.czsl.stored import read_curve
 
 

@@ -9,12 +9,12 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from recompose.data.pictures import open_rgb
-from recompose.exhibits.results import Results
-from recompose.exhibits.rows import first_evaluations
-from recompose.exhibits.style import COLUMN_WIDTH, Sheet
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tables.rows import first_evaluations
+from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.stored import read_embeddings, read_pairs, read_scores
 

@@ -8,12 +8,12 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 from recompose.backbones.arrays import ShardedArray
-from recompose.exhibits.plane import flatten, point_styles
-from recompose.exhibits.results import Results
-from recompose.exhibits.rows import first_evaluations
-from recompose.exhibits.style import COLUMN_WIDTH, Sheet
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.plane import flatten, point_styles
+from recompose.tables.results import Results
+from recompose.tables.rows import first_evaluations
+from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.czsl.stored import read_embeddings, read_pairs
 

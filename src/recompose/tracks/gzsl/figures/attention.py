@@ -9,11 +9,11 @@ from matplotlib import pyplot as plt
 from PIL import ImageOps
 
 from recompose.data.pictures import open_rgb
-from recompose.exhibits.results import Results
-from recompose.exhibits.rows import first_evaluations
-from recompose.exhibits.style import Sheet
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tables.rows import first_evaluations
+from recompose.tables.style import Sheet
 from recompose.tracks.gzsl.stored import read_classes, read_embeddings, read_scores
 
 CELL = 1.25  # inches

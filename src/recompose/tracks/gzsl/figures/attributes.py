@@ -5,9 +5,9 @@ import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
 
-from recompose.exhibits.results import Results
-from recompose.exhibits.style import COLUMN_WIDTH, Sheet
 from recompose.papers.declaration import Paper
+from recompose.tables.results import Results
+from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.gzsl.stored import read_classes
 
 SHOWN = 40  # attributes, the strongest over all classes

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from recompose.exhibits.plane import flatten, point_styles
-from recompose.exhibits.results import Results
-from recompose.exhibits.rows import first_evaluations
-from recompose.exhibits.style import COLUMN_WIDTH, Sheet
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.plane import flatten, point_styles
+from recompose.tables.results import Results
+from recompose.tables.rows import first_evaluations
+from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.stored import read_classes, read_embeddings
 

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from recompose.exhibits.results import Results
-from recompose.exhibits.rows import series_of
-from recompose.exhibits.style import Sheet, panels
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tables.rows import series_of
+from recompose.tables.style import Sheet, panels
 from recompose.tracks.gzsl.stored import read_uncertainty
 
 EPOCHS = 5  # shown, from the first to the last

@@ -11,11 +11,11 @@ import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
 
-from recompose.exhibits.results import Results
-from recompose.exhibits.style import Sheet
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tables.style import Sheet
 from recompose.tracks.vlc.attribution.attribution_store import FILE, Attributed, read
 from recompose.tracks.vlc.figures.retrieval import evaluations_of_one_seed
 

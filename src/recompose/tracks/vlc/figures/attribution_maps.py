@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from recompose.exhibits.results import Results
-from recompose.exhibits.style import Sheet
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tables.style import Sheet
 from recompose.tracks.vlc.attribution.attribution_store import Attributed
 from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Choices, Suite

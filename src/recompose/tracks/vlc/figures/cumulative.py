@@ -8,11 +8,11 @@ import seaborn as sns
 from matplotlib import pyplot as plt
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
-from recompose.exhibits.results import Results
-from recompose.exhibits.style import Sheet, panels
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tables.style import Sheet, panels
 from recompose.tracks.vlc.attribution.attribution_store import Attributed, cumulative_accuracy, ratios
 from recompose.tracks.vlc.attribution.cae_metrics import RELATIONS, right_relations
 from recompose.tracks.vlc.data.suite import Choices

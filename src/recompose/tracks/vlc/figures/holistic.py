@@ -4,12 +4,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
 
-from recompose.exhibits.metric import Metric
-from recompose.exhibits.results import Results
-from recompose.exhibits.rows import series_of
-from recompose.exhibits.style import Sheet
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
+from recompose.tables.metric import Metric
+from recompose.tables.results import Results
+from recompose.tables.rows import series_of
+from recompose.tables.style import Sheet
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc.catalogue import UNTRAINED
 

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from recompose.data.pictures import Picture
-from recompose.exhibits.results import Results
-from recompose.exhibits.style import Sheet
 from recompose.palette import WRONG
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tables.style import Sheet
 from recompose.tracks.vlc.data.captions import Captions, read_docs
 from recompose.tracks.vlc.figures.page import (
     LINE,

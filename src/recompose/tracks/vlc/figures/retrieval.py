@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from safetensors.numpy import load_file
 
-from recompose.exhibits.results import Results
-from recompose.exhibits.rows import series_of
-from recompose.exhibits.style import Sheet
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tables.rows import series_of
+from recompose.tables.style import Sheet
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Pool, Suite
 from recompose.tracks.vlc.figures.page import LINE, WIDTH, Page, Word, letters_in, square_pixels, wrap_text

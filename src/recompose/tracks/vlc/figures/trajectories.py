@@ -6,12 +6,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
 
-from recompose.exhibits.results import Results
-from recompose.exhibits.rows import series_of
-from recompose.exhibits.style import COLUMN_WIDTH, Sheet
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tables.rows import series_of
+from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks import TRACKS
 
 AT = " at "  # a row "NegCLIP at 0.4" is a point of "NegCLIP"

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from recompose.exhibits.cells import Cell
-from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
+from recompose.tables.cells import Cell
+from recompose.tables.results import Results
 from recompose.tracks.vlc.suites.aggregation import COMP
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SUBTASKS, SubTask
 

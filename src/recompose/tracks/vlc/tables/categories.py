@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from recompose.exhibits.cells import Cell
-from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
+from recompose.tables.cells import Cell
+from recompose.tables.results import Results
 
 CITED = "cited, not measured"
 MEASURED = {  # a row of CLIP-CAE's Table 13 -> the method measured here

@@ -1,0 +1,323 @@
+"""Trust: the state of a number in one word, with the reasons; the same for the page, trace and audit.
+
+A number is judged by the files of its artifact, by everything that it was made from, as that is on disk, and by the
+current parameters and code.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from recompose.audit.differences import Chain, changed_modules, changes, closest_recipe
+from recompose.digest import sha256_file
+from recompose.errors import DamagedError, ProgramError
+from recompose.fingerprint import fingerprint
+from recompose.plan import Plan, recipe_of
+from recompose.programs import git
+from recompose.records import RECORD, BuildInfo, Record
+from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
+from recompose.tables.cells import Cell
+from recompose.tables.lineage import MADE, Lineage, parse_made
+from recompose.tables.measured_cells import planned_recipes
+from recompose.tables.published import PublishedLineage
+from recompose.tracks import TRACKS
+from recompose.workspace import Workspace
+
+STATES = (
+    "tampered",  # a file differs from what was written, or a number from the result of its runs
+    "incomplete",  # planned evaluations are missing
+    "mixed",  # its runs have different code, or come from different kinds of machines
+    "uncommitted",  # its runs come from sources that no commit holds
+    "stale",  # the current parameters, code or inputs would give another number
+    "unchecked",  # what it rests on is not on this disk, or is unreliable itself
+    "current",
+)
+UNCHECKED, CURRENT = STATES[-2:]
+NOT_HERE = "is not on this disk"
+
+
+def pulled_text(key: str, origin: str) -> str:
+    """Return the note on a folder that was pulled."""
+    return f"{key} was pulled from {origin}, not made"
+
+
+def worst(states: Iterable[str]) -> str:
+    """Return the worst of some states; current if there are none."""
+    return min(states, key=STATES.index, default=CURRENT)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The trust in a number: its state, the reasons, and a note."""
+
+    state: str
+    why: tuple[str, ...] = ()
+    note: str = ""  # such as the commit that holds its code by now
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A fault of a stored folder: the state that it causes, its place, and a description."""
+
+    state: str
+    place: str
+    fault: str
+    remedy: str = ""  # where it is not that of any such fault
+
+    @property
+    def why(self) -> str:
+        """The place and the fault as a sentence."""
+        return f"{self.place} {self.fault}"
+
+
+def absence(key: str) -> str:
+    """Return the reason why a number is unchecked if a stored folder behind it is not on this disk."""
+    return Reason(UNCHECKED, f"results/{key}", NOT_HERE).why
+
+
+@dataclass(frozen=True)
+class CellProvenance:
+    """Everything that a cell rests on, with its faults."""
+
+    keys: frozenset[str]
+    reasons: tuple[tuple[str, str], ...]  # state and reason of each fault
+    commit: str | None  # that holds by now the code of a folder that was uncommitted when it was made
+    pulled: tuple[tuple[str, str], ...] = ()  # key and origin of what was pulled, not made
+
+
+@dataclass
+class TrustEvaluator:
+    """A judge of the numbers of published artifacts.
+
+    With ``reading``, every byte is read; without it, files that nobody touched since they were read count as right.
+    """
+
+    work: Workspace
+    published: PublishedLineage
+    reading: bool = False
+
+    def __post_init__(self) -> None:
+        self._provenance: dict[tuple[str, tuple[str, ...]], CellProvenance] = {}  # many cells share theirs
+        self._stale: dict[tuple[Any, ...], list[str]] = {}  # by everything that the reasons follow from
+        self._changed_files: dict[str, list[str]] = {}
+        self._caveats: dict[str, list[Caveat]] = {}
+
+    def trust(self, artifact: str, cell: Cell) -> Trust:
+        """Return the trust in a cell of an artifact, ``<paper>/<name>``."""
+        reasons = list(self._reasons(artifact, cell))
+        state = worst(state for state, _ in reasons)
+        why = dict.fromkeys(why for reason_state, why in reasons if reason_state == state)
+        provenance = self._cell_provenance(artifact, tuple(cell.made_from))
+        notes = [f"committed since, in {provenance.commit}"] if provenance.commit else []
+        notes += [pulled_text(key, origin) for key, origin in provenance.pulled]
+        return Trust(state, tuple(why), "; ".join(notes))
+
+    def _reasons(self, artifact: str, cell: Cell) -> Iterator[tuple[str, str]]:
+        """Yield state and reason of everything that speaks against a cell."""
+        yield from (("tampered", why) for why in self.changed_files(artifact))
+        yield from (("incomplete", f"missing: {key}") for key in cell.missing)
+        provenance = self._cell_provenance(artifact, tuple(cell.made_from))
+        yield from provenance.reasons
+        for caveat in self.caveats(artifact):
+            if provenance.keys & {*caveat.keys} and caveat.state != "incomplete":
+                yield caveat.state, caveat.why
+        yield from (("stale", why) for why in self.stale_reasons(artifact, cell))
+
+    def _cell_provenance(self, artifact: str, made_from: tuple[str, ...]) -> CellProvenance:
+        """Return everything behind the cells of an artifact that were made from these."""
+        if (artifact, made_from) not in self._provenance:
+            keys = list(self.published.closure(artifact, made_from))
+            reasons = tuple(reason for key in sorted(keys) for reason in self._faults(artifact, key))
+            pulled = tuple((key, origin) for key in sorted(keys) if (origin := self.pulled_from(key)))
+            commit = self._commit_since(keys)
+            self._provenance[artifact, made_from] = CellProvenance(frozenset(keys), reasons, commit, pulled)
+        return self._provenance[artifact, made_from]
+
+    def _faults(self, artifact: str, key: str) -> Iterator[tuple[str, str]]:
+        """Yield state and reason of the faults of a stored folder behind an artifact."""
+        yield from ((reason.state, reason.why) for reason in self.stored[key])
+        yield from (("tampered", why) for why in self.record_conflicts(artifact, key))
+
+    def _commit_since(self, keys: Iterable[str]) -> str | None:
+        """Return the commit that by now holds the code of the first of these that was uncommitted when it was made."""
+        made, records = self.published.made, self.published.records
+        uncommitted = (key for key in keys if key in made and made[key].dirty is not False)
+        commits = (committed_since(records[key].code) for key in uncommitted)
+        return next((commit for commit in commits if commit), None)
+
+    def stale_reasons(self, artifact: str, cell: Cell) -> list[str]:
+        """Return the reasons why the current parameters and code would give another cell."""
+        if cell.missing:
+            return []
+        origin = artifact, tuple(cell.made_from), tuple(cell.names), tuple(cell.beside), cell.benchmark
+        if origin not in self._stale:
+            self._stale[origin] = stale_reasons(self.work.plan, self.published.lineages[artifact], cell)
+        return self._stale[origin]
+
+    def record_conflicts(self, artifact: str, key: str) -> list[str]:
+        """Return the disagreement between an artifact's record of a stored folder and the one on disk, if any.
+
+        Only for a folder that agrees with the other lineages.
+        """
+        record, on_disk = self.published.lineages[artifact].records[key], self.stored.on_disk.get(key)
+        if self.stored[key] or on_disk is None or record == on_disk.stable:
+            return []
+        return [f"{self.work.reports_place}/{artifact}.lineage.json has another record of {key} than results/ has"]
+
+    def changed_files(self, artifact: str) -> list[str]:
+        """Return a sentence for each file of an artifact that differs from what was written."""
+        if artifact not in self._changed_files:
+            folder = (self.work.reports / artifact).parent
+            written = self.published.lineages[artifact].files.items()
+            self._changed_files[artifact] = [
+                f"{self.work.reports_place}/{artifact.rpartition('/')[0]}/{name} was changed since it was written"
+                for name, sha256 in written
+                if not (folder / name).is_file() or sha256_file(folder / name) != sha256
+            ]
+        return self._changed_files[artifact]
+
+    def caveats(self, artifact: str) -> list[Caveat]:
+        """Return the caveats of an artifact as a whole."""
+        if artifact not in self._caveats:
+            lineage = self.published.lineages[artifact]
+            codes = {key: record.code for key, record in lineage.records.items() if record.kind in JUDGED_KINDS}
+            build_info = {key: build for key in codes if (build := self._build_info(key))}
+            missing = {key for cell in lineage.cells for key in cell.missing}
+            self._caveats[artifact] = list(find_caveats(codes, build_info, missing))
+        return self._caveats[artifact]
+
+    def _build_info(self, key: str) -> BuildInfo | None:
+        """Return when, where and from which sources a folder was built, from the reports or else from disk."""
+        if key in self.published.made:
+            return self.published.made[key]
+        return self.stored.on_disk[key].made if not self.stored[key] else None
+
+    def pulled_from(self, key: str) -> str | None:
+        """Return the origin of a folder that was pulled; None if it was made, or if nothing is known about it."""
+        on_disk = None if self.stored[key] else self.stored.on_disk.get(key)
+        build = on_disk.made if on_disk else self.published.made.get(key)
+        return build.pulled_from if build else None
+
+    @cached_property
+    def stored(self) -> "StoredFaults":
+        """The faults of everything behind the artifacts."""
+        return StoredFaults(self.work, self.published, self.reading)
+
+
+@dataclass
+class StoredFaults:
+    """The faults of the stored folders behind published artifacts; each folder is checked once."""
+
+    work: Workspace
+    published: PublishedLineage
+    reading: bool
+
+    def __post_init__(self) -> None:
+        self._reasons: dict[str, list[Reason]] = {}
+        self.faults: dict[str, dict[str, str]] = {}  # key -> file -> its fault
+        self.on_disk: dict[str, Record] = {}  # key -> record
+
+    def __getitem__(self, key: str) -> list[Reason]:
+        """Return the faults of a stored folder; none if it agrees with the reports."""
+        if key not in self._reasons:
+            self._reasons[key] = list(self._check(key))
+        return self._reasons[key]
+
+    def _check(self, key: str) -> Iterator[Reason]:
+        store, recipe = self.work.store, recipe_of(self.published.records[key])
+        if not store.is_complete(recipe):
+            yield Reason(UNCHECKED, f"results/{key}", NOT_HERE)
+            return
+        try:
+            record = store.record(recipe)
+        except DamagedError as error:
+            yield Reason("tampered", f"results/{key}/{error.path.name}", error.fault)
+            return
+        self.on_disk[key] = record
+        self.faults[key] = store.faults(recipe, record, reading=self.reading)
+        yield from (Reason("tampered", f"results/{key}/{name}", fault) for name, fault in self.faults[key].items())
+        yield from self._record_faults(key, record)
+        yield from self._input_faults(key, record)
+
+    def _record_faults(self, key: str, record: Record) -> Iterator[Reason]:
+        """Compare a record on disk with the one in the reports."""
+        made, published = self.published.made.get(key), self.published.records[key]
+        place = f"results/{key}"
+        if made and made.started == record.made.started:
+            if record.stable != published:
+                yield Reason("tampered", place, "differs from its record in the reports")
+            elif made != record.made.model_copy(update={"pulled_from": made.pulled_from}):
+                yield self._edited_build_info(key, made, record.made)
+        elif record.content != published.content:
+            yield Reason("stale", place, "was rebuilt after the reports, with another result")
+
+    def _edited_build_info(self, key: str, in_reports: BuildInfo, on_disk: BuildInfo) -> Reason:
+        """Return the fault of a record or of its entry in the reports; the last commit tells which was edited."""
+        file, record = f"{self.work.reports_place}/{MADE}", f"results/{key}/{RECORD}"
+        committed_by_key, unread = self._committed_build_info
+        committed = committed_by_key.get(key)
+        if committed == on_disk.model_copy(update={"pulled_from": committed.pulled_from if committed else None}):
+            return Reason(
+                "tampered", file, f"has another entry of {key} than its last commit", f"`git checkout -- {file}`"
+            )
+        unknown = f" (the last commit, which tells, cannot be read: {unread})" if unread else ""
+        remedy = "" if committed == in_reports else f"put back the one that was edited: {record} or {file}{unknown}"
+        return Reason("tampered", record, f"differs from its entry in {file}", remedy)
+
+    @cached_property
+    def _committed_build_info(self) -> tuple[dict[str, BuildInfo], str]:
+        """The build info of the reports in the last commit, and why it cannot be read; empty where it can."""
+        try:
+            return parse_made(git("show", f"HEAD:./{self.work.reports_place}/{MADE}", folder=self.work.root)), ""
+        except ProgramError as error:
+            return {}, str(error)
+
+    def _input_faults(self, key: str, record: Record) -> Iterator[Reason]:
+        """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""
+        for role, need in recipe_of(record).needs.items():
+            store = self.work.store
+            if store.is_complete(need):
+                try:
+                    now = store.record(need).content
+                except DamagedError:
+                    continue
+                if now != record.inputs.get(role):
+                    yield Reason("stale", f"results/{key}", f"was made from another {role} than {need.key} is now")
+
+    def is_reliable(self, key: str) -> bool:
+        """Return True if a stored folder is here and agrees with the reports; its needs may be absent."""
+        return key in self.published.records and not self[key]
+
+
+def stale_reasons(plan: Plan, lineage: Lineage, cell: Cell) -> list[str]:
+    """Return the reasons why the current parameters and code would give another cell, a line each."""
+    track = lineage.track
+    if track not in TRACKS:
+        return [f"there is no track {track!r} any more"]
+    reasons: dict[str, None] = {}
+    planned = {recipe.key: recipe for recipe in planned_recipes(plan, track, cell)}
+    if not planned and cell.made_from:
+        return ["it is no longer planned"]
+    if not cell.made_from:
+        return ["it was never run"] if planned else []
+    for key in cell.made_from:
+        if key not in planned:
+            old, records = lineage.records[key], lineage.records
+            new = closest_recipe(old, list(planned.values()), records)
+            if new is None:
+                reasons[f"seed {old.labels.get('seed')} is no longer planned"] = None
+            else:
+                reasons |= dict.fromkeys(changes(Chain.of(old, records), Chain.of_recipe(new)))
+    if not reasons and set(planned) - set(cell.made_from):
+        reasons[f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"] = None
+    if not reasons:
+        reasons |= dict.fromkeys(metric_code_changes(lineage))
+    return list(reasons)
+
+
+def metric_code_changes(lineage: Lineage) -> Iterator[str]:
+    """Yield the changes of the code that computes metrics since a lineage was written."""
+    now = fingerprint(TRACKS[lineage.track].metric_modules(cell.metric for cell in lineage.cells))
+    if modules := changed_modules(lineage.metric_code, now):
+        yield f"code of metrics changed: {', '.join(modules)}"

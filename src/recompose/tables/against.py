@@ -1,0 +1,44 @@
+"""Tables of rows against a baseline: means, and paired differences with their intervals and corrected p."""
+
+from collections.abc import Iterator
+
+from recompose.claims.cells import Basis
+from recompose.claims.differences import number_text
+from recompose.claims.tests import ClaimTests
+from recompose.claims.verdicts import TestedComparison
+from recompose.papers.declaration import Paper
+from recompose.tables.cells import Cell
+from recompose.tables.measured import metrics
+from recompose.tables.results import Results
+
+
+def against(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """Yield the means of each row, then its difference from the baseline in each metric, and the p of that.
+
+    The differences are those of the claims about the table, each of a row against the baseline in a metric.
+    """
+    artifact = paper.artifacts[name]
+    means, differences = artifact.views
+    plain = artifact.model_copy(update={"views": {means: artifact.views[means]}})
+    yield from metrics(results, paper.model_copy(update={"artifacts": paper.artifacts | {name: plain}}), name)
+    labels = {metric: label for label, metric in artifact.views[differences].columns.items()}
+    rows = {method: row for row, method in artifact.rows.items()}
+    for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
+        tests = ClaimTests.of(results, paper, benchmark)
+        family = Basis.collect(results, paper, benchmark, rows)
+        for claim in (claim for claim in tests.claims.values() if claim.artifact == name):
+            (tested,) = tests.of_claim(claim)
+            pair = Basis.collect(results, paper, benchmark, claim.methods)
+            for cell in _cells(tested, labels[claim.metric], pair, family):
+                yield cell.but(row=rows[claim.higher], view=differences, part="", metric=claim.metric)
+
+
+def _cells(tested: TestedComparison, label: str, pair: Basis, family: Basis) -> Iterator[Cell]:
+    """Yield a difference with its interval, and its p, which rests on all rows."""
+    result, metric = tested.difference, tested.comparison.metric
+    text = result.obstacle
+    if result.value is not None:
+        interval = f"({tested.interval_text})" if result.test else f"({result.obstacle})"
+        text = f"{number_text(result.value, tested.digits, '+')} {interval}"
+    yield pair.cell("", label, text, result.value, result.n, metric, result.by_seed)
+    yield family.cell("", f"{label}, adjusted p", tested.p_text, tested.adjusted, result.n, metric)

@@ -1,0 +1,110 @@
+"""Caveats of an artifact: what warns a reader of all of it, as watermarks show."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from recompose.digest import digest
+from recompose.environment import LOCK
+from recompose.errors import PluginError, ProgramError
+from recompose.fingerprint import ROOT, fingerprint, is_module, path_of
+from recompose.plan import closure
+from recompose.programs import git
+from recompose.records import BuildInfo
+from recompose.tables.cells import Cell
+from recompose.tables.stored_results import StoredResults
+
+JUDGED_KINDS = ("runs", "evaluations")  # their code and environment must be the same throughout an artifact
+MAX_KEYS = 3  # missing evaluations that a caveat lists
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """A warning about an artifact: a state, the reason, and the keys that it concerns."""
+
+    state: str  # incomplete, mixed, or uncommitted
+    why: str
+    keys: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The state with the reason."""
+        return f"{self.state}: {self.why}"
+
+
+def find_caveats(
+    codes: Mapping[str, Mapping[str, str]], build_info: Mapping[str, BuildInfo], missing: Iterable[str]
+) -> Iterator[Caveat]:
+    """Yield the caveats of an artifact: missing evaluations, mixed code, uncommitted sources, mixed environments.
+
+    Args:
+        codes: key -> module -> digest, of runs and evaluations.
+        build_info: key -> when, where and from which sources it was built, as far as that is known.
+        missing: keys of planned evaluations that are not complete.
+    """
+    if keys := tuple(sorted(missing)):
+        listed = ", ".join(keys[:MAX_KEYS]) + (", ..." if len(keys) > MAX_KEYS else "")
+        verb = "evaluation is" if len(keys) == 1 else "evaluations are"
+        yield Caveat("incomplete", f"{len(keys)} {verb} missing ({listed})", keys)
+    versions: dict[str, dict[str, list[str]]] = {}
+    for key, code in codes.items():
+        for module, version in code.items():
+            versions.setdefault(module, {}).setdefault(version, []).append(key)
+    mixed = {module: by_version for module, by_version in versions.items() if len(by_version) > 1}
+    if mixed:
+        yield Caveat("mixed", f"runs differ in the code of {', '.join(sorted(mixed))}", _minority(mixed.values()))
+    uncommitted = tuple(
+        key for key, build in build_info.items() if build.dirty is not False and not committed_since(codes.get(key, {}))
+    )
+    if uncommitted:
+        count = f"{len(uncommitted)} of {len(build_info)}"
+        yield Caveat("uncommitted", f"{count} were made from a changed or unknown working tree", uncommitted)
+    for name in ("device", "packages"):
+        by_value: dict[str, list[str]] = {}
+        for key, build in build_info.items():
+            by_value.setdefault(digest(getattr(build, name)), []).append(key)
+        if len(by_value) > 1:
+            yield Caveat("mixed", f"runs differ in {name}", _minority([by_value]))
+
+
+def _minority(groups: Iterable[dict[str, list[str]]]) -> tuple[str, ...]:
+    """Return the keys of all versions but the most frequent one, for each group of keys by version."""
+    odd = (key for versions in groups for keys in sorted(versions.values(), key=len)[:-1] for key in keys)
+    return tuple(sorted(set(odd)))
+
+
+def committed_since(code: Mapping[str, str]) -> str | None:
+    """Return a commit with exactly this code, or None if there is none, or git cannot tell."""
+    return _find_commit(tuple(sorted(code.items())))
+
+
+@cache
+def _find_commit(code: tuple[tuple[str, str], ...]) -> str | None:
+    if not code:
+        return None
+    modules = [name for name, _ in code if is_module(name)]
+    try:
+        now = fingerprint(modules)
+    except (ModuleNotFoundError, PluginError):
+        return None
+    if any(now.get(name) != version for name, version in code):
+        return None
+    top, files = ROOT.parent.parent, [path_of(name) for name in modules]
+    if not all(file.is_relative_to(top) for file in files):
+        return None  # a plugin elsewhere
+    paths = [str(file.relative_to(top)) for file in files] + [LOCK]
+    try:
+        is_changed = git("status", "--porcelain", "--", *paths, folder=top)
+        return None if is_changed else git("log", "-1", "--format=%h", "--", *paths, folder=top) or None
+    except ProgramError:  # the audit says why
+        return None
+
+
+def watermarks(results: StoredResults, cells: list[Cell]) -> list[str]:
+    """Return the caveats of an artifact of these cells, in words."""
+    recipes = closure(results.recipe(key) for cell in cells for key in cell.made_from)
+    judged = [recipe for recipe in recipes if recipe.kind in JUDGED_KINDS]
+    missing = {key for cell in cells for key in cell.missing} - {key for cell in cells for key in cell.made_from}
+    codes = {recipe.key: recipe.code for recipe in judged}
+    build_info = {recipe.key: build for recipe in judged if (build := results.build_info(recipe))}
+    return [caveat.text for caveat in find_caveats(codes, build_info, missing)]

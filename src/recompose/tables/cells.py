@@ -1,0 +1,171 @@
+"""The cells of a table, each with its text, its value and the evaluations behind it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from statistics import mean, stdev
+from typing import Annotated, Any, Self
+
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
+
+from recompose.files import Document
+from recompose.plan import Recipe
+from recompose.records import LenientModel
+from recompose.tables.evidence import ClaimEvidence
+from recompose.tables.metric import Metric
+
+
+def _as_written(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    """Return a number as it is: validation would make a float of an integer, which is written otherwise."""
+    validate(value)
+    return value
+
+
+DIFFERENCE = "difference of means over seeds"
+Number = Annotated[float, WrapValidator(_as_written)]
+
+
+class Cell(LenientModel):
+    """One value of a table: printed by the paper, or measured here. Lineages hold the measured ones."""
+
+    row: str
+    column: str
+    source: str = Field(default="measured", exclude=True)  # or reported
+    view: str = ""  # of a table with several views
+    part: str = ""  # of the cell of a claim: verdict, estimate, ...
+    benchmark: str = ""
+    metric: str = ""
+    names: list[str] = Field(default=[])  # the methods or variants that were measured
+    text: str  # as people read it
+    value: Number | None = None  # in the unit of its metric
+    spread: float | None = None  # sample standard deviation over seeds
+    n: int | None = None
+    better: int = 0  # the better end of the metric, see Metric
+    rule: str = ""  # how the value follows from the evaluations, where spread and names do not tell
+    made_from: list[str] = Field(default=[])  # keys of evaluations, or of data
+    values: list[Number] = Field(default=[])  # a value for each of made_from, where the cell is a mean of them
+    missing: list[str] = Field(default=[])  # keys of evaluations that the plan has, and that are not complete
+    beside: list[str] = Field(default=[])  # the methods and variants whose common seeds it is restricted to, if it is
+    evidence: ClaimEvidence | None = None  # of the verdict on a claim
+    correct: str = Field(default="", exclude=True)  # the right value where the printed one is wrong
+    flag: str = Field(default="", exclude=True)  # the reason
+
+    def __hash__(self) -> int:
+        return hash((self.key, self.text))
+
+    @property
+    def section(self) -> str:
+        """The section of the table with this cell: a view, or its source."""
+        return self.view or self.source
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Its place in the artifact: source, view, row and column."""
+        return self.source, self.view, self.row, self.column
+
+    @property
+    def aggregate(self) -> str:
+        """How the value follows from the values of the evaluations, in words."""
+        if self.rule:
+            return self.rule
+        if self.part == "estimate" or (self.spread is None and len(self.names) > 1 and not self.part):
+            return DIFFERENCE
+        return "single value" if self.spread is None else "mean and sample standard deviation over seeds"
+
+    def but(self, **changes: Any) -> Self:
+        """Return the same cell with other values of these fields."""
+        return self.model_copy(update=changes)
+
+    def plain(self) -> Document:
+        """Return what a lineage holds of a measured cell: what it is, without what is empty."""
+        return self.model_dump(exclude_defaults=True)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The cells of a table, with its title, caption and notes."""
+
+    paper: str
+    name: str
+    title: str
+    caption: str
+    cells: list[Cell]
+    about: dict[str, dict[str, str]] = field(default_factory=dict)  # reported row -> category, citation, venue
+    notes: list[str] = field(default_factory=list)
+    watermarks: list[str] = field(default_factory=list)
+    views: dict[str, str] = field(default_factory=dict)  # view -> heading
+    summary: list[str] = field(default_factory=list)  # paragraphs on what came out, for a table of claims
+    row_heading: str = "row"  # of the column with the names of rows
+    reported_heading: str = "Reported by the paper"
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """The non-empty sections in order, with their headings: the measured views, then the reported values."""
+        headings = {**(self.views or {"measured": "Measured here"}), "reported": self.reported_heading}
+        return {section: heading for section, heading in headings.items() if self.section_cells(section)}
+
+    @property
+    def measured(self) -> list[Cell]:
+        """The measured cells of all views."""
+        return [cell for cell in self.cells if cell.source == "measured"]
+
+    def section_cells(self, section: str) -> list[Cell]:
+        """Return the cells of a section."""
+        return [cell for cell in self.cells if cell.section == section]
+
+    def is_textual(self, section: str) -> bool:
+        """Return True if a section quotes sources in words and has no values."""
+        cells = self.section_cells(section)
+        return section in self.views and bool(cells) and all(cell.source == "reported" for cell in cells)
+
+    def rows(self, section: str) -> list[str]:
+        """Return the rows of a section, in order."""
+        return list(dict.fromkeys(cell.row for cell in self.section_cells(section)))
+
+    def columns(self, section: str) -> list[str]:
+        """Return the columns of a section, in order."""
+        return list(dict.fromkeys(cell.column for cell in self.section_cells(section)))
+
+
+def data_cell(data: Recipe, row: str, column: str, value: float, benchmark: str) -> Cell:
+    """Return a cell that a data set alone determines."""
+    return Cell(row=row, column=column, text=f"{value:g}", value=value, n=1, made_from=[data.key], benchmark=benchmark)
+
+
+def absent(planned: Iterable[Recipe], complete: Iterable[Recipe]) -> list[str]:
+    """Return the keys of planned evaluations that are not complete."""
+    return sorted({recipe.key for recipe in planned} - {recipe.key for recipe in complete})
+
+
+def mean_cell(
+    row: str, column: str, values: list[float], complete: list[Recipe], planned: list[Recipe], metric: Metric
+) -> Cell:
+    """Return a cell of the mean over seeds, with the sample standard deviation if there are several seeds.
+
+    Args:
+        row: of the cell.
+        column: of the cell.
+        values: as they are stored, before they are converted to the metric's unit.
+        complete: the evaluations that were made.
+        planned: the evaluations that the plan has.
+        metric: the description of the metric.
+    """
+    cell = Cell(
+        row=row,
+        column=column,
+        text="not measured" if complete else "not run",
+        n=len(values),
+        better=metric.better,
+        made_from=[evaluation.key for evaluation in complete],
+        missing=absent(planned, complete),
+    )
+    if not values:
+        return cell
+    values = [metric.factor * value for value in values]
+    spread = stdev(values) if len(values) > 1 else None
+    digits = metric.digits
+    return cell.but(
+        text=f"{mean(values):.{digits}f}" + (f" ± {spread:.{digits}f}" if spread is not None else ""),
+        value=mean(values),
+        spread=spread,
+        values=values if len(values) == len(complete) else [],
+    )

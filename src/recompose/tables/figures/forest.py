@@ -1,0 +1,159 @@
+"""Forest plots: every comparison behind a paper's claims with its interval, a line each, coloured by verdict."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import seaborn as sns
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from recompose.claims.differences import number_text
+from recompose.claims.tests import ClaimTests
+from recompose.claims.verdicts import (
+    NEGLIGIBLE,
+    REVERSED,
+    SUPPORTED,
+    UNDECIDED,
+    ClaimComparison,
+    TestedComparison,
+    comparisons_of,
+)
+from recompose.palette import VERDICTS
+from recompose.papers.declaration import Claim, Paper
+from recompose.tables.results import Results
+from recompose.tables.style import Sheet
+
+LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, the margins of a panel, and the width
+MARKERS = {SUPPORTED: "o", REVERSED: "s", NEGLIGIBLE: "^", UNDECIDED: "D"}  # verdicts differ in more than colour
+COLUMNS = {
+    "dataset": str,
+    "claims": str,
+    "metric": str,
+    "comparison": str,
+    "unit": str,
+    "verdict": str,
+    "reason": str,
+    "difference": float,
+    "low": float,
+    "high": float,
+    "margin": float,
+    "p": float,
+    "adjusted p": float,
+    "n": str,
+}
+Line = dict[str, str | float | None]  # of the file beside the figure
+
+
+def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+    """Draw a panel for each benchmark and unit, a line for each comparison."""
+    panels: dict[tuple[str, str], list[TestedComparison]] = {}
+    lines: list[Line] = []
+    for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
+        tests = ClaimTests.of(results, paper, benchmark)
+        claims = _claims_by_comparison(tests.claims)
+        for comparison, tested in tests.comparisons.items():
+            panels.setdefault((benchmark, tested.unit), []).append(tested)
+            lines.append(_csv_line(benchmark, claims[comparison], tested))
+    heights = [max(1, len(comparisons)) for comparisons in panels.values()] or [1]
+    size = (WIDTH, LINE * sum(heights) + AROUND * len(heights))
+    figure, axes = plt.subplots(len(heights), figsize=size, squeeze=False, height_ratios=heights, layout="constrained")
+    for axis, ((benchmark, unit), comparisons) in zip(axes[:, 0], panels.items(), strict=False):
+        _draw_panel(axis, benchmark, unit, comparisons)
+    if panels:
+        _add_legend(figure)
+    else:
+        axes[0, 0].set_axis_off()
+    sheet.write(figure, pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS))
+
+
+def _claims_by_comparison(claims: Mapping[str, Claim]) -> Mapping[ClaimComparison, list[str]]:
+    """Return the claims that rest on each comparison."""
+    rows: dict[ClaimComparison, list[str]] = {}
+    for row, claim in claims.items():
+        for comparison in comparisons_of(claim):
+            rows.setdefault(comparison, []).append(row)
+    return rows
+
+
+def comparison_text(comparison: ClaimComparison) -> str:
+    """Return the compared methods, and the margin if there is one."""
+    plain = comparison.higher if comparison.lower_metric else f"{comparison.higher} - {comparison.lower}"
+    if comparison.gain:
+        return f"({plain}) - ({comparison.gain.higher} - {comparison.gain.lower})"
+    return f"{plain}, within ±{comparison.margin:g}" if comparison.is_kept else plain
+
+
+def _csv_line(benchmark: str, claims: list[str], tested: TestedComparison) -> Line:
+    """Return a line of the file beside the figure; unknown numbers are None."""
+    result, comparison = tested.difference, tested.comparison
+    test = result.test
+    interval = test.interval() if test else (None, None)
+    p = min(comparison.p_beyond(test), test.p_within(comparison.margin)) if test else None
+    texts = (benchmark, " ".join(claims), tested.metrics_text, comparison_text(comparison), tested.unit)
+    numbers = (result.value, *interval, comparison.margin, p, tested.adjusted)
+    return dict(zip(COLUMNS, (*texts, tested.verdict, tested.reason, *numbers, tested.n_text), strict=True))
+
+
+def _draw_panel(axis: plt.Axes, benchmark: str, unit: str, comparisons: list[TestedComparison]) -> None:
+    """Draw estimates from the top down, with labels on the left and numbers on the right."""
+    places = range(len(comparisons))
+    for place, tested in zip(places, comparisons, strict=True):
+        _draw_line(axis, place, tested)
+    axis.axvline(0, color="black", linewidth=0.7)
+    labels = [f"{tested.metrics_text}: {comparison_text(tested.comparison)}" for tested in comparisons]
+    axis.set_yticks(places, labels, fontsize=6)
+    xlabel = f"difference{f' ({unit})' if unit else ''} with its 95 % interval"
+    axis.set(ylim=(len(comparisons) - 0.5, -0.5), xlabel=xlabel)
+    axis.set_title(benchmark, loc="left")
+    numbers = axis.secondary_yaxis("right")
+    numbers.set_yticks(places, [_numbers_text(tested) for tested in comparisons], fontsize=6)
+    for label, tested in zip(numbers.get_yticklabels(), comparisons, strict=True):
+        label.set_color(VERDICTS[tested.verdict])
+    numbers.tick_params(length=0)
+    sns.despine(ax=axis, left=True)
+    numbers.spines["right"].set_visible(False)
+    axis.tick_params(axis="y", length=0)
+
+
+def _draw_line(axis: plt.Axes, place: int, tested: TestedComparison) -> None:
+    """Draw a comparison: its estimate, filled if it is decided, its interval, and its margin."""
+    result, colour = tested.difference, VERDICTS[tested.verdict]
+    if result.value is None:
+        return
+    if result.test:
+        axis.plot(result.test.interval(), [place, place], color=colour, linewidth=1.2)
+    marker, face = MARKERS[tested.verdict], _face_colour(tested.verdict)
+    axis.plot(result.value, place, marker, color=colour, markerfacecolor=face, markersize=3.5, clip_on=False)
+    margin = tested.comparison.margin
+    axis.vlines([-margin, margin], place - 0.4, place + 0.4, color="black", linewidth=0.7, linestyle="dotted")
+
+
+def _numbers_text(tested: TestedComparison) -> str:
+    """Return the numbers of a line."""
+    result = tested.difference
+    if result.value is None or result.test is None:
+        return result.obstacle
+    return f"{number_text(result.value, tested.digits, '+')} ({tested.interval_text})"
+
+
+def _add_legend(figure: Figure) -> None:
+    """Explain colours and markers above the panels."""
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=colour,
+            marker=MARKERS[verdict],
+            markerfacecolor=_face_colour(verdict),
+            markersize=3.5,
+            label=verdict,
+        )
+        for verdict, colour in VERDICTS.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=6)
+
+
+def _face_colour(verdict: str) -> str:
+    """Return the colour inside a marker: filled if the comparison is decided."""
+    return "white" if verdict == UNDECIDED else VERDICTS[verdict]

@@ -1,0 +1,128 @@
+"""Kinds of artifacts: the tables and figures that exist, their files, and the recipes that determine them."""
+
+from recompose.digest import digest, sha256_file
+from recompose.errors import PlanError
+from recompose.files import Document
+from recompose.fingerprint import ROOT, fingerprint
+from recompose.papers.declaration import AGAINST, CLAIMS, DIFFERING, FOREST, Paper
+from recompose.params import json_schema
+from recompose.params.mistakes import nearest
+from recompose.plan import Plan, Recipe
+from recompose.tables.seeds import shared_replicates
+from recompose.tracks import FORMS, TRACKS
+from recompose.workspace import Workspace
+
+TABLES = ("statistics", "settings", "metrics", "intervals", "comparisons", CLAIMS, AGAINST, DIFFERING)
+COMPARED = ("metrics", "intervals", AGAINST)  # tables that compare their rows in the replicates that all of them have
+SITE = ROOT / "site"  # the page's template, style and script
+FIGURES = {
+    "sweep": "recompose.tables.figures.sweep:draw_sweep",
+    FOREST: "recompose.tables.figures.forest:draw_forest",
+}
+
+
+def figures_of(paper: Paper) -> dict[str, str]:
+    """Return the kinds of figures that a paper may have: kind -> "module:function"."""
+    return FIGURES | dict(TRACKS[paper.track].figures)
+
+
+def is_figure(paper: Paper, name: str) -> bool:
+    """Return True if an artifact is a figure, False if it is a table.
+
+    Raises:
+        PlanError: neither the core nor the paper's track has its kind.
+    """
+    kind, figures, tables = paper.artifacts[name].kind, figures_of(paper), (*TABLES, *TRACKS[paper.track].tables)
+    if kind not in figures and kind not in tables:
+        allowed = ", ".join((*tables, *figures))
+        place = f"{paper.file}: artifacts.{name}"
+        near = nearest(kind, (*tables, *figures))
+        raise PlanError(
+            f"{place} has the unknown kind {kind!r}{near}; allowed: {allowed}", code="unknown-kind", place=place
+        )
+    return kind in figures
+
+
+def artifact_files(paper: Paper, name: str) -> list[str]:
+    """Return the files of an artifact, without its paper's folder; the last one is its lineage."""
+    endings = ("svg", "png", "csv") if is_figure(paper, name) else ("csv", "md", "tex")
+    return [*(f"{name}.{ending}" for ending in endings), f"{name}.lineage.json"]
+
+
+def kind_of(paper: Paper, name: str) -> str:
+    """Return one of: table, figure, claims."""
+    if is_figure(paper, name):
+        return "figure"
+    return CLAIMS if paper.artifacts[name].kind == CLAIMS else "table"
+
+
+def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
+    """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
+    track = TRACKS[paper.track]
+    kind = paper.artifacts[name].kind
+    places = [(figures_of(paper) | dict(track.tables)).get(kind, "")]
+    modules = [
+        "recompose.tables.artifacts",
+        *track.metric_modules(paper.metrics),
+        *(place.partition(":")[0] for place in places if place),
+    ]
+    shown = paper.benchmarks_among(plan.benchmarks(paper.track))
+    data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in shown}
+    planned = evaluations_of(plan, paper, name).values()
+    evaluations = {evaluation.key: evaluation for recipes in planned for evaluation in recipes}
+    document = {"artifact": f"{paper.name}/{name}", "declared": declaration_digest(paper, name)}
+    labels = {"paper": paper.name, "artifact": name}
+    return Recipe(
+        "artifacts", f"{paper.name}/{name}", document, data | evaluations, fingerprint(modules), paper.track, labels
+    )
+
+
+def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str], list[Recipe]]:
+    """Return the planned evaluations behind an artifact, by method or variant and benchmark.
+
+    A table that compares its rows has those of the replicates that all rows share.
+    """
+    artifact, methods = paper.artifacts[name], sorted(paper.methods_of(name))
+    # two rows whose difference is shown may share more replicates than all rows do
+    shows_differences = any(view.baseline for view in artifact.views.values())
+    evaluations: dict[tuple[str, str], list[Recipe]] = {}
+    for benchmark in paper.benchmarks_among(plan.benchmarks(paper.track)):
+        by_method = {method: plan.evaluations(paper.track, method, benchmark) for method in methods}
+        by_method = {method: recipes for method, recipes in by_method.items() if recipes}
+        if artifact.kind in COMPARED and not shows_differences:
+            by_method = dict(zip(by_method, shared_replicates(list(by_method.values())), strict=True))
+        evaluations |= {(method, benchmark): recipes for method, recipes in by_method.items()}
+    return evaluations
+
+
+def declaration_digest(paper: Paper, name: str) -> str:
+    """Return the digest of the declaration of an artifact in its paper's folder."""
+    section: Document = {"artifact": paper.artifacts[name].model_dump(), "datasets": paper.datasets}
+    if paper.artifacts[name].kind in (CLAIMS, FOREST, AGAINST):
+        section["claims"] = {row: claim.model_dump() for row, claim in paper.claims.items()}
+    printed = paper.folder / "reported" / f"{name}.csv"
+    return digest(section | {"printed": sha256_file(printed) if printed.exists() else None})
+
+
+def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
+    """Return the recipe of the index: all artifacts, notes of papers, the page's assets, and its code."""
+    artifacts = {
+        f"{paper.name}/{name}": artifact_recipe(work.plan, paper, name) for paper in papers for name in paper.artifacts
+    }
+    notes = {
+        paper.name: sha256_file(paper.folder / "notes.md") for paper in papers if (paper.folder / "notes.md").exists()
+    }
+    assets = {
+        path.name: sha256_file(path) for path in sorted(SITE.iterdir()) if path.suffix in (".html", ".css", ".js")
+    }
+    modules = ["recompose.tables.index", "recompose.site.build", "recompose.audit.audit"]
+    modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
+    modules += [track.samples.partition(":")[0] for track in TRACKS.values() if track.samples]
+    parameters = digest(json_schema(FORMS))
+    document = {
+        "notes": notes,
+        "page": assets,
+        "profile": work.params.profile,
+        "parameters": parameters,
+    }
+    return Recipe("report", "index", document, artifacts, fingerprint(modules), labels={})

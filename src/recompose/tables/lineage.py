@@ -1,0 +1,231 @@
+"""Lineage: the evaluations behind every cell of an artifact, and the whole chain of recipes behind each of them.
+
+A lineage holds what determines a number and the digests of its files. It holds nothing that differs between two builds
+of the same recipe: time, host, commit and duration are in ``made.json``. The files are validated when they are read,
+since anybody may have written them.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from math import isfinite
+from pathlib import Path
+from types import MappingProxyType
+from typing import Self
+
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic_core import from_json
+
+from recompose.digest import digest, sha256_file, short
+from recompose.errors import LineageError, OutdatedLineageError
+from recompose.files import Document, read_json, write_json
+from recompose.metric_cache import COST
+from recompose.records import BuildInfo, Description, LenientModel, StableRecord, complaint
+from recompose.tables.cells import Cell, Number
+
+SUFFIX = ".lineage.json"
+INDEX, MADE, VALUES = "index.json", "made.json", "values.json"  # among the reports
+PARTS = ("track", "benchmarks", "cells", "asked", "records", "wanted", "metric_code", "codes", "files")
+DESCRIBED = ("records", "wanted")  # the parts with descriptions of recipes
+UNREADABLE = (OSError, ValueError, RecursionError)  # of a file that anybody wrote; a ValidationError is a ValueError
+
+
+class PlannedEvaluations(LenientModel):
+    """The planned evaluations of a method or a variant on a benchmark."""
+
+    name: str
+    benchmark: str
+    evaluations: list[str]
+
+
+class Lineage(LenientModel):
+    """The lineage of an artifact: it describes everything that it refers to."""
+
+    track: str
+    benchmarks: dict[str, str]  # name -> key of its data
+    cells: list[Cell]  # the measured ones
+    planned: list[PlannedEvaluations] = Field(alias="asked")
+    records: dict[str, StableRecord]  # of the complete evaluations and of everything behind them
+    other_recipes: dict[str, Description] = Field(alias="wanted")  # of all other planned evaluations
+    metric_code: dict[str, str]
+    files: dict[str, str]  # name -> SHA-256
+    recipe: str = ""  # the digest of the artifact's recipe; empty in files of older versions
+
+    @model_validator(mode="after")
+    def _check_references(self) -> Self:
+        planned = {key for entry in self.planned for key in entry.evaluations}
+        made_from = {key for cell in self.cells for key in cell.made_from}
+        needs = {need.key for record in self.records.values() for need in record.needs.values()}
+        undescribed = planned - self.records.keys() - self.other_recipes.keys()
+        if missing := undescribed | ((made_from | needs) - self.records.keys()):
+            raise ValueError(f"it has no record of {min(missing)}")
+        measured = {key for cell in self.cells if cell.names for key in (*cell.made_from, *cell.missing)}
+        if unplanned := measured - planned:
+            raise ValueError(f"it has cells of {min(unplanned)}, which is not among its planned evaluations")
+        return self
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a lineage.
+
+        Raises:
+            LineageError: the file is no valid lineage.
+            OutdatedLineageError: it lacks parts.
+        """
+        try:
+            return cls.parse(path.read_text(encoding="utf-8"), path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise LineageError(f"invalid lineage: {error}", code="unreadable-lineage", place=path) from None
+
+    @classmethod
+    def parse(cls, text: str, place: object) -> Self:
+        """Return the lineage of a file with this text; the place is for messages.
+
+        Raises:
+            LineageError: the text is no valid lineage.
+            OutdatedLineageError: it lacks parts.
+        """
+        try:
+            document = from_json(text, allow_inf_nan=False)
+            if not isinstance(document, dict):
+                raise ValueError("not a mapping")
+            if missing := [part for part in PARTS if part not in document]:
+                parts = ", ".join(missing)
+                raise OutdatedLineageError(f"it has no {parts}: written by another version of the code", place=place)
+            lineage = cls.model_validate(_expand_codes(document))
+        except ValidationError as error:
+            raise LineageError(f"invalid lineage: {complaint(error)}", place=place) from None
+        except OutdatedLineageError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise LineageError(f"invalid lineage: {type(error).__name__}: {error}", place=place) from None
+        for key, described in (lineage.records | lineage.other_recipes).items():
+            if described.digest != described.identity or key != described.key:
+                message = f"its record of {key} describes another recipe"
+                raise LineageError(message, code="other-recipe", place=place)
+        return lineage
+
+    def write(self, path: Path) -> None:
+        """Write the lineage; most runs have the same code: each version of it is written once."""
+        document, codes = self.plain(), dict[str, dict[str, str]]()
+        document["cells"] = [cell.plain() for cell in self.cells]
+        for described in (description for part in DESCRIBED for description in document[part].values()):
+            name = short(digest(described["code"]))
+            codes[name] = described["code"]
+            described["code"] = name
+        files = document.pop("files")
+        write_json(path, document | {"codes": codes, "files": files})
+
+    def closure(self, keys: Iterable[str]) -> Iterator[str]:
+        """Yield these keys and those of everything that they were made from, each once, needs first."""
+        visited: set[str] = set()
+
+        def walk(key: str) -> Iterator[str]:
+            if key in visited or key not in self.records:
+                return
+            visited.add(key)
+            for need in self.records[key].needs.values():
+                yield from walk(need.key)
+            yield key
+
+        for key in keys:
+            yield from walk(key)
+
+
+def _expand_codes(document: Document) -> Document:
+    """Return a stored lineage with its code in every description."""
+    codes = document["codes"]
+    expanded = {
+        part: {key: {**described, "code": codes[described["code"]]} for key, described in document[part].items()}
+        for part in DESCRIBED
+    }
+    return {name: value for name, value in document.items() if name != "codes"} | expanded
+
+
+def lineage_path(path: Path) -> Path:
+    """Return the path of the lineage of an artifact, given any of its files."""
+    return path.with_name(path.name.split(".")[0] + SUFFIX)
+
+
+Values = Mapping[str, Mapping[str, float]]  # the metrics of evaluations, by key
+NO_VALUES: Values = MappingProxyType({})
+VALUES_FORM = TypeAdapter(dict[str, dict[str, Number]])
+
+
+class ReportIndex(LenientModel):
+    """The index of the reports: the digests of the files that belong to no artifact."""
+
+    files: dict[str, str]
+    recipe: str = ""  # the digest of the index's recipe; empty in files of older versions
+
+    @classmethod
+    def read(cls, reports: Path) -> Self:
+        """Read the index in a folder of reports.
+
+        Raises:
+            FileNotFoundError: there is none.
+            LineageError: it is invalid.
+        """
+        try:
+            return cls.model_validate(read_json(reports / INDEX))
+        except FileNotFoundError:
+            raise
+        except UNREADABLE as error:
+            raise LineageError(f"cannot be read: {error}", place=reports / INDEX) from None
+
+    def write(self, reports: Path) -> None:
+        """Write the index into a folder of reports."""
+        write_json(reports / INDEX, self.plain())
+
+
+def read_made(reports: Path) -> dict[str, BuildInfo]:
+    """Read the build info of everything behind the reports by key, as far as it is valid."""
+    try:
+        return parse_made((reports / MADE).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return {}
+
+
+def parse_made(text: str) -> dict[str, BuildInfo]:
+    """Return the build info in the text of such a file by key, as far as it is valid."""
+    made: dict[str, BuildInfo] = {}
+    with suppress(*UNREADABLE, KeyError, TypeError, AttributeError):
+        for key, document in from_json(text)["results"].items():
+            with suppress(ValidationError):
+                made[key] = BuildInfo.model_validate(document)
+    return made
+
+
+def write_made(reports: Path, made: Mapping[str, BuildInfo], values: Values = NO_VALUES) -> None:
+    """Write what differs between builds: the build info of everything behind the reports, and the costs among the
+    metrics of evaluations.
+    """
+    costs = {
+        key: {name: value for name, value in metrics.items() if name.startswith(COST)}
+        for key, metrics in sorted(values.items())
+    }
+    write_json(reports / MADE, {"results": {key: build.plain() for key, build in made.items()}, "costs": costs})
+
+
+def read_values(reports: Path) -> dict[str, dict[str, float]]:
+    """Read the metrics of the evaluations behind the reports, by key; none where the file is not as it was written.
+
+    Costs, which are others in each build, are read from the build info.
+    """
+    try:
+        if sha256_file(reports / VALUES) != ReportIndex.read(reports).files.get(VALUES):
+            return {}
+        values = VALUES_FORM.validate_json((reports / VALUES).read_bytes())
+        costs = VALUES_FORM.validate_python(read_json(reports / MADE)["costs"])
+    except (LineageError, *UNREADABLE, LookupError, TypeError):
+        return {}
+    return {key: metrics | costs.get(key, {}) for key, metrics in values.items()}
+
+
+def values_text(values: Values) -> str:
+    """Return the text of that file: a line for each evaluation, without costs, and metrics that are no number."""
+    lines = []
+    for key, metrics in sorted(values.items()):
+        shown = {name: value for name, value in metrics.items() if isfinite(value) and not name.startswith(COST)}
+        lines.append(f"  {json.dumps(key)}: {json.dumps(shown)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -1,0 +1,98 @@
+"""The published reports: every artifact's measured cells, the records behind them, and how these were made."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from recompose.errors import LineageError
+from recompose.papers.declaration import Paper
+from recompose.plan import recipe_of
+from recompose.records import BuildInfo, StableRecord
+from recompose.tables.cells import Cell
+from recompose.tables.lineage import SUFFIX, Lineage, read_made, read_values
+from recompose.tracks import TRACKS
+
+
+def headline_cell(paper: Paper, cells: Iterable[Cell]) -> Cell | None:
+    """Return the cell of the track's headline metric and the paper's own method, or None if it is not measured.
+
+    Args:
+        paper: a paper.
+        cells: the measured cells of the artifact that the paper's headline names.
+    """
+    if paper.headline is None:
+        return None
+    names, metric = [paper.headline.method], TRACKS[paper.track].headline
+    return next((cell for cell in cells if cell.names == names and cell.metric == metric and cell.n), None)
+
+
+@dataclass(frozen=True)
+class PublishedLineage:
+    """The lineage of each artifact that was made, by ``<paper>/<artifact>``."""
+
+    lineages: dict[str, Lineage]
+    made: dict[str, BuildInfo] = field(default_factory=dict)  # key -> when, where and from which sources
+    values: dict[str, dict[str, float]] = field(default_factory=dict)  # evaluation -> its metrics
+
+    @classmethod
+    def read(cls, reports: Path, papers: Iterable[Paper]) -> "PublishedLineage":
+        """Read every valid lineage in the folder of reports; the audit reports the invalid ones."""
+        valid = {}
+        for paper in papers:
+            for name in paper.artifacts:
+                with suppress(LineageError):
+                    valid[f"{paper.name}/{name}"] = Lineage.read(reports / paper.name / f"{name}{SUFFIX}")
+        return cls(valid, read_made(reports), read_values(reports))
+
+    @cached_property
+    def records(self) -> dict[str, StableRecord]:
+        """The records of everything behind them: key, such as ``runs/0123456789ab``, -> record."""
+        return {key: record for lineage in self.lineages.values() for key, record in lineage.records.items()}
+
+    def cells(self, artifact: str) -> list[Cell]:
+        """Return the measured cells of an artifact; a figure has a cell for each of its rows and benchmarks."""
+        return self.lineages[artifact].cells
+
+    def is_synthetic(self, paper: Paper, benchmark: str) -> bool:
+        """Whether the data of a benchmark is drawn here, as the lineages of a paper tell."""
+        keys = {
+            lineage.benchmarks.get(benchmark)
+            for name, lineage in self.lineages.items()
+            if name.startswith(f"{paper.name}/")
+        }
+        records = [self.records[key] for key in keys if key in self.records]
+        return any(TRACKS[paper.track].is_synthetic(recipe_of(record)) for record in records)
+
+    def closure(self, artifact: str, keys: Iterable[str]) -> Iterator[str]:
+        """Yield these keys and those of everything behind them, according to an artifact's lineage."""
+        return self.lineages[artifact].closure(keys)
+
+    @cached_property
+    def _cells_by_key(self) -> dict[str, dict[str, list[Cell]]]:
+        """The cells that rest on a stored folder: key -> artifact -> cells."""
+        cells: dict[str, dict[str, list[Cell]]] = {}
+        for name in self.lineages:
+            for cell in self.cells(name):
+                for key in self.closure(name, cell.made_from):
+                    cells.setdefault(key, {}).setdefault(name, []).append(cell)
+        return cells
+
+    def reach(self, key: str) -> dict[str, list[Cell]]:
+        """Return the cells that rest on a stored folder, by artifact."""
+        return self._cells_by_key.get(key, {})
+
+    def names(self, key: str) -> list[str]:
+        """Return the methods or variants that an evaluation belongs to."""
+        entries = (entry for lineage in self.lineages.values() for entry in lineage.planned)
+        return sorted({entry.name for entry in entries if key in entry.evaluations})
+
+    def dependents(self, key: str) -> list[str]:
+        """Return the keys of everything that was made directly from a stored folder."""
+        digest = self.records[key].digest
+        return [
+            dependent
+            for dependent, record in self.records.items()
+            if digest in (need.digest for need in record.needs.values())
+        ]

@@ -1,0 +1,71 @@
+"""The rows of tables and figures, each with the evaluations that it shows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recompose.papers.declaration import Paper
+from recompose.plan import Recipe
+from recompose.tables.cells import Cell
+from recompose.tables.results import Results
+from recompose.tables.seeds import shared_replicates
+
+
+@dataclass(frozen=True)
+class MeasuredRow:
+    """A row of an artifact on one benchmark: its planned evaluations, and the complete ones of them."""
+
+    row: str
+    name: str  # method or variant
+    benchmark: str
+    planned: list[Recipe]
+    complete: list[Recipe]
+    beside: tuple[str, ...] = ()  # the names of all rows, if some rows have more seeds than others
+
+    def place_cell(self, cell: Cell, view: str, metric: str) -> Cell:
+        """Return a cell with the view, the metric, and the names of this row."""
+        about = {"names": [self.name], "benchmark": self.benchmark, "beside": list(self.beside)}
+        return cell.but(view=view, metric=metric, **about)
+
+
+def rows_of(results: Results, paper: Paper, name: str) -> Iterator[MeasuredRow]:
+    """Yield the rows of an artifact on each benchmark that they are planned on, in the replicates that all have."""
+    rows = paper.artifacts[name].rows
+    compared: dict[str, dict[str, list[Recipe]]] = {}
+    beside: dict[str, tuple[str, ...]] = {}
+    for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
+        planned = {method: results.planned(paper.track, method, benchmark) for method in rows.values()}
+        planned = {method: recipes for method, recipes in planned.items() if recipes}
+        shared = shared_replicates(list(planned.values()))
+        compared[benchmark] = dict(zip(planned, shared, strict=True))
+        beside[benchmark] = tuple(planned) if compared[benchmark] != planned else ()
+    for row, method in rows.items():
+        for benchmark, by_method in compared.items():
+            if method in by_method:
+                recipes = by_method[method]
+                complete = [evaluation for evaluation in recipes if results.is_complete(evaluation)]
+                yield MeasuredRow(row, method, benchmark, recipes, complete, beside[benchmark])
+
+
+def series_of(results: Results, paper: Paper, name: str) -> list[MeasuredRow]:
+    """Return the rows of a figure, row by row and benchmark by benchmark."""
+    return list(rows_of(results, paper, name))
+
+
+def first_evaluations(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
+    """Return the first complete evaluation of each row: benchmark -> row -> evaluation.
+
+    Benchmarks where a row has none are left out. All evaluations of a benchmark have the same data: those of the first
+    replicate that every row has an evaluation of.
+    """
+    rows: dict[str, dict[str, dict[str, Recipe]]] = {}
+    for series in series_of(results, paper, name):
+        by_data: dict[str, Recipe] = {}
+        for evaluation in series.complete:
+            by_data.setdefault(evaluation.needs["data"].digest, evaluation)
+        rows.setdefault(series.benchmark, {})[series.row] = by_data
+    evaluations = {}
+    for benchmark, by_row in rows.items():
+        common = [data for data in next(iter(by_row.values())) if all(data in by_data for by_data in by_row.values())]
+        if common and len(by_row) == len(paper.artifacts[name].rows):
+            evaluations[benchmark] = {row: by_data[common[0]] for row, by_data in by_row.items()}
+    return evaluations

@@ -1,0 +1,68 @@
+"""The source of tables and figures: the planned evaluations, and their stored results."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from recompose.files import read_json
+from recompose.metric_cache import MetricCache
+from recompose.plan import Plan, Recipe
+from recompose.records import BuildInfo, Record
+from recompose.tables.results import Results
+from recompose.tracks import TRACKS
+from recompose.workspace import Workspace
+
+
+class StoredResults(Results):
+    """The results of a workspace."""
+
+    def __init__(self, work: Workspace) -> None:
+        self.work = work
+        self._cache = MetricCache(work.store, work.results)
+        self._metrics: dict[str, dict[str, float]] = {}
+        self._complete: dict[str, bool] = {}
+        self._records: dict[str, Record] = {}
+
+    @property
+    def plan(self) -> Plan:
+        return self.work.plan
+
+    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
+        return self.plan.evaluations(track, name, benchmark)
+
+    def recipe(self, key: str) -> Recipe:
+        """Return the planned recipe with a key."""
+        return self.plan.by_key[key]
+
+    def record(self, recipe: Recipe) -> Record:
+        """Return the record of a complete recipe."""
+        if recipe.digest not in self._records:
+            self._records[recipe.digest] = self.work.store.record(recipe)
+        return self._records[recipe.digest]
+
+    def build_info(self, recipe: Recipe) -> BuildInfo | None:
+        """Return when, where and from which sources a recipe was built, or None if it is not here."""
+        return self.record(recipe).made if self.is_complete(recipe) else None
+
+    def is_complete(self, recipe: Recipe) -> bool:
+        if recipe.digest not in self._complete:
+            self._complete[recipe.digest] = self.work.store.is_complete(recipe)
+        return self._complete[recipe.digest]
+
+    def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
+        if evaluation.digest not in self._metrics:
+            self._metrics[evaluation.digest] = self._cache.of(evaluation)
+        return self._metrics[evaluation.digest]
+
+    def file(self, recipe: Recipe, name: str) -> Path:
+        return self.work.store.file(recipe, name)
+
+    def statistics(self, data: Recipe) -> dict[str, float]:
+        counts: dict[str, float] = read_json(self.file(data, "statistics.json"))
+        return counts
+
+    def folder(self, recipe: Recipe) -> Path:
+        self.work.store.verify(recipe)
+        return self.work.store.folder(recipe)
+
+    def raw(self, data: Recipe) -> Path:
+        return TRACKS[data.track].root(data, self.work.data)

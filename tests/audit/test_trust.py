@@ -1,0 +1,392 @@
+"""The word of trust in a number, in a small project that is made up: what is stored, and what reports hold of it."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose.audit.trust import STATES, Trust, TrustEvaluator, worst
+from recompose.files import read_json, write_json, write_text
+from recompose.papers.declaration import Artifact, Paper
+from recompose.plan import Plan, Recipe, TrackPlan
+from recompose.store import Store
+from recompose.tables import caveats
+from recompose.tables.artifacts import make_artifacts
+from recompose.tables.caveats import MAX_KEYS
+from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
+from recompose.tables.table import build_table
+from tests.audit.worlds import edit_json
+
+TABLE, OTHER, COUNTS = "p/table-1", "p/table-2", "p/table-3"
+ROWS = {"M": "m:lr", "V": "v:lr"}
+PAPER = Paper(
+    name="p",
+    title="t",
+    track="czsl",
+    artifacts={
+        "table-1": Artifact(kind="settings", caption="c", rows=ROWS),
+        "table-2": Artifact(kind="settings", caption="c", rows={"M": "m:lr"}),
+        "table-3": Artifact(kind="statistics", caption="c", columns={"images": "images"}),
+    },
+)
+BUILT = {"started": "then", "dirty": False, "commit": "c" * 40, "device": "2 x CPU", "packages": {"torch": "2"}}
+
+
+def data_of(world: int = 0) -> Recipe:
+    return Recipe("data", "d", {"world": world}, track="czsl")
+
+
+def evaluation_of(name: str, seed: int, lr: float = 1, code: str = "1", world: int = 0) -> Recipe:
+    labels = {"method": name, "dataset": "d", "seed": seed}
+    settings, data = {"settings": {"lr": lr}, "of": name, "seed": seed}, data_of(world)
+    run = Recipe("runs", name, settings, {"data": data}, {"x": code}, "czsl", labels)
+    return Recipe("evaluations", name, {"settings": {}}, {"run": run, "data": data}, {"y": "1"}, "czsl", labels)
+
+
+def plan_of(**seeds: int | list[Recipe]) -> Plan:
+    """The plan of so many seeds of each method, or of these evaluations."""
+    evaluations = {
+        (name, "d"): tuple([evaluation_of(name, seed) for seed in range(of)] if isinstance(of, int) else of)
+        for name, of in seeds.items()
+    }
+    return Plan({"czsl": TrackPlan({"d": data_of()}, evaluations, tuple(seeds))})
+
+
+@dataclass
+class World:
+    """What trust reads of a workspace."""
+
+    root: Path
+    plan: Plan
+    reports_place = "reports/demo"
+
+    def __post_init__(self) -> None:
+        self.results, self.reports = self.root / "results", self.root / self.reports_place
+        self.store = Store(self.results)
+
+    def build(self, *left_out: Recipe, counts: str = '{"images": 5}', **built: Any) -> None:
+        """Store everything that is planned and not there."""
+        for recipe in self.plan.recipes:
+            if recipe.key not in {each.key for each in left_out}:
+                with self.store.build(recipe) as folder:
+                    if folder:
+                        write_text(folder / "statistics.json", counts)
+                if folder:
+                    self.edit_record(recipe, lambda record: record["made"].update(BUILT | built))
+
+    def rebuild(self, recipe: Recipe, **more: Any) -> None:
+        shutil.rmtree(self.store.folder(recipe))
+        self.build(started="later", **more)
+
+    def edit_record(self, recipe: Recipe, edit: Callable[[Any], object]) -> None:
+        edit_json(self.store.record_path(recipe), edit)
+        self.store = Store(self.results)
+
+    def publish(self) -> None:
+        """Write the artifacts, and when and where everything behind them was built."""
+        make_artifacts(StoredResults(self), PAPER, PAPER.artifacts)  # type: ignore[arg-type]
+        records = {recipe.key: self.store.record_path(recipe) for recipe in self.plan.recipes}
+        built = {key: read_json(path)["made"] for key, path in records.items() if path.exists()}
+        write_json(self.reports / "made.json", {"results": built})
+
+    def edit_lineage(self, artifact: str, edit: Callable[[Any], object]) -> None:
+        edit_json(self.reports / f"{artifact}.lineage.json", edit)
+
+    def judge(self, **options: bool) -> TrustEvaluator:
+        return TrustEvaluator(self, PublishedLineage.read(self.reports, [PAPER]), **options)  # type: ignore[arg-type]
+
+    def verdicts(self, artifact: str = TABLE) -> list[Trust]:
+        """The verdict on each cell: of a table of settings, on the methods m and v."""
+        judge = self.judge()
+        return [judge.trust(artifact, cell) for cell in judge.published.cells(artifact)]
+
+    def states(self, artifact: str = TABLE) -> list[str]:
+        return [verdict.state for verdict in self.verdicts(artifact)]
+
+    def first(self, name: str = "m") -> Recipe:
+        return self.plan.evaluations("czsl", name, "d")[0]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A project with two seeds of two methods; only read."""
+    world = World(tmp_path_factory.mktemp("made"), plan_of(m=2, v=2))
+    world.build()
+    world.publish()
+    return world
+
+
+@pytest.fixture
+def world(made: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A copy of the project; no commit has its code."""
+    monkeypatch.setattr(caveats, "_find_commit", lambda code: None)
+    shutil.copytree(made.root, tmp_path / "project")
+    return World(tmp_path / "project", made.plan)
+
+
+def remade(world: World, plan: Plan, *left_out: Recipe, **built: Any) -> World:
+    """A project with another plan, in the same place."""
+    other = World(world.root, plan)
+    other.build(*left_out, **built)
+    other.publish()
+    return other
+
+
+def test_the_worst_of_states_counts() -> None:
+    assert worst([]) == "current"
+    assert all(worst(pair) == worst(reversed(pair)) == pair[0] for pair in combinations(STATES, 2))
+
+
+@pytest.mark.slow
+def test_what_agrees_with_everything_is_current(world: World) -> None:
+    for artifact, cells in ((TABLE, 2), (OTHER, 1), (COUNTS, 1)):
+        assert world.verdicts(artifact) == [Trust("current")] * cells
+        assert world.judge().caveats(artifact) == []
+
+
+# files of the reports
+
+
+@pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_text("x")])
+def test_a_changed_file_of_an_artifact_concerns_all_of_its_cells(
+    world: World, change: Callable[[Path], object]
+) -> None:
+    change(world.reports / f"{TABLE}.md")
+    assert world.states() == ["tampered", "tampered"]
+    assert all("reports/demo/p/table-1.md" in why for verdict in world.verdicts() for why in verdict.why)
+    assert world.states(OTHER) == ["current"]
+
+
+def test_a_record_that_one_artifact_alone_has_otherwise_is_a_conflict_of_that_one(world: World) -> None:
+    key = world.first().key
+    world.edit_lineage(TABLE, lambda lineage: lineage["records"][key]["files"]["statistics.json"].update(bytes=4))
+    assert world.states(TABLE) == ["tampered", "current"]
+    assert all(TABLE in why and key in why for why in world.verdicts(TABLE)[0].why)
+    assert world.states(OTHER) == ["current"]
+
+
+# stored folders
+
+
+def test_a_changed_stored_file_concerns_what_rests_on_it(world: World) -> None:
+    recipe = world.first()
+    (world.store.folder(recipe) / "statistics.json").write_text('{"images": 6}')
+    assert (world.states(), world.states(OTHER), world.states(COUNTS)) == (
+        ["tampered", "current"],
+        ["tampered"],
+        ["current"],
+    )
+    (why,) = world.verdicts()[0].why
+    assert f"results/{recipe.key}/statistics.json" in why
+    judge = world.judge()
+    assert not judge.stored.is_reliable(recipe.key)
+    assert judge.stored.faults[recipe.key].keys() == {"statistics.json"}
+    assert judge.stored.is_reliable(world.first("v").key)
+    assert not judge.stored.is_reliable("runs/0")
+
+
+def test_bytes_are_read_where_that_is_asked_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    faults = Store.faults
+    monkeypatch.setattr(
+        Store, "faults", lambda self, *of, reading: asked.append(reading) or faults(self, *of, reading=reading)
+    )
+    for judge in (world.judge(), world.judge(reading=True)):
+        assert not judge.stored[world.first().key]
+    assert asked == [False, True]
+
+
+def test_an_unreadable_record_is_damage(world: World) -> None:
+    world.store.record_path(world.first()).write_text("{")
+    assert world.states() == ["tampered", "current"]
+    assert all("record.json" in why for why in world.verdicts()[0].why)
+
+
+def test_what_is_not_on_this_disk_is_not_checked(world: World) -> None:
+    shutil.rmtree(world.store.folder(world.first()))
+    assert world.states() == ["unchecked", "current"]
+    shutil.rmtree(world.results)
+    assert world.states() == ["unchecked"] * 2
+    assert len(world.verdicts()[0].why) == 5  # two evaluations, two runs and the data
+
+
+def test_a_forged_record_differs_from_the_reports(world: World) -> None:
+    world.edit_record(world.first(), lambda record: record["inputs"].update(run="0" * 64))
+    assert world.states() == ["tampered", "current"]
+
+
+def test_a_record_that_was_built_otherwise_than_the_reports_say_is_damage(world: World) -> None:
+    world.edit_record(world.first(), lambda record: record["made"].update(host="elsewhere"))
+    assert world.states() == ["tampered", "current"]
+    assert all("made.json" in why for why in world.verdicts()[0].why)
+
+
+def test_what_is_built_again_is_stale_if_its_content_differs(world: World) -> None:
+    world.rebuild(world.first())
+    assert world.states() == ["current", "current"]
+    world.rebuild(world.first(), counts='{"images": 6}')
+    assert world.states() == ["stale", "current"]
+
+
+def test_what_was_made_from_another_input_is_stale(world: World) -> None:
+    run, evaluation = world.first().needs["run"], world.first()
+    world.rebuild(run, counts='{"images": 6}')
+    assert world.states() == ["stale", "current"]
+    places = [why.split()[0] for why in world.verdicts()[0].why]
+    assert sorted(places) == sorted([f"results/{run.key}", f"results/{evaluation.key}"])
+    shutil.rmtree(world.store.folder(run))
+    assert [reason.state for reason in world.judge().stored[evaluation.key]] == []
+
+
+def test_a_damaged_input_is_the_input_s_fault_alone(world: World) -> None:
+    run = world.first().needs["run"]
+    world.store.record_path(run).write_text("{")
+    judge = world.judge()
+    assert [reason.state for reason in judge.stored[run.key]] == ["tampered"]
+    assert judge.stored[world.first().key] == []
+
+
+# caveats
+
+
+def test_missing_evaluations_make_their_cells_incomplete(world: World) -> None:
+    missing = evaluation_of("m", 2)
+    more = remade(world, plan_of(m=3, v=2), missing)
+    assert more.states() == ["incomplete", "current"]
+    assert all(missing.key in why for why in more.verdicts()[0].why)
+    (caveat,) = more.judge().caveats(TABLE)
+    assert (caveat.state, caveat.keys) == ("incomplete", (missing.key,))
+
+
+@pytest.mark.parametrize("count", [1, MAX_KEYS, MAX_KEYS + 1])
+def test_a_caveat_lists_some_of_many_keys(world: World, count: int) -> None:
+    missing = [evaluation_of("m", seed) for seed in range(2, 2 + count)]
+    more = remade(world, plan_of(m=2 + count, v=2), *missing)
+    (caveat,) = more.judge().caveats(TABLE)
+    assert caveat.keys == tuple(sorted(recipe.key for recipe in missing))
+    listed = [key for key in caveat.keys if key in caveat.why]
+    assert listed == list(caveat.keys[:MAX_KEYS])
+    assert ("..." in caveat.why) == (count > MAX_KEYS)
+
+
+@pytest.mark.parametrize("codes", ["2", "23"])
+def test_runs_of_other_code_than_most_are_mixed(world: World, codes: str) -> None:
+    odd = [evaluation_of("m", seed, code=code) for seed, code in enumerate(codes, 2)]
+    more = remade(world, plan_of(m=[evaluation_of("m", 0), *odd], v=2))
+    assert more.states() == ["mixed", "current"]
+    (caveat,) = more.judge().caveats(TABLE)
+    assert caveat.keys == tuple(sorted(recipe.needs["run"].key for recipe in odd))
+    assert caveat.text.startswith("mixed: ")
+
+
+@pytest.mark.parametrize("built", [{"device": "1 x GPU"}, {"packages": {"torch": "3"}}])
+def test_runs_of_another_environment_than_most_are_mixed(world: World, built: dict[str, Any]) -> None:
+    odd = evaluation_of("m", 2)
+    more = remade(world, plan_of(m=3, v=2), **built)
+    assert more.states() == ["mixed", "current"]
+    (caveat,) = more.judge().caveats(TABLE)
+    assert caveat.keys == tuple(sorted([odd.key, odd.needs["run"].key]))
+
+
+@pytest.mark.parametrize("dirty", [True, None])
+def test_what_comes_from_a_changed_tree_is_uncommitted_until_a_commit_has_its_code(
+    world: World, monkeypatch: pytest.MonkeyPatch, dirty: bool | None
+) -> None:
+    more = remade(world, plan_of(m=3, v=2), dirty=dirty)
+    assert [(verdict.state, verdict.note) for verdict in more.verdicts()] == [("uncommitted", ""), ("current", "")]
+    monkeypatch.setattr(caveats, "_find_commit", lambda code: "abc1234" if "x" in dict(code) else None)
+    assert more.states() == ["uncommitted", "current"]  # the evaluation's code is in no commit yet
+    monkeypatch.setattr(caveats, "_find_commit", lambda code: "abc1234")
+    states = [(verdict.state, "abc1234" in verdict.note) for verdict in more.verdicts()]
+    assert states == [("current", True), ("current", False)]
+
+
+def test_where_the_reports_do_not_tell_the_record_does(world: World) -> None:
+    world.edit_record(world.first(), lambda record: record["made"].update(dirty=True))
+    (world.reports / "made.json").unlink()
+    assert world.states() == ["uncommitted", "current"]
+    (world.store.folder(world.first()) / "statistics.json").unlink()
+    assert world.judge().caveats(TABLE) == []  # a damaged folder tells nothing
+
+
+def test_watermarks_are_the_caveats(world: World) -> None:
+    more = remade(world, plan_of(m=4, v=2), evaluation_of("m", 3), dirty=True, device="1 x GPU")
+    results = StoredResults(more)  # type: ignore[arg-type]
+    marks = build_table(results, PAPER, "table-1").watermarks
+    assert marks == [caveat.text for caveat in more.judge().caveats(TABLE)]
+    assert [mark.partition(":")[0] for mark in marks] == ["incomplete", "uncommitted", "mixed"]
+
+
+# the current plan
+
+
+def stale_with(world: World, plan: Plan) -> list[Trust]:
+    world.plan = plan
+    return world.verdicts()
+
+
+def test_other_settings_make_a_number_stale(world: World) -> None:
+    changed = [evaluation_of("m", seed, lr=2) for seed in (0, 1)]
+    m, v = stale_with(world, plan_of(m=changed, v=2))
+    assert (m.state, v.state) == ("stale", "current")
+    (why,) = m.why
+    assert {"settings.lr", "1", "2"} <= set(why.split())
+
+
+def test_a_method_or_a_seed_that_is_no_longer_planned_is_stale(world: World) -> None:
+    m, v = stale_with(world, plan_of(m=1))
+    assert (m.state, v.state) == ("stale", "stale")
+    assert (len(m.why), len(v.why)) == (1, 1)
+    assert "seed 1" in m.why[0]
+    assert [verdict.state for verdict in stale_with(world, Plan({}))] == ["stale", "stale"]
+    assert world.states(COUNTS) == ["stale"]
+
+
+def test_more_seeds_than_were_run_make_a_number_stale(world: World) -> None:
+    m, v = stale_with(world, plan_of(m=3, v=2))
+    assert (m.state, v.state) == ("stale", "current")
+    assert "2 of 3" in m.why[0]
+
+
+def test_a_number_that_is_missing_is_not_stale_as_well(world: World) -> None:
+    more = remade(world, plan_of(m=3, v=2), evaluation_of("m", 2))
+    more.plan = plan_of(v=2)
+    assert [verdict.state for verdict in more.verdicts()] == ["incomplete", "current"]
+    judge = more.judge()
+    assert judge.stale_reasons(TABLE, judge.published.cells(TABLE)[0]) == []
+
+
+def test_what_was_never_run_is_stale_where_it_is_planned(world: World) -> None:
+    def forget(lineage: Any) -> None:
+        lineage["cells"][0].update(made_from=[], missing=[], values=[])
+
+    world.edit_lineage(TABLE, forget)
+    assert world.states() == ["stale", "current"]
+    assert [verdict.state for verdict in stale_with(world, plan_of(v=2))] == ["current", "current"]
+
+
+def test_a_cell_is_compared_with_the_seeds_that_its_rows_share(world: World) -> None:
+    """Each seed has data of its own, and v has fewer seeds than m."""
+    many, few = ([evaluation_of(name, seed, world=seed) for seed in range(of)] for name, of in (("m", 3), ("v", 2)))
+    more = remade(world, plan_of(m=many[:2], v=few))
+    more.plan = plan_of(m=many, v=few)
+    assert more.states() == ["stale", "current"]
+    more.edit_lineage(TABLE, lambda lineage: [cell.update(beside=["m", "v"]) for cell in lineage["cells"]])
+    assert more.states() == ["current", "current"]
+
+
+def test_other_code_of_metrics_makes_every_number_stale(world: World) -> None:
+    world.edit_lineage(TABLE, lambda lineage: lineage["metric_code"].update({"recompose.gone": "0"}))
+    assert world.states() == ["stale", "stale"]
+    assert all("recompose.gone" in why for verdict in world.verdicts() for why in verdict.why)
+    assert world.states(OTHER) == ["current"]
+
+
+def test_a_track_that_is_gone_makes_its_numbers_stale(world: World) -> None:
+    world.edit_lineage(TABLE, lambda lineage: lineage.update(track="gone"))
+    assert world.states() == ["stale", "stale"]

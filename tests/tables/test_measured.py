@@ -1,0 +1,379 @@
+"""Measured cells by kind, from evaluations and data sets that are made up."""
+
+import math
+from math import sqrt
+from statistics import stdev
+from typing import Any
+
+import pytest
+
+from recompose.errors import PlanError
+from recompose.papers.declaration import Variant, View, load_paper
+from recompose.tables.cells import Cell
+from recompose.tables.measured import metrics, settings, statistics
+from recompose.tracks.czsl import tables
+from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.tables import frequencies, group_counts, groups
+from tests.errors import raises
+from tests.tables.fakes import Fake, by_cell, by_seed, key, paper_of
+
+# groups
+
+# images of training: of ten seen pairs two are head, three medium and five tail
+SHOWN = {"a x": 9, "a y": 1, "b x": 2, "b y": 8, "c x": 4, "c y": 3, "d x": 6, "d y": 1, "e x": 5, "e y": 2}
+GROUP = {"a x": "head", "b y": "head", "d x": "medium", "e x": "medium", "c x": "medium"}
+TESTED = {"a x": 5, "d x": 2, "c x": 1, "c y": 3, "e y": 1, "f x": 4, "f y": 2}  # f is seen in no pair
+
+
+def labelled(split: str, counts: dict[str, int]) -> list[Sample]:
+    return [
+        Sample(f"{split} {name} {i}.png", *name.split(), split) for name, count in counts.items() for i in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def data() -> PairData:
+    pairs = {
+        split: [tuple(name.split()) for name in names]
+        for split, names in (("train", SHOWN), ("val", ["a x", "g x"]), ("test", TESTED))
+    }
+    samples = [*labelled("test", TESTED), *labelled("val", {"a x": 3, "g x": 9}), *labelled("train", SHOWN)]
+    return PairData(pairs, samples)  # type: ignore[arg-type]
+
+
+def by_hand(counts: dict[str, int]) -> dict[str, int]:
+    found = dict.fromkeys(("head", "medium", "tail", "unseen"), 0)
+    for name, count in counts.items():
+        found[GROUP.get(name, "tail" if name in SHOWN else "unseen")] += count
+    return found
+
+
+def test_groups_count_the_images_of_a_split_by_the_pairs_that_training_shows_often(data: PairData) -> None:
+    assert group_counts(data, "train") == by_hand(SHOWN) == {"head": 17, "medium": 15, "tail": 9, "unseen": 0}
+    assert group_counts(data, "test") == by_hand(TESTED) == {"head": 5, "medium": 3, "tail": 4, "unseen": 6}
+
+
+# metrics
+
+COST = {
+    "cost/trainable_parameters": 1_500_000,
+    "cost/trainable_parameters_at_vit_l_14": 9_916_000,
+    "cost/epoch_seconds": 90.0,
+    "cost/test_seconds": 4.5,
+    "cost/peak_memory_bytes": 3 * 2**29,
+    "test/closed/dense/auc": 0.12,
+    "test/closed/dense/harmonic_mean": 0.3,
+}
+COLUMNS = {
+    "params (M)": "cost/trainable_parameters",
+    "params at ViT-L/14 (M)": "cost/trainable_parameters_at_vit_l_14",
+    "peak memory (G)": "cost/peak_memory_bytes",
+    "train time per epoch (min)": "cost/epoch_seconds",
+    "test time (s)": "cost/test_seconds",
+    "AUC": "test/closed/dense/auc",
+    "H": "test/closed/dense/harmonic_mean",
+}
+
+
+def cells_of(work: Fake, columns: dict[str, str] = COLUMNS, **rows: str) -> dict[tuple[str, str], Cell]:
+    paper = paper_of(kind="metrics", rows=rows, columns=columns)
+    found = by_cell(metrics(work, paper, "table-1"))  # type: ignore[arg-type]
+    return {(row, column): cell for (row, column, _), cell in found.items()}
+
+
+def test_measures_and_costs_are_in_the_units_of_their_kind() -> None:
+    found = cells_of(Fake({"m": {"d": {0: COST}}}), M="m")
+    assert {column: cell.text for (_, column), cell in found.items()} == {
+        "d params (M)": "1.500",
+        "d params at ViT-L/14 (M)": "9.916",
+        "d peak memory (G)": "1.500",
+        "d train time per epoch (min)": "1.500",
+        "d test time (s)": "4.500",
+        "d AUC": "12.0",
+        "d H": "30.0",
+    }
+    assert {tuple(cell.names) for cell in found.values()} == {("m",)}
+    assert {column[2:]: cell.metric for (_, column), cell in found.items()} == COLUMNS
+    assert {cell.metric for cell in found.values() if cell.better} == {COLUMNS["AUC"], COLUMNS["H"]}
+
+
+def test_a_cell_is_a_mean_over_complete_seeds() -> None:
+    seconds = by_seed(*({"cost/test_seconds": value} for value in (1.0, 3.0, 99.0)))
+    work = Fake({"m": {"d": seconds}}, missing={("m", "d", 2)})
+    cell = cells_of(work, M="m")["M", "d test time (s)"]
+    assert (cell.value, cell.n, cell.values) == (2.0, 2, [1.0, 3.0])
+    assert cell.spread == pytest.approx(math.sqrt(2))
+    assert cell.missing == [key("m", "d", 2)]
+
+
+def test_seeds_without_a_measure_do_not_count_in_it() -> None:
+    """One was trained together with others: it has no time per epoch of its own."""
+    with_it, without = {"cost/epoch_seconds": 60.0}, {"cost/test_seconds": 1.0}
+    found = cells_of(Fake({"m": {"d": by_seed(without, with_it, with_it | {"cost/epoch_seconds": 180.0})}}), M="m")
+    cell = found["M", "d train time per epoch (min)"]
+    assert (cell.value, cell.n, len(cell.made_from), cell.values) == (2.0, 2, 3, [])
+
+
+def test_what_no_complete_evaluation_has_is_left_out() -> None:
+    """Chance knows no feasibility."""
+    found = cells_of(Fake({"m": {"d": {0: {"test/closed/dense/auc": 0.5}}}}), M="m")
+    assert list(found) == [("M", "d AUC")]
+
+
+def test_a_row_of_means_is_over_its_rows_at_the_seeds_that_all_of_them_have() -> None:
+    auc = {"m": [0.1, 0.2], "n": [0.3, 0.8, 0.9], "o": [0.9, 0.9]}
+    done = {name: {"d": by_seed(*({"test/closed/dense/auc": value} for value in of))} for name, of in auc.items()}
+    rows = {"M": "m", "N": "n", "O": "o"}
+    paper = paper_of(kind="metrics", rows=rows, columns={"AUC": COLUMNS["AUC"]}, means={"Avg.": ["M", "N"]})
+
+    def average(missing: set[tuple[str, str, int]]) -> Cell:
+        found = by_cell(metrics(Fake(done, missing), paper, "table-1"))  # type: ignore[arg-type]
+        assert list(found)[-1] == ("Avg.", "d AUC", "")
+        return found["Avg.", "d AUC", ""]
+
+    cell = average(set())
+    assert (cell.value, cell.spread, cell.n) == (pytest.approx(35.0), pytest.approx(stdev([20, 50])), 2)
+    assert cell.names == ["m", "n"]
+    assert not cell.missing and set(cell.made_from) == {key(name, "d", seed) for name in "mn" for seed in (0, 1)}
+    cell = average({("m", "d", 0)})
+    assert (cell.value, cell.spread, cell.n) == (pytest.approx(50.0), None, 1)
+    assert set(cell.made_from) == {key("m", "d", 1), key("n", "d", 1)}
+    cell = average({("m", "d", 0), ("n", "d", 1), ("n", "d", 2)})
+    assert (cell.text, cell.value, cell.made_from) == ("not run", None, [])
+
+
+def test_a_mean_is_over_rows_of_its_table() -> None:
+    with pytest.raises(ValueError, match="means are over O"):
+        paper_of(kind="metrics", rows={"M": "m"}, means={"Avg.": ["M", "O"]})
+    with pytest.raises(ValueError, match="not intervals"):
+        paper_of(kind="intervals", rows={"M": "m"}, means={"Avg.": ["M"]})
+
+
+def test_without_evaluations_everything_is_not_run_and_what_is_not_planned_has_no_row() -> None:
+    work = Fake({"m": {"d": {0: COST}}}, missing={("m", "d", 0)})
+    found = cells_of(work, M="m", Other="other")
+    assert {row for row, _ in found} == {"M"}
+    assert {cell.text for cell in found.values()} == {"not run"}
+    assert [cell.missing for cell in found.values()] == [[key("m", "d", 0)]] * len(found)
+
+
+def test_a_view_against_a_method_shows_what_its_variants_move_in_common_seeds() -> None:
+    name = "test/closed/dense/auc"
+    measured = {
+        "csp": {"d": by_seed({name: 0.30}, {name: 0.34}, {name: 0.50})},
+        "csp-wide": {"d": by_seed({name: 0.33}, {name: 0.35})},
+        "csp-once": {"d": by_seed({name: 0.28})},
+        "coop": {"d": by_seed({name: 0.10})},
+    }
+    variants = {each: Variant(method="csp", datasets=["d"]) for each in ("csp-wide", "csp-once")}
+    views = {"moves": View(heading="", baseline="csp", columns={"AUC": name})}
+    paper = paper_of(kind="metrics", rows={each: each for each in measured}, views=views)
+    paper = paper.model_copy(update={"variants": variants})
+    cells = by_cell(metrics(Fake(measured), paper, "table-1"))  # type: ignore[arg-type]
+    assert {row for row, _, _ in cells} == {"csp-wide", "csp-once"}
+    wide, once = (cells[row, "d AUC", "moves"] for row in ("csp-wide", "csp-once"))
+    assert (wide.n, once.n) == (2, 1)
+    assert wide.value == pytest.approx((3 + 1) / 2)
+    half = 12.706 * stdev([3, 1]) / sqrt(2)  # Student's t of one degree of freedom
+    low, high = (float(part) for part in wide.text.split("(")[1].strip(")").split(" to "))
+    assert (low, high) == pytest.approx((2 - half, 2 + half), abs=0.06)
+    assert once.text == "-2.0"
+    own, base = ({key(name, "d", seed) for seed in range(n)} for name, n in (("csp-wide", 2), ("csp", 3)))
+    assert not wide.missing and set(wide.made_from) == own | base
+
+
+def test_a_view_is_against_a_row_of_its_table() -> None:
+    views = {"moves": View(heading="", baseline="coop", columns={})}
+    with pytest.raises(ValueError, match="coop"):
+        paper_of(kind="metrics", rows={"csp": "csp"}, views=views)
+
+
+def test_what_sources_say_is_of_a_row_of_its_table() -> None:
+    views = {"said": View(heading="", says={"CoOp": {"the text": "so"}})}
+    with pytest.raises(ValueError, match="CoOp"):
+        paper_of(kind="metrics", rows={"csp": "csp"}, views=views)
+    with pytest.raises(ValueError, match="says"):
+        View(heading="", says={"CoOp": {"the text": "so"}}, columns={"AUC": "auc"})
+
+
+def test_each_view_has_its_own_columns() -> None:
+    views = {name: View(heading=name, columns={"AUC": f"test/closed/{name}/auc"}) for name in ("dense", "field")}
+    paper = paper_of(kind="metrics", rows={"M": "m"}, views=views)
+    work = Fake({"m": {"d": {0: {"test/closed/dense/auc": 0.2, "test/closed/field/auc": 0.1}}}})
+    found = by_cell(metrics(work, paper, "table-1"))  # type: ignore[arg-type]
+    assert {place[2]: cell.value for place, cell in found.items()} == {"dense": 20.0, "field": 10.0}
+
+
+# accuracies by group, without and with something
+
+COUNTS = {"head": 5, "medium": 3, "tail": 4, "unseen": 6}
+VIEWS = {bias: View(heading="h", of=f"test/closed/groups/{bias}") for bias in ("unbiased", "balanced")}
+
+
+def of_groups(**right: int) -> dict[str, float]:
+    """The shares of so many right answers; without a bias, and half as many at the balanced one."""
+    right = {**right, "seen": sum(right[name] for name in ("head", "medium", "tail"))}
+    counts = {**COUNTS, "seen": 12}
+    return {
+        f"test/closed/groups/{bias}/{name}": share * count / counts[name]
+        for bias, share in (("unbiased", 1), ("balanced", 1 / 2))
+        for name, count in right.items()
+    }
+
+
+@pytest.fixture
+def found_groups(data: PairData, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The table of a method without and with something, seeds 0 to 2 and 1 to 3, of which 3 is missing."""
+    without = {seed: of_groups(head=seed, medium=1, tail=seed, unseen=0) for seed in range(3)}
+    more = {seed: of_groups(head=3, medium=1, tail=4, unseen=seed) for seed in (1, 2, 3)}
+    work = Fake({"without": {"d": without}, "with": {"d": more}}, missing={("with", "d", 3)})
+    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
+    paper = paper_of(kind="groups", rows={"w/o": "without", "w/": "with"}, views=VIEWS)
+    return by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
+
+
+def test_every_group_has_its_samples_both_accuracies_and_the_gain(found_groups: Any) -> None:
+    rows = ("Head", "Medium", "Tail", "Seen", "Unseen")
+    columns = ("d samples", "d w/o", "d w/", "d delta")
+    assert list(found_groups) == [(row, column, view) for view in VIEWS for row in rows for column in columns]
+    samples = [found_groups[row, "d samples", "unbiased"].value for row in rows]
+    assert samples == [5, 3, 4, 12, 6]
+
+
+def test_a_side_that_is_asked_for_elsewhere_has_no_column_and_there_is_no_gain(
+    data: PairData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = {0: of_groups(head=3, medium=1, tail=4, unseen=1)}
+    work = Fake({"with": {"d": each, "e": each}, "without": {"e": each}})
+    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
+    paper = paper_of(kind="groups", rows={"w/o": "without", "w/": "with"}, views=VIEWS)
+    found = by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
+    columns = {column for _, column, _ in found}
+    assert {column for column in columns if column.startswith("d")} == {"d samples", "d w/"}
+    assert len({column for column in columns if column.startswith("e")}) == 4
+
+
+def test_a_side_that_is_asked_for_nowhere_was_not_run_and_there_is_no_gain(
+    data: PairData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Fake({"with": {"d": {0: of_groups(head=3, medium=1, tail=4, unseen=1)}}})
+    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
+    paper = paper_of(kind="groups", rows={"w/o": "without", "w/": "with"}, views=VIEWS)
+    found = by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
+    assert {column for _, column, _ in found} == {"d samples", "d w/o", "d w/"}
+    assert {cell.text for (_, column, _), cell in found.items() if column == "d w/o"} == {"not run"}
+
+
+def test_each_side_is_over_its_own_complete_seeds(found_groups: Any) -> None:
+    without, with_it = (found_groups["Head", f"d {side}", "unbiased"] for side in ("w/o", "w/"))
+    assert (without.value, without.n, with_it.value, with_it.n) == (pytest.approx(20), 3, pytest.approx(60), 2)
+    assert without.text == "20.00 ± 20.00"
+    assert without.made_from == [key("without", "d", seed) for seed in range(3)]
+    assert with_it.made_from == [key("with", "d", seed) for seed in (1, 2)]
+    assert {*with_it.made_from, *with_it.missing} == {key("with", "d", seed) for seed in (1, 2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("row", "gains"),
+    [
+        ("Head", [100 * 2 / 5, 100 * 1 / 5]),
+        ("Medium", [0, 0]),
+        ("Tail", [100 * 3 / 4, 100 * 2 / 4]),
+        ("Seen", [100 * 5 / 12, 100 * 3 / 12]),
+        ("Unseen", [100 * 1 / 6, 100 * 2 / 6]),
+    ],
+)
+def test_gains_are_over_common_seeds(found_groups: Any, row: str, gains: list[float]) -> None:
+    """Seeds 1 and 2; not the difference of the two means."""
+    first, second = gains
+    for view, factor in (("unbiased", 1), ("balanced", 1 / 2)):
+        cell = found_groups[row, "d delta", view]
+        assert cell.value == pytest.approx(factor * (first + second) / 2)
+        assert cell.spread == pytest.approx(factor * abs(first - second) / math.sqrt(2))
+        assert cell.n == 2
+        assert set(cell.made_from) == {key(name, "d", seed) for name in ("without", "with") for seed in (1, 2)}
+
+
+# settings
+
+
+def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set() -> None:
+    work = Fake({"m": {"d": by_seed({}, {}), "e": by_seed({})}, "other": {"f": by_seed({})}}, missing={("m", "d", 1)})
+    named = {"Learning rate": "lr", "Number of epochs": "epochs", "Top": "scoring.top"}
+    found = by_cell(settings(work, paper_of(kind="settings", of="m", rows=named), "table-1"))
+    values = {(row, column): (cell.text, cell.value, cell.n) for (row, column, _), cell in found.items()}
+    assert values == {
+        ("Learning rate", "d"): ("0.0001", 1e-4, 1),
+        ("Learning rate", "e"): ("0.0002", 2e-4, 1),
+        ("Number of epochs", "d"): ("20", 20, 1),
+        ("Number of epochs", "e"): ("20", 20, 1),
+        ("Top", "d"): ("3", 3, 1),
+        ("Top", "e"): ("3", 3, 1),
+    }
+    cell = found["Learning rate", "d", ""]
+    assert (cell.made_from, len(cell.missing), cell.names) == ([key("m", "d", 0)], 1, ["m"])
+    others = by_cell(
+        settings(work, paper_of(kind="settings", of="m", rows={"Own": "lr", "Its": "other:lr"}), "table-1")
+    )
+    assert {(row, column, *cell.names) for (row, column, _), cell in others.items()} == {
+        ("Own", "d", "m"),
+        ("Own", "e", "m"),
+        ("Its", "f", "other"),
+    }
+    with raises(PlanError, "unknown-setting", "gone"):
+        list(settings(work, paper_of(kind="settings", of="m", rows={"G": "gone"}), "table-1"))
+
+
+# data sets
+
+STATISTICS = {
+    "states": 16,
+    "objects": 12,
+    "pairs": 192,
+    "train_pairs": 83,
+    "train_images": 22998,
+    "val_seen": 15,
+    "val_unseen": 14,
+    "val_images": 3214,
+    "test_seen": 18,
+    "test_unseen": 17,
+    "test_images": 2914,
+}
+OF_SPLITS = ["83", "22998", "15", "14", "3214", "18", "17", "2914"]
+
+
+@pytest.mark.parametrize(
+    ("name", "before"), [("msci", []), ("duplex", [("states", "16"), ("objects", "12"), ("pairs", "192")])]
+)
+def test_statistics_have_the_columns_that_the_paper_printed_in_its_order(
+    name: str, before: list[tuple[str, str]]
+) -> None:
+    paper, work = load_paper(name), Fake({}, names=("shapes-pairs", "ut-zappos"), counts=STATISTICS)
+    cells = list(statistics(work, paper, "table-1"))  # type: ignore[arg-type]
+    header = [column for column in paper.reported("table-1")[0] if column != "row"]
+    for row in ("shapes-pairs", "UT-Zappos"):
+        of_row = [cell for cell in cells if cell.row == row]
+        assert [cell.column for cell in of_row] == header
+        assert [cell.text for cell in of_row] == [*(text for _, text in before), *OF_SPLITS]
+        assert header[: len(before)] == [column for column, _ in before]
+    sources = {tuple(cell.made_from) for cell in cells}
+    assert sources == {(work.data("czsl", dataset).key,) for dataset in ("shapes-pairs", "ut-zappos")}
+
+
+def test_frequencies_count_images_of_training_and_test_and_their_shares(
+    data: PairData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
+    found = by_cell(frequencies(Fake({}, names=("d",)), paper_of(kind="frequencies"), "table-1"))
+    columns = [f"d {split} {what}" for split in ("train", "test") for what in ("count", "instance %")]
+    table = {
+        row: [found[row, column, ""].text for column in columns]
+        for row in ("Head", "Medium", "Tail", "Unseen", "Total")
+    }
+    assert table == {
+        "Head": ["17", "41.5", "5", "27.8"],
+        "Medium": ["15", "36.6", "3", "16.7"],
+        "Tail": ["9", "22", "4", "22.2"],
+        "Unseen": ["0", "0", "6", "33.3"],
+        "Total": ["41", "100", "18", "100"],
+    }
