@@ -65,7 +65,7 @@ benchmarks: environment
 environment: $(INSTALLED)
 
 $(INSTALLED): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 4))' || { echo "Python 3.11.4 or later is needed: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 4))' || { echo "Python 3.11.4 or later is needed, and $(PYTHON) is $$($(PYTHON) --version 2>&1): make PYTHON=python3.12 ..."; exit 1; }
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	test -x $(UV) || $(VENV)/bin/python -m pip install --quiet uv
 	$(UV) pip sync --quiet --require-hashes requirements.lock
