@@ -24,7 +24,7 @@ reproduce: environment
 
 # the demo repeated with other seeds, in hours; its reports go to reports/study. DVC follows params.yaml alone
 study: environment
-	snakemake --cores all --config profile=study
+	snakemake --quiet reason --cores all --config profile=study
 
 # one process more than cores, as tests of Snakemake and DVC wait at times
 test: environment

@@ -1,6 +1,5 @@
 """What tests of several folders share."""
 
-import atexit
 import filecmp
 import functools
 import gc
@@ -80,11 +79,7 @@ def job_server() -> str:
 
     Without it, each call of Snakemake would start one, and jobs that need no backbone would import for themselves.
     """
-    server = start_server()
-    if server is not None:
-        assert server.stdin
-        atexit.register(server.wait)
-        atexit.register(server.stdin.close)  # first, as this is registered last
+    start_server()
     return os.environ.pop(ADDRESS)
 
 

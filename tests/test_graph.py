@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recompose.errors import ChangedError, DamagedError, ParamsError, PlanError
-from recompose.graph import GRAPH, Graph, check_targets, order_papers
+from recompose.graph import GRAPH, Artifact, Graph, Job, check_targets, order_papers
 from recompose.job_server import ADDRESS
 from recompose.phases import passes
 from recompose.plan import Recipe, closure
@@ -57,6 +57,42 @@ def test_what_is_missing_behind_a_complete_need_is_waited_for(work: Workspace, m
         artifact for artifact in graph_of(work, monkeypatch).artifacts.values() if evaluation.key in artifact.needs
     )
     assert evaluation.needs["run"].key in artifact.needs
+
+
+def test_the_ends_bring_in_all_contents_and_whatever_of_them_is_due(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complete(work, work.plan.recipes)
+    for discarded in ([], [work.plan.recipes[0]], [work.plan.of("runs")[3]], work.plan.of("pixels")):
+        for recipe in discarded:
+            work.store.discard(recipe.key)
+        graph = graph_of(work, monkeypatch)
+        due = {key for key, job in graph.jobs.items() if job.is_due}
+        assert due == {recipe.key for recipe in work.missing(work.plan.recipes)}
+        artifacts = graph.artifacts.values()  # `all` asks for these, too
+        ends = {*graph.ends(), *(key for artifact in artifacts for key in artifact.needs)}
+        assert ends.union(*(behind(graph, key) for key in ends)) == graph.jobs.keys()
+        asked = [*graph.ends(), *(key for artifact in artifacts if artifact.is_due for key in artifact.needs)]
+        made = set()
+        while asked:  # as Snakemake does: what is there asks for nothing
+            if (key := asked.pop()) in due - made:
+                made.add(key)
+                asked += graph.jobs[key].needs
+        assert made == due
+
+
+def job(key: str, *needs: str, is_due: bool = False) -> Job:
+    return Job(key, "rule", key, is_due, needs, priority=0, threads=1, gpus=0, memory=0, minutes=0)
+
+
+def test_what_is_due_is_an_end_where_all_that_needs_it_is_there() -> None:
+    contents = [job("data/a"), job("runs/b", "data/a", is_due=True), job("evaluations/c", "runs/b")]
+    artifacts = {"msci/table": Artifact("", False, False, ("evaluations/c",))}
+    assert Graph(contents, artifacts=artifacts).ends() == ["runs/b"]
+    assert Graph(contents, artifacts={}).ends() == ["runs/b", "evaluations/c"]
+    due = {"msci/table": Artifact("", False, True, ("evaluations/c", "runs/b"))}
+    assert Graph(contents, artifacts=due).ends() == []
+    assert Graph(contents, artifacts=artifacts).ends("data", "runs") == ["runs/b"]
 
 
 def test_a_method_has_one_rule_for_its_variants_and_a_track_one_for_its_evaluations(

@@ -14,16 +14,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
+from filelock import FileLock
+
 from recompose.costs import CostEstimate, Costs
 from recompose.errors import ParamsError, PlanError
 from recompose.files import read_json, write_json
 from recompose.job_server import ADDRESS, start_server
+from recompose.locks import acquire
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.phases import PHASES, gpus_of, passes, threads_of
 from recompose.plan import Recipe, closure
 from recompose.progress import printable
-from recompose.recipe_files import FOLDER, write_recipes
+from recompose.recipe_files import write_recipes
 from recompose.store import ERROR
 from recompose.tables.due import artifact_recipes, is_due, is_page_due
 from recompose.tables.kinds import artifact_files, is_figure
@@ -54,6 +57,7 @@ class Job:
     key: str  # of the recipe: <kind>/<folder>
     rule: str
     title: str
+    is_due: bool
     needs: tuple[str, ...]  # keys of what has to be complete before
     priority: int
     threads: int
@@ -136,6 +140,16 @@ class Graph:
         """Return the keys of all contents of these kinds; of every kind where none is given."""
         return [key for key in self.jobs if not kinds or key.partition("/")[0] in kinds]
 
+    def ends(self, *kinds: str) -> list[str]:
+        """Return the keys of these kinds, or of every kind, that bring in all the others: those that nothing waits for.
+        For what is due, nothing that is not due itself counts, as Snakemake would ask for it in vain.
+        """
+        contents = {key: self.jobs[key] for key in self.keys(*kinds)}
+        waiting: list[Job | Artifact] = [*contents.values(), *([] if kinds else self.artifacts.values())]
+        needed = {need for each in waiting for need in each.needs}
+        needed_now = {need for each in waiting if each.is_due for need in each.needs}
+        return [key for key, job in contents.items() if key not in (needed_now if job.is_due else needed)]
+
     def rules(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield each rule that makes contents, with the kind and the digests of these."""
         digests: dict[tuple[str, str], list[str]] = {}
@@ -168,6 +182,22 @@ class Graph:
             return False
         return any(artifact.is_due for artifact in self.artifacts.values()) or is_page_due(self.work)
 
+    def wait_for_other_call(self) -> bool:
+        """Hold the profile in this folder until this process ends; returns true if another call held it until now.
+
+        Snakemake keeps what jobs update in one place for all calls in a folder, and each call would delete the copies
+        of the other. Its own lock would have to be removed by hand after a kill.
+        """
+        assert self.work is not None
+        self._lock = FileLock(self._own_file("lock"))  # kept, as it ends with this
+        profile = self.work.params.profile
+        return acquire(self._lock, f"another call makes the profile {profile} here: waiting until it has ended")
+
+    def _own_file(self, ending: str) -> Path:
+        """Return the path of a file that the calls of one profile in one folder have."""
+        assert self.work is not None
+        return self.work.root / ".snakemake" / f"recompose-{self.work.params.profile}.{ending}"
+
     def start(self, forced: Collection[str], *, scheduled: bool) -> None:
         """Write the recipes of what is missing or forced, for jobs to read, and start the server of jobs."""
         assert self.work is not None
@@ -178,11 +208,11 @@ class Graph:
         wanted = [each for each in self.work.plan.recipes if each.key in forced or not complete(each)]
         write_recipes(self.work.results, passes(wanted))
         if scheduled:
-            path = self.work.results / FOLDER / f"graph-{os.getpid()}.json"
+            path = self._own_file("json")
             write_json(path, {"jobs": [asdict(job) for job in self.jobs.values()], "forced": sorted(forced)})
             os.environ[GRAPH] = str(path)
         if scheduled or self.work.params.chosen.trainer.accelerator == "cpu":  # a scheduler's jobs are not made here
-            self._server = start_server()  # kept, as it ends with this
+            start_server()
 
     def failures(self) -> Iterator[str]:
         """Yield a line for each content that failed in this call."""
@@ -204,6 +234,7 @@ class Graph:
 
 def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", costs: Costs | None) -> Iterator[Job]:
     priorities, waits = _priorities(work.papers, artifacts), _waits(work)
+    is_complete = work.store.is_complete
     for recipe in work.plan.recipes:
         rule, verb = RULES[recipe.kind]
         gpus, estimate = gpus_of(work, [recipe]), costs.estimate(recipe) if costs else None
@@ -211,6 +242,7 @@ def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", cos
             key=recipe.key,
             rule=rule.format(track=recipe.track, method=recipe.labels.get("method")).replace("-", "_"),
             title=f"{verb} {recipe.name}",
+            is_due=not is_complete(recipe),
             needs=(*needs.of(recipe), *waits.get(recipe.key, ())),
             priority=priorities.get(recipe.key, 0),
             threads=threads_of(work, recipe) * max(gpus, 1),  # a process for each GPU
@@ -233,10 +265,9 @@ class _Needs:
     def of(self, recipe: Recipe) -> list[str]:
         """Return the keys of a recipe's nearest needs, with those that are missing behind a complete one."""
         needs = list(dict.fromkeys(need.key for need in recipe.needs.values()))
-        return [key for key in needs if not any(self._waits(other, key) for other in needs)]
-
-    def _waits(self, key: str, need: str) -> bool:
-        return need in self._behind[key] and (need not in self._missing or key in self._missing)
+        behind = set().union(*(self._behind[key] for key in needs))
+        behind_missing = set().union(*(self._behind[key] for key in needs if key in self._missing))
+        return [key for key in needs if key not in (behind_missing if key in self._missing else behind)]
 
     def behind(self, recipe: Recipe) -> list[str]:
         """Return the keys of what is missing behind a recipe's complete needs."""

@@ -7,8 +7,24 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from recompose.errors import BusyError
+from recompose.progress import say
 
 LOCK, LOCKS = ".lock", ".locks"  # in a folder: its own lock, and those of what is below it
+
+
+def acquire(lock: FileLock, waiting: str) -> bool:
+    """Acquire a lock; while another process holds it, say so in a line, and wait.
+
+    Returns:
+        Whether it had to wait.
+    """
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        say(waiting)
+        lock.acquire()
+        return True
+    return False
 
 
 @contextmanager

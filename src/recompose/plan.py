@@ -51,7 +51,7 @@ class Recipe:
         """The name of the content's folder."""
         return short(self.digest)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The path of the content below results/: ``<kind>/<folder>``."""
         return f"{self.kind}/{self.folder}"

@@ -18,14 +18,15 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from recompose.digest import digest, sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
 from recompose.files import SCRATCH, Document, fresh_folder, read_json
+from recompose.locks import acquire
 from recompose.plan import Recipe
-from recompose.progress import logged, say
+from recompose.progress import logged
 from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
 
 ATTEMPTS, INPUTS = "attempts.txt", "inputs.json"  # in scratch: the starts of builds, and the contents of needs
@@ -257,11 +258,7 @@ class Store:
     def _acquire(self, recipe: Recipe, stack: ExitStack) -> None:
         """Hold a recipe's lock until the stack is closed; wait if another process holds it."""
         lock = self._lock(recipe.kind, recipe.folder)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            say(f"{recipe.key}: waiting for another process that makes it")
-            lock.acquire()
+        acquire(lock, f"{recipe.key}: waiting for another process that makes it")
         stack.callback(lock.release)
 
     def adopt(self, recipe: Recipe, source: Path, origin: str) -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from recompose import job_server
 from recompose.interrupts import INTERRUPTED
-from recompose.job_server import ADDRESS, start_server
+from recompose.job_server import ADDRESS
 from recompose.worker.client import FAILED
 from tests.conftest import PATIENCE
 
@@ -292,45 +293,64 @@ def test_without_a_server_a_client_carries_it_out_itself(address: str, left: boo
     assert "Rebuild the tables and figures of papers" in said
 
 
-@pytest.mark.slow  # it imports torch and all the rest
-def test_a_server_has_imported_everything_and_ends_when_it_is_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process was given no server; one that a test starts is forgotten after it."""
     monkeypatch.setenv(ADDRESS, "")  # so that what is set is unset after the test
     monkeypatch.delenv(ADDRESS)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+
+
+@pytest.mark.slow  # it imports torch and all the rest
+@pytest.mark.usefixtures("no_server")
+def test_a_server_has_imported_everything_and_is_started_again_when_it_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers: list[subprocess.Popen[bytes]] = []
+
+    def start_and_keep(address: str, listener: socket.socket) -> "subprocess.Popen[bytes]":
+        servers.append(start_process(address, listener))
+        return servers[-1]
+
+    start_process = job_server._start
+    monkeypatch.setattr(job_server, "_start", start_and_keep)
     monkeypatch.chdir(tmp_path)
-    server = start_server()
-    assert server and server.stdin
+    job_server.start_server()
     address = os.environ[ADDRESS]
-    try:
-        until(lambda: Path(address).exists())
+    for again in (False, True):
         asking = client(address, "plan")  # of a folder that has no params.yaml
-        said = asking.communicate()[1]
+        message = asking.communicate()[1]
         assert asking.returncode == 1
-        assert "params.yaml" in said and "Traceback" not in said
-    finally:
-        server.stdin.close()
-        server.wait()
-    assert not Path(address).parent.exists()
+        assert "params.yaml" in message and "Traceback" not in message
+        servers[-1].send_signal(signal.SIGTERM if again else signal.SIGKILL)
+        servers[-1].wait()
+    assert len(servers) == 2  # a server that is asked to end is not started again
+    until(lambda: not Path(address).parent.exists())
+
+
+@pytest.mark.usefixtures("no_server")
+def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    starts = "import os; from recompose.job_server import *; start_server(); print(os.environ[ADDRESS])"
+    address = subprocess.run([sys.executable, "-c", starts], capture_output=True, text=True, check=True).stdout.strip()
+    until(lambda: not Path(address).parent.exists())
 
 
 def test_a_process_that_was_given_a_server_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ADDRESS, "given")
-    assert start_server() is None
+    monkeypatch.setattr(job_server, "_start", lambda *arguments: pytest.fail("started"))
+    job_server.start_server()
     assert os.environ[ADDRESS] == "given"
 
 
+@pytest.mark.usefixtures("no_server")
 def test_the_path_of_the_socket_is_short_wherever_temporary_files_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / ("x" * 120)
     folder.mkdir()
-    monkeypatch.setenv(ADDRESS, "")
-    monkeypatch.delenv(ADDRESS)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    monkeypatch.setattr(subprocess, "Popen", lambda *arguments, **more: None)
-    start_server()
+    monkeypatch.setattr(job_server, "_start", lambda *arguments: subprocess.Popen(["true"]))
+    job_server.start_server()
     address = Path(os.environ[ADDRESS])
     assert address.is_socket()
     address.unlink()

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from tests.conftest import PATIENCE, Project, made_once
 
@@ -200,12 +201,22 @@ def test_snakemake_report_shows_tables_with_labels(project: Project) -> None:
     assert "Comparison with other models in the closed world." in page
 
 
-def test_two_calls_of_snakemake_at_once_both_end_well(project: Project, reseeded_project: Project) -> None:
+def test_of_two_calls_at_once_the_second_waits_and_makes_nothing_twice(
+    project: Project, reseeded_project: Project
+) -> None:
     project.set(OTHER_SEEDS)
     both = [project.start("snakemake", "--cores", "all") for _ in range(2)]
-    said = [process.communicate(timeout=PATIENCE)[1] for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
+    messages = [process.communicate(timeout=PATIENCE)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], messages
+    (waiting,) = [text for text in messages if "waiting until it has ended" in text]
+    assert "Nothing to be done" in waiting
     assert project.reports() == reseeded_project.reports()
     attempts = [json.loads(record)["made"]["attempts"] for record in project.runs().values()]
     assert attempts == [1] * 4
     assert "Nothing to be done" in project.snakemake().stderr
+
+
+def test_questions_and_calls_with_nothing_to_do_wait_for_no_other_call(chance_project: Project) -> None:
+    with FileLock(chance_project.root / ".snakemake/recompose-smoke.lock"):
+        for question in ((), ("--dry-run", "--forceall"), ("--summary",)):
+            chance_project.snakemake(*question)

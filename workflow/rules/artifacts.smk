@@ -52,10 +52,19 @@ use rule table as figure with:
         "figure {wildcards.artifact}"
 
 
+def page_inputs(wildcards):
+    """Return what the page waits for: `ancient`, unless it is due, or the call makes anew what it may show."""
+    if graph.page_is_due:
+        return [*lineages(), DUE.name]
+    settings = workflow.dag_settings
+    is_forced = settings.forceall or settings.forcetargets or settings.forcerun
+    return lineages() if is_forced else ancient(lineages())
+
+
 rule page:
     """The report site, the index for code hosts, and the numbers that DVC compares."""
     input:
-        [*lineages(), DUE.name] if graph.page_is_due else ancient(lineages()),
+        page_inputs,
     output:
         report(update(f"{REPORTS}/index.html"), caption="../report/page.rst", category="page"),
         report(update(f"{REPORTS}/metrics.json"), caption="../report/metrics.rst", category="page"),
@@ -69,6 +78,8 @@ rule page:
 
 rule artifacts:
     """The tables and figures of all papers, with their lineage."""
+    message:
+        "the tables and figures of all papers"
     input:
         lineages(),
 
@@ -78,7 +89,11 @@ for _paper in graph.papers:
     rule:
         name:
             _paper.target
+        message:
+            "the tables and figures of {params.title}"
         input:
             lineages(_paper.name),
+        params:
+            title=_paper.title,
 
     workflow.get_rule(_paper.target).docstring = f"One paper, with just what it needs: {_paper.title}."

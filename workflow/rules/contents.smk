@@ -32,17 +32,23 @@ for _rule, _kind, _digests in graph.rules():
 
 rule data:
     """Raw data, downloaded or generated, checked and indexed."""
+    message:
+        "raw data, checked and indexed"
     input:
-        list(map(path_of, graph.keys("data"))),
+        list(map(path_of, graph.ends("data"))),
 
 
 rule features:
     """The backbones, and the images of each data set, decoded and encoded once."""
+    message:
+        "backbones, and images that are encoded once"
     input:
-        list(map(path_of, graph.keys("data", "backbones", "pixels", "features", "grids"))),
+        list(map(path_of, graph.ends("data", "backbones", "pixels", "features", "grids"))),
 
 
 rule runs:
     """All methods, trained and evaluated with all seeds."""
+    message:
+        "all methods, trained and evaluated"
     input:
-        list(map(path_of, graph.keys("runs", "evaluations"))),
+        list(map(path_of, graph.ends("runs", "evaluations"))),

@@ -27,7 +27,7 @@ def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
     """Return true unless an artifact is there as its lineage says, made from this recipe and from what the store has
     now.
     """
-    if work.missing(recipe.needs.values()):
+    if not all(map(work.store.is_complete, recipe.needs.values())):
         return True
     path = lineage_path(work.reports / paper.name / name)
     try:
