@@ -5,6 +5,7 @@ Reading the graph writes and measures nothing.
 """
 
 import os
+import signal
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -191,7 +192,10 @@ class Graph:
         assert self.work is not None
         self._lock = FileLock(self._own_file("lock"))  # kept, as it ends with this
         profile = self.work.params.profile
-        return acquire(self._lock, f"another call makes the profile {profile} here: waiting until it has ended")
+        handler = signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Snakemake's is for a call with jobs
+        has_waited = acquire(self._lock, f"another call makes the profile {profile} here: waiting until it has ended")
+        signal.signal(signal.SIGTERM, handler)
+        return has_waited
 
     def _own_file(self, ending: str) -> Path:
         """Return the path of a file that the calls of one profile in one folder have."""
