@@ -543,16 +543,11 @@ def doctor(
 
 
 @app.command(rich_help_panel=LOOK)
-def status(
-    watch: Annotated[bool, typer.Option("--watch", help="Keep showing it until nothing runs or waits.")] = False,
-    as_json: JSON = False,
-) -> None:
+def status(as_json: JSON = False) -> None:
     """Show the state of all runs and their progress; fail where one failed or is damaged."""
     from recompose.commands.status import show_status
 
-    if watch and as_json:
-        raise typer.BadParameter("--json prints one document: use it without --watch")
-    raise typer.Exit(show_status(_workspace(), watch=watch, as_json=as_json))
+    raise typer.Exit(show_status(_workspace(), as_json=as_json))
 
 
 @app.command(rich_help_panel=LOOK)

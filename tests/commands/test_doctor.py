@@ -15,10 +15,8 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.commands import doctor
 from recompose.commands.doctor import FINE, STOPS, WARNING, Check, Gpu
-from recompose.costs import CostEstimate, Costs
 from recompose.data.lock import Content, record
 from recompose.params import Trainer
-from recompose.plan import Recipe
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.conftest import ROOT
@@ -53,7 +51,7 @@ def checks_of(code: int) -> dict[str, dict[str, str]]:
     """Run the command, which ends with this code."""
     done = CliRunner().invoke(app, ["doctor", "--json"])
     assert done.exit_code == code, done.output
-    return {check["what"]: check for check in json.loads(done.stdout)}
+    return {check["subject"]: check for check in json.loads(done.stdout)}
 
 
 def subject(checks: list[Check], name: str) -> Check:
@@ -76,10 +74,10 @@ def test_missing_and_other_weights_of_the_project_stop(tmp_path: Path, monkeypat
     (tmp_path / "assets/shapes-clip.safetensors").unlink()
     (tmp_path / "assets/shapes-resnet.safetensors").write_bytes(b"others")
     checks = checks_of(1)
-    stopping = {what: check for what, check in checks.items() if check["state"] == STOPS}
+    stopping = {name: check for name, check in checks.items() if check["state"] == STOPS}
     assert stopping.keys() == {"shapes-clip", "shapes-resnet"}
-    assert "missing" in stopping["shapes-clip"]["found"]
-    assert "sha256" in stopping["shapes-resnet"]["found"]
+    assert "missing" in stopping["shapes-clip"]["finding"]
+    assert "sha256" in stopping["shapes-resnet"]["finding"]
     assert all("git checkout" in check["remedy"] for check in stopping.values())
 
 
@@ -89,7 +87,7 @@ def test_what_stops_the_papers_has_a_remedy_and_is_never_cut(paper: Workspace) -
     stopping = {name: check["remedy"] for name, check in checks.items() if check["state"] == STOPS}
     assert "GPU" in stopping and all(stopping.values())  # fine-tuning is in 16-mixed
     (by_hand,) = [check for name, check in checks.items() if name.endswith("data sets")]
-    assert "aro, crepe" in by_hand["found"] and "data/vlc/aro" in by_hand["remedy"]
+    assert "aro, crepe" in by_hand["finding"] and "data/vlc/aro" in by_hand["remedy"]
     assert "demo" in checks["profile"]["remedy"]
     text = CliRunner().invoke(app, ["doctor"])
     assert text.exit_code == 1
@@ -178,29 +176,6 @@ def test_where_slurm_assigns_gpus_none_here_is_no_stop(monkeypatch: pytest.Monke
     monkeypatch.setattr(doctor.shutil, "which", lambda program: program)
     check = doctor.check_gpus(None, [], TRAINER.model_copy(update={"accelerator": "gpu"}), set())
     assert check.state == WARNING
-
-
-class Known(Costs):
-    """Costs that know the memory of runs by their names."""
-
-    def estimate(self, recipe: Recipe) -> CostEstimate | None:
-        memory = {"small": 20 * 10**9, "large": 25 * 10**9}.get(recipe.name)
-        return CostEstimate(1, ("h",), memory) if memory else None
-
-
-def test_the_largest_run_has_to_fit() -> None:
-    small, large, unknown = (Recipe("runs", name, {}) for name in ("small", "large", "unknown"))
-
-    def checks(runs: list[Recipe], gpus: list[Gpu], accelerator: str = "auto") -> list[Check]:
-        trainer = TRAINER.model_copy(update={"accelerator": accelerator})
-        return [*doctor.check_gpu_memory(gpus, trainer, runs, Known([], list, lambda data: {}))]
-
-    assert [check.state for check in checks([small, unknown], [SMALL])] == [FINE]
-    (check,) = checks([small, large], [SMALL])
-    assert (check.state, "large needs 25.0 GB" in check.finding) == (STOPS, True)
-    assert not checks([unknown], [SMALL])
-    assert not checks([large], [])
-    assert not checks([large], [SMALL], "cpu")
 
 
 def test_torch_that_cannot_be_imported_has_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:

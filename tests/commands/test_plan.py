@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,32 +11,19 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app, main
-from recompose.commands.plan import PlanDifference, PlannedItem, WorkPlan, changed_cells, total, work_plan
+from recompose.commands.plan import PlannedItem, WorkPlan, total, work_plan
 from recompose.costs import MEASURED, SIMILAR, CostEstimate, TimeLeft
 from recompose.errors import ParamsError
-from recompose.files import write_json
 from recompose.plan import Recipe
-from recompose.tables.cells import Cell
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.workspace import Workspace
-from tests.audit.invented import cell_of
-from tests.configuration import new_workspace, parameters, write_params
+from tests.configuration import complete, new_workspace, parameters, write_params
 from tests.conftest import Project
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
 
-MADE = {
-    "started": "2026-01-01T12:00:00+00:00",
-    "attempts": 1,
-    "seconds": 10.0,
-    "host": "h",
-    "device": "d",
-    "commit": None,
-    "dirty": None,
-    "packages": {},
-}
 # large with one track, as planning takes a third of the time then
 PAIRS = {"profiles.pairs.based_on": "large", "profiles.pairs.gzsl": None, "profiles.pairs.vlc": None}
 
@@ -46,19 +33,12 @@ def root(tmp_path: Path) -> Path:
     """A project of one track in which everything is complete, as far as records say."""
     write_params(tmp_path, "pairs", PAIRS)
     work = Workspace(tmp_path)
-    record_all(work, work.plan.recipes)
+    complete(work, work.plan.recipes)
     return tmp_path
 
 
-def record_all(work: Workspace, recipes: Iterable[Recipe]) -> None:
-    """Records of ten seconds each."""
-    for recipe in recipes:
-        record = {**recipe.description().plain(), "inputs": {}, "files": {}, "made": MADE}
-        write_json(work.store.record_path(recipe), record)
-
-
-def methods(found: WorkPlan, kind: str = "runs") -> dict[str, int]:
-    return dict(Counter(each.method for each in found.to_make if each.kind == kind))
+def methods(plan: WorkPlan, kind: str = "runs") -> dict[str, int]:
+    return dict(Counter(item.method for item in plan.to_make if item.recipe.kind == kind))
 
 
 def digests(work: Workspace) -> set[str]:
@@ -73,62 +53,21 @@ def edited(root: Path, values: Mapping[str, object]) -> Workspace:
     return Workspace(other)
 
 
-def needed(
-    method: str,
-    dataset: str = "d",
-    *papers: str,
-    name: str = "",
-    kind: str = "runs",
-    there: bool = False,
-    estimate: CostEstimate | None = None,
-    threads: int = 1,
-    gpus: int = 0,
-) -> PlannedItem:
-    labels = method, dataset, name or method
-    return PlannedItem(kind, "f", "f" * 64, "t", *labels, papers, False, there, estimate, threads, gpus)
+def item(kind: str = "runs", estimate: CostEstimate | None = None, threads: int = 1, gpus: int = 0) -> PlannedItem:
+    return PlannedItem(Recipe(kind, "r", {}), (), False, False, estimate, threads, gpus)
 
 
-def planned(*members: PlannedItem) -> WorkPlan:
-    """A plan of members on one core."""
-    missing = [member for member in members if not member.there]
-    seconds = sum(member.estimate.seconds for member in missing if member.estimate)
-    left = TimeLeft(seconds, sum(member.estimate is None for member in missing))
-    return WorkPlan("p", (), [], list(members), left, 0, [], 0)
-
-
-def test_what_papers_share_is_counted_once_by_method_and_data_set() -> None:
-    plan = planned(
-        needed("csp", "d", "duplex", "msci"),
-        needed("csp", "d", "duplex", "msci", name="csp-other", there=True),
-        needed("csp", "d", "duplex", "msci", kind="evaluations"),
-        needed("csp", "e", "duplex", "msci"),
-        needed("msci", "d", "msci"),
-        needed("index", kind="data"),
-    )
-    groups = json.loads(json.dumps(plan.document()))["groups"]
-    assert [(group["methods"], group["datasets"], group["papers"]) for group in groups] == [
-        (["csp"], ["d"], ["duplex", "msci"]),
-        (["csp"], ["e"], ["duplex", "msci"]),
-        (["msci"], ["d"], ["msci"]),
-    ]
-    assert groups[0]["variants"] == ["csp-other"]
-    assert groups[0]["runs"] == {"asked": 2, "there": 1, "new": 0}
-    assert groups[0]["evaluations"] == {"asked": 1, "there": 0, "new": 0}
-
-
-def test_time_and_memory_are_those_that_are_known() -> None:
-    measured, similar = CostEstimate(10, ("h",), 7), CostEstimate(20, ("h",), basis=SIMILAR)
-    plan = planned(needed("a", estimate=measured), needed("a", estimate=similar), needed("a"))
-    (group,) = plan.document()["groups"]  # type: ignore[misc]
-    assert (group["seconds"], group["memory"]) == (30, 7)
-    assert group["bases"] == {"measured": 1, "similar": 1, "unknown": 1}
+def planned(*items: PlannedItem) -> WorkPlan:
+    """A plan of items that are to be made, on one core."""
+    seconds = [item.estimate.seconds for item in items if item.estimate]
+    return WorkPlan("p", (), [], list(items), TimeLeft(sum(seconds), len(items) - len(seconds)), 0, [], 0)
 
 
 def test_gpu_hours_are_those_of_what_takes_one() -> None:
     plan = planned(
-        needed("a", estimate=CostEstimate(7200, ("h",), 3 * 2**30), threads=8, gpus=1),
-        needed("b"),
-        needed("c", estimate=CostEstimate(3600, ("h",)), kind="data"),
+        item(estimate=CostEstimate(7200, ("h",), 3 * 2**30), threads=8, gpus=1),
+        item(),
+        item("data", CostEstimate(3600, ("h",))),
     )
     assert (plan.core_seconds, plan.gpu_seconds) == (7200 * 8 + 3600, 7200)
     text = " ".join(total(plan))
@@ -137,7 +76,7 @@ def test_gpu_hours_are_those_of_what_takes_one() -> None:
 
 def test_a_plan_says_which_part_of_the_time_rests_on_what() -> None:
     estimates = [(30.0, MEASURED), (10.0, SIMILAR), (20.0, SIMILAR)]
-    items = [needed("a", estimate=CostEstimate(seconds, ("h",), basis=basis)) for seconds, basis in estimates]
+    items = [item(estimate=CostEstimate(seconds, ("h",), basis=basis)) for seconds, basis in estimates]
     plan = planned(*items)
     assert re.findall(r"[0-9]+%", " ".join(total(plan))) == ["50%", "50%"]  # of a minute
     assert "%" not in " ".join(total(planned(items[0])))
@@ -169,8 +108,8 @@ def test_an_edit_means_what_it_means_in_the_file(root: Path, edits: list[str], b
     before, text = Workspace(root), (root / "params.yaml").read_bytes()
     after = edited(root, by_hand)
     found = work_plan(root, tuple(edits))
-    assert {each.digest for each in found.items if each.new} == digests(after) - digests(before) != set()
-    assert {each.digest for each in found.to_make} == digests(after) - digests(before)
+    assert {each.recipe.digest for each in found.items if each.new} == digests(after) - digests(before) != set()
+    assert {each.recipe.digest for each in found.to_make} == digests(after) - digests(before)
     had, has = ({run.digest for run in work.plan.of("runs")} for work in (before, after))
     assert found.dropped == len(had - has)
     assert (root / "params.yaml").read_bytes() == text
@@ -195,15 +134,16 @@ def test_papers_that_the_profile_does_not_choose_have_no_artifacts_to_make(root:
 def test_an_edit_of_scoring_trains_nothing(root: Path) -> None:
     found = work_plan(root, ("czsl.methods.csp.prompt=a photo of {state} {object}", "czsl.feasibility.prompt=a {name}"))
     assert methods(found) == {}
-    assert {each.kind for each in found.to_make} == {"evaluations"}
+    assert {each.recipe.kind for each in found.to_make} == {"evaluations"}
 
 
 def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -> None:
     found = work_plan(root, ("czsl.datasets.shapes-pairs.images.train=1250",))
-    assert all(run.there == (run.method not in METHODS) for run in found.runs)
-    assert {each.kind for each in found.to_make} == {"data", "pixels", "features", "runs", "evaluations"}
+    runs = [each for each in found.items if each.recipe.kind == "runs"]
+    assert all(run.complete == (run.method not in METHODS) for run in runs)
+    assert {each.recipe.kind for each in found.to_make} == {"data", "pixels", "features", "runs", "evaluations"}
     assert "msci/table-1" in {each.artifact for each in found.artifacts}
-    csp = next(run for run in found.runs if run.method == "csp")
+    csp = next(run for run in runs if run.method == "csp")
     assert csp.estimate and csp.estimate.seconds == pytest.approx(5)
 
 
@@ -211,12 +151,12 @@ def test_what_was_run_before_is_not_run_again(root: Path) -> None:
     run = (
         edited(root, {"czsl.methods.csp.dropout": 0.4}).plan.evaluations("czsl", "csp", "shapes-pairs")[0].needs["run"]
     )
-    record_all(Workspace(root), [run])
+    complete(Workspace(root), [run])
     found = work_plan(root, ("czsl.methods.csp.dropout=0.4",))
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
     assert methods(found) == {"csp": seeds - 1}
     assert methods(found, "evaluations") == {"csp": seeds}
-    assert [each.folder for each in found.items if each.new and each.there] == [run.folder]
+    assert [each.recipe for each in found.items if each.new and each.complete] == [run]
 
 
 def test_an_edit_that_changes_nothing_makes_nothing_and_an_override_is_noted(root: Path) -> None:
@@ -259,19 +199,6 @@ def test_a_value_may_hold_the_sign_that_ends_the_path(root: Path) -> None:
     assert section.settings("csp", "shapes-pairs").document()["training"]["lr"] == 0.0001
 
 
-def cell(benchmark: str, *names: str) -> Cell:
-    return Cell.model_validate(cell_of("r", [], benchmark=benchmark, names=list(names)))
-
-
-def test_a_cell_changes_with_its_methods_on_its_benchmarks() -> None:
-    cells = [cell("a", "csp"), cell("b", "csp"), cell("a", "coop"), cell("a", "coop", "csp"), cell("a")]
-    of_csp = PlanDifference({("czsl", "csp", "a")}, set())
-    assert changed_cells("czsl", cells, of_csp) == [cells[0], cells[3]]
-    assert changed_cells("vlc", cells, of_csp) == []
-    assert changed_cells("czsl", cells, PlanDifference(set(), {("czsl", "a")})) == [cells[4]]
-    assert changed_cells("vlc", cells, PlanDifference(set(), {("czsl", "a")})) == []
-
-
 @pytest.mark.engines
 def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project) -> None:
     edit = ("plan", "--edit", "profiles.smoke.czsl.seeds=[1, 5, 6]")
@@ -289,9 +216,9 @@ def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project)
     chance.snakemake("runs")
     chance.recompose("artifacts", "msci")
     made = chance.runs().keys() - before.keys()
-    scored = [step for step in found["steps"] if step["kind"] == "evaluations"]
-    assert {f"{step['kind']}/{step['folder']}" for step in scored if not step["there"]} == made
-    assert {step["title"][-6:] for step in scored} == {"seed 5", "seed 6"}
+    scored = [item for item in found["items"] if item["kind"] == "evaluations"]
+    assert {f"{item['kind']}/{item['folder']}" for item in scored if not item["complete"]} == made
+    assert {item["title"][-6:] for item in scored} == {"seed 5", "seed 6"}
     changed = {
         name for name, now in cells().items() if now != shown[name]
     }  # also where the same number is of other data
@@ -330,18 +257,10 @@ def test_what_was_never_run_begins_with_what_is_unknown(paper: Workspace) -> Non
 def test_the_plan_as_json_counts_everything_once(paper: Workspace) -> None:
     document = json.loads(CliRunner().invoke(app, ["plan", "--json"]).output)
     planned = Counter(recipe.kind for recipe in paper.plan.recipes)
-    for kind in ("runs", "evaluations"):
-        assert sum(group[kind]["asked"] for group in document["groups"]) == planned[kind]
-    assert len(document["runs"]) == planned["runs"]
-    assert len(document["steps"]) == sum(planned.values()) - planned["runs"]
-    (troika,) = [
-        group
-        for group in document["groups"]
-        if group["methods"] == ["troika"] and group["datasets"] == ["cgqa"] and not group["variants"]
-    ]
-    assert troika["papers"] == ["duplex", "msci"]
-    assert troika["runs"]["asked"] == 5
-    assert troika["bases"] == {"unknown": 10}
+    assert document["asked"] == Counter(item["kind"] for item in document["items"]) == planned
+    troika = [item for item in document["items"] if (item["method"], item["dataset"]) == ("troika", "cgqa")]
+    assert [item["papers"] for item in troika if not item["variant"]] == [["duplex", "msci"]] * 10
+    assert {item["estimate"] for item in troika} == {None}
 
 
 def test_the_plan_of_an_edit_shows_what_it_would_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,7 +272,8 @@ def test_the_plan_of_an_edit_shows_what_it_would_make(tmp_path: Path, monkeypatc
     edited = Workspace(tmp_path, tuple(edit[1:])).plan
     new = {recipe.folder for recipe in edited.recipes} - {recipe.folder for recipe in before.recipes}
     runs = new & {run.folder for run in edited.of("runs")}
-    assert runs and {run["folder"] for run in document["runs"] if run["new"]} == runs
+    items = [item for item in document["items"] if item["kind"] == "runs" and item["new"]]
+    assert runs and {item["folder"] for item in items} == runs
     artifacts = {artifact["artifact"] for artifact in document["artifacts"]}
     assert "msci/table-2" in artifacts
     assert not any(name.startswith(("crest/", "fsc-clip/", "clip-cae/")) for name in artifacts)

@@ -1,10 +1,8 @@
 """Prices of verdicts, counted once more by plain loops on runs that are made up, and what a user is told."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,16 +12,13 @@ from recompose.claims.estimates import ALPHA
 from recompose.claims.price import Price, Question, decision_probability
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import SUPPORTED, UNDECIDED
-from recompose.commands import power
 from recompose.commands.power import (
     GIVEN,
     MEASURED,
-    PILOT,
     SIMILAR,
     UNKNOWN,
     ClaimPrice,
     ComparisonPrice,
-    Spread,
     affordable,
     price_claims,
     sentences,
@@ -46,7 +41,7 @@ STUDY = {
     "profiles.study.czsl.variant_seeds": [100],
     "profiles.study.czsl.interpretation_seeds": [100],
 }
-PRICED = ComparisonPrice("a - b", ("a", "b"), 1.5, 0.5, 4, Spread(2.0, MEASURED), Price(12, 55))
+PRICED = ComparisonPrice("a - b", ("a", "b"), 1.5, 0.5, 4, 2.0, MEASURED, Price(12, 55))
 UNDECIDED_CLAIM = ClaimPrice("p", "better\x1b[2J", "d", UNDECIDED, (PRICED,), 3600.0, None)
 DECIDED_CLAIM = ClaimPrice("p", "decided-one", "d", SUPPORTED, ())
 
@@ -107,11 +102,14 @@ def test_the_price_is_the_fewest_replicates_that_decide_and_what_they_lack_once(
     for price in undecided:
         for comparison in price.comparisons:
             assert comparison.difference is not None
-            assert comparison.spread.value
-            for needed, difference in ((comparison.as_measured, comparison.difference), (comparison.if_zero, 0.0)):
+            assert comparison.spread and comparison.price
+            for needed, difference in (
+                (comparison.as_measured, comparison.difference),
+                (comparison.price.if_zero, 0.0),
+            ):
                 if needed is not None and needed < 400:
                     levels = question_levels(work, price)
-                    question = Question(comparison.spread.value, comparison.margin, *levels, comparison.is_kept)
+                    question = Question(comparison.spread, comparison.margin, *levels, comparison.is_kept)
                     assert decision_probability(question, difference, needed) >= 0.8
                     assert decision_probability(question, difference, needed - 1) < 0.8
         needs = {each: each.as_measured for each in price.comparisons}
@@ -142,30 +140,10 @@ def question_levels(work: Workspace, price: ClaimPrice) -> tuple[float, float]:
 def test_a_given_spread_replaces_all_and_one_claim_can_be_asked_for(work: Workspace) -> None:
     everything = prices(work)
     name = next(price.claim for price in everything if price.verdict == UNDECIDED)
-    (one,) = prices(work, claim=name, spread=0.5)
-    assert {(each.spread.value, each.spread.source) for each in one.comparisons} == {(0.5, GIVEN)}
+    (one,) = prices(work, only=name, spread=0.5)
+    assert {(each.spread, each.source) for each in one.comparisons} == {(0.5, GIVEN)}
     with raises(PlanError, "unknown-claim", "no-claim"):
-        prices(work, claim="no-claim")
-
-
-@pytest.mark.slow
-def test_without_replicates_the_spread_is_that_of_reports_the_profile_s_own_first(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (paper,) = (paper for paper in work.papers if paper.name == "msci")
-    root, name = work.root, "best-auc-in-closed-world"
-    spreads = {"reports/aside": 3.0, "reports/study": 2.0, "reports/zenith": 4.0}
-
-    def read(folder: Path, papers: object) -> SimpleNamespace:
-        cell = SimpleNamespace(row=name, part="spread", value=spreads[folder.relative_to(root).as_posix()])
-        return SimpleNamespace(lineages={"msci/claims": SimpleNamespace(cells=[cell])})
-
-    for folder in spreads:
-        (root / folder).mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr(power.PublishedLineage, "read", read)
-    shutil.rmtree(root / "measured")
-    (one,) = price_claims(Workspace(root), [paper], name)
-    assert {(each.spread.value, each.spread.source) for each in one.comparisons} == {(2.0, power.PILOT)}
+        prices(work, only="no-claim")
 
 
 def test_the_cheapest_claims_are_paid_first_as_long_as_the_hours_last() -> None:
@@ -208,22 +186,20 @@ def test_ranges_that_do_not_fit_are_whole_and_make_the_table_wider(capsys: pytes
         PRICED,
         difference=-1.25,
         n=2,
-        range_as_measured=(6, 932),
-        range_if_zero=(40, None),
+        ranges=((6, 932), (40, None)),
     )
     show_power(Console(width=80), [replace(UNDECIDED_CLAIM, comparisons=(ranged,))], None)
     (row,) = (line for line in capsys.readouterr().out.splitlines() if "a - b" in line)
     assert "-1.25 " in row and "12 (6 to 932) / 55 (40 to > 1000)" in row
 
 
-@pytest.mark.parametrize(("source", "mark"), [(SIMILAR, "~"), (PILOT, "~"), (GIVEN, "~"), (UNKNOWN, "?")])
+@pytest.mark.parametrize(("source", "mark"), [(SIMILAR, "~"), (GIVEN, "~"), (UNKNOWN, "?")])
 def test_spreads_that_were_not_measured_here_are_marked_and_explained(
     source: str, mark: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spread = Spread(None if source == UNKNOWN else 2.0, source)
-    comparison = replace(PRICED, spread=spread)
+    comparison = replace(PRICED, source=source)
     if source == UNKNOWN:
-        comparison = replace(comparison, price=None)
+        comparison = replace(comparison, spread=None, price=None)
     price = replace(UNDECIDED_CLAIM, comparisons=(comparison,))
     show_power(Console(width=120), [price], None)
     out = capsys.readouterr().out
@@ -235,9 +211,9 @@ def test_spreads_that_were_not_measured_here_are_marked_and_explained(
 def test_in_a_clone_without_results_the_verdicts_of_the_reports_are_named() -> None:
     """All verdicts are undecided there, which says nothing about the claims."""
     price = replace(UNDECIDED_CLAIM, comparisons=(replace(PRICED, difference=None, n=0),))
-    said = "\n".join(sentences([price], None, ["reports/study/p/claims.md"]))
-    assert "no results are on this disk" in said and "reports/study/p/claims.md" in said
-    assert "1 undecided" not in said
+    text = "\n".join(sentences([price], None, ["reports/study/p/claims.md"]))
+    assert "no results are on this disk" in text and "reports/study/p/claims.md" in text
+    assert "1 undecided" not in text
     assert "no results" not in "\n".join(sentences([price, DECIDED_CLAIM], None))
 
 

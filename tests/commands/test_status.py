@@ -9,13 +9,11 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from recompose.commands import status as command
-from recompose.commands.status import Status, current_status, needed_by, rendered, watch_status
+from recompose.commands.status import Status, current_status, needed_by, rendered
 from recompose.costs import Costs, TimeLeft
 from recompose.digest import sha256_file
 from recompose.papers.declaration import Artifact, Claim, Margin, Paper
@@ -69,7 +67,7 @@ def begin(folder: Path | None) -> None:
     (folder / "scratch/progress.json").write_text(json.dumps({**PROGRESS, "at": NOON.isoformat()}))
 
 
-def look(work: Workspace) -> Status:
+def status_of(work: Workspace) -> Status:
     return current_status(work, Costs.of(work, work.plan))
 
 
@@ -115,7 +113,7 @@ def test_each_state_is_seen(work: Workspace) -> None:
         raise KeyboardInterrupt
     with work.store.build(running) as folder:
         begin(folder)
-        status = look(work)
+        status = status_of(work)
     found = states(status)
     assert [found[run.folder] for run in (done, damaged, failed, running, interrupted, waiting)] == [
         "done",
@@ -126,7 +124,6 @@ def test_each_state_is_seen(work: Workspace) -> None:
         "waiting",
     ]
     assert not status.is_fine
-    assert not status.is_over
     (item,) = status.items_in("running")
     assert item.progress and (item.progress.done, item.progress.total) == (2, 5)
     text = shown(status)
@@ -145,7 +142,7 @@ def test_what_is_whole_is_read_once_until_somebody_touches_it(work: Workspace, m
     monkeypatch.setattr("recompose.store.sha256_file", lambda path: (read.append(path.name), sha256_file(path))[1])
 
     def state_of_data() -> str:
-        return next(item.state for item in look(work).steps if item.folder == data.folder)
+        return next(item.state for item in status_of(work).steps if item.folder == data.folder)
 
     assert [state_of_data() for _ in range(3)] == ["done"] * 3
     assert read == ["scores.json"]
@@ -167,10 +164,10 @@ def test_a_killed_process_is_interrupted_and_the_command_to_go_on_is_named(work:
     command = [sys.executable, "-c", code, str(work.root), run.key]
     maker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert maker.stdout and maker.stdout.readline() == "at it\n"
-    assert states(look(work))[run.folder] == "running"
+    assert states(status_of(work))[run.folder] == "running"
     maker.send_signal(signal.SIGKILL)
     maker.wait()
-    status = look(work)
+    status = status_of(work)
     assert states(status)[run.folder] == "interrupted"
     assert f"recompose make {run.key}" in shown(status)
     assert work.recipe(run.key) is run
@@ -183,16 +180,16 @@ def test_time_left_is_of_what_is_left_and_known_from_what_was_made_since(
     work = only(work, "chance", "demo")
     chance = evaluations_of(work, "chance")
     make_before(work, chance)
-    assert look(work).left == TimeLeft(0, len(chance))
+    assert status_of(work).left == TimeLeft(0, len(chance))
     make(work, chance[0])
     path = work.store.record_path(chance[0])
     record = json.loads(path.read_text())
     record["made"] |= {"seconds": 1000}
     path.write_text(json.dumps(record))
-    assert look(work).left == TimeLeft(1000 * (len(chance) - 1), 0)
+    assert status_of(work).left == TimeLeft(1000 * (len(chance) - 1), 0)
     with work.store.build(chance[1]) as folder:
         begin(folder)
-        status = look(work)
+        status = status_of(work)
     assert status.left.seconds == pytest.approx(1000 * (len(chance) - 2) + 1000 * 3 / 5)
     assert "1 process running" in shown(status)
 
@@ -209,38 +206,12 @@ def test_it_fits_80_columns_with_many_runs_and_hostile_texts(work: Workspace) ->
     for run in wanted:
         with pytest.raises(RuntimeError, match="long"), work.store.build(run):
             raise RuntimeError("\x1b[31m[red]\x07 " + "long " * 100)
-    text = shown(look(work))
+    text = shown(status_of(work))
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) < 60
     assert re.search(r"\b30\b", text) and re.search(r"\b27\b", text)
     assert "\x1b" not in text and "\x07" not in text
     assert "[red]" in text
-
-
-def test_watching_ends_where_nothing_is_left_or_at_an_interrupt(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = evaluations_of(work, "chance")[:2]
-    make_before(work, [first, second])
-    steps = iter([lambda: make(work, first), lambda: make(work, second)])
-
-    def sleep(seconds: float) -> None:
-        step = next(steps, None)
-        if step is None:
-            raise KeyboardInterrupt
-        step()
-
-    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=sleep))
-    file = io.StringIO()
-    interrupted = watch_status(Console(file=file, width=80), work, Costs.of(work, work.plan))
-    assert states(interrupted)[second.folder] == "done"
-    assert re.findall(r"(\d+) of \d+ runs and evaluations", file.getvalue()) == ["2"]  # the last status alone
-    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=lambda _: pytest.fail("it went on")))
-    work = only(work, "chance", "demo")
-    for recipe in work.plan.recipes:
-        make(work, recipe)
-    over = watch_status(Console(file=io.StringIO()), work, Costs.of(work, work.plan))
-    assert over.is_fine and over.is_over
 
 
 @pytest.mark.engines
@@ -250,6 +221,6 @@ def test_the_command_prints_a_document_and_fails_where_something_is_damaged(chan
     assert document["papers"]["msci"]["artifacts"]["state"] == "done"
     scores = next(chance.root.glob("results/evaluations/*/scores.safetensors"))
     scores.write_bytes(scores.read_bytes()[:-1])
-    done = chance.recompose("status", "--watch", check=False)
+    done = chance.recompose("status", check=False)
     assert done.returncode == 1
     assert f"recompose store discard evaluations/{scores.parent.name}" in " ".join(done.stdout.split())

@@ -2,6 +2,7 @@
 machines.
 """
 
+import json
 import os
 import platform
 import shutil
@@ -20,9 +21,8 @@ from rich.text import Text
 
 from recompose.backbones.published import weights_urls
 from recompose.console import pluralize, print_json
-from recompose.costs import Costs
 from recompose.data.lock import LOCK as ARCHIVES_LOCK
-from recompose.data.lock import Content, lock_entries
+from recompose.data.lock import lock_entries
 from recompose.data.upstream import MIRROR, expectation, mirrors
 from recompose.digest import sha256_file
 from recompose.environment import LOCK, PACKAGES, processor_name
@@ -33,10 +33,10 @@ from recompose.plan import Recipe
 from recompose.progress import printable
 from recompose.workspace import Workspace
 
-FINE, WARNING, STOPS = STATES = ("fine", "warning", "stops")
+FINE, WARNING, STOPS = ("fine", "warning", "stops")
 OLDEST = (3, 11)
 PLUGIN = "snakemake_executor_plugin_slurm"
-STYLES = {
+STYLES = {  # by the state of a check or a suite
     FINE: "green",
     WARNING: "yellow",
     STOPS: "bold red",
@@ -57,10 +57,6 @@ class Check:
     finding: str
     remedy: str = ""  # empty where the state is fine
 
-    def document(self) -> dict[str, str]:
-        """Return the check as plain values, for JSON."""
-        return {"what": self.subject, "state": self.state, "found": self.finding, "remedy": self.remedy}
-
 
 @dataclass(frozen=True)
 class Gpu:
@@ -72,11 +68,11 @@ class Gpu:
 
 
 def show_doctor(work: Workspace, *, as_json: bool) -> int:
-    """Print a row for each check, with its remedy, and the verdict; return the exit code."""
+    """Print a row for each check, with its remedy, and the result; return the exit code."""
     checks = examine(work)
     counts = Counter(check.state for check in checks)
     if as_json:
-        print_json([check.document() for check in checks])
+        print_json(checks)
     else:
         _show("check", ((check.subject, check.state, check.finding, check.remedy) for check in checks))
         problems = f"{pluralize(counts[STOPS], 'problem')} would stop the workflow"
@@ -110,14 +106,11 @@ def examine(work: Workspace) -> list[Check]:
     """Return all checks, in the order in which a workflow needs their subjects."""
     trainer, runs = work.params.chosen.trainer, work.missing(work.plan.of("runs"))
     precisions = {str(run.document["trainer"]["precision"]) for run in runs if "trainer" in run.document}
-    cuda, gpus = torch_gpus()
     checks = [
         check_python(sys.version_info[:3]),
         check_packages({name: installed_version(name) for name in PACKAGES}, locked_versions(work.root)),
         Check("processor", FINE, f"{os.cpu_count()} x {processor_name()}"),
-        check_gpus(cuda, gpus, trainer, precisions),
-        *check_gpu_memory(gpus, trainer, runs, Costs.of(work, work.plan)),
-        *(Check("plugin", FINE, f"{each.name}: {', '.join(each.contents()) or 'nothing'}") for each in work.plugins),
+        check_gpus(*torch_gpus(), trainer, precisions),
         *check_disks(work),
         *check_data(work),
         *check_weights(work),
@@ -207,36 +200,19 @@ def check_gpus(cuda: str | None, gpus: list[Gpu], trainer: Trainer, precisions: 
     return Check("GPU", FINE, finding)
 
 
-def check_gpu_memory(gpus: list[Gpu], trainer: Trainer, runs: list[Recipe], costs: Costs) -> Iterator[Check]:
-    """Check that the runs that are left fit into GPU memory, as far as that of like runs is recorded."""
-    estimates = ((run, costs.estimate(run)) for run in runs)
-    memory = {run.name: estimate.memory for run, estimate in estimates if estimate and estimate.memory is not None}
-    if trainer.accelerator == "cpu" or not gpus or not memory:
-        return
-    largest, smallest = max(memory, key=lambda name: memory[name]), min(gpu.memory for gpu in gpus)
-    finding = f"{size(smallest)}; {largest} needs {size(memory[largest])}"
-    fits = memory[largest] <= smallest
-    remedy = "" if fits else "lower its training.batch_size, and raise accumulate (where it exists) as much"
-    yield Check("GPU memory", FINE if fits else STOPS, finding, remedy)
-
-
 def check_disks(work: Workspace) -> Iterator[Check]:
     """Check that the recorded sizes of missing archives, twice as they are unpacked, fit on the disk of data/."""
-    locked = lock_entries(work.data)
     named = {place for _, _, archives in published_data(work) for place in archives}
-    places = [place for place in named if not (work.data / place).exists()]
-    needed = 2 * sum(locked[place].bytes for place in places if place in locked)
-    unknown = sum(place not in locked for place in places)
-    for folder, bytes_needed in ((work.data, needed), (work.results, 0)):
+    missing = [place for place in named if not (work.data / place).exists()]
+    locked = lock_entries(work.data)
+    to_unpack = 2 * sum(locked[place].bytes for place in missing if place in locked)
+    for folder, needed in ((work.data, to_unpack), (work.results, 0)):
         free = shutil.disk_usage(next(each for each in (folder, *folder.absolute().parents) if each.exists())).free
-        finding = f"{size(free)} free"
-        if bytes_needed:
-            finding += f"; still to download and unpack: {size(bytes_needed)}"
-        if folder == work.data and unknown:
-            finding += f", {pluralize(unknown, 'download')} of unknown size"
-        fits = bytes_needed <= free
-        remedy = "" if fits else f"free {size(bytes_needed - free)}, or make {folder.name}/ a link to a larger disk"
-        yield Check(f"disk of {folder.name}/", FINE if fits else STOPS, finding, remedy)
+        more = f"; still to download and unpack: {size(needed)}" if needed else ""
+        unknown = sum(place not in locked for place in missing) if folder == work.data else 0
+        more += f", {pluralize(unknown, 'download')} of unknown size" if unknown else ""
+        remedy = f"free {size(needed - free)}, or make {folder.name}/ a link to a larger disk" if needed > free else ""
+        yield Check(f"disk of {folder.name}/", STOPS if remedy else FINE, f"{size(free)} free{more}", remedy)
 
 
 def published_data(work: Workspace) -> Iterator[tuple[Recipe, Path, dict[str, Archive]]]:
@@ -245,8 +221,8 @@ def published_data(work: Workspace) -> Iterator[tuple[Recipe, Path, dict[str, Ar
     """
     first = {recipe.name: recipe for recipe in reversed(work.plan.of("data")) if recipe.track}
     for recipe in reversed(first.values()):
-        words = set(_words(recipe.document))
-        named = (archive for archive in _archives(work.params.tracks[recipe.track]) if archive.file in words)
+        document = json.dumps(recipe.document, default=dict)
+        named = (each for each in archives_of(work.params.tracks[recipe.track]) if json.dumps(each.file) in document)
         archives = {f"archives/{archive.file}": archive for archive in named}
         if archives or not track_of(recipe).is_synthetic(recipe):
             path = track_of(recipe).mark(recipe, work.data)
@@ -295,48 +271,30 @@ def check_asset(name: str, path: Path, sha256: str) -> Check:
 
 def check_files(work: Workspace, name: str, archives: dict[str, Archive]) -> Check:
     """Check files below data against their recorded digests; those that are absent need an address."""
-    locked, there, wrong, lost = lock_entries(work.data), 0, "", ""
-    for place, archive in archives.items():
-        if (work.data / place).exists():
-            there += 1
-            wrong = wrong or difference(work.data / place, locked.get(place), archive.sha256)
-        elif not mirrors(place, archive.urls):
-            lost = lost or place
-    more = f", {len(archives) - there} to download" if there < len(archives) else ""
-    finding = f"{there} of {pluralize(len(archives), 'file')} there{more}"
-    if wrong:
-        return Check(name, STOPS, finding, f"{wrong}: delete it to download it again, or correct {ARCHIVES_LOCK}")
-    if lost:
-        remedy = f"params.yaml has no address of data/{lost}: download it manually, or set {MIRROR} to your own server"
-        return Check(name, STOPS, finding, remedy)
+    locked = lock_entries(work.data)
+    there = [place for place in archives if (work.data / place).exists()]
+    absent = [place for place in archives if place not in there]
+    finding = f"{len(there)} of {pluralize(len(archives), 'file')} there"
+    finding += f", {len(absent)} to download" if absent else ""
+    for place in there:
+        expected = expectation(locked.get(place), archives[place].sha256)
+        if expected and (wrong := expected.difference(work.data / place)):
+            remedy = f"data/{place} has {wrong}: delete it to download it again, or correct {ARCHIVES_LOCK}"
+            return Check(name, STOPS, finding, remedy)
+    for place in absent:
+        if not mirrors(place, archives[place].urls):
+            remedy = f"params.yaml has no address of data/{place}: download it manually, or set {MIRROR} to your server"
+            return Check(name, STOPS, finding, remedy)
     return Check(name, FINE, finding)
 
 
-def difference(path: Path, locked: Content | None, sha256: str | None) -> str:
-    """Return how a file differs from its record or its digest in params.yaml; empty where it does not."""
-    expected = expectation(locked, sha256)
-    why = expected.difference(path) if expected else ""
-    return f"data/{path.parent.name}/{path.name} has {why}" if why else ""
-
-
-def _archives(section: Any) -> Iterator[Archive]:
+def archives_of(section: Any) -> Iterator[Archive]:
     """Yield all files that a section of params.yaml names."""
     if isinstance(section, Archive):
         yield section
-    elif isinstance(section, Section):
-        for name in type(section).model_fields:
-            yield from _archives(getattr(section, name))
-    elif isinstance(section, dict | list):
-        for value in section.values() if isinstance(section, dict) else section:
-            yield from _archives(value)
-
-
-def _words(document: Any) -> Iterator[str]:
-    if isinstance(document, str):
-        yield document
-    elif isinstance(document, dict | list | tuple):
-        for value in (*document, *(document.values() if isinstance(document, dict) else ())):
-            yield from _words(value)
+    elif isinstance(section, Section | dict | list):
+        for value in section if isinstance(section, list) else dict(section).values():
+            yield from archives_of(value)
 
 
 def size(count: float) -> str:

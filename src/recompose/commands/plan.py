@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -10,16 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.audit.trust import planned_recipes
 from recompose.commands.status import needed_by
 from recompose.console import clock_duration, first, gibibytes, line, new_table, pluralize, print_json, rough_duration
-from recompose.costs import BASES, MEASURED, SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
-from recompose.papers.declaration import CLAIMS, Paper
+from recompose.costs import MEASURED, SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
 from recompose.phases import PHASES, TRAINED, gpus_of, threads_of
-from recompose.plan import Plan, Recipe
+from recompose.plan import Recipe
 from recompose.progress import printable
-from recompose.tables.cells import Cell
 from recompose.tables.due import artifact_recipes, is_due
-from recompose.tables.kinds import kind_of
+from recompose.tables.kinds import artifact_recipe, is_figure
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -31,19 +30,36 @@ MOST = 6  # names that a sentence lists
 class PlannedItem:
     """A recipe that the parameters ask for, with its state and estimate."""
 
-    kind: str
-    folder: str
-    digest: str
-    title: str
-    method: str  # the recipe's name where it is no run
-    dataset: str
-    name: str  # of the method or the variant; the method where it is no run
+    recipe: Recipe
     papers: tuple[str, ...]  # that need a run or an evaluation
     new: bool  # true where only the edited parameters ask for it
-    there: bool  # complete in its store
-    estimate: CostEstimate | None
+    complete: bool
+    estimate: CostEstimate | None  # None: unknown, or complete
     threads: int = 1
     gpus: int = 0
+
+    @property
+    def method(self) -> str:
+        """The method of a run or an evaluation, otherwise the recipe's name."""
+        return str(self.recipe.labels.get("method", self.recipe.name))
+
+    @property
+    def variant(self) -> str:
+        """The variant of the method; empty where it is the method itself."""
+        name = str(self.recipe.labels.get("name", self.method))
+        return name if name != self.method else ""
+
+    @property
+    def dataset(self) -> str:
+        """The data set of a run or an evaluation."""
+        return str(self.recipe.labels.get("dataset", "")) if "method" in self.recipe.labels else ""
+
+    def document(self) -> dict[str, object]:
+        """Return the item as plain values."""
+        names = {"kind": self.recipe.kind, "folder": self.recipe.folder, "title": self.recipe.name}
+        about = {"method": self.method, "variant": self.variant, "dataset": self.dataset, "papers": self.papers}
+        estimate = asdict(self.estimate) if self.estimate else None
+        return {**names, **about, "new": self.new, "complete": self.complete, "estimate": estimate}
 
 
 @dataclass(frozen=True)
@@ -51,9 +67,8 @@ class ChangedArtifact:
     """An artifact that would change."""
 
     artifact: str  # <paper>/<name>
-    kind: str  # table, figure or claims
-    cells: int | None  # that would change; None: the artifact is not made yet
-    claims: int
+    is_figure: bool
+    cells: int  # measured ones in the reports that would change
 
 
 @dataclass(frozen=True)
@@ -70,14 +85,9 @@ class WorkPlan:
     due: int  # artifacts to make where all work is done
 
     @property
-    def runs(self) -> list[PlannedItem]:
-        """The runs."""
-        return [item for item in self.items if item.kind == "runs"]
-
-    @property
     def to_make(self) -> list[PlannedItem]:
         """The items that a workflow would make."""
-        return [item for item in self.items if not item.there]
+        return [item for item in self.items if not item.complete]
 
     @property
     def core_seconds(self) -> float:
@@ -92,68 +102,45 @@ class WorkPlan:
     @property
     def changes_runs(self) -> bool:
         """True where the edits add or drop a run."""
-        return bool(self.dropped) or any(run.new for run in self.runs)
+        return bool(self.dropped) or any(item.new for item in self.items if item.recipe.kind == "runs")
 
-    def grouped(self, key: Callable[[PlannedItem], Hashable]) -> list[list[PlannedItem]]:
-        """Return runs and evaluations in groups that share a key."""
+    def shown(self, *, trained: bool, key: Callable[[PlannedItem], Hashable]) -> list[list[PlannedItem]]:
+        """Return the runs and evaluations, or the steps before them, in groups that share a key; after edits, only
+        groups in which anything is new or left.
+        """
         groups: dict[Hashable, list[PlannedItem]] = {}
         for item in self.items:
-            if item.kind in TRAINED:
+            if (item.recipe.kind in TRAINED) == trained:
                 groups.setdefault(key(item), []).append(item)
-        return [*groups.values()]
+        concerned = (any(item.new or not item.complete for item in items) for items in groups.values())
+        return [
+            items
+            for items, is_concerned in zip(groups.values(), concerned, strict=True)
+            if is_concerned or not self.edits
+        ]
 
     def document(self) -> dict[str, object]:
-        """Return the plan as plain values."""
+        """Return the plan as plain values, with the items that are new or left."""
         return {
             "profile": self.profile,
-            "groups": [_group_document(members) for members in self.grouped(_by_method)],
-            "runs": [asdict(run) for run in self.runs if run.new or not run.there],
-            "steps": [asdict(item) for item in self.to_make if item.kind != "runs"],
+            "edits": self.edits,
+            "notes": self.notes,
+            "asked": Counter(item.recipe.kind for item in self.items),
+            "items": [item.document() for item in self.items if item.new or not item.complete],
             "core_seconds": self.core_seconds,
             "gpu_seconds": self.gpu_seconds,
             "wall_seconds": self.left.seconds,
             "memory": peak_memory(self.to_make),
             "unmeasured": self.left.unknown,
-            "edits": list(self.edits),
-            "notes": self.notes,
             "changes_runs": self.changes_runs,
             "dropped_runs": self.dropped,
             "artifacts": [asdict(artifact) for artifact in self.artifacts],
         }
 
 
-def _by_method(item: PlannedItem) -> Hashable:
-    return item.papers, item.method, item.dataset
-
-
-def _group_document(members: list[PlannedItem]) -> dict[str, object]:
-    missing = [item for item in members if not item.there]
-    bases = Counter(item.estimate.basis if item.estimate else UNKNOWN for item in missing)
-    return {
-        "papers": list(members[0].papers),
-        "methods": distinct(item.method for item in members),
-        "variants": variants(members),
-        "datasets": distinct(item.dataset for item in members),
-        **{kind: _tally([item for item in members if item.kind == kind]) for kind in TRAINED},
-        "seconds": sum(item.estimate.seconds for item in missing if item.estimate),
-        "memory": peak_memory(missing),
-        "bases": {basis: bases[basis] for basis in BASES if bases[basis]},
-    }
-
-
-def _tally(items: list[PlannedItem]) -> dict[str, int]:
-    there, new = (sum(getattr(item, name) for item in items) for name in ("there", "new"))
-    return {"asked": len(items), "there": there, "new": new}
-
-
 def distinct(names: Iterable[str]) -> list[str]:
-    """Return each name once, in order."""
-    return list(dict.fromkeys(names))
-
-
-def variants(members: Iterable[PlannedItem]) -> list[str]:
-    """Return the variants of methods among items."""
-    return distinct(item.name for item in members if item.name != item.method)
+    """Return each name once, in order, without empty ones."""
+    return [name for name in dict.fromkeys(names) if name]
 
 
 def peak_memory(items: Iterable[PlannedItem]) -> int | None:
@@ -184,41 +171,26 @@ def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
         planned_items(after, costs, {recipe.digest for recipe in before.plan.recipes}),
         time_left(after, costs, after.missing(after.plan.recipes)),
         sum(run.digest not in runs for run in before.plan.of("runs")),
-        list(_changed_artifacts(after, plan_difference(before.plan, after.plan) if edits else _missing_results(after))),
+        list(_changed_artifacts(before, after)),
         sum(due),
     )
 
 
 def planned_items(work: Workspace, costs: Costs, planned: set[str]) -> list[PlannedItem]:
-    """Return everything that a workspace asks for.
-
-    Args:
-        work: the workspace.
-        costs: of everything that was made.
-        planned: the digests of the recipes before an edit; all others are new.
-    """
+    """Return everything that a workspace asks for; what is not in ``planned``, the digests before an edit, is new."""
     by_paper = {paper.name: needed_by(work.plan, paper) for paper in work.papers}
-
-    def item(recipe: Recipe) -> PlannedItem:
-        there = work.store.is_complete(recipe)
-        method = str(recipe.labels.get("method", recipe.name))
-        return PlannedItem(
-            recipe.kind,
-            recipe.folder,
-            recipe.digest,
-            recipe.name,
-            method,
-            str(recipe.labels.get("dataset", "")) if "method" in recipe.labels else "",
-            str(recipe.labels.get("name", method)),
+    return [
+        PlannedItem(
+            recipe,
             tuple(name for name, digests in by_paper.items() if recipe.digest in digests),
             recipe.digest not in planned,
-            there,
-            None if there else costs.estimate(recipe),
+            complete := work.store.is_complete(recipe),
+            None if complete else costs.estimate(recipe),
             threads_of(work, recipe),
             gpus_of(work, [recipe]),
         )
-
-    return [item(recipe) for recipe in work.plan.recipes]
+        for recipe in work.plan.recipes
+    ]
 
 
 def _overridden_edits(after: Workspace) -> Iterator[str]:
@@ -230,81 +202,25 @@ def _overridden_edits(after: Workspace) -> Iterator[str]:
                 yield f"profiles.{after.params.profile}.override sets {key}, which hides {path}"
 
 
-@dataclass(frozen=True)
-class PlanDifference:
-    """The inputs of artifacts that differ between two plans."""
+def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[ChangedArtifact]:
+    """Yield the artifacts with other inputs than before the edits, or, without edits, with inputs that are missing."""
 
-    evaluations: set[tuple[str, str, str]]  # track, method or variant, benchmark
-    data: set[tuple[str, str]]  # track, benchmark
+    def differ(old: Iterable[Recipe], new: Sequence[Recipe]) -> bool:
+        return [recipe.digest for recipe in old] != [recipe.digest for recipe in new] or bool(
+            not after.edits and after.missing(new)
+        )
 
-
-def plan_difference(before: Plan, after: Plan) -> PlanDifference:
-    """Return the evaluations and benchmarks that stand for other recipes in the second plan."""
-    keys = _evaluation_keys(before) | _evaluation_keys(after)
-    old, new = _benchmarks(before), _benchmarks(after)
-    return PlanDifference(
-        {key for key in keys if _digests(before.evaluations(*key)) != _digests(after.evaluations(*key))},
-        {name for name in old | new if _digests(old.get(name, [])) != _digests(new.get(name, []))},
-    )
-
-
-def _missing_results(work: Workspace) -> PlanDifference:
-    """Return the planned evaluations and benchmarks that are not complete."""
-    plan = work.plan
-    return PlanDifference(
-        {key for key in _evaluation_keys(plan) if work.missing(plan.evaluations(*key))},
-        {name for name, data in _benchmarks(plan).items() if work.missing(data)},
-    )
-
-
-def _evaluation_keys(plan: Plan) -> set[tuple[str, str, str]]:
-    return {(track, *key) for track, section in plan.tracks.items() for key in section.evaluations}
-
-
-def _benchmarks(plan: Plan) -> dict[tuple[str, str], list[Recipe]]:
-    return {
-        (track, name): [data] for track, section in plan.tracks.items() for name, data in section.benchmarks.items()
-    }
-
-
-def _digests(recipes: list[Recipe]) -> list[str]:
-    return [recipe.digest for recipe in recipes]
-
-
-def _changed_artifacts(work: Workspace, difference: PlanDifference) -> Iterator[ChangedArtifact]:
-    """Yield the artifacts that use any of it, with the number of their cells that do where they are made already: those
-    of the profile's papers, and those that other papers have.
-    """
-    published, chosen = PublishedLineage.read(work.reports, work.declared), {paper.name for paper in work.papers}
-    for paper in work.declared:
-        for name, artifact in paper.artifacts.items():
-            key = f"{paper.name}/{name}"
-            kind = kind_of(paper, name)
-            if key in published.lineages:
-                cells = changed_cells(paper.track, published.cells(key), difference)
-                rows = {cell.row for cell in cells} if artifact.kind == CLAIMS else set()
-                if cells or _declares(paper, name, difference):
-                    yield ChangedArtifact(key, kind, len(cells), len(rows))
-            elif paper.name in chosen and _declares(paper, name, difference):
-                yield ChangedArtifact(key, kind, None, 0)
-
-
-def _declares(paper: Paper, artifact: str, difference: PlanDifference) -> bool:
-    """Return true where an artifact's declaration names anything that differs."""
-    methods = paper.methods_of(artifact)
-    differing_methods = {name for track, name, _ in difference.evaluations if track == paper.track}
-    data = any(track == paper.track for track, _ in difference.data)
-    return bool(methods & differing_methods) or (not methods and data)
-
-
-def changed_cells(track: str, cells: Iterable[Cell], difference: PlanDifference) -> list[Cell]:
-    """Return the cells of an artifact that use anything that differs."""
-    return [
-        cell
-        for cell in cells
-        if any((track, name, cell.benchmark) in difference.evaluations for name in cell.names)
-        or (not cell.names and (track, cell.benchmark) in difference.data)
-    ]
+    published = PublishedLineage.read(after.reports, after.papers)
+    for paper in after.papers:
+        for name in paper.artifacts:
+            old, new = (artifact_recipe(work.plan, paper, name).needs.values() for work in (before, after))
+            if differ(old, [*new]):
+                key = f"{paper.name}/{name}"
+                changed = (
+                    differ(*(planned_recipes(work.plan, paper.track, cell) for work in (before, after)))
+                    for cell in (published.cells(key) if key in published.lineages else ())
+                )
+                yield ChangedArtifact(key, is_figure(paper, name), sum(changed))
 
 
 def show_plan(root: Path, edits: tuple[str, ...], *, every: bool, as_json: bool) -> None:
@@ -332,7 +248,7 @@ def show_plan(root: Path, edits: tuple[str, ...], *, every: bool, as_json: bool)
 
 def missing_estimates(plan: WorkPlan) -> str:
     """Return a sentence about the jobs whose time is unknown, by kind."""
-    kinds = Counter(item.kind for item in plan.to_make if item.estimate is None)
+    kinds = Counter(item.recipe.kind for item in plan.to_make if item.estimate is None)
     counts = ", ".join(pluralize(kinds[kind], kind.removesuffix("s"), kind) for kind in PHASES if kinds[kind])
     unknown = f"{plan.left.unknown} of {len(plan.to_make)} jobs"
     return f"Unknown: the time of {unknown} ({counts}), as nothing like them was made."
@@ -342,33 +258,36 @@ def groups_table(plan: WorkPlan, *, every: bool) -> Table:
     """Return a table of the runs and evaluations, the complete ones among them, and the time that is left.
 
     Args:
-        plan: the work; after edits, rows are left out where nothing is new or left, and a column counts what is new.
+        plan: the work; after edits, a column counts what is new.
         every: a row for each method and data set, instead of one for all that the same papers need.
     """
-    groups = plan.grouped(_by_method if every else lambda item: item.papers)
     has_memory = plan.gpu_seconds > 0 and peak_memory(plan.to_make) is not None
     numbers = (*TRAINED, *(["new"] if plan.edits else ()), "time left", *(["memory"] if has_memory else ()))
     table = new_table(("papers", "methods", "data sets"), numbers)
-    for members in groups:
-        if not _is_shown(plan, members):
-            continue
-        missing = [item for item in members if not item.there]
+    key = (lambda item: (item.papers, item.method, item.dataset)) if every else (lambda item: item.papers)
+    for members in plan.shown(trained=True, key=key):
+        missing = [item for item in members if not item.complete]
         datasets = distinct(item.dataset for item in members)
         cells = [", ".join(members[0].papers) or "no paper", _methods(members), _name_or_count(datasets)]
-        cells += [completeness(item for item in members if item.kind == kind) for kind in TRAINED]
+        cells += [completeness(item for item in members if item.recipe.kind == kind) for kind in TRAINED]
         cells += [str(sum(item.new for item in members))] if plan.edits else []
         cells += [duration(missing), *([gibibytes(peak_memory(missing))] * has_memory)]
         table.add_row(*(Text(printable(cell)) for cell in cells))
     return table
 
 
-def _is_shown(plan: WorkPlan, items: Iterable[PlannedItem]) -> bool:
-    return not plan.edits or any(item.new or not item.there for item in items)
+def steps_table(plan: WorkPlan) -> Table:
+    """Return a table of the steps before runs, with one row for all of a name."""
+    table = new_table(("phase", "step"), ("complete", "time left"))
+    for items in plan.shown(trained=False, key=lambda item: (item.recipe.kind, item.recipe.name)):
+        recipe, missing = items[0].recipe, [item for item in items if not item.complete]
+        table.add_row(recipe.kind, Text(printable(recipe.name)), completeness(items), duration(missing))
+    return table
 
 
 def _methods(members: list[PlannedItem]) -> str:
-    text = _name_or_count(distinct(item.method for item in members))
-    return f"{text} + {pluralize(len(variants(members)), 'variant')}" if variants(members) else text
+    text, variants = _name_or_count(distinct(item.method for item in members)), distinct(i.variant for i in members)
+    return f"{text} + {pluralize(len(variants), 'variant')}" if variants else text
 
 
 def _name_or_count(names: list[str]) -> str:
@@ -377,8 +296,8 @@ def _name_or_count(names: list[str]) -> str:
 
 def completeness(items: Iterable[PlannedItem]) -> str:
     """Return the number of complete items, as in "3 of 5"; empty without items."""
-    there = [item.there for item in items]
-    return f"{sum(there)} of {len(there)}" if there else ""
+    complete = [item.complete for item in items]
+    return f"{sum(complete)} of {len(complete)}" if complete else ""
 
 
 def duration(items: list[PlannedItem]) -> str:
@@ -389,30 +308,14 @@ def duration(items: list[PlannedItem]) -> str:
     return f"{'> ' if len(known) < len(items) else ''}{rough_duration(sum(known))}"
 
 
-def steps_table(plan: WorkPlan) -> Table:
-    """Return a table of the steps before runs, with one row for all of a name; after edits, of what is new or left."""
-    by_name: dict[tuple[str, str], list[PlannedItem]] = {}
-    for item in plan.items:
-        if item.kind not in TRAINED:
-            by_name.setdefault((item.kind, item.title), []).append(item)
-    table = new_table(("phase", "step"), ("complete", "time left"))
-    for (kind, title), items in by_name.items():
-        if _is_shown(plan, items):
-            missing = [item for item in items if not item.there]
-            table.add_row(kind, Text(printable(title)), completeness(items), duration(missing))
-    return table
-
-
 def sentences(plan: WorkPlan, *, every: bool = False) -> Iterator[str]:
     """Yield the sentences below the tables."""
     yield from plan.notes
     if plan.edits and not plan.changes_runs:
         yield "The edit changes no run."
     if plan.dropped:
-        yield (
-            f"No longer needed: {pluralize(plan.dropped, 'run')}. `recompose store prune` removes those that no "
-            f"profile needs."
-        )
+        runs = pluralize(plan.dropped, "run")
+        yield f"No longer needed: {runs}. `recompose store prune` removes those that no profile needs."
     if plan.to_make:
         yield from _work(plan, every=every)
     elif plan.edits:
@@ -424,11 +327,11 @@ def sentences(plan: WorkPlan, *, every: bool = False) -> Iterator[str]:
 
 def _work(plan: WorkPlan, *, every: bool) -> Iterator[str]:
     missing = plan.to_make
-    if not every and any(item.kind not in TRAINED for item in missing):
-        steps = ((kind, completeness(item for item in plan.items if item.kind == kind)) for kind in PHASES)
-        counts = ", ".join(f"{kind} {count}" for kind, count in steps if count and kind not in TRAINED)
+    if not every and any(item.recipe.kind not in TRAINED for item in missing):
+        kinds = {kind: completeness(item for item in plan.items if item.recipe.kind == kind) for kind in PHASES}
+        counts = ", ".join(f"{kind} {count}" for kind, count in kinds.items() if count and kind not in TRAINED)
         yield f"Steps before runs: {counts}."
-    runs, evaluations = (sum(item.kind == kind for item in missing) for kind in TRAINED)
+    runs, evaluations = (sum(item.recipe.kind == kind for item in missing) for kind in TRAINED)
     yield f"{pluralize(runs, 'run')} to train and {pluralize(evaluations, 'evaluation')} to score."
     yield from total(plan)
     if unrelated := sum(not item.new for item in missing) if plan.edits else 0:
@@ -447,8 +350,7 @@ def total(plan: WorkPlan) -> Iterator[str]:
     cores = pluralize(os.cpu_count() or 1, "core")
     text = f"{'At least' if unknown else 'About'} {clock_duration(plan.left.seconds)} (h:mm) left on {cores}"
     if plan.gpu_seconds:
-        hours = plan.gpu_seconds / 3600
-        text += f" and one GPU ({hours:,.{0 if hours >= 100 else 1}f} GPU-hours)"
+        text += f" and one GPU ({plan.gpu_seconds / 3600:,.1f} GPU-hours)"
         text += f", at most {gibibytes(memory)} of GPU memory" if memory is not None else ""
     yield f"{text}{f', for {len(estimates)} jobs alone' if unknown else ', plus artifacts'}."
     whole = sum(estimate.seconds for estimate in estimates)
@@ -462,15 +364,12 @@ def total(plan: WorkPlan) -> Iterator[str]:
 
 
 def _artifacts(plan: WorkPlan) -> Iterator[str]:
-    artifacts = plan.artifacts
-    if not artifacts:
+    if not plan.artifacts:
         return
-    figures = sum(artifact.kind == "figure" for artifact in artifacts)
-    text = f"{pluralize(len(artifacts), 'artifact')} would {'change' if plan.edits else 'be made'}"
+    figures, cells = (sum(getattr(each, name) for each in plan.artifacts) for name in ("is_figure", "cells"))
+    text = f"{pluralize(len(plan.artifacts), 'artifact')} would {'change' if plan.edits else 'be made'}"
     text += f", {pluralize(figures, 'figure')} among them" if figures else ""
-    cells, claims = (sum(getattr(artifact, name) or 0 for artifact in artifacts) for name in ("cells", "claims"))
-    counts = [pluralize(number, noun) for number, noun in ((cells, "cell"), (claims, "claim")) if number]
-    yield f"{text}: {', '.join(counts)}." if counts else f"{text}."
+    yield f"{text}: {pluralize(cells, 'cell')}." if cells else f"{text}."
     if plan.edits:
-        titles = (f"{each.artifact} ({each.cells})" if each.cells else each.artifact for each in artifacts)
+        titles = (f"{each.artifact} ({each.cells})" if each.cells else each.artifact for each in plan.artifacts)
         yield f"  {', '.join(first(titles, MOST))}"

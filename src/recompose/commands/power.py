@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import median
 
 from rich.console import Console
@@ -16,29 +15,24 @@ from recompose.claims.verdicts import UNDECIDED, VERDICTS, TestedComparison
 from recompose.console import pluralize, print_json, printable, rough_duration
 from recompose.costs import Costs
 from recompose.errors import PlanError
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import Claim, Paper
 from recompose.params.mistakes import nearest
 from recompose.plan import Recipe, closure
-from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
-MEASURED, SIMILAR, PILOT, GIVEN, UNKNOWN = "measured", "similar", "pilot", "given", "unknown"  # sources of a spread
+MEASURED, SIMILAR, GIVEN, UNKNOWN = "measured", "similar", "given", "unknown"  # sources of a spread
+SOURCES = {
+    SIMILAR: "~ the median of other comparisons in the same metric, where the runs have one replicate",
+    GIVEN: "~ as given by --spread",
+    UNKNOWN: "? not measured; --spread gives one",
+}
 SHARED = ("corpora", "backbones")  # what a replicate does not make anew
 RANGED_BELOW = 5  # replicates: the spread of fewer is so uncertain that the price is given as a range, too
 NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
-NAMES = ("", *NUMBERS)
 LEAST_WIDTH = 20  # of names
 
 Range = tuple[int | None, int | None]
-
-
-@dataclass(frozen=True)
-class Spread:
-    """The standard deviation of a difference over replicates."""
-
-    value: float | None
-    source: str
 
 
 @dataclass(frozen=True)
@@ -50,10 +44,10 @@ class ComparisonPrice:
     difference: float | None  # measured; None: not measured
     margin: float
     n: int
-    spread: Spread
+    spread: float | None  # the standard deviation of the difference over replicates
+    source: str  # of the spread
     price: Price | None  # None: unknown; where nothing was measured, as printed: twice the margin
-    range_as_measured: Range | None = None  # with few replicates: at the ends of the spread's 80 % interval
-    range_if_zero: Range | None = None
+    ranges: tuple[Range, Range] | None = None  # with few replicates: of both prices, in the spread's 80 % interval
     is_kept: bool = False  # the claim is that the difference is within the margin
 
     @property
@@ -62,19 +56,11 @@ class ComparisonPrice:
         return self.price.as_measured if self.price else None
 
     @property
-    def if_zero(self) -> int | None:
-        """The same if there is no difference."""
-        return self.price.if_zero if self.price else None
-
-    @property
     def contradicts(self) -> bool:
         """True if a difference as measured is not what the claim says."""
         if self.difference is None:
             return False
         return abs(self.difference) > self.margin if self.is_kept else self.difference < self.margin
-
-
-Priced = tuple[ComparisonPrice, int | None]  # a comparison, and the replicates that decide it
 
 
 @dataclass(frozen=True)
@@ -102,156 +88,85 @@ def power(
 
 
 def price_claims(
-    work: Workspace, papers: Iterable[Paper], claim: str | None = None, spread: float | None = None
+    work: Workspace, papers: Sequence[Paper], only: str | None = None, spread: float | None = None
 ) -> list[ClaimPrice]:
     """Return the price of each claim of some papers on each benchmark of the profile.
 
     Args:
         work: the workspace.
         papers: the papers.
-        claim: the only claim to price.
-        spread: the standard deviation of all differences; None: as measured here, or in other profiles' reports.
+        only: the only claim to price.
+        spread: the standard deviation of all differences; None: as measured.
 
     Raises:
         PlanError: no paper has the claim.
     """
-    papers = list(papers)
     names = [name for paper in papers for name in paper.claims]
-    if claim is not None and claim not in names:
-        raise PlanError(f"no claim is called {claim!r}{nearest(claim, names)}", code="unknown-claim", place=claim)
-    prices, costs = list[ClaimPrice](), Costs.of(work, work.plan)
+    if only is not None and only not in names:
+        raise PlanError(f"no claim is called {only!r}{nearest(only, names)}", code="unknown-claim", place=only)
+    prices, costs, results = list[ClaimPrice](), Costs.of(work, work.plan), StoredResults(work)
     for paper in papers:
-        pricing = _Pricing(work, costs, StoredResults(work), paper, spread)
         for benchmark in paper.benchmarks_among(work.plan.benchmarks(paper.track)):
-            prices += pricing.claims(benchmark, claim)
+            tests = ClaimTests.of(results, paper, benchmark)
+            prices += [
+                _price_claim(_Times(costs, results, paper, benchmark), tests, name, claim, spread)
+                for name, claim in tests.claims.items()
+                if only in (None, name)
+            ]
     return prices
 
 
-@dataclass(frozen=True)
-class _Pricing:
-    """The pricing of the claims of a paper."""
+def _price_claim(times: "_Times", tests: ClaimTests, name: str, claim: Claim, spread: float | None) -> ClaimPrice:
+    comparisons = tests.of_claim(claim)
+    place = times.paper.name, name, times.benchmark, comparisons[0].verdict
+    if comparisons[0].verdict != UNDECIDED:
+        return ClaimPrice(*place, ())
+    prices = tuple(_price(tested, tests, spread) for tested in comparisons if tested.verdict == UNDECIDED)
+    as_measured = times.together([(each.methods, each.as_measured) for each in _decisive(prices)])
+    # one negligible comparison decides a claim: the one that is decided first
+    if_zero = (times.together([(each.methods, each.price.if_zero if each.price else None)]) for each in prices)
+    cheapest = min((seconds for seconds in if_zero if seconds is not None), default=None)
+    return ClaimPrice(*place, prices, as_measured, cheapest)
 
-    work: Workspace
-    costs: Costs
-    results: StoredResults
-    paper: Paper
-    given: float | None
 
-    def claims(self, benchmark: str, only: str | None) -> Iterator[ClaimPrice]:
-        """Yield the price of each claim on a benchmark."""
-        tests = ClaimTests.of(self.results, self.paper, benchmark)
-        for name, claim in tests.claims.items():
-            if only not in (None, name):
-                continue
-            comparisons = tests.of_claim(claim)
-            verdict = comparisons[0].verdict
-            if verdict != UNDECIDED:
-                yield ClaimPrice(self.paper.name, name, benchmark, verdict, ())
-                continue
-            prices = tuple(
-                self._price(name, comparison, tests) for comparison in comparisons if comparison.verdict == UNDECIDED
-            )
-            yield ClaimPrice(
-                self.paper.name,
-                name,
-                benchmark,
-                verdict,
-                prices,
-                self._core_seconds(benchmark, [(each, each.as_measured) for each in _decisive(prices)]),
-                self._cheapest(benchmark, [(each, each.if_zero) for each in prices]),
-            )
+def _price(tested: TestedComparison, tests: ClaimTests, given: float | None) -> ComparisonPrice:
+    comparison, result = tested.comparison, tested.difference
+    spread, source = _spread(tested, tests, given)
+    printed = 0.0 if comparison.is_kept else 2 * comparison.margin
+    price, ranges = None, None
+    if spread:
+        question = question_of(comparison, spread, tests.levels)
+        differences = (printed if result.value is None else result.value, 0.0)
+        price = Price(*(replicates_needed(question, difference) for difference in differences))
+        if source == MEASURED and result.n < RANGED_BELOW:
+            low, high = (needed_range(question, difference, result.n) for difference in differences)
+            ranges = low, high
+    return ComparisonPrice(
+        tested.metrics_text if comparison.lower_metric else f"{comparison.higher} - {comparison.lower}",
+        tuple(comparison.methods),
+        result.value,
+        comparison.margin,
+        result.n,
+        spread,
+        source,
+        price,
+        ranges,
+        comparison.is_kept,
+    )
 
-    def _price(self, claim: str, tested: TestedComparison, tests: ClaimTests) -> ComparisonPrice:
-        comparison, result = tested.comparison, tested.difference
-        spread = self._spread(claim, tested, tests.comparisons.values())
-        expected = 2 * comparison.margin if result.value is None else result.value
-        if result.value is None and comparison.is_kept:
-            expected = 0.0
-        price: Price | None = None
-        ranges: tuple[Range | None, Range | None] = (None, None)
-        if spread.value:
-            question, differences = question_of(comparison, spread.value, tests.levels), (expected, 0.0)
-            price = Price(*(replicates_needed(question, difference) for difference in differences))
-            if spread.source == MEASURED and result.n < RANGED_BELOW:
-                as_measured, if_zero = (needed_range(question, difference, result.n) for difference in differences)
-                ranges = as_measured, if_zero
-        return ComparisonPrice(
-            f"{comparison.higher} - {comparison.lower}" if not comparison.lower_metric else tested.metrics_text,
-            tuple(comparison.methods),
-            result.value,
-            comparison.margin,
-            result.n,
-            spread,
-            price,
-            *ranges,
-            is_kept=comparison.is_kept,
-        )
 
-    def _spread(self, claim: str, tested: TestedComparison, others: Iterable[TestedComparison]) -> Spread:
-        """Return the spread of a comparison: given, its own, that of others in the same metric, or those of a pilot."""
-        if self.given is not None:
-            return Spread(self.given, GIVEN)
-        if tested.difference.spread:
-            return Spread(tested.difference.spread, MEASURED)
-        metrics = tested.comparison.metrics
-        similar = [
-            other.difference.spread
-            for other in others
-            if other.difference.spread and other.comparison.metrics == metrics
-        ]
-        if similar:
-            return Spread(median(similar), SIMILAR)
-        if claim in self._pilot:
-            return Spread(self._pilot[claim], PILOT)
-        pilots = [
-            self._pilot[name]
-            for name, other in self.paper.claims.items()
-            if name in self._pilot and set(other.metrics) == set(metrics)
-        ]
-        return Spread(median(pilots), PILOT) if pilots else Spread(None, UNKNOWN)
-
-    @cached_property
-    def _pilot(self) -> Mapping[str, float]:
-        """The spread of each claim's deciding comparison in reports: the profile's own, or those of another one."""
-        reports, spreads = self.work.reports, dict[str, float]()
-        for folder in sorted(reports.parent.glob("*/"), key=lambda folder: (folder == reports, folder)):
-            published = PublishedLineage.read(folder, [self.paper])
-            for name in self.paper.claims_tables:
-                lineage = published.lineages.get(f"{self.paper.name}/{name}")
-                cells = lineage.cells if lineage else []
-                spreads |= {cell.row: cell.value for cell in cells if cell.part == "spread" and cell.value}
-        return spreads
-
-    def _cheapest(self, benchmark: str, prices: Iterable[Priced]) -> float | None:
-        """Return the time of the comparison that is decided first: one negligible comparison decides a claim."""
-        times = [self._core_seconds(benchmark, [priced]) for priced in prices]
-        return min((seconds for seconds in times if seconds is not None), default=None)
-
-    def _core_seconds(self, benchmark: str, prices: Iterable[Priced]) -> float | None:
-        """Return the time of the replicates that all these comparisons need, or None if one is not known."""
-        missing: dict[str, int] = {}
-        for price, needed in prices:
-            if needed is None:
-                return None
-            for method in price.methods:
-                more = needed - self._complete(benchmark, method)
-                missing[method] = max(missing.get(method, 0), more)
-        return self._seconds_of(benchmark, missing)
-
-    def _complete(self, benchmark: str, method: str) -> int:
-        return len(self.results.complete(self.paper.track, method, benchmark))
-
-    def _seconds_of(self, benchmark: str, missing: Mapping[str, int]) -> float | None:
-        """Return the time of replicates of methods, or None if a time is not known."""
-        seconds: dict[str, float] = {}
-        for method, more in missing.items():
-            planned = self.results.planned(self.paper.track, method, benchmark)
-            for recipe in replicate_recipes(planned[0]):
-                estimate = self.costs.estimate(recipe)
-                if estimate is None:
-                    return None
-                seconds[recipe.digest] = max(seconds.get(recipe.digest, 0.0), more * estimate.seconds)
-        return sum(seconds.values())
+def _spread(tested: TestedComparison, tests: ClaimTests, given: float | None) -> tuple[float | None, str]:
+    """Return the spread of a comparison, given, its own, or that of others in the same metric; and its source."""
+    if given is not None:
+        return given, GIVEN
+    if tested.difference.spread:
+        return tested.difference.spread, MEASURED
+    similar = [
+        other.difference.spread
+        for other in tests.comparisons.values()
+        if other.difference.spread and other.comparison.metrics == tested.comparison.metrics
+    ]
+    return (median(similar), SIMILAR) if similar else (None, UNKNOWN)
 
 
 def _decisive(prices: tuple[ComparisonPrice, ...]) -> list[ComparisonPrice]:
@@ -260,6 +175,37 @@ def _decisive(prices: tuple[ComparisonPrice, ...]) -> list[ComparisonPrice]:
     """
     counts = {each: each.as_measured for each in prices if each.contradicts and each.as_measured}
     return [min(counts, key=lambda each: counts[each])] if counts else list(prices)
+
+
+@dataclass(frozen=True)
+class _Times:
+    """The times of replicates of a paper's methods on a benchmark."""
+
+    costs: Costs
+    results: StoredResults
+    paper: Paper
+    benchmark: str
+
+    def together(self, needed: Iterable[tuple[Sequence[str], int | None]]) -> float | None:
+        """Return the time of the replicates that methods lack, or None if a number or a time is not known."""
+        missing: dict[str, int] = {}
+        for methods, replicates in needed:
+            if replicates is None:
+                return None
+            for method in methods:
+                complete = len(self.results.complete(self.paper.track, method, self.benchmark))
+                missing[method] = max(missing.get(method, 0), replicates - complete)
+        return self._seconds(missing)
+
+    def _seconds(self, missing: Mapping[str, int]) -> float | None:
+        seconds: dict[str, float] = {}  # by digest: methods share data
+        for method, more in missing.items():
+            for recipe in replicate_recipes(self.results.planned(self.paper.track, method, self.benchmark)[0]):
+                estimate = self.costs.estimate(recipe)
+                if estimate is None:
+                    return None
+                seconds[recipe.digest] = max(seconds.get(recipe.digest, 0.0), more * estimate.seconds)
+        return sum(seconds.values())
 
 
 def replicate_recipes(evaluation: Recipe) -> list[Recipe]:
@@ -272,10 +218,10 @@ def affordable(prices: Iterable[ClaimPrice], hours: float) -> list[ClaimPrice]:
 
     Each claim is paid for on its own, so that runs that claims share count for each: a cautious answer.
     """
-    known = [price for price in prices if price.core_seconds_as_measured is not None]
+    known = {price: price.core_seconds_as_measured for price in prices if price.core_seconds_as_measured is not None}
     chosen, left = [], 3600 * hours
-    for price in sorted(known, key=lambda price: price.core_seconds_as_measured or 0.0):
-        left -= price.core_seconds_as_measured or 0.0
+    for price, seconds in sorted(known.items(), key=lambda item: item[1]):
+        left -= seconds
         if left < 0:
             break
         chosen.append(price)
@@ -300,8 +246,9 @@ def show_power(console: Console, prices: list[ClaimPrice], hours: float | None, 
     for paper, benchmark in dict.fromkeys((price.paper, price.benchmark) for price in prices):
         members = [price for price in prices if (price.paper, price.benchmark) == (paper, benchmark)]
         rows = [cells for price in members for cells in _rows(price)]
-        widths = [max(map(len, column)) for column in zip(*rows, NAMES, strict=True)][1:]
-        left = max(console.width - sum(widths) - len(NAMES), LEAST_WIDTH)  # names are cut, numbers never
+        widths = [max(map(len, column)) for column in zip(*rows, ("", *NUMBERS), strict=True)][1:]
+        width = sum(widths) + len(widths) + 1
+        left = max(console.width - width, LEAST_WIDTH)  # names are cut, numbers never
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
         title = Text(printable(f"{paper} on {benchmark}"), "bold")
         table.add_column(title, no_wrap=True, overflow="ellipsis", max_width=left)
@@ -310,7 +257,7 @@ def show_power(console: Console, prices: list[ClaimPrice], hours: float | None, 
         for cells in rows:
             table.add_row(*(Text(printable(cell)) for cell in cells))
         if table.row_count:
-            console.width = max(console.width, left + sum(widths) + len(NAMES))  # lines break, but no number is cut
+            console.width = max(console.width, left + width)  # lines break, but no number is cut
             console.print(table, "")
     for line in sentences(prices, hours, reported):
         console.print(Text(printable(line)), soft_wrap=True)
@@ -322,28 +269,18 @@ def _rows(price: ClaimPrice) -> Iterator[tuple[str, ...]]:
         times = (price.core_seconds_as_measured, price.core_seconds_if_zero)
         time = " / ".join("?" if seconds is None else rough_duration(seconds) for seconds in times)
         yield price.claim, "", "", "", "", "", time
-    for comparison in price.comparisons:
-        yield tuple(_cells(comparison))
+    for each in price.comparisons:
+        difference = "not run" if each.difference is None else f"{each.difference:+.2f}"
+        spread = "?" if each.spread is None else f"{'' if each.source == MEASURED else '~'}{each.spread:.2f}"
+        yield f"  {each.text}", difference, f"{each.margin:g}", spread, str(each.n), _needed_text(each), ""
 
 
-def _cells(comparison: ComparisonPrice) -> Iterator[str]:
-    spread = comparison.spread
-    yield f"  {comparison.text}"
-    yield "not run" if comparison.difference is None else f"{comparison.difference:+.2f}"
-    yield f"{comparison.margin:g}"
-    yield "?" if spread.value is None else f"{'' if spread.source == MEASURED else '~'}{spread.value:.2f}"
-    yield str(comparison.n)
-    yield _needed_text(comparison)
-    yield ""
-
-
-def _needed_text(comparison: ComparisonPrice) -> str:
+def _needed_text(each: ComparisonPrice) -> str:
     """Return both numbers of replicates, each with its range if there is one: "12 (5 to 300) / 40"."""
-    price = comparison.price
-    if price is None:
+    if each.price is None:
         return "?"
-    ends = comparison.range_as_measured, comparison.range_if_zero
-    return " / ".join(map(_with_range, (price.as_measured, price.if_zero), ends))
+    numbers = each.price.as_measured, each.price.if_zero
+    return " / ".join(map(_with_range, numbers, each.ranges or (None, None)))
 
 
 def _with_range(replicates: int | None, ends: Range | None) -> str:
@@ -354,41 +291,27 @@ def _with_range(replicates: int | None, ends: Range | None) -> str:
 def sentences(prices: list[ClaimPrice], hours: float | None, reported: Sequence[str] = ()) -> Iterator[str]:
     """Yield the sentences below the tables."""
     counts, claims = Counter(price.verdict for price in prices), pluralize(len(prices), "claim")
-    if any(map(_has_results, prices)):
+    comparisons = [comparison for price in prices for comparison in price.comparisons]
+    if any(price.verdict != UNDECIDED for price in prices) or any(comparison.n for comparison in comparisons):
         yield f"{claims}: {', '.join(f'{counts[verdict]} {verdict}' for verdict in VERDICTS)}."
     else:
         yield f"{claims}: no results are on this disk, so the prices are those of a study from nothing."
         if reported:
             yield f"Verdicts and prices in the reports: {', '.join(reported)}."
-    undecided = [price for price in prices if price.verdict == UNDECIDED]
-    if not undecided:
+    if not comparisons:
         return
     yield (
         "Replicates that decide a comparison with 80 % probability, after correction: if the difference is as "
         "measured (as printed, where it was not run) / if it is zero. Core time: of the replicates that a claim lacks; "
         "one comparison that contradicts a claim decides it."
     )
-    if any(comparison.range_if_zero for price in undecided for comparison in price.comparisons):
+    if any(comparison.ranges for comparison in comparisons):
         yield "In brackets: the range that follows from the spread's 80 % interval, where replicates are fewer than 5."
-    if sources := _sources(undecided):
-        yield sources
+    sources = {comparison.source for comparison in comparisons}
+    if texts := [text for source, text in SOURCES.items() if source in sources]:
+        yield f"Spread: {'; '.join(texts)}."
     if hours is not None:
+        undecided = [price for price in prices if price.verdict == UNDECIDED]
         decided = affordable(undecided, hours)
         names = ", ".join(f"{price.paper} {price.claim}" for price in decided) or "none"
         yield f"Within {hours:g} core-hours, the cheapest first: {len(decided)} of {len(undecided)} claims: {names}."
-
-
-def _has_results(price: ClaimPrice) -> bool:
-    return price.verdict != UNDECIDED or any(comparison.n for comparison in price.comparisons)
-
-
-def _sources(prices: Iterable[ClaimPrice]) -> str:
-    sources = {comparison.spread.source for price in prices for comparison in price.comparisons}
-    meanings = {
-        SIMILAR: "~ the median of other comparisons in the same metric, where the runs have one replicate",
-        PILOT: "~ as in the reports of the profile, or else of another one, on other data",
-        GIVEN: "~ as given by --spread",
-        UNKNOWN: "? not measured; --spread gives one",
-    }
-    texts = [text for source, text in meanings.items() if source in sources]
-    return f"Spread: {'; '.join(texts)}." if texts else ""

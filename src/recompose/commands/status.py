@@ -1,13 +1,11 @@
 """`recompose status`: the state of everything that the plan needs, its progress, and the time that is left."""
 
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
 from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -35,8 +33,7 @@ STYLES = {  # by state
 }
 MOST = {"running": 8, "failed": 3, "tampered": 5, "interrupted": 5}  # items that are shown of each state
 ERROR_LINES = 5
-EVERY = 2.0  # seconds
-FOLDER, BAR = 12, 10  # characters
+BAR = 10  # characters
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Status:
     """The state of a whole profile."""
 
     profile: str
-    papers: dict[str, dict[str, int]]  # the number of a paper's runs by state; papers may share runs
+    papers: dict[str, Counter[str]]  # the number of a paper's runs and evaluations by state; papers may share them
     artifacts: dict[str, tuple[str, int]]  # the state of a paper's artifacts, and their number
     items: list[StoreItem]
     left: TimeLeft
@@ -86,18 +83,16 @@ class Status:
         """True where nothing failed or was tampered with."""
         return not self.items_in("failed", "tampered")
 
-    @property
-    def is_over(self) -> bool:
-        """True where nothing runs or waits."""
-        return not self.items_in("running", "waiting")
-
     def document(self) -> dict[str, object]:
         """Return the status as plain values."""
         return {
             "profile": self.profile,
             "left": asdict(self.left),
             "papers": {
-                name: {"runs": counts, "artifacts": dict(zip(("state", "count"), self.artifacts[name], strict=True))}
+                name: {
+                    "runs": {state: counts[state] for state in STYLES},
+                    "artifacts": dict(zip(("state", "count"), self.artifacts[name], strict=True)),
+                }
                 for name, counts in self.papers.items()
             },
             "steps": [asdict(item) for item in self.steps],
@@ -105,33 +100,14 @@ class Status:
         }
 
 
-def show_status(work: Workspace, *, watch: bool, as_json: bool) -> int:
-    """Print the status of a workspace once, or until nothing runs or waits; return the exit code."""
-    console, costs = Console(), Costs.of(work, work.plan)
-    status = watch_status(console, work, costs) if watch else current_status(work, costs)
+def show_status(work: Workspace, *, as_json: bool) -> int:
+    """Print the status of a workspace; return the exit code."""
+    status = current_status(work, Costs.of(work, work.plan))
     if as_json:
         print_json(status.document())
-    elif not watch:
-        console.print(rendered(status))
+    else:
+        Console().print(rendered(status))
     return 0 if status.is_fine else 1
-
-
-def watch_status(console: Console, work: Workspace, costs: Costs) -> Status:
-    """Show the status until nothing runs or waits, or until an interrupt; return the last one, which alone is printed
-    where there is no terminal.
-    """
-    status = current_status(work, costs)
-    with Live(rendered(status), console=console, auto_refresh=False) as live:
-        try:
-            while not status.is_over:
-                time.sleep(EVERY)
-                if status.left.unknown:  # something like it may be made by now
-                    costs = Costs.of(work, work.plan)
-                status = current_status(work, costs)
-                live.update(rendered(status), refresh=console.is_terminal)
-        except KeyboardInterrupt:
-            pass
-    return status
 
 
 def current_status(work: Workspace, costs: Costs) -> Status:
@@ -141,7 +117,7 @@ def current_status(work: Workspace, costs: Costs) -> Status:
     recipes = artifact_recipes(work)
     return Status(
         work.params.profile,
-        {paper.name: _counts(items[digest] for digest in needed_by(work.plan, paper)) for paper in work.papers},
+        {paper.name: Counter(items[key].state for key in needed_by(work.plan, paper)) for paper in work.papers},
         {paper.name: (_artifacts_state(work, paper, recipes), len(paper.artifacts)) for paper in work.papers},
         [*items.values()],
         time_left(work, costs, unfinished),
@@ -187,11 +163,6 @@ def _artifacts_state(work: Workspace, paper: Paper, recipes: dict[str, Recipe]) 
     return "waiting" if due else "done"
 
 
-def _counts(items: Iterable[StoreItem]) -> dict[str, int]:
-    counts = Counter(item.state for item in items)
-    return {state: counts[state] for state in STYLES}
-
-
 def _last_lines(path: Path) -> tuple[str, ...]:
     try:
         return tuple(path.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()[-ERROR_LINES:])
@@ -201,7 +172,7 @@ def _last_lines(path: Path) -> tuple[str, ...]:
 
 def rendered(status: Status) -> RenderableType:
     """Return the whole status, at most 80 columns wide."""
-    blocks: list[RenderableType] = [_headline(status), _papers(status), _steps(status)]
+    blocks: list[RenderableType] = [" · ".join(_headline(status)), _papers(status), " · ".join(_steps(status))]
     for state, most in MOST.items():
         items = status.items_in(state)
         if items:
@@ -209,21 +180,17 @@ def rendered(status: Status) -> RenderableType:
             shown = _running(items[:most]) if state == "running" else Group(*map(_lines, items[:most]))
             blocks.append(Padding(shown, (0, 0, 0, 2), expand=False))
         if len(items) > most:
-            blocks.append(Text(f"  and {len(items) - most} more"))
+            blocks.append(f"  and {len(items) - most} more")
     if status.items_in("interrupted", "waiting") and not status.items_in("running"):
-        blocks.append(Text("nothing runs: `snakemake --cores all` makes what is missing"))
-    return Group(*blocks)
+        blocks.append("nothing runs: `snakemake --cores all` makes what is missing")
+    return Group(*(Text(block) if isinstance(block, str) else block for block in blocks))
 
 
-def _headline(status: Status) -> Text:
+def _headline(status: Status) -> Iterator[str]:
+    left, running = status.left, len(status.items_in("running"))
     done = sum(item.state == "done" for item in status.runs)
-    parts = [f"profile {status.profile}: {done} of {len(status.runs)} runs and evaluations done", *_time_left(status)]
-    return Text(" · ".join(parts))
-
-
-def _time_left(status: Status) -> Iterator[str]:
-    left = status.left
-    if running := len(status.items_in("running")):
+    yield f"profile {status.profile}: {done} of {len(status.runs)} runs and evaluations done"
+    if running:
         yield f"{pluralize(running, 'process', 'processes')} running"
     if left.seconds:
         yield f"about {clock_duration(left.seconds)} left"
@@ -241,13 +208,13 @@ def _papers(status: Status) -> Table:
     return table
 
 
-def _steps(status: Status) -> Text:
-    """Return the number of steps before runs by kind and state."""
+def _steps(status: Status) -> Iterator[str]:
+    """Yield the number of steps before runs by kind and state."""
     kinds: dict[str, Counter[str]] = {}
     for item in status.steps:
         kinds.setdefault(item.kind, Counter())[item.state] += 1
-    texts = (f"{kind}: {', '.join(f'{n} {state}' for state, n in counts.items())}" for kind, counts in kinds.items())
-    return Text(" · ".join(texts))
+    for kind, counts in kinds.items():
+        yield f"{kind}: {', '.join(f'{count} {state}' for state, count in counts.items())}"
 
 
 def _running(items: list[StoreItem]) -> Table:
@@ -257,7 +224,7 @@ def _running(items: list[StoreItem]) -> Table:
     for _ in range(5):
         table.add_column(no_wrap=True)
     for item in items:
-        table.add_row(Text(printable(item.title), "cyan"), Text(item.folder[-FOLDER:]), *_progress_cells(item.progress))
+        table.add_row(Text(printable(item.title), "cyan"), Text(item.folder), *_progress_cells(item.progress))
     return table
 
 
@@ -277,11 +244,6 @@ def _lines(item: StoreItem) -> Text:
     if item.state == "interrupted":
         position = f", {item.progress.unit} {item.progress.done}/{item.progress.total}" if item.progress else ""
         return Text(printable(f"{command}  {item.title}{position}"))
-    return Text("\n").join(
-        [
-            Text(printable(f"{item.folder} {item.title}"), "bold"),
-            *(Text(f"  {printable(text)}") for text in item.error),
-            Text(f"  see results/{item.key}/{ERROR} and {LOG}"),
-            Text(f"  again: {command}"),
-        ]
-    )
+    lines = [*item.error, f"see results/{item.key}/{ERROR} and {LOG}", f"again: {command}"]
+    title = Text(printable(f"{item.folder} {item.title}"), "bold")
+    return Text("\n").join([title, *(Text(f"  {printable(line)}") for line in lines)])
