@@ -35,7 +35,7 @@ test-fast: environment
 	$(FAST)
 
 # percent of the lines of packages that the fast tests run at least; pyproject.toml has that of all
-COVERED := backbones=85 claims=96 data=92 inference=97 papers=91 params=87 synthetic=97 training=83 \
+COVERED := backbones=85 claims=96 data=92 papers=91 params=87 synthetic=97 training=83 \
   tracks/czsl=89 tracks/gzsl=78 tracks/vlc=78
 coverage: environment
 	$(FAST) --cov --cov-report=
@@ -52,14 +52,11 @@ lint: environment
 	mypy
 	lint-imports
 
-# benchmarks.kills, benchmarks.mutation, benchmarks.backbones and benchmarks.studies take longer: see their --help
+# benchmarks.kills, benchmarks.mutation and benchmarks.paper_scale take longer: see their --help
 benchmarks: environment
-	python -m benchmarks.evaluation
 	python -m benchmarks.methods
 	python -m benchmarks.memory
-	python -m benchmarks.attributes
 	python -m benchmarks.suites
-	python -m benchmarks.attribution
 	python -m benchmarks.workflow
 
 environment: $(INSTALLED)

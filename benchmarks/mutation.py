@@ -1,8 +1,8 @@
-"""How many small faults in the code of verdicts and measures the tests notice.
+"""How many small faults in the code of each room its tests notice.
 
-Usage: ``python -m benchmarks.mutation [MODULE ...] [--sample 60] [--seed 0] [--jobs 2]``. A mutant has one comparison,
-operation, condition, number or return value changed. It is killed if a test of its module fails. The default sample
-takes about half an hour.
+Usage: ``python -m benchmarks.mutation [ROOM ...] [--sample 60] [--seed 0] [--jobs 2]``. A mutant has one comparison,
+operation, condition, number or return value changed. It is killed if a test of its room fails. The default sample of
+all rooms takes hours.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
-from functools import partial
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -29,21 +29,35 @@ from benchmarks.machine import machine
 from benchmarks.mutants import Mutant, mutants
 
 ROOT = Path(__file__).parent.parent
-CZSL = "recompose.tracks.czsl.metrics"
-TESTS = {  # module -> its tests, below tests/
-    "recompose.audit.trust": ("audit/test_trust.py", "audit/test_one_word.py"),
-    "recompose.claims.differences": ("claims/test_claims.py",),
-    "recompose.claims.verdicts": ("claims/test_claims.py",),
-    "recompose.claims.tests": ("claims/test_claims.py",),
-    "recompose.claims.price": ("claims/test_price.py",),
-    f"{CZSL}.best": ("tracks/czsl/metrics/test_czsl.py", "tracks/czsl/metrics/test_feasibility.py"),
-    f"{CZSL}.curves": ("tracks/czsl/metrics/test_czsl.py",),
-    f"{CZSL}.czsl": ("tracks/czsl/metrics/test_czsl.py",),
-    f"{CZSL}.worlds": ("tracks/czsl/metrics/test_worlds.py",),
-    "recompose.tracks.seen_unseen": ("tracks/czsl/metrics/test_czsl.py",),
+SOURCES, TESTS = ROOT / "src/recompose", ROOT / "tests"
+ROOMS = {  # room -> its files and folders of sources -> their tests
+    "metrics": {
+        "tracks/czsl/metrics": ("tracks/czsl/metrics",),
+        "tracks/gzsl/metrics.py": ("tracks/gzsl/test_metrics.py",),
+        "tracks/seen_unseen.py": ("tracks/czsl/metrics", "tracks/gzsl/test_metrics.py"),
+        "tracks/vlc/suites/metrics.py": ("tracks/vlc/suites/test_metrics.py",),
+        "tracks/vlc/attribution/cae_metrics.py": ("tracks/vlc/attribution/test_cae_metrics.py",),
+    },
+    "losses": {"tracks/vlc/losses.py": ("tracks/vlc/test_losses.py",)},
+    "methods": {f"tracks/{track}/methods": (f"tracks/{track}/methods",) for track in ("czsl", "gzsl", "vlc")},
+    "store": {"store.py": ("test_store.py",), "records.py": ("test_store.py",), "locks.py": ("test_locks.py",)},
+    "plan": {"plan.py": ("test_plan.py",), "fingerprint.py": ("test_fingerprint.py",)},
+    "trust": {"audit/trust.py": ("audit/test_trust.py", "audit/test_one_word.py")},
+    "audit": {"audit": ("audit",)},
+    "claims": {"claims": ("claims",)},
+    "graph": {"graph.py": ("test_graph.py",)},
 }
-# imported once, not for each mutant
-PRELOADED = ("hypothesis", "recompose.workspace", "ruamel.yaml", "scipy.stats", "seaborn", "torch")
+# imported once, not for each mutant; nothing of this project, whose modules are changed
+PRELOADED = (
+    "hypothesis",
+    "open_clip",
+    "pydantic",
+    "pytorch_lightning",
+    "ruamel.yaml",
+    "scipy.stats",
+    "seaborn",
+    "torch",
+)
 LIMIT = 300  # seconds, after which a mutant counts as killed: it never ends
 
 
@@ -59,51 +73,71 @@ class MutantLoader(SourceFileLoader):
         return compile(self.source, self.path, "exec")
 
 
-def is_killed(module: str, source: str) -> bool:
-    """Return True if a test of a module fails with this source; for a process of its own."""
+@dataclass(frozen=True)
+class Fault:
+    """A mutant of a file, and the tests that should fail with it."""
+
+    path: Path
+    mutant: Mutant
+    tests: tuple[str, ...]
+
+    @property
+    def module(self) -> str:
+        """The name of the changed module."""
+        return ".".join(self.path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+
+
+def faults_of(room: str) -> list[Fault]:
+    """Return all mutants of the files of a room."""
+    return [
+        Fault(path, mutant, tests)
+        for place, tests in ROOMS[room].items()
+        for path in sorted((SOURCES / place).rglob("*.py") if (SOURCES / place).is_dir() else [SOURCES / place])
+        for mutant in mutants(path.read_text(encoding="utf-8"))
+    ]
+
+
+def is_killed(fault: Fault) -> bool:
+    """Return True if a test fails with this source of a module; for a process of its own."""
 
     def stop(*_: object) -> None:
         raise TimeoutError
 
-    assert module not in sys.modules, f"{module} is imported before it is changed"
-    loader = MutantLoader(module, str(path_of(module)))
-    loader.source = source
+    assert fault.module not in sys.modules, f"{fault.module} is imported before it is changed"
+    loader = MutantLoader(fault.module, str(fault.path))
+    loader.source = fault.mutant.source
     sys.meta_path.insert(0, loader)  # type: ignore[arg-type]
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(LIMIT)
     options = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not engines and not browser"]
     folder = f"--basetemp={tempfile.gettempdir()}/{os.getpid()}"
     with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
-        code = pytest.main([*options, folder, *(str(ROOT / "tests" / name) for name in TESTS[module])])
+        code = pytest.main([*options, folder, *(str(TESTS / name) for name in fault.tests)])
     if code in (pytest.ExitCode.NO_TESTS_COLLECTED, pytest.ExitCode.USAGE_ERROR):
-        raise RuntimeError(f"pytest cannot run the tests of {module}: {code!r}")
+        raise RuntimeError(f"pytest cannot run the tests of {fault.module}: {code!r}")
     return code != pytest.ExitCode.OK
 
 
-def path_of(module: str) -> Path:
-    """Return the file of a module."""
-    return ROOT.joinpath("src", *module.split(".")).with_suffix(".py")
-
-
-def tried(pool: Pool, module: str, sample: int, seed: int) -> Iterator[tuple[Mutant, bool]]:
-    """Yield a sample of the mutants of a module, and whether they are killed.
+def tried(pool: Pool, room: str, sample: int, seed: int) -> Iterator[tuple[Fault, bool]]:
+    """Yield a sample of the mutants of a room, and whether they are killed.
 
     Raises:
-        RuntimeError: the tests of the module fail without any change.
+        RuntimeError: the tests of a changed module fail without any change.
     """
-    source = path_of(module).read_text(encoding="utf-8")
-    if pool.apply(is_killed, (module, source)):
-        raise RuntimeError(f"the tests of {module} fail without a change")
-    every = mutants(source)
+    every = faults_of(room)
     chosen = Random(seed).sample(every, min(sample, len(every)))
-    return zip(chosen, pool.imap(partial(is_killed, module), [mutant.source for mutant in chosen]), strict=True)
+    unchanged = {fault.tests: replace(fault, mutant=Mutant(0, "", fault.path.read_text("utf-8"))) for fault in chosen}
+    for fault, killed in zip(unchanged.values(), pool.imap(is_killed, unchanged.values()), strict=True):
+        if killed:
+            raise RuntimeError(f"the tests of {fault.module} fail without a change")
+    return zip(chosen, pool.imap(is_killed, chosen), strict=True)
 
 
 def main() -> None:
     """Print each survivor, then a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(TESTS)}; by default all")
-    parser.add_argument("--sample", type=int, default=60, help="mutants of each module")
+    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=f"of {', '.join(ROOMS)}; by default all")
+    parser.add_argument("--sample", type=int, default=60, help="mutants of each room")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
@@ -114,14 +148,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         os.environ["TMPDIR"] = tempfile.tempdir = folder
         with get_context("fork").Pool(arguments.jobs, maxtasksperchild=1) as pool:
-            for module in arguments.modules or TESTS:
+            for room in arguments.rooms or ROOMS:
                 counts = Counter[bool]()
-                for mutant, killed in tried(pool, module, arguments.sample, arguments.seed):
+                for fault, killed in tried(pool, room, arguments.sample, arguments.seed):
                     counts[killed] += 1
                     if not killed:
-                        print(f"{module}:{mutant.line} survives: {mutant.text.splitlines()[0]}", flush=True)
-                rows.append(f"| `{module}` | {counts[True]} / {counts.total()} |")
-    print(f"\nOn {machine()}.\n\n| module | killed |\n| --- | ---: |", *rows, sep="\n")
+                        text = fault.mutant.text.splitlines()[0]
+                        print(f"{fault.module}:{fault.mutant.line} survives: {text}", flush=True)
+                rows.append(f"| {room} | {counts[True]} / {counts.total()} |")
+    print(f"\nOn {machine()}.\n\n| room | killed |\n| --- | ---: |", *rows, sep="\n")
 
 
 if __name__ == "__main__":

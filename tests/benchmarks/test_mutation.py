@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from benchmarks.mutants import mutants
-from benchmarks.mutation import TESTS, path_of
+from benchmarks.mutation import ROOMS, SOURCES, TESTS, faults_of
 from tests.conftest import ROOT, environment
 
 pytestmark = pytest.mark.slow
@@ -35,16 +35,20 @@ def test_every_part_that_computes_is_changed_once(source: str, changed: set[str]
     assert {mutant.source for mutant in mutants(source)} == changed
 
 
-def test_mutants_of_a_module_differ_from_it_and_from_each_other() -> None:
-    source = path_of("recompose.claims.verdicts").read_text(encoding="utf-8")
-    sources = [mutant.source for mutant in mutants(source)]
-    assert len({*sources, ast.unparse(ast.parse(source))}) == len(sources) + 1
-    assert all((ROOT / "tests" / name).is_file() for names in TESTS.values() for name in names)
+def test_mutants_differ_from_their_file_and_from_each_other() -> None:
+    faults = faults_of("losses")
+    unchanged = {ast.unparse(ast.parse(fault.path.read_text(encoding="utf-8"))) for fault in faults}
+    assert len({fault.mutant.source for fault in faults} | unchanged) == len(faults) + len(unchanged)
+
+
+def test_every_room_has_sources_and_tests() -> None:
+    for places in ROOMS.values():
+        assert all((SOURCES / place).exists() for place in places)
+        assert all((TESTS / name).exists() for names in places.values() for name in names)
 
 
 def test_the_measurement_tells_killed_from_all() -> None:
-    module = "recompose.claims.verdicts"  # its tests are those that take least
-    command = [sys.executable, "-m", "benchmarks.mutation", module, "--sample", "1"]
+    command = [sys.executable, "-m", "benchmarks.mutation", "losses", "--sample", "1"]
     done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
-    row = next(line for line in done.stdout.splitlines() if f"{module}` |" in line)
+    (row,) = (line for line in done.stdout.splitlines() if line.startswith("| losses |"))
     assert row.endswith("/ 1 |")

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.audit.trust import planned_recipes
 from recompose.commands.status import needed_by
 from recompose.console import clock_duration, first, gibibytes, line, new_table, pluralize, print_json, rough_duration
 from recompose.costs import MEASURED, SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
@@ -19,6 +18,7 @@ from recompose.plan import Recipe
 from recompose.progress import printable
 from recompose.tables.due import artifact_recipes, is_due
 from recompose.tables.kinds import artifact_recipe, is_figure
+from recompose.tables.measured_cells import planned_recipes
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
