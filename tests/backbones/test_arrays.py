@@ -1,10 +1,6 @@
 """Arrays of many images: written in parts, ended at any image, gone on with, and read."""
 
-import os
 import pickle
-import signal
-import subprocess
-import sys
 from collections import namedtuple
 from pathlib import Path
 
@@ -86,39 +82,6 @@ def test_what_was_written_but_not_noted_is_written_again(tmp_path: Path, noted: 
     assert content(broken) == content(whole)
 
 
-KILLED = """
-import sys
-from pathlib import Path
-import numpy as np
-from recompose.backbones import arrays
-arrays.PART, arrays.FLUSH_EVERY = 61, 0
-with arrays.ArrayWriter(Path(sys.argv[1]), arrays.Layout("array.npy", "float16", (3, 2)), 23) as array:
-    for image in np.load(sys.argv[2])[array.done :]:
-        array.append(image[np.newaxis])
-        print(array.done, flush=True)
-        if array.done == int(sys.argv[3]):
-            sys.stdin.read()
-"""
-
-
-def test_a_process_that_is_killed_leaves_whole_images(tmp_path: Path) -> None:
-    np.save(tmp_path / "values.npy", VALUES)
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", KILLED, folder, tmp_path / "values.npy", "13"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
-    ) as process:
-        assert process.stdout is not None
-        while process.stdout.readline() not in ("13\n", ""):
-            pass
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
-    assert write(folder) in (12, 13)  # the last image may not have been noted
-    np.testing.assert_array_equal(ShardedArray.read(folder / LAYOUT.file)[:], VALUES.astype(np.float16))
-
-
 @pytest.mark.parametrize("damage", ["{", "no part", "a shorter part", "no header"])
 def test_what_is_not_whole_is_begun_anew(tmp_path: Path, damage: str) -> None:
     with pytest.raises(Ended):
@@ -156,17 +119,6 @@ def test_nothing_stays_of_a_larger_array(tmp_path: Path) -> None:
     write(tmp_path, images=6)
     assert sorted(content(tmp_path)) == ["array-1.npy", "array.npy"]
     assert len(ShardedArray.read(tmp_path / LAYOUT.file)) == 6
-
-
-def test_the_size_is_said_and_room_asked_for_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    grids = arrays.grids_layout(196, 2048)  # of AWA2: 37,322 x 196 x 2048 x 2 bytes are 27.9 GiB
-    monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: Usage(0, 0, 27 * 2**30))
-    with pytest.raises(OSError, match=r"has 27\.0 GiB free; 27\.9 GiB are needed"):
-        ArrayWriter(tmp_path, grids, 37_322)
-    assert "grids.npy: 37322 images of 802,816 bytes, 27.9 GiB" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_there_needs_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,12 +169,6 @@ def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: ShardedArray,
     found = stack[images]
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("images", [23, -24, [0, 23]])
-def test_an_image_that_there_is_not_is_an_error(stack: ShardedArray, images: object) -> None:
-    with pytest.raises(IndexError):
-        stack[images]
 
 
 def test_what_is_read_is_mapped_and_what_is_given_is_not(stack: ShardedArray) -> None:

@@ -17,7 +17,6 @@ from torchvision.models import get_model
 from recompose.backbones import grids
 from recompose.backbones.clip import build
 from recompose.errors import ArgumentError, DataError
-from tests.data.modes import write_every_mode
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
@@ -124,18 +123,6 @@ def test_a_clip_s_convolutional_tower_takes_larger_images(
         assert_regions(found[row], maps)
 
 
-@pytest.mark.filterwarnings("ignore:Palette images with Transparency")
-def test_images_of_every_mode_give_the_grids_of_their_colours(small: Path, tmp_path: Path) -> None:
-    files = list(write_every_mode(tmp_path).values())
-    for path in files:
-        with Image.open(path) as image:
-            image.convert("RGB").save(path.with_suffix(".bmp"))
-    colours = [path.with_suffix(".bmp") for path in files]
-    grids.write_grids(small, [*files, *colours], tmp_path, CPU, size=32, layer="layer2")
-    found = grids.read_grids(tmp_path)
-    np.testing.assert_array_equal(found[: len(files)], found[len(files) :])
-
-
 Blocks = Callable[..., Any]
 
 
@@ -180,34 +167,6 @@ def test_a_layer_that_there_is_not_is_an_error(small: Path, clip: tuple[Path, An
         grids.load_tower(clip[0], layer=layer)
     with pytest.raises(ValueError):
         grids.load_tower(small, layer=layer)
-
-
-def test_a_tower_of_patches_gives_no_grids(tmp_path: Path) -> None:
-    backbone = build("shapes-clip", "gelu")
-    save_file(backbone.model.state_dict(), tmp_path / "weights.safetensors")
-    describe(tmp_path, architecture="shapes-clip", activation="gelu", weights="weights.safetensors")
-    with raises(ArgumentError, "no-grids"):
-        grids.load_tower(tmp_path, layer="layer3")
-
-
-class Trap:
-    """What a pickle may hold: code that runs when it is read."""
-
-    def __init__(self, mark: Path) -> None:
-        self._mark = mark
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Path.touch, (self._mark,)
-
-
-def test_a_file_that_holds_code_is_named_and_runs_nothing(tmp_path: Path) -> None:
-    mark, weights = tmp_path / "mark", tmp_path / "weights.pth"
-    describe(tmp_path, library="torchvision", architecture="resnet18", weights=weights.name)
-    torch.save({"fc.bias": Trap(mark)}, weights)
-    with raises(DataError, "unreadable-weights", place="weights.pth") as error:
-        grids.load_tower(tmp_path, layer="layer3")
-    assert "\n" not in str(error.value)
-    assert not mark.exists()
 
 
 # grids that somebody has

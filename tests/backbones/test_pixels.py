@@ -14,7 +14,6 @@ from recompose.backbones.clip import Backbone, build
 from recompose.backbones.pixels import picture_pixels, read_pixels, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
-from tests.data.modes import write_every_mode
 from tests.errors import raises
 
 SIZE = 32
@@ -59,15 +58,6 @@ def test_pixels_are_those_of_open_clip_before_they_are_normalised(
         np.testing.assert_array_equal(found[row], backbone.as_bytes(expected[None])[0], err_msg=picture.path)
         of_bytes = backbone.from_bytes(torch.from_numpy(np.array(found[row : row + 1])))
         torch.testing.assert_close(of_bytes[0], expected, rtol=0, atol=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore:Palette images with Transparency")
-def test_images_of_every_mode_become_rgb_before_they_are_resized(backbone: Backbone, tmp_path: Path) -> None:
-    for name, path in write_every_mode(tmp_path).items():
-        with Image.open(path) as image:
-            expected = backbone.as_bytes(backbone.preprocess(image.convert("RGB"))[None])[0]
-        found = picture_pixels(Picture(path.name), tmp_path, SIZE)
-        np.testing.assert_array_equal(found, expected, err_msg=name)
 
 
 @pytest.mark.parametrize(("size", "squeezed"), [((1, 60_000), False), ((1, 500_000), True)])

@@ -1,9 +1,5 @@
 """Stand-ins of published data: what they hold, and that what reads the published ones reads them."""
 
-import io
-import shutil
-import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -11,20 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from benchmarks.stand_ins import project
-from benchmarks.stand_ins.measuring import bytes_below, taken
+from benchmarks.stand_ins.measuring import taken
 from benchmarks.stand_ins.packing import pack
-from benchmarks.stand_ins.pictures import Pictures
 from benchmarks.stand_ins.project import Scope
-from benchmarks.stand_ins.sharing import dealt, kept
+from benchmarks.stand_ins.sharing import kept
 from recompose.data.archives import extract
-from recompose.errors import ArgumentError
 from recompose.params import Params, load_params
 from recompose.tracks import FORMS
 from tests.conftest import PATIENCE
-from tests.errors import raises
 
 SCOPE = Scope(
     {"czsl": ["mit-states"], "gzsl": ["cub"], "vlc": ["coco-100k"]},
@@ -55,24 +47,6 @@ def test_a_group_keeps_more_of_each_label_where_it_has_to() -> None:
     places = kept(groups, labels, 0.1, {"a": 2})
     assert Counter(labels[place] for place in places if groups[place] == "a") == {"v": 2, "x": 2, "y": 1}
     assert Counter(labels[place] for place in places if groups[place] == "b") == {"x": 1, "y": 1}
-
-
-def test_dealing_takes_turns_and_leaves_one() -> None:
-    items = {"x": ["1", "2", "3"], "y": ["4", "5"], "z": ["6"]}
-    assert dealt(items, ["x", "y", "z"], 3) == [("x", "3"), ("y", "5"), ("x", "2")]
-    assert items == {"x": ["1"], "y": ["4"], "z": ["6"]}
-    with raises(ArgumentError, place="count"):
-        dealt(items, ["x"], 1)
-
-
-def test_pictures_are_jpegs_that_differ_by_their_names() -> None:
-    pictures = Pictures(136, 102)
-    files = {name: pictures.named(name) for name in ("a.jpg", "b.jpg", "c/ö.jpg")}
-    assert len(set(files.values())) == 3
-    for name, content in files.items():
-        with Image.open(io.BytesIO(content)) as image:
-            image.load()
-            assert (image.size, image.mode, image.info["comment"].decode()) == ((136, 102), "RGB", name)
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
@@ -109,20 +83,6 @@ def test_memory_is_that_of_a_command_and_of_what_it_starts(tmp_path: Path) -> No
     assert taken([sys.executable, "-c", "raise SystemExit(3)"], tmp_path, {}, tmp_path / "log").code == 3
 
 
-@pytest.mark.skipif(not shutil.which("setpriv"), reason="setpriv of util-linux is not installed")
-def test_a_command_ends_with_the_process_that_asks_for_it(tmp_path: Path) -> None:
-    child = tmp_path / "child"
-    says = f"import os, pathlib, time; pathlib.Path({str(child)!r}).write_text(str(os.getpid())); time.sleep(1e5)"
-    command = f"[sys.executable, '-c', {says!r}], Path({str(tmp_path)!r}), {{}}, Path({str(tmp_path / 'log')!r})"
-    imported = "import sys; from pathlib import Path; from benchmarks.stand_ins.measuring import taken"
-    asks = f"{imported}; taken({command})"
-    asking = subprocess.Popen([sys.executable, "-c", asks], cwd=project.ROOT, stderr=subprocess.DEVNULL)
-    _wait_for(lambda: child.exists() and child.read_text())
-    asking.send_signal(signal.SIGKILL)
-    asking.wait(timeout=PATIENCE)
-    _wait_for(lambda: not _is_alive(int(child.read_text())))
-
-
 def _wait_for(condition: Callable[[], object]) -> None:
     ends = time.monotonic() + PATIENCE
     while not condition():
@@ -136,13 +96,6 @@ def _is_alive(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_bytes_of_linked_files_count_once(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"12345")
-    (tmp_path / "b").hardlink_to(tmp_path / "a")
-    (tmp_path / "c").symlink_to(tmp_path / "a")
-    assert bytes_below(tmp_path) == 5
 
 
 # the profile

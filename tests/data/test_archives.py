@@ -1,12 +1,10 @@
 """Archives come out whole and unharmed, or not at all: most of these are made by hand to do harm."""
 
-import gzip
 import io
 import random
 import stat
 import struct
 import tarfile
-import tracemalloc
 import zipfile
 import zlib
 from pathlib import Path
@@ -153,7 +151,7 @@ def test_what_macos_and_windows_add_is_left_out(archive: Path, tmp_path: Path) -
 
 def test_what_is_left_out_is_checked_all_the_same(tmp_path: Path) -> None:
     assert_refused(make_zip(tmp_path / "a.zip", ("../__MACOSX/evil", b"evil")), "unsafe-path")
-    assert_refused(make_tar(tmp_path / "a.tar", (".DS_Store", bytes(2000))), "too-many-bytes", max_bytes=1000)
+    assert_refused(make_tar(tmp_path / "a.tar", (tar_kind(".DS_Store", tarfile.SYMTYPE, "b"), b"")), "special-file")
 
 
 # --- where it goes ----------------------------------------------------------------------------------------------------
@@ -220,36 +218,18 @@ def test_encrypted_members_are_refused(tmp_path: Path) -> None:
 # --- how much is refused ----------------------------------------------------------------------------------------------
 
 
-def test_the_limits_are_exact(archive: Path, tmp_path: Path) -> None:
+def test_the_limit_is_exact(archive: Path, tmp_path: Path) -> None:
     make(archive, ("b", b"b" * 600), ("c", b"c" * 400))
     assert_refused(archive, "too-many-bytes", max_bytes=999)
-    assert_refused(archive, "too-many-members", max_files=1)
-    extract(archive, tmp_path / "target", max_bytes=1000, max_files=2)
+    extract(archive, tmp_path / "target", max_bytes=1000)
     assert len(contents(tmp_path / "target")) == 2
 
 
-def test_a_bomb_is_stopped_before_it_is_all_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    removed = []
-    monkeypatch.setattr("recompose.data.archives.shutil.rmtree", lambda path: removed.append(contents(path)))
-    with pytest.raises(UnsafeArchive):
-        extract(make_tar(tmp_path / "a.tgz", ("bomb", bytes(5_000_000))), tmp_path / "target", max_bytes=2_000_000)
-    assert [len(files.get("bomb", b"")) <= 2_000_000 for files in removed] == [True]
-
-
-def test_a_huge_tar_header_does_not_fill_the_memory(tmp_path: Path) -> None:
-    size = 50_000_000
-    header = tar_kind("././@LongLink", tarfile.GNUTYPE_LONGNAME)
-    header.size = size
-    archive = tmp_path / "a.tar.gz"
-    with gzip.open(archive, "wb", compresslevel=1) as file:
-        file.write(header.tobuf(tarfile.GNU_FORMAT))
-        for _ in range(50):
-            file.write(b"n" * (size // 50))
-    tracemalloc.start()
-    assert_refused(archive, "large-header")
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < size // 5
+def test_a_bomb_that_states_a_small_size_does_not_go_off(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "a.zip", ("bomb", bytes(5_000_000)))
+    raw = archive.read_bytes().replace(struct.pack("<I", 5_000_000), struct.pack("<I", 5))
+    archive.write_bytes(raw)
+    assert_refused(archive, "damaged-archive", "bomb", max_bytes=10)
 
 
 # --- what is damaged --------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from recompose.data import pictures
 from recompose.data.pictures import Box, Picture, open_rgb
 from recompose.errors import DataError
 from tests.data.modes import write_every_mode
@@ -114,14 +113,6 @@ def test_values_that_8_bits_cannot_hold_are_an_error_in_place_of_white_or_black(
     values[1, 2] = value
     Image.fromarray(values).save(tmp_path / "image.tif")
     assert_refused(Picture("image.tif"), tmp_path, "damaged-image")
-
-
-def test_images_of_data_are_opened_in_one_place() -> None:
-    """Others are this package's own: figures, and what it has drawn."""
-    source = Path(pictures.__file__).parents[1]
-    files = [path.relative_to(source).as_posix() for path in source.rglob("*.py") if "Image.open(" in path.read_text()]
-    own = ["site/build.py", "synthetic/scenes.py", "tracks/vlc/data/synthetic_suites/standalone.py"]
-    assert sorted(files) == ["data/pictures.py", *own]
 
 
 # sizes

@@ -13,7 +13,6 @@ from tests.errors import raises
 
 PAGE = "https://huggingface.co/datasets/somebody/something"
 URL = f"{PAGE}/resolve/main/data/file.bin"
-MODEL = "https://huggingface.co/somebody/model/resolve/main/file.bin"
 
 
 @pytest.fixture
@@ -47,26 +46,6 @@ def test_a_file_comes_once_and_then_from_the_cache(hub: Mirror, target: Path, tm
     assert target.samefile(blob)
 
 
-def test_a_model_s_file_comes_from_its_repository(hub: Mirror, target: Path) -> None:
-    download([MODEL], target)
-    assert set(hub.paths) == {"/somebody/model/resolve/main/file.bin"}
-
-
-def test_a_cut_transfer_is_continued(hub: Mirror, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 100_000)  # a begun one is lost
-    hub.cuts = [450_000]
-    download([URL], target)
-    assert target.read_bytes() == CONTENT
-    assert [request["Range"] for request in hub.requests if request["Range"]] == ["bytes=400000-"]
-
-
-def test_another_file_than_expected_is_not_stored(hub: Mirror, target: Path) -> None:
-    with raises(DownloadError, "no-delivery", target) as caught:
-        download([URL], target, Expected("0" * 64))
-    assert "0" * 64 in str(caught.value)
-    assert not target.exists()
-
-
 def test_a_gated_file_without_a_token_names_the_page_and_the_variable(hub: Mirror, target: Path) -> None:
     hub.headers["X-Error-Code"] = "GatedRepo"
     hub.statuses = [401] * 9
@@ -74,12 +53,6 @@ def test_a_gated_file_without_a_token_names_the_page_and_the_variable(hub: Mirro
         download([URL], target)
     (line,) = str(caught.value).splitlines()
     assert "gated" in line and f"{PAGE}," in line and "HF_TOKEN" in line
-
-
-def test_a_token_is_sent(hub: Mirror, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    download([URL], target)
-    assert {request["Authorization"] for request in hub.requests} == {"Bearer hf_secret"}
 
 
 @pytest.mark.parametrize(("status", "code"), [(404, "EntryNotFound"), (500, "")])

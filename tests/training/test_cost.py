@@ -159,8 +159,7 @@ def test_parameters_at_paper_scale_are_those_of_closed_forms(
 # seconds
 
 
-@pytest.mark.parametrize("accumulate", [1, 2])
-@pytest.mark.parametrize("validates", [True, False])
+@pytest.mark.parametrize(("validates", "accumulate"), [(True, 1), (False, 2)])
 def test_each_epoch_has_one_entry_without_validation(
     tmp_path: Path, clock: Clock, validates: bool, accumulate: int
 ) -> None:
@@ -168,7 +167,7 @@ def test_each_epoch_has_one_entry_without_validation(
     assert epochs.seconds == [7.0, 7.0, 7.0]
 
 
-@pytest.mark.parametrize(("epoch", "batch"), [(0, 2), (1, 0), (2, 6)])
+@pytest.mark.parametrize(("epoch", "batch"), [(1, 0), (2, 6)])
 def test_a_training_that_was_killed_counts_whole_epochs_once(
     tmp_path: Path, clock: Clock, epoch: int, batch: int
 ) -> None:
@@ -176,20 +175,6 @@ def test_a_training_that_was_killed_counts_whole_epochs_once(
         train(tmp_path / "scratch", clock, KillIn(epoch, batch))
     clock.now += 1e6
     assert train(tmp_path / "scratch", clock).seconds == [7.0, 7.0, 7.0]
-
-
-def test_a_training_that_was_complete_still_knows_its_epochs(tmp_path: Path, clock: Clock) -> None:
-    train(tmp_path / "scratch", clock)
-    assert train(tmp_path / "scratch", clock).seconds == [7.0, 7.0, 7.0]
-
-
-def test_epochs_are_what_they_were_after_a_round_trip() -> None:
-    epochs, again = Epochs(), Epochs()
-    epochs.seconds = [1.5, 2.25]
-    again.load_state_dict(json.loads(json.dumps(epochs.state_dict())))
-    assert again.seconds == [1.5, 2.25]
-    assert again.state_dict() == epochs.state_dict()
-    assert Epochs().seconds == []
 
 
 # memory
@@ -210,32 +195,6 @@ def test_the_peak_holds_an_allocation_of_a_known_size_after_it_is_gone() -> None
 def of(peak: Peak) -> int:
     assert peak.bytes is not None
     return peak.bytes
-
-
-@pytest.mark.slow
-@needs_linux
-def test_the_peak_forgets_what_was_taken_before_it_and_does_not_count_what_is_held() -> None:
-    before = Peak(torch.device("cpu"))
-    held = [np.ones(96 * MEGABYTES, dtype=np.uint8) for _ in range(2)]
-    held.pop()
-    assert of(before) > 180 * MEGABYTES
-    assert abs(of(Peak(torch.device("cpu")))) < 8 * MEGABYTES
-
-
-@needs_linux
-def test_memory_that_was_freed_before_and_is_taken_again_counts() -> None:
-    """Pieces so small that the C library would keep them."""
-
-    def pieces() -> list[bytearray]:
-        return [bytearray(b"x") * 2**16 for _ in range(1024)]
-
-    first = pieces()
-    last = first[-1]
-    first.clear()
-    peak = Peak(torch.device("cpu"))
-    again = pieces()
-    assert 56 * MEGABYTES < of(peak) < 90 * MEGABYTES
-    assert len(again) * len(last) == 64 * MEGABYTES
 
 
 @pytest.fixture
@@ -259,11 +218,6 @@ def test_linux_says_kibibytes(proc: Path) -> None:
     assert peak.bytes == (12 - 7) * 1024
 
 
-def test_where_linux_does_not_tell_nothing_is_known(proc: Path) -> None:
-    (proc / "clear_refs").unlink()
-    assert Peak(torch.device("cpu")).bytes is None
-
-
 def test_of_a_gpu_its_own_memory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """By PyTorch's own numbers, which begin anew."""
     asked: list[torch.device] = []
@@ -272,14 +226,6 @@ def test_of_a_gpu_its_own_memory_is_counted(monkeypatch: pytest.MonkeyPatch) -> 
     peak = Peak(torch.device("cuda", 1))
     assert asked == [torch.device("cuda", 1)]
     assert peak.bytes == 123
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_the_peak_of_a_gpu_holds_an_allocation_of_a_known_size() -> None:
-    peak = Peak(torch.device("cuda"))
-    before = of(peak)
-    torch.ones(64 * MEGABYTES, dtype=torch.uint8, device="cuda")
-    assert of(peak) - before == 64 * MEGABYTES
 
 
 # the files
@@ -351,9 +297,8 @@ def test_parameters_are_those_before_training(tmp_path: Path) -> None:
 
 
 @needs_linux
-@pytest.mark.parametrize("device", [torch.device("cpu"), None])
-def test_the_peak_is_counted_from_before_an_evaluation_to_its_end(tmp_path: Path, device: torch.device | None) -> None:
-    costs = EvaluationCosts(0, device)
+def test_the_peak_is_counted_from_before_an_evaluation_to_its_end(tmp_path: Path) -> None:
+    costs = EvaluationCosts(0, None)
     with costs.scoring():
         np.ones(96 * MEGABYTES, dtype=np.uint8)
     costs.write(tmp_path / "costs.json")

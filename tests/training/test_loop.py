@@ -106,7 +106,7 @@ def train(scratch: Path, callbacks: list[Callback] | None = None, seed: int = 3)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("epoch", "batch"), [(0, 2), (1, 0), (2, 6), (3, 3)])
+@pytest.mark.parametrize(("epoch", "batch"), [(1, 0), (2, 6)])
 def test_a_training_that_was_killed_ends_as_one_that_was_not(tmp_path: Path, epoch: int, batch: int) -> None:
     expected, loss = train(tmp_path / "whole")
     with pytest.raises(KilledError):

@@ -59,7 +59,7 @@ is that of the commit in `release.json`), and run on the archive, not on this fo
 The column "followed" counts the numbers that were computed again and are equal. "Unchecked" are costs of runs, and
 figures that show images or features: only their files are compared with what was written.
 """
-MAX_BYTES, MAX_FILES = 4 * 2**30, 100_000  # of an archive that is read
+MAX_BYTES = 4 * 2**30  # of an archive that is read
 
 
 class Release(LenientModel):
@@ -165,7 +165,7 @@ def open_release(archive: Path) -> Iterator[OpenRelease]:
     if not archive.is_file():
         raise ReleaseError(f"{archive} is no file", code="missing-file", place=archive)
     with tempfile.TemporaryDirectory(prefix="recompose-release-") as scratch:
-        extract(archive, Path(scratch) / "release", max_bytes=MAX_BYTES, max_files=MAX_FILES)
+        extract(archive, Path(scratch) / "release", max_bytes=MAX_BYTES)
         folders = list((Path(scratch) / "release").iterdir())
         if len(folders) != 1 or not (folders[0] / RELEASE).is_file():
             message = f"{archive} is no release: it has not one folder with {RELEASE}"

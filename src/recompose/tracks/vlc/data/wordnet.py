@@ -27,7 +27,7 @@ LAYOUT = (
     "or the folder dict of wordnetcode.princeton.edu/3.0/WNdb-3.0.tar.gz"
 )
 REPLACE = f"Replace it with the published file: {LAYOUT}"
-_MOST_BYTES, _MOST_FILES = 2**28, 1000
+_MOST_BYTES = 2**28
 
 
 def unpack(archive: Path, folder: Path) -> None:
@@ -39,7 +39,7 @@ def unpack(archive: Path, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         unpacked, partial = Path(scratch) / "unpacked", Path(scratch) / "files"
-        extract(archive, unpacked, max_bytes=_MOST_BYTES, max_files=_MOST_FILES)
+        extract(archive, unpacked, max_bytes=_MOST_BYTES)
         source = find_file(unpacked, "data.noun").parent
         partial.mkdir()
         for name in FILES:
