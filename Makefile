@@ -75,7 +75,7 @@ rulegraph: environment
 
 # numbers and tables in README.md and docs/, by the calls in their comments
 docs: environment
-	cog -r -I . -p "from docs.blocks import *" README.md docs/results-and-performance.md docs/reference/*s.md
+	cog -r -I . -p "from docs.blocks import *" README.md docs/results.md docs/reference/*s.md
 
 lock:
 	$(UV) pip compile pyproject.toml --extra workflow --extra dev --universal --generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock

@@ -32,7 +32,7 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [*(path.relative_to(ROOT) for path in DOCUMENTS), Path("CONTRIBUTING.md"), Path("CHANGELOG.md")]
 FENCE = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
 MARKS = ("<!-- quick -->", "<!-- slow -->")  # whether the commands of a block are run, or only parsed
-MOST_WORDS, MOST_COLUMNS = 1500, 120
+MOST_WORDS, MOST_COLUMNS = 900, 120
 # programs of others, whose options are not looked at
 OTHERS = {"source", "umask", "chgrp", "git", "docker", "apptainer", "uv", "squeue"}
 # options of snakemake that take all words up to the next option
