@@ -42,11 +42,6 @@ def test_long_work_says_how_far_it_is_but_not_that_it_is_done(
     assert all(line.endswith(" left") for line in lines)
 
 
-def test_on_a_terminal_there_is_a_bar(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert list(bar([1, 2], "open world", "blocks of pairs")) == [1, 2]
-
-
 def test_what_is_said_goes_to_the_log_in_force_and_details_only_there_where_it_is_quiet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,12 +84,6 @@ def test_how_far_it_is_stands_in_a_file_beside_the_log(tmp_path: Path, monkeypat
     assert "a title: epoch 6/10, 0.5/s, 0:00:08 left, loss 1" in (tmp_path / "log.txt").read_text()
 
 
-def test_without_a_scratch_folder_nothing_is_kept_of_how_far_it_is(tmp_path: Path) -> None:
-    with logged(tmp_path / "log.txt"):
-        ProgressLogger("a title", "epoch", 10).at(1)
-    assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]
-
-
 def keep(folder: Path, text: str) -> None:
     (folder / "scratch").mkdir(exist_ok=True)
     (folder / "scratch/progress.json").write_text(text)
@@ -123,30 +112,3 @@ def test_half_a_file_and_nonsense_say_nothing(tmp_path: Path, text: str) -> None
     assert read_progress(tmp_path) is None
     keep(tmp_path, text)
     assert read_progress(tmp_path) is None
-
-
-@pytest.mark.parametrize("total", [5, 100_000_000])
-def test_what_a_pace_says_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total: int) -> None:
-    clock = [7.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
-    (tmp_path / "scratch").mkdir()
-    with logged(tmp_path / "log.txt"):
-        pace = ProgressLogger("a [b] on c, seed 1", "epoch", total)
-        assert read_progress(tmp_path) == Progress("epoch", 0, total, None, None, "")
-        clock[0] += 6
-        pace.at(3, "loss 1")
-    found = read_progress(tmp_path)
-    assert found
-    assert (found.unit, found.done, found.total, found.metrics) == ("epoch", 3, total, "loss 1")
-    assert found.rate == pytest.approx(0.5)
-    assert found.seconds_left == pytest.approx(2 * (total - 3), rel=0.01, abs=1)
-
-
-def test_another_attempt_that_goes_on_says_from_where_at_once(tmp_path: Path) -> None:
-    keep(tmp_path, json.dumps(WRITTEN))
-    with logged(tmp_path / "log.txt"):
-        ProgressLogger("a title", "epoch", 5, done=2)
-    assert read_progress(tmp_path) == Progress("epoch", 2, 5, None, None, "")
-    with logged(tmp_path / "log.txt"):
-        ProgressLogger("a title", "epoch", 5)
-    assert read_progress(tmp_path) == Progress("epoch", 0, 5, None, None, "")
