@@ -171,13 +171,6 @@ def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: ShardedArray,
     np.testing.assert_array_equal(found, expected)
 
 
-def test_what_is_read_is_mapped_and_what_is_given_is_not(stack: ShardedArray) -> None:
-    assert all(isinstance(part.base, np.memmap) and not part.flags.writeable for part in stack._parts)
-    given = stack[2:4]
-    given += 1
-    np.testing.assert_array_equal(stack[2:4], VALUES[2:4].astype(np.float16))
-
-
 def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: Path) -> None:
     write(tmp_path)
     found = ShardedArray.read(tmp_path / LAYOUT.file, np.float32)

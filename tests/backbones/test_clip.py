@@ -4,7 +4,7 @@ import json
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import open_clip
 import pytest
@@ -12,21 +12,18 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from open_clip.tokenizer import SimpleTokenizer
-from open_clip.transformer import QuickGELU
 from PIL import Image
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from recompose.backbones.clip import (
     ARCHITECTURES,
-    Activation,
     Backbone,
     SharedTokenizer,
     build,
     end_of_text,
     load,
     load_backbone,
-    outline,
 )
 from recompose.errors import ArgumentError
 from tests.clips import random_clip
@@ -176,11 +173,3 @@ def test_preprocessing_gives_normalised_pixels_of_the_tower_s_size(backbone: Bac
     mean, std = torch.tensor(open_clip.OPENAI_DATASET_MEAN), torch.tensor(open_clip.OPENAI_DATASET_STD)
     assert white.shape == (3, 32, 32)
     torch.testing.assert_close(white.mean(dim=(1, 2)), (1 - mean) / std)
-
-
-@pytest.mark.parametrize("activation", get_args(Activation))
-@pytest.mark.parametrize("architecture", ["ViT-B-32", "ViT-B-32-quickgelu"])
-def test_the_activation_is_not_what_the_architecture_is_named_by(architecture: str, activation: Activation) -> None:
-    model = outline(architecture, activation).model
-    kinds = {type(block.mlp.gelu) for block in (*model.transformer.resblocks, *model.visual.transformer.resblocks)}
-    assert kinds == {{"gelu": nn.GELU, "quick_gelu": QuickGELU}[activation]}

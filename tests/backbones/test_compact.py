@@ -87,11 +87,6 @@ def test_a_file_with_a_whole_table_is_read_as_it_is(state: dict[str, Tensor], tm
 # the files that are released
 
 
-def test_every_released_file_is_one_of_params_yaml() -> None:
-    files = {path.name for path in (ROOT / "assets").glob("*.safetensors")}
-    assert files == {section.asset.file for section in BUNDLED.values()}
-
-
 @pytest.mark.parametrize("name", BUNDLED)
 def test_a_released_file_is_small_and_is_the_one_that_params_yaml_names(name: str) -> None:
     asset = BUNDLED[name].asset
