@@ -13,6 +13,7 @@ from rich.text import Text
 from recompose.commands.status import needed_by
 from recompose.console import clock_duration, first, gibibytes, line, new_table, pluralize, print_json, rough_duration
 from recompose.costs import MEASURED, SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
+from recompose.papers.declaration import CLAIMS
 from recompose.phases import PHASES, TRAINED, gpus_of, threads_of
 from recompose.plan import Recipe
 from recompose.progress import printable
@@ -69,6 +70,7 @@ class ChangedArtifact:
     artifact: str  # <paper>/<name>
     is_figure: bool
     cells: int  # measured ones in the reports that would change
+    claims: int  # that these cells belong to
 
 
 @dataclass(frozen=True)
@@ -216,11 +218,13 @@ def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[ChangedA
             old, new = (artifact_recipe(work.plan, paper, name).needs.values() for work in (before, after))
             if differ(old, [*new]):
                 key = f"{paper.name}/{name}"
-                changed = (
-                    differ(*(planned_recipes(work.plan, paper.track, cell) for work in (before, after)))
+                changed = [
+                    cell
                     for cell in (published.cells(key) if key in published.lineages else ())
-                )
-                yield ChangedArtifact(key, is_figure(paper, name), sum(changed))
+                    if differ(*(planned_recipes(work.plan, paper.track, cell) for work in (before, after)))
+                ]
+                claims = {cell.row for cell in changed} if paper.artifacts[name].kind == CLAIMS else ()
+                yield ChangedArtifact(key, is_figure(paper, name), len(changed), len(claims))
 
 
 def show_plan(root: Path, edits: tuple[str, ...], *, every: bool, as_json: bool) -> None:
@@ -366,10 +370,12 @@ def total(plan: WorkPlan) -> Iterator[str]:
 def _artifacts(plan: WorkPlan) -> Iterator[str]:
     if not plan.artifacts:
         return
-    figures, cells = (sum(getattr(each, name) for each in plan.artifacts) for name in ("is_figure", "cells"))
+    names = ("is_figure", "cells", "claims")
+    figures, cells, claims = (sum(getattr(each, name) for each in plan.artifacts) for name in names)
     text = f"{pluralize(len(plan.artifacts), 'artifact')} would {'change' if plan.edits else 'be made'}"
     text += f", {pluralize(figures, 'figure')} among them" if figures else ""
-    yield f"{text}: {pluralize(cells, 'cell')}." if cells else f"{text}."
+    text += f": {pluralize(cells, 'cell')}" if cells else ""
+    yield f"{text}, {pluralize(claims, 'claim')}." if claims else f"{text}."
     if plan.edits:
         titles = (f"{each.artifact} ({each.cells})" if each.cells else each.artifact for each in plan.artifacts)
         yield f"  {', '.join(first(titles, MOST))}"
