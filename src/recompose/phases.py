@@ -14,7 +14,6 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
-from recompose.backbones.pulling import pull_backbones, without_pulled_corpora
 from recompose.data.content import changed_files, write_content
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError, error_text
@@ -287,8 +286,6 @@ def make(work: Workspace, recipes: Iterable[Recipe], *, again: bool = False) -> 
     """
     _leave_scheduler()
     recipes = list({recipe.digest: recipe for recipe in recipes}.values())
-    pull_backbones(work.store, recipes)
-    recipes = without_pulled_corpora(work.store, recipes)
     with _own_devices(work, recipes):
         _make_all(work, recipes, again=again)
 

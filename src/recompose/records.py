@@ -52,7 +52,6 @@ class BuildInfo(LenientModel):
     python: str = ""
     packages: dict[str, str]
     shared_by: int | None = None  # the number of recipes that were built together, if several were
-    pulled_from: str | None = None  # the place that the content was copied from, if it was not made in this store
     equal_to: str | None = None  # the key of the content that was copied, if the same code made it of the same inputs
 
     @property

@@ -261,19 +261,6 @@ class Store:
         acquire(lock, f"{recipe.key}: waiting for another process that makes it")
         stack.callback(lock.release)
 
-    def adopt(self, recipe: Recipe, source: Path, origin: str) -> None:
-        """Copy a recipe's content from a folder of another store, unless it is complete here.
-
-        The record says when and where the content was made, and that it was pulled from ``origin``.
-
-        Raises:
-            DamagedError: the other folder has no valid record of the recipe, or a file differs from it.
-        """
-        record = Record.read(source / RECORD)
-        if record.digest != recipe.digest:
-            raise DamagedError(source / RECORD, "holds another recipe", "remove that folder", "other-recipe")
-        self._copy(record, source, recipe, {"pulled_from": origin})
-
     def adopt_equal(self, recipe: Recipe) -> str | None:
         """Copy a recipe's content from one that the same code made of the same document and inputs, under other recipes
         of these inputs: code that reads data was edited, and reads what it read before.

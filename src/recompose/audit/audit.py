@@ -8,7 +8,7 @@ from recompose.audit.checks.index import check_index
 from recompose.audit.checks.lock import check_lock
 from recompose.audit.checks.stored import StoredCheck
 from recompose.audit.findings import Audit, AuditReport, Finding
-from recompose.audit.trust import TrustEvaluator, pulled_text
+from recompose.audit.trust import TrustEvaluator
 from recompose.errors import ProgramError
 from recompose.files import Document
 from recompose.papers.declaration import Paper
@@ -48,7 +48,6 @@ class _Checks:
         report.cells.update(state for states_by_cell in states.values() for state in states_by_cell.values())
         evaluator = self.stored.evaluator
         records = evaluator.published.records.values()
-        origins = {key: evaluator.pulled_from(key) for key in evaluator.published.records}
         return Audit(
             report,
             states=states,
@@ -58,7 +57,6 @@ class _Checks:
             lineages={name: check.lineage for name, check in self.artifacts.items() if check.lineage},
             numbers=self.stored.numbers,
             published=len(self.stored.followed),
-            pulled=[pulled_text(key, origin) for key, origin in origins.items() if origin],
             compared={name: check.compared for name, check in self.artifacts.items()},
         )
 
@@ -133,7 +131,6 @@ def audit_document(audited: Audit, published: PublishedLineage) -> Document:
         "artifacts": {name: dict(Counter(states.values())) for name, states in audited.states.items()},
         "findings": findings,
         "unchecked": audited.report.unchecked,
-        "pulled": audited.pulled,
         "remedy": audited.remedy,
     }
 

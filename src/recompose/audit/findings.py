@@ -53,7 +53,6 @@ class Audit:
     numbers: dict[str, dict[str, float]]  # of each evaluation: recomputed from its scores, or as published
     published: int = 0  # of these, those as published: their scores are not on this disk
     remedy: str = ""  # for what could not be checked because it is not on this disk
-    pulled: list[str] = field(default_factory=list)  # what was pulled from a remote, not made, with its origin
     compared: dict[str, set[Key]] = field(default_factory=dict)  # measured cells that were computed again
 
     @property

@@ -37,11 +37,6 @@ UNCHECKED, CURRENT = STATES[-2:]
 NOT_HERE = "is not on this disk"
 
 
-def pulled_text(key: str, origin: str) -> str:
-    """Return the note on a folder that was pulled."""
-    return f"{key} was pulled from {origin}, not made"
-
-
 def worst(states: Iterable[str]) -> str:
     """Return the worst of some states; current if there are none."""
     return min(states, key=STATES.index, default=CURRENT)
@@ -83,7 +78,6 @@ class CellProvenance:
     keys: frozenset[str]
     reasons: tuple[tuple[str, str], ...]  # state and reason of each fault
     commit: str | None  # that holds by now the code of a folder that was uncommitted when it was made
-    pulled: tuple[tuple[str, str], ...] = ()  # key and origin of what was pulled, not made
 
 
 @dataclass
@@ -109,9 +103,8 @@ class TrustEvaluator:
         state = worst(state for state, _ in reasons)
         why = dict.fromkeys(why for reason_state, why in reasons if reason_state == state)
         provenance = self._cell_provenance(artifact, tuple(cell.made_from))
-        notes = [f"committed since, in {provenance.commit}"] if provenance.commit else []
-        notes += [pulled_text(key, origin) for key, origin in provenance.pulled]
-        return Trust(state, tuple(why), "; ".join(notes))
+        note = f"committed since, in {provenance.commit}" if provenance.commit else ""
+        return Trust(state, tuple(why), note)
 
     def _reasons(self, artifact: str, cell: Cell) -> Iterator[tuple[str, str]]:
         """Yield state and reason of everything that speaks against a cell."""
@@ -129,9 +122,8 @@ class TrustEvaluator:
         if (artifact, made_from) not in self._provenance:
             keys = list(self.published.closure(artifact, made_from))
             reasons = tuple(reason for key in sorted(keys) for reason in self._faults(artifact, key))
-            pulled = tuple((key, origin) for key in sorted(keys) if (origin := self.pulled_from(key)))
             commit = self._commit_since(keys)
-            self._provenance[artifact, made_from] = CellProvenance(frozenset(keys), reasons, commit, pulled)
+            self._provenance[artifact, made_from] = CellProvenance(frozenset(keys), reasons, commit)
         return self._provenance[artifact, made_from]
 
     def _faults(self, artifact: str, key: str) -> Iterator[tuple[str, str]]:
@@ -193,12 +185,6 @@ class TrustEvaluator:
             return self.published.made[key]
         return self.stored.on_disk[key].made if not self.stored[key] else None
 
-    def pulled_from(self, key: str) -> str | None:
-        """Return the origin of a folder that was pulled; None if it was made, or if nothing is known about it."""
-        on_disk = None if self.stored[key] else self.stored.on_disk.get(key)
-        build = on_disk.made if on_disk else self.published.made.get(key)
-        return build.pulled_from if build else None
-
     @cached_property
     def stored(self) -> "StoredFaults":
         """The faults of everything behind the artifacts."""
@@ -247,7 +233,7 @@ class StoredFaults:
         if made and made.started == record.made.started:
             if record.stable != published:
                 yield Reason("tampered", place, "differs from its record in the reports")
-            elif made != record.made.model_copy(update={"pulled_from": made.pulled_from}):
+            elif made != record.made:
                 yield self._edited_build_info(key, made, record.made)
         elif record.content != published.content:
             yield Reason("stale", place, "was rebuilt after the reports, with another result")
@@ -257,7 +243,7 @@ class StoredFaults:
         file, record = f"{self.work.reports_place}/{MADE}", f"results/{key}/{RECORD}"
         committed_by_key, unread = self._committed_build_info
         committed = committed_by_key.get(key)
-        if committed == on_disk.model_copy(update={"pulled_from": committed.pulled_from if committed else None}):
+        if committed == on_disk:
             return Reason(
                 "tampered", file, f"has another entry of {key} than its last commit", f"`git checkout -- {file}`"
             )

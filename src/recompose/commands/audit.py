@@ -99,8 +99,6 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
         _show_places(console, texts, len(texts) if full else NAMED)
         if audited.remedy:
             print_line(console, (f"    remedy: {audited.remedy}", "dim"))
-    for text in audited.pulled:
-        print_line(console, text)
     console.print(_table(audited, full=full))
     if any(map(audited.followed, audited.states)):
         for word, meaning in WORDS.items():

@@ -86,7 +86,6 @@ class Verification:
 
     sample: Sample
     reruns: list[Rerun] = field(default_factory=list)
-    pulled: Mapping[str, str] = field(default_factory=dict)  # key of a backbone that was pulled -> its origin
     folder: Path | None = None  # of the results, if they are kept
 
     @property
@@ -141,7 +140,6 @@ class Verification:
             "wrong_share": WRONG,
             "detection": self.detection,
             "sentence": self.sentence,
-            "pulled": dict(self.pulled),
             "reruns": [vars(rerun) for rerun in self.reruns],
         }
 
@@ -269,11 +267,7 @@ def make_again(work: Workspace, published: PublishedLineage, sample: Sample, *, 
             failed = Rerun(run, names[run], FAILED, (fault,))
             reruns.append(failed if fault else _compare(work, published, rerun, run, evaluations))
             say(f"{len(reruns)}/{len(sample.runs)} {names[run]}: {reruns[-1].outcome}")
-        needed = closure(work.plan.by_key[key] for keys in planned.values() for key in keys)
-        made = [recipe for recipe in needed if rerun.store.is_complete(recipe)]
-        origins = {recipe.key: rerun.store.record(recipe).made.pulled_from for recipe in made}
-        pulled = {key: origin for key, origin in origins.items() if origin}
-        return Verification(sample, reruns, pulled, folder if keep else None)
+        return Verification(sample, reruns, folder if keep else None)
 
 
 @contextmanager
@@ -463,8 +457,6 @@ def show_verification(console: Console, verification: Verification) -> None:
             print_line(console, f"  {line}")
         if len(rerun.details) > SHOWN:
             print_line(console, f"  and {len(rerun.details) - SHOWN} more (--json names all)")
-    for key, origin in verification.pulled.items():
-        print_line(console, f"{key} was pulled from {origin}, not made")
     if verification.folder:
         print_line(console, f"the new results are in {verification.folder}")
     print_line(console, (verification.sentence, "bold"))
