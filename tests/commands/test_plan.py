@@ -153,7 +153,7 @@ def test_what_was_run_before_is_not_run_again(root: Path) -> None:
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
     assert methods(found) == {"csp": seeds - 1}
     assert methods(found, "evaluations") == {"csp": seeds}
-    assert [each.recipe for each in found.items if each.new and each.complete] == [run]
+    assert [each.recipe.key for each in found.items if each.new and each.complete] == [run.key]
 
 
 def test_an_edit_that_changes_nothing_makes_nothing_and_an_override_is_noted(root: Path) -> None:
