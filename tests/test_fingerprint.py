@@ -32,7 +32,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget() -> None:
     """A process reads sources once."""
-    for kept in (module._read, module._is_inside, module._reached):
+    for kept in (module._read_own, module._is_inside, module._own_closure):
         kept.cache_clear()
 
 
@@ -89,6 +89,14 @@ def test_a_string_that_is_no_docstring_counts(package: Path) -> None:
 def test_imports_inside_functions_are_seen(package: Path) -> None:
     (package / "disc.py").write_text("def f():\n    from recompose import third\n    return third\n")
     assert list(prints()) == ["recompose.disc", "recompose.third"]
+
+
+def test_a_module_with_the_marker_is_outside_whatever_its_name(package: Path) -> None:
+    (package / "other.py").write_text("OUTSIDE_FINGERPRINTS = True\nhelper = 1\n")
+    (package / "third.py").write_text("x = 'OUTSIDE_FINGERPRINTS'\n")
+    (package / "settings.py").write_text("y = 1\n")
+    (package / "disc.py").write_text(f"{SOURCE}\nfrom recompose import settings, third\n")
+    assert list(prints()) == ["recompose.disc", "recompose.settings", "recompose.third"]
 
 
 def test_an_unknown_module_is_an_error(package: Path) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recompose import workspace
 from recompose.errors import ChangedError, PlanError
 from recompose.papers.declaration import Paper, View, load_paper
+from recompose.tracks import extension
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.errors import raises
@@ -50,7 +50,7 @@ def of_track(name: str, track: str) -> Paper:
 def test_a_paper_of_an_unknown_track_is_an_error_that_names_its_file(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workspace, "all_papers", lambda: [of_track("other", "clsz")])
+    monkeypatch.setattr(extension, "all_papers", lambda: [of_track("other", "clsz")])
     with raises(PlanError, "unknown-track", "papers/other/paper.yaml"):
         _ = work.plan
 
@@ -63,7 +63,7 @@ def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
     misspelt = View(heading="", columns={"AUC": "test/closd/dense/auc"})
     changed = paper.artifacts[artifact].model_copy(update={"columns": {}, "views": {"exact": misspelt}})
     paper = paper.model_copy(update={"artifacts": paper.artifacts | {artifact: changed}})
-    monkeypatch.setattr(workspace, "all_papers", lambda: [paper])
+    monkeypatch.setattr(extension, "all_papers", lambda: [paper])
     with raises(PlanError, "unknown-metric", f"papers/msci/paper.yaml: column AUC of {artifact}") as error:
         _ = work.plan
     assert "'test/closed/dense/auc'" in str(error.value)
@@ -76,7 +76,7 @@ def test_a_misspelt_measure_of_a_claim_is_an_error_that_names_it(
     paper = load_paper("msci")
     claim = paper.claims["low-stage-is-needed"].model_copy(update={key: "cost/epoch_second"})
     paper = paper.model_copy(update={"claims": paper.claims | {"low-stage-is-needed": claim}})
-    monkeypatch.setattr(workspace, "all_papers", lambda: [paper])
+    monkeypatch.setattr(extension, "all_papers", lambda: [paper])
     with raises(PlanError, "unknown-metric", "claim low-stage-is-needed") as error:
         _ = work.plan
     assert "'cost/epoch_seconds'" in str(error.value)

@@ -126,7 +126,7 @@ def _declared_text(work: Workspace) -> str:
 
 def _use_plugins() -> None:
     """Let the tracks have what the plugins of this folder bring, and those that are installed."""
-    _ = Workspace(Path.cwd()).plugins
+    _ = Workspace(Path.cwd()).catalogue
 
 
 def _workspace() -> Workspace:
@@ -137,7 +137,7 @@ def _workspace() -> Workspace:
             return work
     work = Workspace(here)
     if (here / "params.yaml").exists():
-        _ = work.plugins  # the tracks and papers have what they bring, also for commands without a plan
+        _ = work.catalogue  # the tracks and papers have what they bring, also for commands without a plan
     return work
 
 
@@ -237,13 +237,13 @@ def parameters(
     """
     from recompose.commands.parameters import show_values
     from recompose.params import json_schema, reference
-    from recompose.tracks import FORMS
 
-    work = _workspace()  # the forms have what plugins bring
+    work = _workspace()
     if path:
         show_values(Console(), work.load(profile), work.sources(profile), path)
         return
-    print(json.dumps(json_schema(FORMS), indent=2) if schema else reference(FORMS))
+    forms = work.catalogue.forms
+    print(json.dumps(json_schema(forms), indent=2) if schema else reference(forms))
 
 
 @app.command("evaluate", rich_help_panel=CLIP)

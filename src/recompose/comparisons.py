@@ -10,13 +10,14 @@ from pydantic import Field, ValidationError
 from recompose.errors import ParamsError, PlanError
 from recompose.files import Document
 from recompose.papers.comparison import FOLDER, ComparedVariant, Comparison, claim_name, compare
-from recompose.papers.declaration import PAPERS, declared_variants
+from recompose.papers.declaration import PAPERS
 from recompose.params import Params
 from recompose.params.documents import read_document
 from recompose.params.mistakes import Problem, nearest, problems_of, unknown_name
 from recompose.params.sections import Distinct, Name, Positive, Section
 from recompose.params.track import TrackChoice, TrackSection
-from recompose.tracks import TRACKS
+from recompose.tracks import SHIPPED
+from recompose.tracks.extension import Catalogue
 from recompose.tracks.track import Track
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -50,13 +51,13 @@ class ComparisonFile(Section):
     margin: Positive | dict[str, Positive] | None = None  # the smallest difference of interest, or one for each label
 
 
-def read_comparisons(root: Path, params: Params) -> list[Comparison]:
+def read_comparisons(root: Path, params: Params, catalogue: Catalogue = SHIPPED) -> list[Comparison]:
     """Return the comparisons of a project that have data sets in the chosen profile, in the order of their names.
 
     Raises:
         PlanError: a file is wrong; the message has a line for each mistake, with its place.
     """
-    comparisons = [_read(path, params) for path in sorted((root / FOLDER).glob("*.y*ml"))]
+    comparisons = [_read(path, params, catalogue) for path in sorted((root / FOLDER).glob("*.y*ml"))]
     by_variant: dict[tuple[str, str], tuple[ComparedVariant, str]] = {}
     for comparison in comparisons:
         for name, variant in comparison.variants.items():
@@ -67,18 +68,18 @@ def read_comparisons(root: Path, params: Params) -> list[Comparison]:
     return [comparison for comparison in comparisons if _is_shown(comparison, params)]
 
 
-def compared_variants(track: str, params: Params, comparisons: Iterable[Comparison]) -> dict[str, ComparedVariant]:
+def compared_variants(track: Track, params: Params, comparisons: Iterable[Comparison]) -> dict[str, ComparedVariant]:
     """Return the variants of a track's comparisons, and the methods in them that the profile lacks, by name.
 
     A variant that several comparisons declare runs on the data sets of all of them.
     """
-    choice, variants = params.chosen.tracks[track], dict[str, ComparedVariant]()
+    choice, variants = params.chosen.tracks[track.name], dict[str, ComparedVariant]()
     if not isinstance(choice, TrackChoice):
         return {}  # of a track with another schema, no comparison is shown
     for comparison in comparisons:
-        if comparison.track != track:
+        if comparison.track != track.name:
             continue
-        lacking = {row for row in comparison.rows if row in TRACKS[track].methods} - {*choice.methods}
+        lacking = {row for row in comparison.rows if row in track.methods} - {*choice.methods}
         plain = {row: ComparedVariant(method=row, datasets=list(comparison.datasets)) for row in sorted(lacking)}
         for name, variant in (plain | dict(comparison.variants)).items():
             before = variants[name].datasets if name in variants else []
@@ -96,7 +97,7 @@ def _is_shown(comparison: Comparison, params: Params) -> bool:
     return isinstance(choice, TrackChoice) and bool(comparison.benchmarks_among(choice.datasets))
 
 
-def _read(path: Path, params: Params) -> Comparison:
+def _read(path: Path, params: Params, catalogue: Catalogue) -> Comparison:
     """Return the comparison of a file.
 
     Raises:
@@ -120,11 +121,11 @@ def _read(path: Path, params: Params) -> Comparison:
         file = ComparisonFile.model_validate(document)
     except ValidationError as error:
         raise _error(source, problems_of(error, document)) from None
-    if problems := unknown_name(("track",), file.track, [*TRACKS]):
+    if problems := unknown_name(("track",), file.track, [*catalogue.tracks]):
         raise _error(source, problems)
-    if problems := list(_Check(file, TRACKS[file.track], params).problems()):
+    if problems := list(_Check(file, catalogue, params).problems()):
         raise _error(source, problems)
-    return _comparison(name, file, params)
+    return _comparison(name, file, params, catalogue.tracks[file.track])
 
 
 def _error(source: str, problems: list[Problem]) -> PlanError:
@@ -149,9 +150,9 @@ def _datasets(file: ComparisonFile, params: Params) -> list[str]:
     return file.datasets or (list(choice.datasets) if isinstance(choice, TrackChoice) else [])
 
 
-def _comparison(name: str, file: ComparisonFile, params: Params) -> Comparison:
+def _comparison(name: str, file: ComparisonFile, params: Params, track: Track) -> Comparison:
     """Return the comparison that a checked file declares."""
-    datasets, metrics = _datasets(file, params), _labels(file, TRACKS[file.track])
+    datasets, metrics = _datasets(file, params), _labels(file, track)
     variants = {
         variant: ComparedVariant(**section.model_dump() | {"datasets": section.datasets or datasets})
         for variant, section in file.variants.items()
@@ -165,11 +166,11 @@ def _comparison(name: str, file: ComparisonFile, params: Params) -> Comparison:
 class _Check:
     """A check of the names and settings in a comparison's file."""
 
-    def __init__(self, file: ComparisonFile, track: Track, params: Params) -> None:
-        self.file, self.track, self.params = file, track, params
-        section = params.tracks[track.name]
+    def __init__(self, file: ComparisonFile, catalogue: Catalogue, params: Params) -> None:
+        self.file, self.tracks, self.params = file, catalogue.tracks, params
+        self.track, section = self.tracks[file.track], params.tracks[file.track]
         assert isinstance(section, TrackSection)
-        self.section, self.declared = section, declared_variants(track.name)
+        self.section, self.declared = section, self.track.variants
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems, in the order of the file's keys."""
@@ -191,7 +192,7 @@ class _Check:
 
     def _row(self, place: tuple[str | int, ...], row: str, known: Collection[str]) -> Iterator[Problem]:
         kind = f"no method or variant of {self.track.name}"
-        others = [name for name, track in TRACKS.items() if row in track.methods]
+        others = [name for name, track in self.tracks.items() if row in track.methods]
         if row not in known and others:
             yield Problem(place, f"{row!r} is {kind}, but of {' and '.join(others)}", "unknown-name")
         else:
@@ -244,7 +245,7 @@ class _Check:
         try:
             self.track.check_metric(metric, self.params)
         except PlanError as error:
-            others = [name for name, track in TRACKS.items() if metric in track.metric_names()]
+            others = [name for name, track in self.tracks.items() if metric in track.metric_names()]
             message = f"{metric!r} is no metric of {self.track.name}, but of {' and '.join(others)}"
             return Problem((), message if others else str(error), error.code)
         return None

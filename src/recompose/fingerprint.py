@@ -7,7 +7,9 @@ of this package do; of other distributions that they import, the version counts.
 import ast
 import functools
 import hashlib
+import importlib.util
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -39,16 +41,21 @@ OUTSIDE = {
     )
 }
 ROOT = Path(recompose.__file__).parent
-_plugins: dict[str, Path] = {}  # packages of plugins: name -> folder
+PLUGIN_MODULES = 256  # whose imports are kept in memory, by their source
+DECLARATION = "plugin.yaml"  # the file that makes a package a plugin
+MARKER = "OUTSIDE_FINGERPRINTS"  # a constant of a module whose values are in documents, such as classes of settings
 
 
-def use_packages(packages: Mapping[str, Path]) -> None:
-    """Count the modules of these packages, and of no others but this one: name -> folder."""
-    if packages != _plugins:
-        _plugins.clear()
-        _plugins.update(packages)
-        for cached in (_read, _is_inside, _reached):
-            cached.cache_clear()
+def location(package: str) -> Path | None:
+    """Return the folder of an importable package of the top level, or None; nothing is imported."""
+    if not package.isidentifier():
+        return None
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    return Path(folders[0]) if folders else None
 
 
 def is_module(name: str) -> bool:
@@ -78,7 +85,10 @@ def path_of(module: str) -> Path:
 def _folder(module: str) -> Path | None:
     """Return the folder of the package of a module: this one or a plugin's."""
     top = module.partition(".")[0]
-    return ROOT if top == PACKAGE else _plugins.get(top)
+    if top == PACKAGE:
+        return ROOT
+    folder = location(top)
+    return folder if folder and (folder / DECLARATION).is_file() else None
 
 
 def _path(module: str) -> Path | None:
@@ -129,32 +139,28 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 @functools.cache
 def _is_inside(module: str) -> bool:
-    """Return true if a module's code can change a number; all modules of a package in ``OUTSIDE`` are outside.
+    """Return true if the code of a module of this package can change a number; all modules of a package in ``OUTSIDE``
+    are outside.
 
-    So is a module of this package named ``settings``: it declares which values are allowed, and documents hold the
-    values themselves. Those of plugins count, since they may compute something that is in no document.
+    So is a module with the marker: it declares which values are allowed, and documents hold the values themselves.
     """
-    top, _, inner = module.partition(".")
-    if top in _plugins:
-        return _path(module) is not None
-    if module.endswith(".settings"):
-        return False
+    inner = module.removeprefix(f"{PACKAGE}.")
     outside = module in OUTSIDE or f"{PACKAGE}.{inner.partition('.')[0]}" in OUTSIDE - {f"{PACKAGE}.tracks"}
-    return top == PACKAGE and not outside and _path(module) is not None
+    path = _path(module)
+    return not outside and path is not None and MARKER not in _summaries().of(path.read_bytes(), str(path))
 
 
 @functools.cache
-def _read(module: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return a module's digest, the modules that it imports, and the versions of the distributions that it imports.
-
-    Versions are those of a plugin's imports alone.
-    """
+def _read_own(module: str) -> list[str]:
+    """Return the digest of a module of this package, then the modules that it imports and that count."""
     path = path_of(module)
-    source = path.read_bytes()
-    if module.partition(".")[0] in _plugins:
-        return _read_plugin(module, path, source)
-    summary = _summaries().of(source, str(path))
-    return summary[0], tuple(sorted({name for name in summary[1:] if _is_inside(name)})), ()
+    digest, *names = _summaries().of(path.read_bytes(), str(path))
+    return [digest, *(name for name in names if name != MARKER and _is_inside(name))]
+
+
+def _is_marked(tree: ast.Module) -> bool:
+    assigned = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    return any(isinstance(target, ast.Name) and target.id == MARKER for target in assigned)
 
 
 def _digest(tree: ast.Module) -> str:
@@ -170,6 +176,7 @@ class _Import(NamedTuple):
     may_fail: bool  # in ``try`` or ``if``
 
 
+@functools.lru_cache(maxsize=PLUGIN_MODULES)
 def _read_plugin(module: str, path: Path, source: bytes) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
     try:
         tree = ast.parse(source, filename=str(path))
@@ -182,12 +189,19 @@ def _read_plugin(module: str, path: Path, source: bytes) -> tuple[str, tuple[str
     for imported in _plugin_imports(tree, module, is_package=path.name == "__init__.py"):
         if _folder(imported.module) is None:
             versions |= _version(imported, path)
-        elif _is_inside(imported.name):
+        elif _counts(imported.name):
             inside.add(imported.name)
         elif not (imported.may_fail or _exists(imported.module)):
             message = f"{path}:{imported.line} imports {imported.module}, which does not exist"
             raise PluginError(message, code="unknown-import", place=f"{path}:{imported.line}")
     return _digest(tree), tuple(sorted(inside)), tuple(sorted(versions.items()))
+
+
+def _counts(module: str) -> bool:
+    """Return whether code counts that a plugin imports: that of plugins all does, since it may compute what is in no
+    document.
+    """
+    return _is_inside(module) if module.partition(".")[0] == PACKAGE else _path(module) is not None
 
 
 def _exists(module: str) -> bool:
@@ -264,14 +278,12 @@ class _Summaries:
         self._cached: dict[str, list[str]] = document if isinstance(document, dict) else {}
 
     def of(self, source: bytes, filename: str) -> list[str]:
-        """Return the digest of a source, then the names that it imports."""
+        """Return the digest of a source, the marker if it has it, then the names that it imports."""
         key = hashlib.sha256(source).hexdigest()
         if key not in self._cached:
             tree = ast.parse(source, filename=filename)
-            self._cached[key] = [
-                _digest(tree),
-                *sorted({name for name in _imports(tree) if name.split(".")[0] == PACKAGE}),
-            ]
+            names = {name for name in _imports(tree) if name.split(".")[0] == PACKAGE}
+            self._cached[key] = [_digest(tree), *([MARKER] if _is_marked(tree) else []), *sorted(names)]
             self._grew = True
         return self._cached[key]
 
@@ -302,24 +314,41 @@ def fingerprint(modules: Iterable[str]) -> dict[str, str]:
         ModuleNotFoundError: the package has no module of this name.
         PluginError: a module is outside of this package and of all plugins, or has no source.
     """
-    return dict(_reached(frozenset(modules)))
-
-
-@functools.cache
-def _reached(modules: frozenset[str]) -> dict[str, str]:
-    """Return the digests of modules and their imports, in the order of their names."""
     queue, versions = list(modules), dict[str, str]()
     while queue:
         module = queue.pop()
-        if module not in versions:
-            versions[module], imports, distributions = _read(module)
-            versions.update(distributions)
+        if module.partition(".")[0] == PACKAGE:
+            versions |= _own_closure(module)
+        elif module not in versions:
+            path = path_of(module)
+            versions[module], imports, distributions = _read_plugin(module, path, path.read_bytes())
+            versions |= distributions
+            queue.extend(imports)
+    return dict(sorted(versions.items()))
+
+
+@functools.cache
+def _own_closure(module: str) -> dict[str, str]:
+    """Return the digests of a module of this package and of those that it imports, directly or not."""
+    queue, digests = [module], dict[str, str]()
+    while queue:
+        name = queue.pop()
+        if name not in digests:
+            digests[name], *imports = _read_own(name)
             queue.extend(imports)
     _summaries().write()
-    return dict(sorted(versions.items()))
+    return digests
 
 
 def changed_modules(code: Mapping[str, str]) -> list[str]:
     """Return the modules of a fingerprint that this process has with another digest, or not at all."""
-    modules = [module for module in code if module.partition(".")[0] in (PACKAGE, *_plugins)]
-    return [module for module in modules if _path(module) is None or _read(module)[0] != code[module]]
+    return [
+        module
+        for module, digest in code.items()
+        if _is_digest(digest) and (_path(module) is None or fingerprint([module])[module] != digest)
+    ]
+
+
+def _is_digest(text: str) -> bool:
+    """Return False for the version of a distribution."""
+    return re.fullmatch("[0-9a-f]{64}", text) is not None

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from recompose.errors import PlanError
-from recompose.papers.declaration import Artifact, Paper, declared_variants
+from recompose.papers.declaration import Artifact, Paper
 from recompose.params import Params
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackSection
-from recompose.tracks import TRACKS
+from recompose.tracks.extension import Catalogue
 from recompose.tracks.track import Track
 
 
@@ -22,18 +22,19 @@ class Name(NamedTuple):
     code: str
 
 
-def check_paper(paper: Paper, params: Params) -> None:
+def check_paper(paper: Paper, params: Params, catalogue: Catalogue) -> None:
     """Check that a paper names what exists.
 
     Raises:
         PlanError: a track, method, variant, data set, artifact, kind, output or metric does not exist; the message
             names the nearest one.
     """
-    if paper.track not in TRACKS:
-        near = nearest(paper.track, TRACKS)
-        message = f"{paper.file}: track: there is no track {paper.track!r}{near}; the tracks are: {', '.join(TRACKS)}"
+    tracks = catalogue.tracks
+    if paper.track not in tracks:
+        near = nearest(paper.track, tracks)
+        message = f"{paper.file}: track: there is no track {paper.track!r}{near}; the tracks are: {', '.join(tracks)}"
         raise PlanError(message, code="unknown-track", place=paper.file)
-    track = TRACKS[paper.track]
+    track = tracks[paper.track]
     for place, name, what, allowed, code in _names_in(paper, track, params):
         if name not in allowed:
             message = f"{paper.file}: {place}: there is no {what} {name!r}{nearest(name, allowed)}"
@@ -47,16 +48,16 @@ def check_paper(paper: Paper, params: Params) -> None:
             ) from None
 
 
-def check_variants(papers: list[Paper]) -> None:
+def check_variants(catalogue: Catalogue) -> None:
     """Check that no two papers of a track declare a variant of the same name, and that none has the name of a method.
 
     Raises:
         PlanError: a name is taken.
     """
     owners: dict[tuple[str, str], str] = {
-        (track.name, method): f"the track {track.name}" for track in TRACKS.values() for method in track.methods
+        (name, method): f"the track {name}" for name, track in catalogue.tracks.items() for method in track.methods
     }
-    for paper in papers:
+    for paper in catalogue.papers:
         for name in paper.variants:
             place = f"{paper.file}: variants.{name}"
             if owner := owners.get((paper.track, name)):
@@ -70,7 +71,7 @@ def _names_in(paper: Paper, track: Track, params: Params) -> Iterator[Name]:
     if not isinstance(section, TrackSection):
         return  # a track with another schema, whose plan finds wrong names
     datasets = section.datasets
-    measured = {*track.methods, *declared_variants(track.name)}
+    measured = {*track.methods, *track.variants}
     for dataset in paper.datasets:
         yield Name(f"datasets.{dataset}", dataset, "data set", datasets, "unknown-dataset")
     for name, variant in paper.variants.items():

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +22,8 @@ from pydantic import Field, ValidationError
 
 from recompose.errors import ParamsError, PluginError
 from recompose.files import Document
-from recompose.fingerprint import PACKAGE, path_of
+from recompose.fingerprint import DECLARATION as FILE
+from recompose.fingerprint import PACKAGE, location, path_of
 from recompose.params import Section
 from recompose.params.documents import read_document
 from recompose.params.loading import Addition
@@ -30,7 +31,6 @@ from recompose.params.mistakes import nearest, problems_of
 from recompose.params.sections import Count, Name
 
 GROUP = "recompose.plugins"  # of entry points
-FILE = "plugin.yaml"
 TORCH = "torch"
 IN_WORDS = {"methods": "method", "datasets": "data format", "suites": "suite format", "metrics": "metric"}
 
@@ -139,11 +139,6 @@ class Plugin:
         """The entries of params.yaml that it brings."""
         return Addition(str(self.file), self.declaration.params)
 
-    @cached_property
-    def paper_folders(self) -> dict[str, Path]:
-        """The folders of its papers, by name."""
-        return {name: self.folder / "papers" / name for name in self.declaration.papers}
-
     def module(self, name: str) -> str:
         """Return the full name of a module of the declaration."""
         return name if name.startswith(f"{PACKAGE}.") else f"{self.name}.{name}"
@@ -247,7 +242,7 @@ def _installed(point: metadata.EntryPoint) -> Plugin:
         PluginError: it is no package with a declaration, or this is wrong.
     """
     name, origin = point.value.strip(), f"{point.dist.name} {point.dist.version}" if point.dist else point.name
-    folder = _location(name)
+    folder = location(name)
     if folder is None or not (folder / FILE).is_file():
         place = f"the entry point {point.name} of {origin}"
         message = f"{place}: {name} is no package of the top level with a {FILE}; reinstall the distribution"
@@ -294,23 +289,11 @@ def _make_importable(folder: Path, place: str) -> None:
     if str(folder.parent) not in sys.path:
         sys.path.append(str(folder.parent))
     importlib.invalidate_caches()
-    location = _location(name)
-    if location is None or location.resolve() != folder.resolve():
-        other = location or importlib.util.find_spec(name)
+    place_of_name = location(name)
+    if place_of_name is None or place_of_name.resolve() != folder.resolve():
+        other = place_of_name or importlib.util.find_spec(name)
         message = f"{place}: another package has the name {name}: {other}; rename the folder {folder}"
         raise PluginError(message, code="name-taken", place=place)
-
-
-def _location(package: str) -> Path | None:
-    """Return the folder of an importable package of the top level, or None; nothing is imported."""
-    if not package.isidentifier():
-        return None
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return None
-    folders = list(spec.submodule_search_locations or ()) if spec else []
-    return Path(folders[0]) if folders else None
 
 
 def _declaration(file: Path) -> Declaration:

@@ -10,14 +10,15 @@ from recompose.comparisons import compared_variants, read_comparisons
 from recompose.errors import ChangedError, ParamsError, PlanError
 from recompose.paper_checks import check_paper, check_variants
 from recompose.papers.comparison import Comparison
-from recompose.papers.declaration import Paper, all_papers, declared_variants, papers_of
+from recompose.papers.declaration import Paper
 from recompose.params import Params
 from recompose.params.documents import Written
 from recompose.params.loading import Sources, read_params
 from recompose.plan import Plan, Planner, Recipe
 from recompose.plugins import Plugin, find_plugins
 from recompose.store import Store
-from recompose.tracks import FORMS, TRACKS, use_plugins
+from recompose.tracks import SHIPPED, TRACKS
+from recompose.tracks.extension import Catalogue
 
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
 _NOT_PLANNED = (
@@ -26,19 +27,19 @@ _NOT_PLANNED = (
 )
 
 
-def plan_of(params: Params, comparisons: Sequence[Comparison] = ()) -> Plan:
-    """Return the plan of the chosen profile, with these comparisons.
+def plan_of(params: Params, comparisons: Sequence[Comparison] = (), catalogue: Catalogue = SHIPPED) -> Plan:
+    """Return the plan of the chosen profile, with these comparisons, of what a catalogue has.
 
     Raises:
         PlanError: a paper declares something that a track or a profile does not have.
     """
     planner = Planner(params)
-    check_variants(all_papers())
-    for paper in all_papers():
-        check_paper(paper, params)
-    chosen = (name for name in TRACKS if name in params.chosen.tracks)
-    variants = {name: declared_variants(name) | compared_variants(name, params, comparisons) for name in chosen}
-    return Plan({name: TRACKS[name].plan(params, planner, declared) for name, declared in variants.items()})
+    check_variants(catalogue)
+    for paper in catalogue.papers:
+        check_paper(paper, params, catalogue)
+    chosen = [track for name, track in catalogue.tracks.items() if name in params.chosen.tracks]
+    variants = {track: track.variants | compared_variants(track, params, comparisons) for track in chosen}
+    return Plan({track.name: track.plan(params, planner, declared) for track, declared in variants.items()})
 
 
 def _named_plugins(document: object) -> list[str]:
@@ -79,7 +80,7 @@ class Workspace:
 
     @cached_property
     def plugins(self) -> list[Plugin]:
-        """The plugins that params.yaml names, and those that are installed; the tracks have what they bring.
+        """The plugins that params.yaml names, and those that are installed.
 
         Raises:
             PluginError: a plugin is absent or wrong.
@@ -89,13 +90,23 @@ class Workspace:
             message = "--edit: plugins cannot be edited for one call; name them in params.yaml"
             raise ParamsError(message, code="no-edit", place="plugins")
         folders = _named_plugins(self.file.document) if (self.root / "params.yaml").is_file() else []
-        plugins = find_plugins(folders, self.root)
-        use_plugins(plugins)
-        return plugins
+        return find_plugins(folders, self.root)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The tracks and papers with what the plugins bring. From then on this process uses its tracks.
+
+        Raises:
+            PluginError: a plugin is absent or wrong.
+            PlanError: a paper of a plugin is wrong.
+        """
+        catalogue = SHIPPED.with_plugins(self.plugins)
+        TRACKS.use(catalogue)
+        return catalogue
 
     def load(self, profile: str | None) -> Params:
         """Return the parameters of a profile, with the entries that plugins bring; None: the chosen profile."""
-        return self.sources(profile).load(FORMS)
+        return self.sources(profile).load(self.catalogue.forms)
 
     def sources(self, profile: str | None) -> Sources:
         """Return what the parameters of a profile come from; None: the chosen profile."""
@@ -113,24 +124,28 @@ class Workspace:
         return plan
 
     def _plan_of(self, params: Params) -> Plan:
-        return plan_of(params, read_comparisons(self.root, params))
+        return plan_of(params, read_comparisons(self.root, params, self.catalogue), self.catalogue)
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
         """The comparisons that have data sets in the chosen profile."""
-        return read_comparisons(self.root, self.params)
+        return read_comparisons(self.root, self.params, self.catalogue)
 
     @property
     def declared(self) -> list[Paper]:
         """All papers, and the comparisons of the chosen profile."""
-        return [*all_papers(), *self.comparisons]
+        return [*self.catalogue.papers, *self.comparisons]
 
     @cached_property
     def papers(self) -> list[Paper]:
         """The papers that the profile chooses from its tracks, and its comparisons."""
-        tracks = self.plan.tracks.items()  # plugins are in use once there is a plan
-        chosen = {paper.name for name, plan in tracks for paper in papers_of(name, plan.papers)}
-        return [paper for paper in all_papers() if paper.name in chosen] + list(self.comparisons)
+        plans = self.plan.tracks
+        chosen = [
+            paper
+            for paper in self.catalogue.papers
+            if paper.track in plans and ((names := plans[paper.track].papers) is None or paper.name in names)
+        ]
+        return [*chosen, *self.comparisons]
 
     @property
     def plans(self) -> Iterator[Plan]:

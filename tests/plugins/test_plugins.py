@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from recompose import fingerprint, phases
-from recompose.errors import PlanError, PluginError
+from recompose.errors import ParamsError, PlanError, PluginError
 from recompose.plan import closure
 from recompose.plugins import FILE
 from recompose.tables.stored_results import StoredResults
-from recompose.tracks import TRACKS, use_plugins
+from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.suites.metric_values import metrics
 from recompose.workspace import Workspace
@@ -64,9 +64,8 @@ Plan = Callable[..., Workspace]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Workspace]]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Workspace]:
     """Write a project and a plugin beside it, with other files or another declaration; return the workspace."""
-    before = [*sys.path], {*sys.modules}
     monkeypatch.setenv("RECOMPOSE_PROFILE", "mine")
 
     def write(files: Mapping[str, str] | None = None, values: Mapping[str, object] | None = None) -> Workspace:
@@ -77,15 +76,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
             (package / name).write_text(text)
         (tmp_path / "project").mkdir(exist_ok=True)
         write_params(tmp_path / "project", "demo", {"plugins": ["../my-work"]})
-        use_plugins([])
         return Workspace(tmp_path / "project")
 
-    yield write
-    use_plugins([])
-    sys.path[:] = before[0]
-    for name in {*sys.modules} - before[1]:
-        if name.split(".")[0] == "my_work":
-            del sys.modules[name]
+    return write
 
 
 def yaml_copy(document: Any) -> Any:
@@ -113,13 +106,26 @@ def test_a_plugin_brings_a_method_a_data_set_a_paper_and_a_profile(project: Plan
     assert work.plugins[0].contents() == ["method my-csp (czsl)", "paper my-study", "profile mine"]
 
 
-def test_nothing_of_it_is_left_in_a_project_without_it(project: Plan, tmp_path: Path) -> None:
-    _ = project().plan
-    write_params(tmp_path, "smoke")
-    other = Workspace(tmp_path)
-    _ = other.plugins
-    assert "my-csp" not in TRACKS["czsl"].methods
-    assert not fingerprint.is_module("my_work.model")
+def test_projects_with_other_plugins_in_one_process_do_not_see_each_other_s(
+    project: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = project()
+    _ = first.catalogue
+    (tmp_path / "second").mkdir()
+    write_params(tmp_path / "second", "demo", {"plugins": [str(EXAMPLE)]})
+    monkeypatch.setenv("RECOMPOSE_PROFILE", "csp-offset")
+    second = Workspace(tmp_path / "second")
+    assert {"csp-offset"} == second.catalogue.tracks["czsl"].methods.keys() - SHIPPED.tracks["czsl"].methods.keys()
+    assert {"my-csp"} == first.catalogue.tracks["czsl"].methods.keys() - SHIPPED.tracks["czsl"].methods.keys()
+    assert "my-csp" not in digests(second)
+    assert "my-study" not in [paper.name for paper in second.declared]
+    monkeypatch.setenv("RECOMPOSE_PROFILE", "mine")
+    assert {*digests(first)} == {"csp", "my-csp"}  # planned after the other one
+    assert "my-study" in [paper.name for paper in first.papers]
+    with raises(ParamsError, "unknown-name", "profile"):
+        second.load("mine")
+    assert "my-csp" not in Workspace(ROOT).catalogue.tracks["czsl"].methods
+    assert "my-csp" not in TRACKS["czsl"].methods  # this process uses those of the last project
 
 
 def test_its_code_counts_as_ours_does(project: Plan) -> None:
@@ -156,7 +162,7 @@ def test_modules_distributions_and_ours_are_named(project: Plan) -> None:
 )
 def test_imports_are_followed(project: Plan, source: str, names: set[str]) -> None:
     work = project({"model.py": source, "sub/__init__.py": "", "sub/deep.py": "x = 1\n"}, {"methods": {}, "papers": []})
-    fingerprint.use_packages({"my_work": work.root.parent / "my-work/my_work"})
+    _ = work.plugins  # from now on its package can be imported
     assert set(fingerprint.fingerprint(["my_work.model"])) == {"my_work.model"} | names
 
 
@@ -247,7 +253,7 @@ def test_settings_that_import_torch_are_refused(project: Plan) -> None:
     project({"settings.py": "import torch\n" + "from recompose.params.method import MethodSettings as S\n"})
     declared = {"methods.czsl.my-csp.settings": "settings:S"}
     work = project({"settings.py": "import torch\nfrom recompose.params.method import MethodSettings as S\n"}, declared)
-    code = "from pathlib import Path; from recompose.workspace import Workspace; Workspace(Path()).plugins"
+    code = "from pathlib import Path; from recompose.workspace import Workspace; Workspace(Path()).catalogue"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=work.root,
@@ -264,8 +270,7 @@ def test_a_plugin_metric_is_computed_and_its_code_counts_where_it_is_used(projec
         {"numbers.py": "def double(values, evaluation, needs):\n    return values.get('a')\n"},
         {"metrics": {"czsl": {"test/double": entry}}},
     )
-    _ = work.plugins
-    track = TRACKS["czsl"]
+    track = work.catalogue.tracks["czsl"]
     assert track.description_of("test/double").unit == "%"
     assert track.metric_modules(["test/closed/dense/auc"]) == [*track.metric_code]
     assert track.metric_modules(["test/double"]) == [*track.metric_code, "my_work.numbers"]
@@ -297,10 +302,10 @@ def test_a_metric_that_fails_is_one_line_with_its_name(
     entry = {"function": "numbers:double", "digits": 1, "better": 1}
     text = f"def double(values, evaluation, needs):\n    return {body}\n"
     work = project({"numbers.py": text}, {"metrics": {"czsl": {"test/double": entry}}})
-    _ = work.plugins
-    monkeypatch.setattr(TRACKS["czsl"], "metrics", lambda evaluation, needs: {})
+    track = work.catalogue.tracks["czsl"]
+    monkeypatch.setattr(track, "metrics", lambda evaluation, needs: {})
     with raises(PluginError, "broken-metric") as caught:
-        TRACKS["czsl"].all_metrics(Path("results/evaluations/e"), {})
+        track.all_metrics(Path("results/evaluations/e"), {})
     assert said in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -323,7 +328,7 @@ def test_a_form_of_suites_is_read_and_scored_by_its_rule(project: Plan, ties: st
             "params.profiles.mine.vlc": {"suites": ["my-suite"], "methods": ["clip"]},
         },
     )
-    track, root = TRACKS["vlc"], work.data / "vlc"
+    track, root = work.catalogue.tracks["vlc"], work.data / "vlc"
     recipe = next(recipe for recipe in work.plan.of("data") if recipe.name == "my-suite")
     for path in (root / "my-suite/items.json", root / "images/my-suite/a.png"):
         path.parent.mkdir(parents=True)

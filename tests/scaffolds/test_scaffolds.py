@@ -22,7 +22,7 @@ from recompose.scaffolds.checking import open_points
 from recompose.scaffolds.writing import kinds, taken_names, tracks_of, write_scaffold
 from recompose.tables.artifacts import make_artifacts
 from recompose.tables.stored_results import StoredResults
-from recompose.tracks import use_plugins
+from recompose.tracks import SHIPPED, TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.conftest import ROOT, environment
@@ -60,7 +60,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     write_params(folder, "demo", {"profiles.tiny": TINY["czsl"]})
     (folder / "assets").symlink_to(ROOT / "assets")
     yield folder
-    use_plugins([])
+    TRACKS.use(SHIPPED)
     sys.path[:] = before[0]
     for name in {*sys.modules} - before[1]:
         if name.startswith("my_"):
@@ -83,7 +83,6 @@ def work_with(root: Path, track: str, override: Mapping[str, Any] | None = None,
     """Return the project with all plugins beside it, and other choices of the tiny profile of a track."""
     tiny = merged(TINY[track], {track: chosen, "override": override or {}})
     write_params(root, "demo", {"profiles.tiny": tiny, "plugins": plugins_of(root)})
-    use_plugins([])
     return Workspace(root)
 
 
@@ -120,7 +119,7 @@ def test_a_method_gives_a_trained_number_and_its_code_counts(root: Path, tmp_pat
 
     model = tmp_path / "my-own/my_own/model.py"
     model.write_text(model.read_text() + "\n\nOTHER = 1\n")
-    use_plugins([])
+    TRACKS.use(SHIPPED)
     (evaluation,) = Workspace(root).plan.evaluations("czsl", "my-own", "shapes-pairs")
     assert evaluation.needs["run"].digest != run.digest
 

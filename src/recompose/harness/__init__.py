@@ -5,6 +5,7 @@ The reproduction does not import it.
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError, create_model
 
@@ -13,12 +14,10 @@ from recompose.harness.survey import suites_present, survey
 from recompose.params import Section
 from recompose.params.mistakes import params_error, problems_of
 from recompose.plugins import Plugin
-from recompose.tracks import FORMS, TRACKS
 from recompose.tracks.vlc import FORMS as SUITE_FORMS
 from recompose.tracks.vlc import VLC
+from recompose.tracks.vlc.data.known_forms import known_forms
 from recompose.workspace import Workspace
-
-TRACK = TRACKS[VLC.name]
 
 
 def evaluate_model(request: EvaluationRequest) -> EvaluationSummary:
@@ -47,24 +46,24 @@ def declared_suites(work: Workspace, names: Iterable[str]) -> Mapping[str, Secti
         PluginError: a plugin is absent or wrong.
         ParamsError: the parameters, or a plugin's entries, have errors.
     """
-    plugins = work.plugins  # the forms have theirs
-    forms = {ALL, *TRACK.suite_forms()}
+    track = work.catalogue.tracks[VLC.name]
+    forms = {ALL, *known_forms(track.adapters)}
     if all(":" in name or name in forms for name in names):
         return {}
     if not (work.root / "params.yaml").is_file():
-        return {name: entry for plugin in plugins for name, entry in _suites_of(plugin).items()}
-    return TRACK.declared_suites(work.params)
+        schema = work.catalogue.forms[VLC.name].section.model_fields["suites"].annotation
+        return {name: entry for plugin in work.plugins for name, entry in _suites_of(plugin, schema).items()}
+    return track.declared_suites(work.params)
 
 
-def _suites_of(plugin: Plugin) -> Mapping[str, Section]:
-    """Return the suites that an installed plugin declares.
+def _suites_of(plugin: Plugin, kind: Any) -> Mapping[str, Section]:
+    """Return the suites that an installed plugin declares, of this type.
 
     Raises:
         ParamsError: an entry has errors.
     """
     track = VLC.name
-    field = FORMS[track].section.model_fields["suites"]
-    schema = create_model("Suites", __base__=Section, suites=(field.annotation, {}))
+    schema = create_model("Suites", __base__=Section, suites=(kind, {}))
     document = {"suites": plugin.declaration.params.get(track, {}).get("suites", {})}
     try:
         suites: Mapping[str, Section] = dict(schema.model_validate(document))["suites"]

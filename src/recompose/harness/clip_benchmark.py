@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from recompose.files import Document
 from recompose.harness.evaluation_result import EvaluationResult
 from recompose.progress import say
+from recompose.tracks import TRACKS
+from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, SIMILARITIES, SUBTASKS
 from recompose.tracks.vlc.suites.metric_values import CLASSIFICATION_FORM, PREFIX, RECALLS
 from recompose.tracks.vlc.suites.scores import WAYS
@@ -60,20 +62,27 @@ def documents_of(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
         yield "_".join(re.sub(r"[^\w.@+-]+", "_", part) for part in parts) + ".json", document
 
 
+def _queries() -> dict[str, str]:
+    """Return the query of each sub-task, with those of plugins' forms in this process."""
+    track = TRACKS[VLC.name]
+    assert isinstance(track, VLC)
+    return {name: task.query for name, task in SUBTASKS.items()} | track.own_queries
+
+
 def _dataset(leaf: str) -> str:
     """Return the data set of scores: both directions of retrieval are one."""
-    return leaf if leaf in SUBTASKS else leaf.removesuffix("/i2t").removesuffix("/t2i")
+    return leaf if leaf in _queries() else leaf.removesuffix("/i2t").removesuffix("/t2i")
 
 
 def _metrics(leaf: str, numbers: dict[str, float]) -> tuple[str, dict[str, float]]:
     """Return the task of a data set, and its metrics by CLIP_benchmark's names; those without a number are absent."""
-    if leaf in SUBTASKS:
+    if leaf in _queries():
         names = {
             "i2t": {"text_acc": leaf, "acc": leaf},
             "t2i": {"image_acc": leaf, "acc": leaf},
             "group": {"image_acc": f"{leaf}/image", "text_acc": f"{leaf}/text", "acc": leaf},
             "triplet": {"text_acc": leaf, "acc": leaf, "text_only_acc": f"{leaf}/text_only"},
-        }[SUBTASKS[leaf].query]
+        }[_queries()[leaf]]
         task = SELECTION
     elif leaf in SIMILARITIES:
         task, names = SIMILARITY, {"spearman": leaf, "pearson": f"{leaf}/pearson"}

@@ -5,10 +5,9 @@ from pathlib import Path
 from recompose.errors import DataError, PlanError
 from recompose.harness.item_sheets import evaluated_sheet, stored_sheet
 from recompose.harness.items import ItemSheet, listed
-from recompose.params import load_params
 from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Recipe
-from recompose.tracks import FORMS, TRACKS
+from recompose.tracks import TRACKS
 from recompose.tracks.vlc import VLC
 from recompose.workspace import Workspace, plan_of
 
@@ -53,7 +52,7 @@ def _evaluation(work: Workspace, name: str, seed: int | None) -> Recipe:
     """Return the evaluation of a key, or of a profile and a method."""
     profile, _, method = name.partition("/")
     if method and profile in work.params.profiles:
-        plan = work.plan if profile == work.params.profile else _plan_of(work.root, profile)
+        plan = work.plan if profile == work.params.profile else plan_of(work.load(profile), catalogue=work.catalogue)
         return _evaluation_of(plan, profile, method, seed)
     kind, _, key = name.removeprefix("results/").partition("/")
     if key and kind not in {recipe.kind for recipe in work.plan.recipes}:
@@ -65,10 +64,6 @@ def _evaluation(work: Workspace, name: str, seed: int | None) -> Recipe:
         message = f"{recipe.key} ({recipe.name}) is no evaluation on suites of images and captions"
         raise PlanError(message, code="no-suites", place=name)
     return recipe
-
-
-def _plan_of(root: Path, profile: str) -> Plan:
-    return plan_of(load_params(root / "params.yaml", FORMS, profile))
 
 
 def _evaluation_of(plan: Plan, profile: str, method: str, seed: int | None) -> Recipe:

@@ -12,7 +12,7 @@ import numpy as np
 
 from recompose.harness.items import ItemOutcome
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
-from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from recompose.tracks.vlc.suites.metric_values import subtasks_of
 from recompose.tracks.vlc.suites.metrics import right_choices, right_groups, right_triplets
 from recompose.tracks.vlc.suites.ranks import Ties
 from recompose.tracks.vlc.suites.scores import WAYS, has_scores
@@ -57,7 +57,7 @@ def outcomes(
     numbers = np.flatnonzero(has_scores(scores) & _judgeable(task, len(scores)))
     if not len(numbers):
         return []
-    published = SUBTASKS.get(suite.published(name))
+    published = subtasks_of(suite).get(suite.published(name))
     judged = _judge(task, numbers, scores[numbers], published.ties if published else "first")
     own = labels or _own_labels(task)
     part = leaf.removeprefix(f"{suite.name}/") if leaf != suite.name else ""

@@ -19,10 +19,9 @@ from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.data.formats.reading import read_lines
 from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.index import SUITES, read_suites
-from recompose.tracks.vlc.data.known_forms import check_form
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, read_suite
-from recompose.tracks.vlc.suites.metric_values import metrics
+from recompose.tracks.vlc.suites.metric_values import check, metrics
 from recompose.tracks.vlc.suites.scores import FILE, has_scores, read_scores
 
 INDEXES = "suites-"  # the roles of indexes of suites among an evaluation's needs
@@ -66,7 +65,7 @@ def _own_suite(name: str, folder: Path) -> Suite:
     """Return a suite of the user's own from the items that its evaluation stored.
 
     Raises:
-        DataError: they are absent or damaged, or the form of the suite is not known here.
+        DataError: they are absent or damaged, or there is no rule for ties.
     """
     path = folder / SUITES / f"{name}.json"
     try:
@@ -74,7 +73,7 @@ def _own_suite(name: str, folder: Path) -> Suite:
     except (OSError, ValueError, LookupError, TypeError):
         message = f"{path} is absent or damaged: evaluate again with --out {folder}"
         raise DataError(message, code="damaged-evaluation", place=path) from None
-    check_form(suite.form or suite.name, name)
+    check([suite])
     return suite
 
 

@@ -8,14 +8,21 @@ from pathlib import Path
 from recompose.errors import DataError
 from recompose.params import Section
 from recompose.params.mistakes import nearest
+from recompose.tracks import TRACKS
+from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.catalogue import PublishedSuite
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
-from recompose.tracks.vlc.data.known_forms import check_form, known_forms, layout_of, read_suite
+from recompose.tracks.vlc.data.known_forms import Adapters, check_form, known_forms, layout_of, read_suite
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.data.suites_on_disk import FORMS
 from recompose.tracks.vlc.params import IMAGES, RESERVED
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+def _adapters() -> Adapters:
+    """Return the formats of the track in this process, with those of plugins."""
+    return TRACKS[VLC.name].adapters
 
 
 @dataclass(frozen=True)
@@ -30,12 +37,12 @@ class NamedSuite:
     @property
     def layout(self) -> str:
         """The files that it requires."""
-        return layout_of(self.form, self.folder)
+        return layout_of(self.form, self.folder, _adapters())
 
     def read(self, root: Path, items: int | None = None) -> Suite:
         """Read the suite below a root of raw files, with so many items of a sub-task at most; None: as declared."""
         limit = self.limit if items is None else Limit(items)
-        return read_suite(self.form, root, self.name, self.folder, limit)
+        return read_suite(self.form, root, self.name, self.folder, _adapters(), limit)
 
 
 def find_suite(suite: str, declared: Mapping[str, Section] | None = None) -> NamedSuite:
@@ -53,11 +60,11 @@ def find_suite(suite: str, declared: Mapping[str, Section] | None = None) -> Nam
         >>> find_suite("winoground").folder, find_suite("my-suite:winoground").folder
         ('winoground', 'my-suite')
     """
-    declared, forms = declared or {}, known_forms()
+    declared, forms = declared or {}, known_forms(_adapters())
     name, colon, form = suite.partition(":")
     if colon:
         _check_name(suite, name, forms)
-        check_form(form, name)
+        check_form(form, _adapters(), name)
         return NamedSuite(name, form, name)
     if name in declared and name not in FORMS:
         return _declared_suite(name, declared[name])

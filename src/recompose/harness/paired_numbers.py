@@ -26,8 +26,8 @@ from recompose.harness.paired_items import (
 )
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.aggregation import Mean, aggregate, names_in
-from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, SUBTASKS, TRIPLET_SENSES
-from recompose.tracks.vlc.suites.metric_values import in_large_groups, trees
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, TRIPLET_SENSES, SubTask
+from recompose.tracks.vlc.suites.metric_values import in_large_groups, subtasks_of, trees
 from recompose.tracks.vlc.suites.metrics import (
     CLASSIFICATION,
     accuracy,
@@ -181,18 +181,19 @@ def _leaf_numbers(
     suite: Suite, leaf: str, task: Task, valid: np.ndarray, scores: Pair, resamples: int
 ) -> Iterator[PairedNumber]:
     """Yield the numbers of the valid items [items] bool, given all scores."""
-    published, pair = suite.published(leaf), _both(lambda array: array[valid], scores)
+    published, subtasks = suite.published(leaf), subtasks_of(suite)
+    pair = _both(lambda array: array[valid], scores)
     match task:
         case Choices():
-            yield _choice_number(published, leaf, task, valid, pair, resamples)
+            yield _choice_number(subtasks[published], leaf, task, valid, pair, resamples)
         case Groups():
-            ties = SUBTASKS[published].ties
+            ties = subtasks[published].ties
             groups = [right_groups(array.transpose(0, 2, 1), ties) for array in pair]
             for place, sense in ((leaf, "group"), (f"{leaf}/text", "text"), (f"{leaf}/image", "image")):
                 right = getattr(groups[0], sense), getattr(groups[1], sense)
                 yield _Right(right, task.images[valid, 0], "images").number(place, resamples)
         case Triplets():
-            triplets = [right_triplets(array, SUBTASKS[published].ties) for array in pair]
+            triplets = [right_triplets(array, subtasks[published].ties) for array in pair]
             for place, sense in ((leaf, "both"), *((f"{leaf}/{sense}", sense) for sense in TRIPLET_SENSES)):
                 right = getattr(triplets[0], sense), getattr(triplets[1], sense)
                 yield _Right(right, task.images[valid], "images").number(place, resamples)
@@ -206,10 +207,10 @@ def _leaf_numbers(
 
 
 def _choice_number(
-    published: str, leaf: str, task: Choices, valid: np.ndarray, pair: Pair, resamples: int
+    rule: SubTask, leaf: str, task: Choices, valid: np.ndarray, pair: Pair, resamples: int
 ) -> PairedNumber:
     """Return an accuracy over items, or its mean over their groups."""
-    rule, true, present = SUBTASKS[published], task.true[valid], task.offered[valid] != ABSENT
+    true, present = task.true[valid], task.offered[valid] != ABSENT
     right = _both(lambda array: right_choices(array, true, rule.ties, present), pair)
     answers = _Right(right, task.asked[valid], "images" if task.query == "i2t" else "captions")
     if rule.group_minimum:

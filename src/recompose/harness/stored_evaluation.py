@@ -1,7 +1,7 @@
 """Stored evaluations of ``recompose evaluate``, and the check that two of them are of the same items."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,8 @@ from recompose.files import read_json
 from recompose.harness.evaluation import ALL
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.data.index import SUITES
-from recompose.tracks.vlc.data.known_forms import check_form
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
-from recompose.tracks.vlc.suites.metric_values import counts
+from recompose.tracks.vlc.suites.metric_values import check, counts
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
 
 RESULTS = "results.json"  # of an evaluation: its numbers, model and suites
@@ -66,8 +65,7 @@ def _read(name: str, folder: Path) -> StoredEvaluation:
         reason = " ".join(str(error).split()) or type(error).__name__
         message = f"{folder}: scores and items cannot be read or do not fit ({reason}): evaluate again with this --out"
         raise DataError(message, code="damaged-evaluation", place=folder) from None
-    for suite in suites.values():
-        check_form(suite.form or suite.name, suite.name)  # its rules for ties decide the numbers
+    check(suites.values())
     return StoredEvaluation(name, folder, suites, scores)
 
 
@@ -131,7 +129,7 @@ def _shared(suite: Suite, others: Sequence[StoredEvaluation]) -> Suite | None:
         for name, task in suite.tasks.items()
         if all(suite.name in other.suites and name in other.suites[suite.name].tasks for other in others)
     }
-    return Suite(suite.name, suite.images, suite.texts, tasks, suite.form) if tasks else None
+    return replace(suite, tasks=tasks) if tasks else None
 
 
 def _unshared(evaluation: StoredEvaluation, shared: set[str], requested: Sequence[str]) -> str:

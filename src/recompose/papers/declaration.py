@@ -11,14 +11,13 @@ from typing import Annotated, Any, ClassVar, Literal
 import yaml
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
-from recompose.errors import PlanError, PluginError
+from recompose.errors import PlanError
 from recompose.files import read_text
 from recompose.papers.printed import half_of
 from recompose.params.mistakes import Keyed, problems_of
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
-_of_plugins: dict[str, Path] = {}  # name -> folder
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, if PyYAML has it
 DECLARATION = "paper.yaml"
 CLAIMS = "claims"  # the kind of table that tests a paper's claims
@@ -218,6 +217,7 @@ class Paper(PaperSection):
     family: ClassVar[str] = "the paper's distinct comparisons on the data set"  # that are corrected for each other
 
     name: str
+    source: Path | None = None  # the folder of a plugin's paper
     title: str
     authors: str = ""
     venue: str = ""
@@ -236,17 +236,17 @@ class Paper(PaperSection):
     @property
     def folder(self) -> Path:
         """The folder of its declaration, of what it printed, and of its notes."""
-        return folder_of(self.name)
+        return self.source or FOLDER / self.name
 
     @property
     def file(self) -> str:
         """The file that declares it, for messages."""
-        return place_of(self.name)
+        return str(self.source / DECLARATION) if self.source else f"papers/{self.name}/{DECLARATION}"
 
     @property
     def is_shipped(self) -> bool:
         """True where it is one of this package, not of a plugin."""
-        return self.name not in _of_plugins
+        return self.source is None
 
     @property
     def byline(self) -> str:
@@ -305,55 +305,31 @@ class Paper(PaperSection):
         return list(csv.DictReader(StringIO(read_text(path, newline=""), newline="")))
 
 
-def use_papers(folders: Mapping[str, Path]) -> None:
-    """Add the papers in these folders, by name, in place of those that were added before.
-
-    Raises:
-        PluginError: a paper of this package has the name.
-    """
-    for name, folder in folders.items():
-        if name in PAPERS:
-            message = f"{folder / DECLARATION}: a paper {name!r} exists already; rename the folder"
-            raise PluginError(message, code="name-taken", place=folder / DECLARATION)
-    if folders != _of_plugins:
-        _of_plugins.clear()
-        _of_plugins.update(folders)
-        load_paper.cache_clear()
-
-
-def paper_names() -> tuple[str, ...]:
-    """Return the names of all papers."""
-    return (*PAPERS, *_of_plugins)
-
-
-def folder_of(name: str) -> Path:
-    """Return the folder of a paper."""
-    return _of_plugins.get(name, FOLDER / name)
-
-
-def place_of(name: str) -> str:
-    """Return the file of a paper's declaration, for messages."""
-    return str(_of_plugins[name] / DECLARATION) if name in _of_plugins else f"papers/{name}/{DECLARATION}"
-
-
 @cache
 def load_paper(name: str) -> Paper:
-    """Return the declaration of a paper; its file is read once.
+    """Return the declaration of a paper of this package; its file is read once."""
+    return read_paper(name)
+
+
+def read_paper(name: str, source: Path | None = None) -> Paper:
+    """Return the declaration of a paper of this package, or of a plugin's in its own folder.
 
     Raises:
         PlanError: the file is not YAML, or its content is invalid.
     """
-    place = place_of(name)
+    file = (source or FOLDER / name) / DECLARATION
+    place = str(file) if source else f"papers/{name}/{DECLARATION}"
     try:
-        document = yaml.load((folder_of(name) / DECLARATION).read_text(encoding="utf-8"), LOADER)
+        document = yaml.load(file.read_text(encoding="utf-8"), LOADER)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         fault = " ".join(str(error).split())
         raise PlanError(f"{place} is not valid YAML: {fault}", code="no-yaml", place=place) from None
     if not isinstance(document, dict):
         raise PlanError(f"{place} is not a mapping of sections", code="no-sections", place=place)
-    if "name" in document:
-        raise PlanError(f"{place}: name: its folder names a paper; remove this key", code="unknown-key", place=place)
-    document["name"] = name
+    if given := document.keys() & {"name", "source"}:
+        message = f"{place}: {min(given)}: its folder names a paper; remove this key"
+        raise PlanError(message, code="unknown-key", place=place)
+    document |= {"name": name, "source": source}
     try:
         paper = Paper.model_validate(document)
     except ValidationError as error:
@@ -386,15 +362,15 @@ def _with_margin(paper: Paper, name: str) -> Claim:
 
 
 def all_papers() -> list[Paper]:
-    """Return the declarations of all papers."""
-    return [load_paper(name) for name in paper_names()]
+    """Return the declarations of all papers of this package."""
+    return [load_paper(name) for name in PAPERS]
 
 
 def papers_of(track: str, names: Collection[str] | None = None) -> list[Paper]:
-    """Return the papers of a track with these names; None: all of them."""
+    """Return the papers of a track in this package with these names; None: all of them."""
     return [paper for paper in all_papers() if paper.track == track and (names is None or paper.name in names)]
 
 
 def declared_variants(track: str) -> dict[str, Variant]:
-    """Return the variants of all papers of a track, by name."""
+    """Return the variants of all papers of a track in this package, by name."""
     return {name: variant for paper in papers_of(track) for name, variant in paper.variants.items()}

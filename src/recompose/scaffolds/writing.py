@@ -13,7 +13,6 @@ from recompose.comparisons import RESERVED
 from recompose.errors import ArgumentError
 from recompose.files import write_text
 from recompose.papers.comparison import FOLDER
-from recompose.papers.declaration import all_papers
 from recompose.params.mistakes import nearest
 from recompose.scaffolds.example_items import item_places, write_items
 from recompose.tracks import TRACKS
@@ -50,10 +49,10 @@ def taken_names(work: Workspace, track: str) -> list[str]:
     of papers, profiles and comparisons.
     """
     comparisons = [path.stem for path in (work.root / FOLDER).glob("*.y*ml")]
-    names = [*(paper.name for paper in all_papers()), *work.params.profiles, *comparisons, *RESERVED]
-    if track not in TRACKS:
+    names = [*(paper.name for paper in work.catalogue.papers), *work.params.profiles, *comparisons, *RESERVED]
+    if track not in work.catalogue.tracks:
         return names
-    catalogue, section = TRACKS[track], work.params.tracks[track]
+    catalogue, section = work.catalogue.tracks[track], work.params.tracks[track]
     data = [name for field in catalogue.data_fields() for name in getattr(section, field)]
     metrics = [name.split("/")[1] for name in catalogue.metric_names()]  # suites are scored under their names
     return [*names, *catalogue.methods, *catalogue.adapters, *data, *metrics]

@@ -18,7 +18,7 @@ from recompose.tables.paper_readme import paper_readme
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.tables.table import build_table
-from recompose.tracks import FORMS, TRACKS
+from recompose.tracks import TRACKS
 from recompose.tracks.track import function
 from recompose.workspace import Workspace
 
@@ -34,8 +34,8 @@ def index_texts(results: StoredResults, papers: list[Paper], published: Publishe
         METRICS: metrics_json(results, papers),
         VALUES: values_text(values_of(results, published)),
         **{file: function(place)(results) for file, place in plots(results).items()},
-        PARAMETERS: reference(FORMS),
-        SCHEMA: json.dumps(json_schema(FORMS), indent=2) + "\n",
+        PARAMETERS: reference(TRACKS.forms),
+        SCHEMA: json.dumps(json_schema(TRACKS.forms), indent=2) + "\n",
     }
 
 

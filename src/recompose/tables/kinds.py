@@ -9,7 +9,7 @@ from recompose.params import json_schema
 from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Recipe
 from recompose.tables.seeds import shared_replicates
-from recompose.tracks import FORMS, TRACKS
+from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 TABLES = ("statistics", "settings", "metrics", "intervals", "comparisons", CLAIMS, AGAINST, DIFFERING)
@@ -118,7 +118,7 @@ def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
     modules = ["recompose.tables.index", "recompose.site.build", "recompose.audit.audit"]
     modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
     modules += [track.samples.partition(":")[0] for track in TRACKS.values() if track.samples]
-    parameters = digest(json_schema(FORMS))
+    parameters = digest(json_schema(TRACKS.forms))
     document = {
         "notes": notes,
         "page": assets,

@@ -1,23 +1,44 @@
 """The tracks: one folder for each task protocol. A new track is a folder beside these, and a line here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 
-from recompose.plugins import Plugin
+from recompose.params import TrackForm
 from recompose.tracks.czsl import CZSL
-from recompose.tracks.extension import Extension
+from recompose.tracks.extension import Catalogue
 from recompose.tracks.gzsl import GZSL
 from recompose.tracks.track import Track
 from recompose.tracks.vlc import VLC
 
-TRACKS: dict[str, Track] = {track.name: track for track in (CZSL(), GZSL(), VLC())}
-FORMS = {name: track.form for name, track in TRACKS.items()}
-_EXTENSION = Extension(TRACKS, FORMS)
+SHIPPED = Catalogue({track.name: track for track in (CZSL(), GZSL(), VLC())})
 
 
-def use_plugins(plugins: Sequence[Plugin]) -> None:
-    """Add what plugins bring to the tracks, the forms of params.yaml and the papers, in place of other plugins.
+class Tracks(Mapping[str, Track]):
+    """The tracks that this process uses: those of this package, or of the catalogue of the project that it works for.
 
-    Raises:
-        PluginError: a declaration names what does not exist, or takes a name that is in use.
+    What is planned, and how params.yaml is read, follows from the catalogue of a workspace alone.
     """
-    _EXTENSION.use(plugins)
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def use(self, catalogue: Catalogue) -> None:
+        """Take the tracks of a project's catalogue in place of all former ones."""
+        self._catalogue = catalogue
+
+    @property
+    def forms(self) -> dict[str, TrackForm]:
+        """The part of params.yaml of each track."""
+        return self._catalogue.forms
+
+    def __getitem__(self, name: str) -> Track:
+        return self._catalogue.tracks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._catalogue.tracks)
+
+    def __len__(self) -> int:
+        return len(self._catalogue.tracks)
+
+
+TRACKS = Tracks(SHIPPED)
+FORMS = SHIPPED.forms

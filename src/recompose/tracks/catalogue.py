@@ -6,7 +6,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from recompose.params.method import MethodSettings
 from recompose.params.sections import Section
@@ -73,7 +73,10 @@ class PluginMetric:
         return self.path.partition(":")[0]
 
 
-def published_sizes(adapters: Mapping[str, DataAdapter], document: Document) -> dict[str, int]:
+Adapters: TypeAlias = Mapping[str, DataAdapter]
+
+
+def published_sizes(adapters: Adapters, document: Document) -> dict[str, int]:
     """Return the number of images in each part of a published data set, by its recipe's document; empty if nobody
     counted them or the adapter is none of these.
     """
@@ -81,12 +84,12 @@ def published_sizes(adapters: Mapping[str, DataAdapter], document: Document) -> 
     return dict(adapter.sizes) if adapter else {}
 
 
-def load_adapter(adapters: Mapping[str, DataAdapter], document: Document) -> ModuleType:
+def load_adapter(adapters: Adapters, document: Document) -> ModuleType:
     """Return the module that reads a data set, by its recipe's document."""
     return import_module(adapters[document["adapter"]].module)
 
 
-def read_raw(adapters: Mapping[str, DataAdapter], document: Document, root: Path) -> Any:
+def read_raw(adapters: Adapters, document: Document, root: Path) -> Any:
     """Read and check a data set's raw files, by its recipe's document; a synthetic one has counts of images.
 
     Raises:

@@ -1,7 +1,7 @@
 """The plan of a track's runs and evaluations: methods and variants, on each data set, with each seed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,7 +10,7 @@ from recompose.errors import ParamsError, PlanError
 from recompose.files import Document
 from recompose.fingerprint import fingerprint
 from recompose.papers.comparison import ComparedVariant
-from recompose.papers.declaration import Variant, declared_variants, papers_of
+from recompose.papers.declaration import Paper, Variant
 from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import nearest
@@ -65,6 +65,7 @@ class Runs(ABC):
     variants: Mapping[str, Variant]
     methods: Mapping[str, Method]
     adapters: Mapping[str, DataAdapter]
+    papers: Sequence[Paper]  # of the track
     _settings: dict[tuple[str, str, str], MethodSettings] = field(default_factory=dict)
 
     @classmethod
@@ -72,7 +73,7 @@ class Runs(ABC):
         """Return the planner of a track, for the chosen profile."""
         section, choice = params.tracks[track.name], params.chosen.tracks[track.name]
         assert isinstance(section, TrackSection) and isinstance(choice, TrackChoice)
-        return cls(track.name, params, section, choice, planner, variants, track.methods, track.adapters)
+        return cls(track.name, params, section, choice, planner, variants, track.methods, track.adapters, track.papers)
 
     @abstractmethod
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
@@ -127,8 +128,14 @@ class Runs(ABC):
 
     def _asked_names(self) -> set[str]:
         """Return the methods and variants that the profile's papers ask for."""
-        declared = {name for paper in papers_of(self.track, self.choice.papers) for name in paper.variants}
-        return {*self.choice.methods, *self.variants} - (declared_variants(self.track).keys() - declared)
+        declared = {name for paper in self.papers for name in paper.variants}
+        asked = {name for paper in self._chosen_papers for name in paper.variants}
+        return {*self.choice.methods, *self.variants} - (declared - asked)
+
+    @property
+    def _chosen_papers(self) -> list[Paper]:
+        chosen = self.choice.papers
+        return [paper for paper in self.papers if chosen is None or paper.name in chosen]
 
     def _check_papers(self) -> None:
         """Check that the profile names papers of the track only.
@@ -136,7 +143,7 @@ class Runs(ABC):
         Raises:
             PlanError: a paper is unknown or another track's; the message names the nearest one.
         """
-        known = [paper.name for paper in papers_of(self.track)]
+        known = [paper.name for paper in self.papers]
         for name in self.choice.papers or ():
             if name not in known:
                 place = f"profiles.{self.params.profile}.{self.track}.papers"
@@ -183,8 +190,7 @@ class Runs(ABC):
 
     def _is_beside_methods(self, name: str) -> bool:
         """Return whether a paper's headline table has a variant: with fewer seeds it would take those of all rows."""
-        papers = papers_of(self.track, self.choice.papers)
-        return any(name in paper.methods_of(paper.first_artifact) for paper in papers)
+        return any(name in paper.methods_of(paper.first_artifact) for paper in self._chosen_papers)
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> MethodSettings:
         """Return the settings of a method or a variant on a data set, with None for unused parts.

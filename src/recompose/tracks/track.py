@@ -1,13 +1,15 @@
 """The interface of a track. Importing it needs no torch; modules that need torch are imported on use."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsFloat
 
 from recompose.errors import PlanError, PluginError
+from recompose.papers.declaration import Paper, Variant, papers_of
 from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
 from recompose.params.sections import Section
@@ -15,11 +17,10 @@ from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
-from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric
+from recompose.tracks.catalogue import Adapters, DataAdapter, Method, PluginMetric
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
-    from recompose.papers.declaration import Variant
     from recompose.training.hardware import Hardware
 
 
@@ -32,13 +33,23 @@ COSTS: Mapping[str, Metric] = {
 }  # the costs of runs and evaluations in all tracks, as in their files
 
 
+@dataclass(frozen=True)
+class Added:
+    """What plugins add to a track: methods, formats of data sets and suites, and metrics by name, and papers."""
+
+    methods: Mapping[str, Method] = field(default_factory=dict)
+    adapters: Adapters = field(default_factory=dict)
+    metrics: Mapping[str, PluginMetric] = field(default_factory=dict)
+    papers: tuple[Paper, ...] = ()
+
+
 class Track(ABC):
     """A task protocol: its data, its methods, how they are trained, scored and measured, and its own kinds of tables
-    and figures.
+    and figures. Once it is made, it does not change: with plugins there is another one.
     """
 
     name: ClassVar[str]
-    form: ClassVar[TrackForm]  # its section of params.yaml, and a profile's choices from it
+    form: TrackForm  # its section of params.yaml, and a profile's choices from it
     headline: ClassVar[str]  # the first metric that is shown of an evaluation
     compared: ClassVar[Mapping[str, str]]  # the metrics that people compare: label -> name
     tables: ClassVar[Mapping[str, str]] = {}  # its own kinds of tables -> "module:function"
@@ -46,21 +57,33 @@ class Track(ABC):
     plots: ClassVar[Mapping[str, str]] = {}  # file of numbers for `dvc plots` -> "module:function"
     samples: ClassVar[str] = ""  # "module:function" that draws pictures of a synthetic data set, with labels
     expectations: ClassVar[str] = ""  # "module:function" that yields checks of its numbers
-    methods: ClassVar[dict[str, Method]] = {}
-    adapters: ClassVar[dict[str, Any]] = {}  # formats of data sets -> adapters
+    methods: Mapping[str, Method] = {}
+    adapters: Mapping[str, Any] = {}  # formats of data sets -> adapters
     adapter_class: ClassVar[type[DataAdapter]] = DataAdapter
     dataset_section: ClassVar[type[Section] | None] = None  # of a published data set, for formats of plugins
-    suite_catalogues: ClassVar[tuple[dict[str, Any], ...]] = ()  # what ``add_suite`` adds to, besides adapters
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
     savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
     metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics
 
-    def __init__(self) -> None:
-        self.plugin_metrics: dict[str, PluginMetric] = {}  # by name
+    def __init__(self, added: Added = Added()) -> None:
+        self.methods = {**self.methods, **added.methods}
+        self.adapters = {**self.adapters, **added.adapters}
+        self.plugin_metrics = added.metrics
+        self.plugin_papers = added.papers
+
+    @property
+    def papers(self) -> list[Paper]:
+        """The papers of the track, those of plugins last."""
+        return [*papers_of(self.name), *self.plugin_papers]
+
+    @property
+    def variants(self) -> dict[str, Variant]:
+        """The variants of its papers, by name."""
+        return {name: variant for paper in self.papers for name, variant in paper.variants.items()}
 
     @abstractmethod
-    def plan(self, params: Params, planner: Planner, variants: "Mapping[str, Variant]") -> TrackPlan:
+    def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         """Return the chosen profile's plan, with these variants of its methods.
 
         Raises:
@@ -155,18 +178,13 @@ class Track(ABC):
         """Return the fields of the track's section that hold data, with the adapters of their entries."""
         return {"datasets": list(self.adapters.values())}
 
-    def add_suite(self, name: str, adapter: DataAdapter, subtasks: Mapping[str, Sequence[str]]) -> None:
-        """Add a plugin's format of suites with its sub-tasks: name -> query and rule for ties.
+    def suite_adapter(self, module: str, name: str, subtasks: Mapping[str, tuple[str, str]]) -> DataAdapter:
+        """Return the adapter of a plugin's format of suites, with its sub-tasks: name -> query and rule for ties.
 
         Raises:
-            ValueError: the name is in use.
-            PlanError: the track has no suites.
+            ValueError: metrics have the name, or the track has no suites.
         """
-        raise PlanError(f"{self.name} has no suites")
-
-    def suite_forms(self) -> list[str]:
-        """Return the forms of suites that ``evaluate_model`` reads, those of plugins last."""
-        return []
+        raise ValueError(f"the track {self.name} has no suites")
 
     def declared_suites(self, params: Params) -> Mapping[str, Section]:
         """Return the suites that the parameters declare, by name."""

@@ -24,19 +24,19 @@ Edit = Callable[[str], None]
 
 def forget() -> None:
     """A process reads sources once."""
-    fingerprint._reached.cache_clear()
+    fingerprint._own_closure.cache_clear()
 
 
 @pytest.fixture
 def edit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Edit]:
     """Give a module of the package another statement, as far as its fingerprint says."""
-    read = fingerprint._read
+    read = fingerprint._read_own
 
     def edit(name: str) -> None:
         assert fingerprint.is_module(name)
         read(name)  # there is such a module
         monkeypatch.setattr(
-            fingerprint, "_read", lambda module: ("edited", *read(module)[1:]) if module == name else read(module)
+            fingerprint, "_read_own", lambda module: ["edited", *read(module)[1:]] if module == name else read(module)
         )
         forget()
 

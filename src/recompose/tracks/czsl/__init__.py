@@ -64,7 +64,7 @@ class CZSL(Track):
     samples = "recompose.tracks.czsl.samples:samples"
     expectations = "recompose.tracks.czsl.expectations:expectations"
     methods = METHODS
-    adapters: ClassVar = ADAPTERS
+    adapters = ADAPTERS
     dataset_section = PublishedPairs
     training, evaluation = TRAINING, EVALUATION
     metric_code = ("recompose.tracks.czsl.metric_values",)
@@ -89,7 +89,7 @@ class CZSL(Track):
                 return path.parent
         from recompose.tracks.czsl.data.acquire import acquire
 
-        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data))
+        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data), self.adapters)
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         if recipe.name == WORDS:
@@ -99,7 +99,7 @@ class CZSL(Track):
             return [archive]
         from recompose.tracks.czsl.data.acquire import write_index
 
-        return write_index(recipe, root, folder)
+        return write_index(recipe, root, folder, self.adapters)
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.data.pictures import Picture
@@ -132,7 +132,7 @@ class CZSL(Track):
             counts = read_json(index / "statistics.json")
             return {split: int(counts[f"{split}_images"]) for split in ("train", "val", "test")}
         except (OSError, ValueError, KeyError):
-            return published_sizes(ADAPTERS, recipe.document)
+            return published_sizes(self.adapters, recipe.document)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class PairRuns(Runs):
         return self.choice.backbone if variant.backbone == "main" else self.choice.other_backbone
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = METHODS[variant.method]
+        entry = self.methods[variant.method]
         settings = self.settings(name, variant, data)
         document: dict[str, object] = {
             "class": entry.class_path,

@@ -58,7 +58,7 @@ class GZSL(Track):
     samples = "recompose.tracks.gzsl.samples:samples"
     expectations = "recompose.tracks.gzsl.expectations:expectations"
     methods = METHODS
-    adapters: ClassVar = ADAPTERS
+    adapters = ADAPTERS
     dataset_section = PublishedClasses
     training, evaluation = TRAINING, EVALUATION
     metric_code = ("recompose.tracks.gzsl.metric_values",)
@@ -71,12 +71,12 @@ class GZSL(Track):
 
         section = params.tracks[self.name]
         assert isinstance(section, Gzsl)
-        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data))
+        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data), self.adapters)
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         from recompose.tracks.gzsl.data.acquire import write_index
 
-        return write_index(recipe, root, folder)
+        return write_index(recipe, root, folder, self.adapters)
 
     def images(self, index: Path) -> list[str]:
         from recompose.tracks.gzsl.data.classes import ClassData
@@ -102,7 +102,7 @@ class GZSL(Track):
             test = int(counts["test_seen_images"]) + int(counts["test_unseen_images"])
             return {"train": int(counts["trainval_images"]), "test": test}
         except (OSError, ValueError, KeyError):
-            return published_sizes(ADAPTERS, recipe.document)
+            return published_sizes(self.adapters, recipe.document)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class ClassRuns(Runs):
     choice: GzslChoice
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = METHODS[variant.method]
+        entry = self.methods[variant.method]
         document = {
             "class": entry.class_path,
             "settings": self.settings(name, variant, data).document("training"),

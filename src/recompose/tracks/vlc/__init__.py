@@ -1,7 +1,8 @@
 """Vision-language compositionality: images and captions that differ in how their parts are composed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, get_args
 
@@ -32,7 +33,6 @@ from recompose.tracks.vlc.suites.catalogue import (
     SIMILARITIES,
     SUBTASKS,
     TRIPLET_SENSES,
-    SubTask,
     SuiteForm,
 )
 
@@ -56,7 +56,6 @@ IN_TREES = [name for tree in TREES for name in names_in(tree)]
 SENSES = (*GROUP_SENSES, *TRIPLETS, *COMPLEXITIES, *RECALLS, *CORRELATIONS)
 METRICS = dict.fromkeys(f"test/{name}" for name in (*IN_TREES, *SENSES, *DECLARED, *PLAIN))  # some are in two lists
 SENSES_OF = {"group": ("text", "image"), "triplet": TRIPLET_SENSES}  # of a sub-task, by its query
-PLUGIN_RULES: dict[str, dict[str, list[str]]] = {}  # formats of plugins -> sub-task -> query and rule for ties
 TRAINING = "recompose.tracks.vlc.training"
 EVALUATION = "recompose.tracks.vlc.evaluation"
 ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.compute_attributions"  # of evaluations that save attribution
@@ -93,9 +92,8 @@ class VLC(Track):
     samples = "recompose.tracks.vlc.samples:samples"
     expectations = "recompose.tracks.vlc.expectations:expectations"
     methods = METHODS
-    adapters: ClassVar = ADAPTERS
+    adapters: Mapping[str, CaptionAdapter] = ADAPTERS
     adapter_class, dataset_section = CaptionAdapter, Corpus
-    suite_catalogues: ClassVar = (SUBTASKS, METRICS, PLUGIN_RULES)
     training, evaluation = TRAINING, EVALUATION
     metric_code = ("recompose.tracks.vlc.suites.metric_values",)
 
@@ -103,24 +101,27 @@ class VLC(Track):
         return _CaptionRuns.of(self, params, planner, variants).plan()
 
     def data_fields(self) -> dict[str, list[DataAdapter]]:
-        corpora = [adapter for adapter in ADAPTERS.values() if adapter.kind == "corpus"]
+        kinds = {"datasets": "corpus", "suites": "suites"}
         return {
-            "datasets": [*corpora],
-            "suites": [adapter for adapter in ADAPTERS.values() if adapter.kind == "suites"],
+            field: [adapter for adapter in self.adapters.values() if adapter.kind == kind]
+            for field, kind in kinds.items()
         }
 
-    def add_suite(self, name: str, adapter: DataAdapter, subtasks: Mapping[str, Sequence[str]]) -> None:
-        if name in RESERVED or name in ADAPTERS:
+    def suite_adapter(self, module: str, name: str, subtasks: Mapping[str, tuple[str, str]]) -> DataAdapter:
+        if name in RESERVED:
             raise ValueError(f"{name!r} exists already; choose another name")
-        ADAPTERS[name] = suite_adapter(adapter.module, name)
-        PLUGIN_RULES[name] = {part: [query, ties] for part, (query, ties) in subtasks.items()}
-        for part, (query, ties) in subtasks.items():
-            task = f"{name}/{part}"
-            SUBTASKS[task] = SubTask(task, query, None, None, ties)  # type: ignore[arg-type]
-            METRICS.update(dict.fromkeys(f"test/{leaf}" for leaf in (task, *_senses(task, query))))
+        return suite_adapter(module, name, subtasks)
 
-    def suite_forms(self) -> list[str]:
-        return [*FORMS, *PLUGIN_RULES]
+    @property
+    def own_queries(self) -> dict[str, str]:
+        """The query of each sub-task of plugins' forms of suites."""
+        return {task: query for adapter in self.adapters.values() for task, (query, _) in adapter.rules.items()}
+
+    @cached_property
+    def known_metrics(self) -> dict[str, None]:
+        """The metrics of suites under their published names, and of plugins' forms."""
+        own = (leaf for task, query in self.own_queries.items() for leaf in (task, *_senses(task, query)))
+        return METRICS | dict.fromkeys(f"test/{leaf}" for leaf in own)
 
     def declared_suites(self, params: Params) -> Mapping[str, Section]:
         section = params.tracks[self.name]
@@ -130,7 +131,7 @@ class VLC(Track):
     def parts_of_suite(self, suite: str, params: Params) -> list[str]:
         entry = self.declared_suites(params).get(suite)
         start = f"test/{entry.adapter if isinstance(entry, PublishedSuite) else suite}/"
-        return [f"{suite}/{name.removeprefix(start)}" for name in METRICS if name.startswith(start)]
+        return [f"{suite}/{name.removeprefix(start)}" for name in self.known_metrics if name.startswith(start)]
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / self.name if self._is_published_suite(recipe) else super().root(recipe, data)
@@ -141,20 +142,20 @@ class VLC(Track):
 
     def _is_published_suite(self, recipe: Recipe) -> bool:
         """Return True for a published suite: all of these share one folder."""
-        return ADAPTERS[recipe.document["adapter"]].kind == "suites" and not self.is_synthetic(recipe)
+        return self.adapters[recipe.document["adapter"]].kind == "suites" and not self.is_synthetic(recipe)
 
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         from recompose.tracks.vlc.data.acquire import acquire
 
         section = params.tracks[self.name]
         assert isinstance(section, Vlc)
-        entries = section.suites if ADAPTERS[recipe.document["adapter"]].kind == "suites" else section.datasets
-        return acquire(recipe, entries[recipe.name], data, self.root(recipe, data))
+        entries = section.suites if self.adapters[recipe.document["adapter"]].kind == "suites" else section.datasets
+        return acquire(recipe, entries[recipe.name], data, self.root(recipe, data), self.adapters)
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         from recompose.tracks.vlc.data.acquire import write_index
 
-        return write_index(recipe, root, folder)
+        return write_index(recipe, root, folder, self.adapters)
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.tracks.vlc.data.index import pictures
@@ -167,12 +168,12 @@ class VLC(Track):
         return read_metrics(needs, evaluation)
 
     def metric(self, name: str) -> Metric:
-        if not (name in METRICS or name.startswith(CLASSIFICATION_PREFIX) or _is_own(name)):
+        if not (name in self.known_metrics or name.startswith(CLASSIFICATION_PREFIX) or self._is_own(name)):
             raise KeyError(name)
         return ATTRIBUTION_SCORE if name.removeprefix("test/") in PLAIN else ACCURACY
 
     def metric_names(self) -> Iterable[str]:
-        return METRICS
+        return self.known_metrics
 
     def check_metric(self, metric: str, params: Params) -> None:
         super().check_metric(metric, params)
@@ -180,17 +181,25 @@ class VLC(Track):
             return
         section = params.tracks[self.name]
         assert isinstance(section, Vlc)
-        if not _is_own(metric):
+        if not self._is_own(metric):
             return
         if (suite := _suite_of(metric)) not in section.suites:
-            message = f"there is no suite '{suite}' for the metric '{metric}'{nearest(metric, METRICS)}"
+            message = f"there is no suite '{suite}' for the metric '{metric}'{nearest(metric, self.known_metrics)}"
             raise PlanError(message, code="unknown-metric", place=metric)
         form, part = section.suites[suite].adapter, metric.removeprefix(f"test/{suite}")
         # the data sets of a suite in ELEVATER's form are its own, and it has a mean over them
-        if form != CLASSIFICATION_FORM and f"test/{form}{part}" not in METRICS:
+        if form != CLASSIFICATION_FORM and f"test/{form}{part}" not in self.known_metrics:
             near = nearest(metric.removeprefix("test/"), self.parts_of_suite(suite, params))
             message = f"the suite '{suite}' has no metric '{metric}'{near}"
             raise PlanError(message, code="unknown-metric", place=metric)
+
+    def _is_own(self, metric: str) -> bool:
+        """Return whether a metric is that of a suite under a name of your own: a published one has it, too."""
+        suite = _suite_of(metric)
+        part = metric.removeprefix(f"test/{suite}")
+        forms = (name for name, adapter in self.adapters.items() if adapter.kind == "suites")
+        is_named_so = metric.startswith("test/") and suite not in RESERVED
+        return is_named_so and any(f"test/{form}{part}" in self.known_metrics for form in forms)
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if index.exists():
@@ -199,7 +208,7 @@ class VLC(Track):
             if counted := size(index):
                 return counted
         synthetic = recipe.document.get("images")  # of a corpus, one for each caption
-        return {"train": synthetic} if isinstance(synthetic, int) else published_sizes(ADAPTERS, recipe.document)
+        return {"train": synthetic} if isinstance(synthetic, int) else published_sizes(self.adapters, recipe.document)
 
 
 def _senses(task: str, query: str) -> list[str]:
@@ -210,29 +219,19 @@ def _suite_of(metric: str) -> str:
     return metric.removeprefix("test/").split("/")[0]
 
 
-def _is_own(metric: str) -> bool:
-    """Return whether a metric is that of a suite under a name of your own: a published one has it, too."""
-    suite = _suite_of(metric)
-    part = metric.removeprefix(f"test/{suite}")
-    return (
-        metric.startswith("test/")
-        and suite not in RESERVED
-        and any(f"test/{form}{part}" in METRICS for form in (*FORMS, *PLUGIN_RULES))
-    )
-
-
 @dataclass(frozen=True)
 class _CaptionRuns(Runs):
     """The planner of the track's runs and evaluations."""
 
     section: Vlc
     choice: VlcChoice
+    adapters: Mapping[str, CaptionAdapter]
 
     def backbone_name(self, variant: Variant) -> str | None:
         return self.choice.backbones()[variant.backbone]
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = METHODS[variant.method]
+        entry = self.methods[variant.method]
         document = {
             "class": entry.class_path,
             "settings": self.settings(name, variant, data).document("training"),
@@ -269,10 +268,11 @@ class _CaptionRuns(Runs):
     def _suite(self, name: str, seed: int) -> Recipe:
         """Return the recipe of suites; a published one's document holds what it is called and where it lies."""
         section = self.section.suites[name]
-        recipe = data_recipe(self.track, name, section, ADAPTERS[section.adapter], seed)
+        recipe = data_recipe(self.track, name, section, self.adapters[section.adapter], seed)
         if not isinstance(section, PublishedSuite):
             return recipe
         document = {**recipe.document, "suite": name, "folder": section.folder or name}
-        if section.adapter in PLUGIN_RULES:
-            document["subtasks"] = PLUGIN_RULES[section.adapter]  # rules for ties decide the scores of its sub-tasks
+        if rules := self.adapters[section.adapter].rules:  # that for ties decides the scores of a sub-task
+            start = f"{section.adapter}/"
+            document["subtasks"] = {task.removeprefix(start): list(rule) for task, rule in rules.items()}
         return replace(recipe, document=document)

@@ -1,6 +1,7 @@
 """The track's methods with their settings, and its formats of corpora and suites; imports neither."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, create_model
@@ -25,6 +26,7 @@ METHODS = {
     "clip-cae": Method(f"{_METHODS}.clip_cae.model:ClipCae", ClipCaeSettings),
 }
 UNTRAINED = "clip"
+DRAWN = "shapes-suites"  # the adapter of synthetic suites
 
 
 class ShapesCaptions(Section):
@@ -94,13 +96,17 @@ class CaptionAdapter(DataAdapter):
     """An adapter of the track, with the kind of data that it reads."""
 
     kind: Literal["corpus", "suites"] = "corpus"
+    rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # sub-task of a plugin's form -> query, ties
 
 
-def suite_adapter(module: str, form: str) -> CaptionAdapter:
-    """Return the adapter of a plugin's format of suites, with the section of such a suite."""
+def suite_adapter(module: str, form: str, subtasks: Mapping[str, tuple[str, str]]) -> CaptionAdapter:
+    """Return the adapter of a plugin's format of suites, with the section of such a suite, given the query and the rule
+    for ties of each sub-task.
+    """
     adapter: Any = (Literal[form], Field(description="The reader: the form of the suite's files."))
     section = create_model(f"Suite_{form}", __base__=PublishedSuite, __doc__=PublishedSuite.__doc__, adapter=adapter)
-    return CaptionAdapter(module, section, kind="suites")
+    rules = {f"{form}/{part}": rule for part, rule in subtasks.items()}
+    return CaptionAdapter(module, section, kind="suites", rules=rules)
 
 
 _DATA = "recompose.tracks.vlc.data"
@@ -109,9 +115,7 @@ _FORMS = {form: f"{_DATA}.formats.{form}" for form in get_args(SuiteForm)}
 _DRAWN = tuple(module for form, module in _FORMS.items() if form not in UNDRAWN)
 ADAPTERS: dict[str, CaptionAdapter] = {
     "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, synthetic=True),
-    "shapes-suites": CaptionAdapter(
-        f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, companions=_DRAWN, kind="suites"
-    ),
+    DRAWN: CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, companions=_DRAWN, kind="suites"),
     "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
     "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
     **{form: CaptionAdapter(module, PublishedSuite, kind="suites") for form, module in _FORMS.items()},

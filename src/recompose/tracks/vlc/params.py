@@ -10,7 +10,7 @@ from recompose.params.mistakes import Problem, unknown_name
 from recompose.params.schema import TrackForm
 from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
 from recompose.params.track import TrackChoice, TrackSection, methods_section
-from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, DataSet, PublishedSuite, SuiteEntry
+from recompose.tracks.vlc.catalogue import DRAWN, METHODS, DataSet, PublishedSuite, SuiteEntry
 from recompose.tracks.vlc.suites.aggregation import TREES, names_in
 from recompose.tracks.vlc.suites.catalogue import LIMITED, UNDRAWN, SuiteForm
 
@@ -90,8 +90,8 @@ class VlcChoice(TrackChoice):
         earlier: list[str] = []
         for number, name in enumerate(self.suites):
             adapter = section.suites[name].adapter if name in section.suites else ""
-            if (adapter == name and adapter not in UNDRAWN) or (adapter and ADAPTERS[adapter].synthetic):
-                if earlier and any(ADAPTERS[form].synthetic for form in (adapter, *earlier)):
+            if (adapter == name and adapter not in UNDRAWN) or adapter == DRAWN:
+                if earlier and DRAWN in (adapter, *earlier):
                     yield Problem(("suites", number), f"its sub-tasks have the names of another suite's: {adapter}")
                 earlier.append(adapter)
 

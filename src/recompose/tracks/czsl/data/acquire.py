@@ -11,7 +11,7 @@ from recompose.data.raw import draw_once, unpack
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
-from recompose.tracks.catalogue import load_adapter, read_raw
+from recompose.tracks.catalogue import Adapters, load_adapter, read_raw
 from recompose.tracks.czsl.catalogue import ADAPTERS
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, PairData
@@ -19,13 +19,13 @@ from recompose.tracks.czsl.data.pairs import SPLITS, PairData
 LAYOUT = f"images/, {METADATA}, {SPLIT_NAME}/"
 
 
-def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
+def acquire(recipe: Recipe, section: Section, data: Path, root: Path, adapters: Adapters = ADAPTERS) -> Path:
     """Bring a data set's raw files onto this disk if they are absent; return their folder.
 
     Raises:
         DataError, DownloadError: the files, present or downloaded, are not the data set.
     """
-    adapter = load_adapter(ADAPTERS, recipe.document)
+    adapter = load_adapter(adapters, recipe.document)
     archives = getattr(section, "archives", None)
     if archives is None:
         draw_once(adapter.draw, recipe, root)
@@ -34,9 +34,9 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
     return root
 
 
-def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+def write_index(recipe: Recipe, root: Path, folder: Path, adapters: Adapters = ADAPTERS) -> list[str]:
     """Write a data set's index into a folder; return the raw files that were read and checked."""
-    pairs: PairData = read_raw(ADAPTERS, recipe.document, root)
+    pairs: PairData = read_raw(adapters, recipe.document, root)
     say(f"{recipe.name}: {len(pairs.samples)} images read; taking their digests", detail=True)
     pairs.write(folder)
     lists = [f"{SPLIT_NAME}/{split}_pairs.txt" for split in SPLITS]

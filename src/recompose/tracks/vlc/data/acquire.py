@@ -27,7 +27,7 @@ from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.index import write_suites
-from recompose.tracks.vlc.data.known_forms import layout_of, read_suite
+from recompose.tracks.vlc.data.known_forms import Adapters, layout_of, read_suite
 from recompose.tracks.vlc.data.suite import Suite, files
 from recompose.tracks.vlc.data.suites_on_disk import missing_subtasks
 
@@ -35,17 +35,17 @@ MODEL, LEXICON = "model", "lexicon"  # folders of a corpus
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 
 
-def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
+def acquire(recipe: Recipe, section: Section, data: Path, root: Path, adapters: Adapters = ADAPTERS) -> Path:
     """Acquire raw files that are missing on this disk, and return their folder.
 
     Raises:
         DataError, DownloadError: the existing or downloaded files are not the data.
     """
-    adapter = load_adapter(ADAPTERS, recipe.document)
+    adapter = load_adapter(adapters, recipe.document)
     if isinstance(section, Corpus):
         _acquire_corpus(adapter, section, data, root)
     elif isinstance(section, PublishedSuite):
-        _acquire_suite(recipe, section, data, root)
+        _acquire_suite(recipe, section, data, root, adapters)
     elif isinstance(section, ParsedCorpus):
         draw_once(partial(_draw_unparsed, adapter), recipe, root)
         _acquire_parser(section, data, root)
@@ -75,7 +75,7 @@ def _acquire_parser(section: Corpus | ParsedCorpus, data: Path, root: Path) -> N
     unpack_once(section.lexicon, data, root / LEXICON, wordnet.unpack)
 
 
-def _acquire_suite(recipe: Recipe, section: PublishedSuite, data: Path, root: Path) -> None:
+def _acquire_suite(recipe: Recipe, section: PublishedSuite, data: Path, root: Path, adapters: Adapters) -> None:
     """Store a suite's downloads: archives hold its own images, other files are its annotations."""
     name, suite = recipe.name, recipe.document["folder"]
     folder, images = root / suite, root / "images" / suite
@@ -90,22 +90,22 @@ def _acquire_suite(recipe: Recipe, section: PublishedSuite, data: Path, root: Pa
             with open_archive(archive, data) as path:
                 write_atomically(place, partial(shutil.copyfile, path))
     if not folder.is_dir():
-        message = f"{folder} is absent. Required files below {root}: {_layout(recipe)}"
+        message = f"{folder} is absent. Required files below {root}: {_layout(recipe, adapters)}"
         raise DataError(f"{name}: {message}", code="missing-file", place=folder)
 
 
-def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+def write_index(recipe: Recipe, root: Path, folder: Path, adapters: Adapters = ADAPTERS) -> list[str]:
     """Read and check raw files, write their index into a folder, and return the files that it was read from.
 
     Raises:
         DataError: the files are not the data.
     """
-    adapter, entry = load_adapter(ADAPTERS, recipe.document), ADAPTERS[recipe.document["adapter"]]
+    adapter, entry = load_adapter(adapters, recipe.document), adapters[recipe.document["adapter"]]
     if entry.kind == "suites":
         return (
             _write_drawn(list(adapter.read(root)), root, folder)
             if entry.synthetic
-            else _write_suite(recipe, root, folder)
+            else _write_suite(recipe, root, folder, adapters)
         )
     corpus: Captions = adapter.read(root)
     say(f"{recipe.name}: {len(corpus.paths)} captions read", detail=True)
@@ -138,22 +138,22 @@ def _write_parses(name: str, corpus: Captions, root: Path, folder: Path) -> None
     write_docs(list(analysis.annotate(corpus.captions, root / MODEL)), folder)
 
 
-def _write_suite(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+def _write_suite(recipe: Recipe, root: Path, folder: Path, adapters: Adapters) -> list[str]:
     form, name, place = (recipe.document[key] for key in ("adapter", "suite", "folder"))
     limit = Limit(recipe.document.get("items"), recipe.document.get("items_seed"))
-    suite = read_suite(form, root, name, place, limit)
+    suite = read_suite(form, root, name, place, adapters, limit)
     check_counts(suite, limit)
     if absent := missing_subtasks(suite):
         say(f"{suite.name} lacks {', '.join(absent)}: means over them have no number")
     images = list(files([suite]))
-    _check_images(suite.name, images, root, _layout(recipe))
+    _check_images(suite.name, images, root, _layout(recipe, adapters))
     write_suites([suite], folder)
     return [*_files_below(root / place, root), *images]
 
 
-def _layout(recipe: Recipe) -> str:
+def _layout(recipe: Recipe, adapters: Adapters) -> str:
     """Return the files that a suite requires, below the root of raw files."""
-    return layout_of(recipe.document["adapter"], recipe.document["folder"])
+    return layout_of(recipe.document["adapter"], recipe.document["folder"], adapters)
 
 
 def _write_drawn(suites: list[Suite], root: Path, folder: Path) -> list[str]:

@@ -85,6 +85,7 @@ class Suite:
     texts: tuple[str, ...]
     tasks: Mapping[str, Task]  # by the names of the leaves of ``aggregation.py``, with the suite's name first
     form: str = ""  # the published suite that is scored alike, for a suite under another name; empty: it is published
+    own_rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # sub-task of a plugin's form -> query, ties
 
     def published(self, task: str) -> str:
         """Return the name of a task in the published suite that is scored alike.
@@ -100,6 +101,8 @@ class Suite:
         images = [[picture.path, picture.box, picture.squeezed] for picture in self.images]
         tasks = {name: {"kind": type(task).__name__, **_plain(task)} for name, task in self.tasks.items()}
         document = {"name": self.name, "form": self.form, "images": images, "texts": list(self.texts), "tasks": tasks}
+        if self.own_rules:
+            document["rules"] = {name: list(rule) for name, rule in self.own_rules.items()}
         write_json(path, document)
 
     @classmethod
@@ -108,7 +111,8 @@ class Suite:
         document = read_json(path)
         images = tuple(Picture(file, _as_tuple(box), squeezed) for file, box, squeezed in document["images"])
         tasks = {name: _task(**task) for name, task in document["tasks"].items()}
-        return cls(document["name"], images, tuple(document["texts"]), tasks, document["form"])
+        rules = {name: (query, ties) for name, (query, ties) in document.get("rules", {}).items()}
+        return cls(document["name"], images, tuple(document["texts"]), tasks, document["form"], rules)
 
 
 def _plain(task: Task) -> dict[str, Any]:

@@ -66,6 +66,12 @@ class Count(NamedTuple):
     left_out: int
 
 
+def subtasks_of(suite: Suite) -> Mapping[str, SubTask]:
+    """Return the sub-tasks of published suites and of the suite's own form, by their names there."""
+    own = suite.own_rules.items()
+    return SUBTASKS | {name: SubTask(name, query, None, None, ties) for name, (query, ties) in own}  # type: ignore[arg-type]
+
+
 def check(suites: Iterable[Suite]) -> None:
     """Check that every task has metrics, before any of them is scored.
 
@@ -74,12 +80,14 @@ def check(suites: Iterable[Suite]) -> None:
     """
     names: set[str] = set()
     for suite in suites:
+        known = subtasks_of(suite)
         for name, task in suite.tasks.items():
             if name in names:
                 raise _error(suite, "duplicate-name", name, "two suites have this sub-task: evaluate them separately")
             names.add(name)
-            if isinstance(task, Choices | Groups | Triplets) and (rule := suite.published(name)) not in SUBTASKS:
-                raise _error(suite, "no-rule", name, f"there is no rule for ties of it{nearest(rule, SUBTASKS)}")
+            if isinstance(task, Choices | Groups | Triplets) and (rule := suite.published(name)) not in known:
+                near = nearest(rule, known)
+                raise _error(suite, "no-rule", name, f"there is no rule for ties of it{near}")
             if not _size(task):
                 raise _error(suite, "no-items", name, "it has no items: its file of annotations is empty or truncated")
             if isinstance(task, Choices):
@@ -229,14 +237,14 @@ def _task_metrics(
             case Choices():
                 valid &= in_large_groups(suite, leaf, task)
                 if valid.any():
-                    yield from _choice_metrics(leaf, SUBTASKS[published], task, scores[leaf], valid)
+                    yield from _choice_metrics(leaf, subtasks_of(suite)[published], task, scores[leaf], valid)
             case Groups():
-                right = right_groups(values.transpose(0, 2, 1), SUBTASKS[published].ties)
+                right = right_groups(values.transpose(0, 2, 1), subtasks_of(suite)[published].ties)
                 yield leaf, accuracy(right.group)
                 yield f"{leaf}/text", accuracy(right.text)
                 yield f"{leaf}/image", accuracy(right.image)
             case Triplets():
-                senses = right_triplets(values, SUBTASKS[published].ties)._asdict()
+                senses = right_triplets(values, subtasks_of(suite)[published].ties)._asdict()
                 yield leaf, accuracy(senses["both"])
                 yield from ((f"{leaf}/{sense}", accuracy(senses[sense])) for sense in TRIPLET_SENSES)
             case Classes():
@@ -272,7 +280,7 @@ def in_large_groups(suite: Suite, name: str, task: Choices) -> np.ndarray:
     Raises:
         DataError: the mean is over groups and the task has none, or none is large enough.
     """
-    least = SUBTASKS[suite.published(name)].group_minimum
+    least = subtasks_of(suite)[suite.published(name)].group_minimum
     if not least:
         return np.ones(len(task.asked), dtype=bool)
     if task.groups is None:

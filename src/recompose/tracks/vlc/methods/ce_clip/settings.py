@@ -2,6 +2,8 @@
 
 from recompose.tracks.vlc.methods.parts.settings import CeClipLosses, Negatives, TunedSettings
 
+OUTSIDE_FINGERPRINTS = True  # documents hold the values
+
 
 class CeClipSettings(CeClipLosses, TunedSettings):
     """CE-CLIP: hard negatives ranked below captions, by growing thresholds, and contrasted with them."""

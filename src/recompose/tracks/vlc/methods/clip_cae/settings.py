@@ -7,6 +7,9 @@ from pydantic import Field, model_validator
 from recompose.params.sections import Count, Section, Weight
 from recompose.tracks.vlc.methods.parts.settings import CeClipLosses, NegativeName, TunedSettings
 
+OUTSIDE_FINGERPRINTS = True  # documents hold the values
+
+
 Determiners = Literal["none", "all-but-the", "all"]
 
 

@@ -2,6 +2,8 @@
 
 from recompose.tracks.vlc.methods.parts.settings import TunedSettings
 
+OUTSIDE_FINGERPRINTS = True  # documents hold the values
+
 
 class ClipFtSettings(TunedSettings):
     """A CLIP tuned on images and their captions."""

@@ -7,6 +7,8 @@ from pydantic import Field
 from recompose.params.sections import Share, Weight
 from recompose.tracks.vlc.methods.parts.settings import Negatives, TunedSettings
 
+OUTSIDE_FINGERPRINTS = True  # documents hold the values
+
 
 class FscClipSettings(TunedSettings):
     """FSC-CLIP: global and local losses of hard negatives, with focus and smoothing."""

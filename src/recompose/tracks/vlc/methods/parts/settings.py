@@ -7,6 +7,9 @@ from pydantic import Field, model_validator
 from recompose.params.method import MethodSettings
 from recompose.params.sections import Count, Positive, Precision, Section, Weight
 
+OUTSIDE_FINGERPRINTS = True  # documents hold the values
+
+
 NegativeName = Literal["negclip", "replace", "bigram_shuffle"]
 Negatives = Annotated[
     list[NegativeName], Field(min_length=1, description="Hard negatives of each caption, new in each step.")
