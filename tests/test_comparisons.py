@@ -16,7 +16,7 @@ from recompose.errors import PlanError
 from recompose.params import load_params
 from recompose.tables.against import against
 from recompose.tables.differing import differing_settings
-from recompose.tracks import FORMS
+from recompose.tracks import FORMS, TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import GONE, edit, text_of, write_params
 from tests.errors import raises
@@ -78,7 +78,7 @@ def test_a_method_that_the_profile_lacks_is_run_for_the_comparison_alone(tmp_pat
     declare(tmp_path)
     work = Workspace(tmp_path)
     params = work.params
-    assert set(compared_variants("czsl", params, work.comparisons)) == {"troika", "csp-wide"}
+    assert set(compared_variants(TRACKS["czsl"], params, work.comparisons)) == {"troika", "csp-wide"}
     assert len(work.plan.evaluations("czsl", "troika", "shapes-pairs")) > 1
     assert work.plan.tracks["czsl"].methods == ("csp", "clip")
 

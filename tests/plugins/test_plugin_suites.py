@@ -192,7 +192,7 @@ def test_without_its_plugin_a_result_has_the_same_numbers(root: Path) -> None:
         evaluate(seed, "my-suite", f"out-{seed}")
     TRACKS.use(SHIPPED)
     sheet = evaluated_sheet(Path("out-0"), "my-suite", root / "data/vlc")
-    assert [item.right for item in sheet.outcomes] == rights[0]
+    assert [outcome.is_right for outcome in sheet.outcomes] == rights[0]
     (row,) = compare(ComparisonRequest((Path("out-0"), Path("out-1")), (ALL,))).rows
     assert row.difference == pytest.approx((sum(rights[1]) - sum(rights[0])) / ITEMS, abs=1e-6)
 
