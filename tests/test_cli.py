@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from recompose import cli
 from recompose.errors import DataError
 from recompose.progress import say
-from recompose.workspace import PROFILE
+from recompose.workspace import open_workspace
 from tests.configuration import write_params
 
 
@@ -78,26 +79,6 @@ def test_an_error_keeps_its_lines_and_sends_no_codes_to_the_terminal(
     assert capsys.readouterr().err.strip().isprintable()
 
 
-@pytest.mark.slow
-def test_a_forked_process_takes_the_plan_of_its_parent_until_params_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cli, "_prepared", [])
-    write_params(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    cli.prepare_workspace()
-    assert cli._workspace() is cli._workspace()
-    with monkeypatch.context() as other:
-        other.setenv(PROFILE, "smoke")
-        assert cli._workspace().params.profile == "smoke"
-    write_params(tmp_path, "smoke")
-    assert cli._workspace().params.profile == "smoke"
-    write_params(tmp_path)
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    assert cli._workspace().root == tmp_path / "elsewhere"
-
-
 def test_a_sub_folder_is_as_good_as_the_project_and_paths_start_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,13 +86,23 @@ def test_a_sub_folder_is_as_good_as_the_project_and_paths_start_there(
     folder = tmp_path / "reports/demo"
     folder.mkdir(parents=True)
     (folder / "table.csv").touch()
-    monkeypatch.setattr(cli, "_started", [])
     monkeypatch.chdir(folder)
-    cli._enter_project()
-    assert Path.cwd() == tmp_path
-    assert cli._given("table.csv") == "reports/demo/table.csv"
-    assert cli._given("msci/table-2") == "msci/table-2"
-    monkeypatch.chdir(tmp_path)
+    work = open_workspace(".")
+    assert work.root == tmp_path and Path.cwd() == folder
+    assert cli._in_project(work, "table.csv") == "reports/demo/table.csv"
+    assert cli._in_project(work, "msci/table-2") == "msci/table-2"
+    assert cli._in_data(work, "vlc") == Path("../../data/vlc")
+
+
+def test_a_command_works_from_anywhere_for_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "project/comparisons").mkdir(parents=True)
+    write_params(tmp_path / "project", "smoke")
+    monkeypatch.chdir(tmp_path / "here")
+    for folder in ("../project", "../project/comparisons", str(tmp_path / "project")):
+        done = CliRunner().invoke(cli.app, ["parameters", "profile", "--project", folder], catch_exceptions=False)
+        assert "smoke" in done.output and "params.yaml:" in done.output
+    assert Path.cwd() == tmp_path / "here"
 
 
 def test_the_version_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """A project's folder: what a name in it means, and which papers fit its plan."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from recompose.errors import ChangedError, PlanError
 from recompose.papers.declaration import Paper, View, load_paper
 from recompose.tracks import extension
-from recompose.workspace import Workspace
+from recompose.workspace import PROFILE, Workspace, open_workspace
 from tests.configuration import write_params
 from tests.errors import raises
 
@@ -95,3 +96,24 @@ def test_papers_are_those_that_the_profile_chooses_from_its_tracks(tmp_path: Pat
     mine = {"based_on": "demo", "gzsl": None, "czsl": {"papers": ["duplex"]}}
     write_params(tmp_path, "mine", {"profiles.mine": mine})
     assert [paper.name for paper in Workspace(tmp_path).papers] == ["clip-cae", "duplex", "fsc-clip"]
+
+
+def test_a_forked_process_takes_the_plan_of_its_parent_until_what_it_follows_from_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_params(tmp_path)
+    work = open_workspace(str(tmp_path))
+    assert open_workspace(str(tmp_path)) is work
+    with monkeypatch.context() as other:
+        other.setenv(PROFILE, "smoke")
+        assert open_workspace(str(tmp_path)).params.profile == "smoke"
+    write_params(tmp_path, "smoke")
+    assert open_workspace(str(tmp_path)).params.profile == "smoke"
+    (tmp_path / "my_plugin").mkdir()
+    (tmp_path / "my_plugin/plugin.yaml").write_text("papers: []\n")
+    monkeypatch.setattr("sys.path", [*sys.path])
+    write_params(tmp_path, "smoke", {"plugins": ["my_plugin"]})
+    work = open_workspace(str(tmp_path))
+    assert open_workspace(str(tmp_path)) is work and [plugin.name for plugin in work.plugins] == ["my_plugin"]
+    (tmp_path / "my_plugin/model.py").write_text("x = 1\n")
+    assert open_workspace(str(tmp_path)) is not work

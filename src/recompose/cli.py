@@ -18,13 +18,12 @@ from recompose.errors import DamagedError, ProgramError, RecomposeError, error_t
 from recompose.extras import missing_package
 from recompose.files import write_json
 from recompose.interrupts import INTERRUPTED, end_at_once
-from recompose.papers.comparison import FOLDER as COMPARISONS
 from recompose.params.mistakes import nearest
 from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.programs import dvc
 from recompose.progress import be_quiet, printable_lines, say
-from recompose.workspace import PROFILE, Workspace
+from recompose.workspace import PROFILE, Workspace, open_workspace
 
 if TYPE_CHECKING:
     from recompose.harness.evaluation import Arrangement
@@ -43,24 +42,20 @@ app.add_typer(store_app, name="store", rich_help_panel=MAKE)
 data_app = typer.Typer(help="Bring the raw files of suites below data/.", no_args_is_help=True)
 app.add_typer(data_app, name="data", rich_help_panel=CLIP)
 
-PARAMS = "params.yaml"  # the file that marks the root of a project
-SUITES = Path("data/vlc")  # the folder of the suites' raw files
+VLC = "vlc"  # the folder of the suites' raw files
 LEFT_OUT = 3  # the exit code where suites that were asked for were left out
 T = TypeVar("T")
-_started: list[Path] = []  # the sub-folder of the project in which the command was called, if it was in one
 
 
-def _from_start(context: typer.Context, parameter: typer.CallbackParam, path: Path | None) -> Path | None:
-    """Return a path that a user gave relative to the folder of the call; a default is relative to the project."""
-    source = context.get_parameter_source(parameter.name or "")
-    is_default = source is not None and source.name == "DEFAULT"
-    return path if path is None or is_default else Path(*_started, path)
+def _in_project(work: Workspace, name: str) -> str:
+    """Return what a user gave, as a path in the project where that exists."""
+    path = Path(name).absolute()
+    return str(path.relative_to(work.root)) if path.exists() and path.is_relative_to(work.root) else name
 
 
-def _given(name: str) -> str:
-    """Return what a user gave, as a path from the folder of the call where that exists."""
-    path = Path(*_started, name)
-    return str(path) if _started and path.exists() else name
+def _in_data(work: Workspace, *parts: str) -> Path:
+    """Return a folder below the project's folder of raw inputs, as seen from the folder of the call."""
+    return Path(os.path.relpath(work.data.joinpath(*parts)))
 
 
 def _artifact_names(incomplete: str) -> list[str]:
@@ -80,7 +75,20 @@ CellName = Annotated[
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SuiteName = Annotated[str, typer.Argument(help="A published suite, such as sugarcrepe.")]
-RawFiles = Annotated[Path, typer.Option(help="The folder of the suites' raw files.", callback=_from_start)]
+RawFiles = Annotated[
+    Path | None, typer.Option(help="The folder of the suites' raw files. Default: data/vlc in the project.")
+]
+Project = Annotated[
+    Workspace,
+    typer.Option(
+        "--project",
+        metavar="FOLDER",
+        parser=open_workspace,
+        default_factory=lambda: ".",
+        show_default=False,
+        help="The project: a folder with params.yaml, or one below it. Default: the folder of the call.",
+    ),
+]
 All = Annotated[bool, typer.Option("--all", help="Show each method, data set and step.")]
 
 
@@ -101,48 +109,9 @@ def common(
     """Rebuild the tables and figures of papers, and trace every number to its runs."""
 
 
-_prepared: list[tuple[Workspace, str]] = []  # the workspace that the server has planned, and what it read
-
-
-def prepare_workspace() -> None:
-    """Plan once, for all processes that are forked from this one.
-
-    Raises:
-        RecomposeError: params.yaml or a paper is wrong.
-    """
-    work = Workspace(Path.cwd())
-    text = _declared_text(work)
-    _ = [recipe.key for recipe in work.plan.by_key.values()]  # reads and digests the sources
-    _prepared[:] = [(work, text)]
-
-
-def _declared_text(work: Workspace) -> str:
-    """Return what a plan follows from and users edit: the profile, params.yaml, what lies beside it, and plugins."""
-    paths = [path for pattern in (f"{COMPARISONS}/*.y*ml", "*.yaml") for path in work.root.glob(pattern)]
-    paths += [path for plugin in work.plugins for path in plugin.folder.rglob("*.*") if path.suffix in (".py", ".yaml")]
-    texts = (f"{path}\n{path.read_text(encoding='utf-8', errors='replace')}" for path in sorted(paths))
-    return "\n".join((os.environ.get(PROFILE, ""), *texts))
-
-
-def _use_plugins() -> None:
-    """Let the tracks have what the plugins of this folder bring, and those that are installed."""
-    _ = Workspace(Path.cwd()).catalogue
-
-
-def _workspace() -> Workspace:
-    """Return the workspace of this folder, already planned where this process was forked from one that did so."""
-    here = Path.cwd()
-    for work, text in _prepared:
-        if work.root == here and _declared_text(work) == text:
-            return work
-    work = Workspace(here)
-    if (here / "params.yaml").exists():
-        _ = work.catalogue  # the tracks and papers have what they bring, also for commands without a plan
-    return work
-
-
 @app.command(rich_help_panel=MAKE)
 def make(
+    work: Project,
     names: Annotated[
         list[str] | None,
         typer.Argument(help="Results to make: KIND/FOLDER below results/, or the first characters of a digest."),
@@ -160,9 +129,8 @@ def make(
 
     end_at_once()
     if recipe:
-        _make_for_workflow("/".join(recipe.parts[-3:-1]), again=again)
+        _make_for_workflow(work, "/".join(recipe.parts[-3:-1]), again=again)
         return
-    work = _workspace()
     if cell:
         if names:
             raise typer.BadParameter("--cell makes the results of one number: use it without names")
@@ -173,12 +141,11 @@ def make(
     phases.make(work, closure(work.recipe(name) for name in names or []))
 
 
-def _make_for_workflow(key: str, *, again: bool) -> None:
+def _make_for_workflow(work: Workspace, key: str, *, again: bool) -> None:
     """Make a recipe that a workflow asks for; nothing is planned."""
     from recompose import phases
     from recompose.recipe_files import read_recipes, recipe_file
 
-    work = _workspace()
     be_quiet()
     recipes = read_recipes(work.store, key)
     if not phases.is_helper():
@@ -193,6 +160,7 @@ def _make_for_workflow(key: str, *, again: bool) -> None:
 
 @app.command(rich_help_panel=MAKE)
 def artifacts(
+    work: Project,
     name: Annotated[str, typer.Argument(help="A paper, such as msci, or one of its artifacts, such as msci/table-2.")],
 ) -> None:
     """Make the tables and figures of a paper, or one of them, from stored results; print its headline number."""
@@ -201,7 +169,6 @@ def artifacts(
     from recompose.tables.stored_results import StoredResults
 
     end_at_once()
-    work = _workspace()
     paper, _, artifact = name.partition("/")
     declared = _paper(work, paper)
     artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
@@ -212,16 +179,17 @@ def artifacts(
 
 
 @app.command(rich_help_panel=MAKE)
-def report() -> None:
+def report(work: Project) -> None:
     """Write the report site, its index for code hosts, and the metrics that DVC compares."""
     from recompose.commands.report import write_report
 
     end_at_once()
-    write_report(_workspace())
+    write_report(work)
 
 
 @app.command(rich_help_panel=LOOK)
 def parameters(
+    work: Project,
     path: Annotated[
         str | None,
         typer.Argument(help="Keys in params.yaml, such as czsl.methods.csp: show the values below them."),
@@ -238,7 +206,6 @@ def parameters(
     from recompose.commands.parameters import show_values
     from recompose.params import json_schema, reference
 
-    work = _workspace()
     if path:
         show_values(Console(), work.load(profile), work.sources(profile), path)
         return
@@ -248,6 +215,7 @@ def parameters(
 
 @app.command("evaluate", rich_help_panel=CLIP)
 def evaluate_model(
+    work: Project,
     model: Annotated[
         str,
         typer.Option(
@@ -265,7 +233,7 @@ def evaluate_model(
     ],
     out: Annotated[
         Path,
-        typer.Option(help="The folder for results; an interrupted evaluation continues there.", callback=_from_start),
+        typer.Option(help="The folder for results; an interrupted evaluation continues there."),
     ],
     weights: Annotated[
         str | None,
@@ -274,7 +242,7 @@ def evaluate_model(
             "your own: its argument, if it takes one."
         ),
     ] = None,
-    data: RawFiles = SUITES,
+    data: RawFiles = None,
     batch_size: Annotated[int, typer.Option(min=1, help="The number of images or texts to encode at a time.")] = 256,
     precision: Annotated[
         str, typer.Option(help="fp32, as the papers evaluate; fp16, bf16: faster on a GPU, with other last digits.")
@@ -325,10 +293,10 @@ def evaluate_model(
 
     request = EvaluationRequest(
         model=model,
-        weights=weights and _given(weights),
+        weights=weights,
         suites=_names(suites),
-        declared=declared_suites(Workspace(Path.cwd()), _names(suites)),
-        data=data,
+        declared=declared_suites(work, _names(suites)),
+        data=data or _in_data(work, VLC),
         out=out,
         batch_size=batch_size,
         precision=precision,
@@ -346,6 +314,7 @@ def evaluate_model(
 
 @app.command(rich_help_panel=CLIP)
 def items(
+    work: Project,
     result: Annotated[
         str,
         typer.Argument(
@@ -361,10 +330,8 @@ def items(
     against: Annotated[
         str | None, typer.Option(help="Another result: show the items that only one of the two has right.")
     ] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="The file of a page with images, to write.", callback=_from_start)
-    ] = None,
-    data: RawFiles = SUITES,
+    html: Annotated[Path | None, typer.Option(help="The file of a page with images, to write.")] = None,
+    data: RawFiles = None,
     seed: Annotated[int | None, typer.Option(help="The seed of a profile's method. Default: the first.")] = None,
     as_json: JSON = False,
 ) -> None:
@@ -373,17 +340,14 @@ def items(
     """
     from recompose.commands.items import ItemQuery, show_items
 
-    _use_plugins()
-    query = ItemQuery(_given(result), suite, worst, category, against and _given(against), data, seed)
+    query = ItemQuery(work.root, result, suite, worst, category, against, data or _in_data(work, VLC), seed)
     show_items(query, html, as_json=as_json)
 
 
 @app.command(rich_help_panel=CLIP)
 def clip_benchmark(
-    result: Annotated[Path, typer.Argument(help="A folder of recompose evaluate.", callback=_from_start)],
-    folder: Annotated[
-        Path, typer.Argument(help="The folder to write into: a file for each data set.", callback=_from_start)
-    ],
+    result: Annotated[Path, typer.Argument(help="A folder of recompose evaluate.")],
+    folder: Annotated[Path, typer.Argument(help="The folder to write into: a file for each data set.")],
 ) -> None:
     """Write a result of recompose evaluate in the form of LAION-AI/CLIP_benchmark, for its command build."""
     from recompose.harness.clip_benchmark import documents_of
@@ -408,9 +372,7 @@ def compare(
     suites: Annotated[
         str, typer.Option(help="Names of suites, separated by commas; all: those that all evaluations have.")
     ] = "all",
-    out: Annotated[
-        Path | None, typer.Option(help="A folder for the table and the figure.", callback=_from_start)
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="A folder for the table and the figure.")] = None,
     parts: Annotated[bool, typer.Option("--parts", help="Show the numbers of parts of suites, too.")] = False,
     resamples: Annotated[int, typer.Option(min=1_000, help="The number of draws of a bootstrap.")] = 10_000,
     as_json: JSON = False,
@@ -421,9 +383,7 @@ def compare(
     from recompose.commands.compare import compare_models
     from recompose.harness.comparison import ComparisonRequest
 
-    _use_plugins()
-    evaluations = tuple(Path(*_started, folder) for folder in folders)
-    compare_models(ComparisonRequest(evaluations, _names(suites), resamples), out, parts=parts, as_json=as_json)
+    compare_models(ComparisonRequest(tuple(folders), _names(suites), resamples), out, parts=parts, as_json=as_json)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -432,17 +392,18 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 @app.command("summary", rich_help_panel=LOOK)
-def summarize() -> None:
+def summarize(work: Project) -> None:
     """Summarize the reports in six lines: what was made, its cost, headline numbers, the state of the instrument, the
     audit, and the page to open.
     """
     from recompose.commands.summary import summary
 
-    summary(_workspace())
+    summary(work)
 
 
 @app.command(rich_help_panel=LOOK)
 def plan(
+    work: Project,
     edits: Annotated[
         list[str] | None,
         typer.Option(
@@ -457,11 +418,12 @@ def plan(
     """
     from recompose.commands.plan import show_plan
 
-    show_plan(Path.cwd(), tuple(edits or ()), every=every, as_json=as_json)
+    show_plan(work.root, tuple(edits or ()), every=every, as_json=as_json)
 
 
 @app.command("power", rich_help_panel=LOOK)
 def price_claims(
+    work: Project,
     claim: Annotated[str | None, typer.Option(help="The only claim to price, such as best-h.")] = None,
     paper: Annotated[str | None, typer.Option(help="The only paper, such as msci.")] = None,
     hours: Annotated[
@@ -476,19 +438,19 @@ def price_claims(
     """Show the price of undecided claims: the replicates and core-hours that would decide them."""
     from recompose.commands.power import power
 
-    work = _workspace()
     papers = [_paper(work, paper)] if paper else work.papers
     power(work, papers, claim, spread, hours, as_json=as_json)
 
 
 @app.command(rich_help_panel=EXTEND)
 def new(
+    work: Project,
     kind: Annotated[str, typer.Argument(help="method, dataset, suite, metric, paper or comparison.")],
     name: Annotated[str, typer.Argument(help="Its name, such as my-csp.")],
     track: Annotated[str | None, typer.Option(help="Its track. Default: the first with such a scaffold.")] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(help="The folder of its plugin. Default: ../NAME, beside the project.", callback=_from_start),
+        typer.Option(help="The folder of its plugin. Default: ../NAME, beside the project."),
     ] = None,
 ) -> None:
     """Write the files of a method, data set, suite, metric or paper of your own, in a plugin with a test to fill, or of
@@ -497,7 +459,7 @@ def new(
     """
     from recompose.scaffolds.writing import taken_names, tracks_of, write_scaffold
 
-    work, track = _workspace(), track or next(iter(tracks_of(kind)), "")
+    track = track or next(iter(tracks_of(kind)), "")
     scaffold = write_scaffold(kind, name, track, folder, work.root, taken_names(work, track))
     for path in scaffold.files:
         print(path)
@@ -508,6 +470,7 @@ def new(
 
 @app.command(rich_help_panel=EXTEND)
 def check(
+    work: Project,
     name: Annotated[str, typer.Argument(help="A plugin or a comparison, such as my-csp.")],
     as_json: JSON = False,
 ) -> None:
@@ -516,7 +479,7 @@ def check(
     """
     from recompose.scaffolds.checking import open_points
 
-    points = open_points(_workspace(), name)
+    points = open_points(work, name)
     if as_json:
         print(json.dumps([asdict(point) for point in points], indent=2))
     else:
@@ -528,10 +491,11 @@ def check(
 
 @app.command(rich_help_panel=CHECK)
 def doctor(
+    work: Project,
     suites: Annotated[
         bool, typer.Option("--suites", help="Check the suites of `recompose evaluate` instead, and list their files.")
     ] = False,
-    data: RawFiles = SUITES,
+    data: RawFiles = None,
     as_json: JSON = False,
 ) -> None:
     """Check this machine before any work: Python, packages, GPUs, disks, and data and weights on disk with their
@@ -539,19 +503,22 @@ def doctor(
     """
     from recompose.commands.doctor import show_doctor, show_suites
 
-    raise typer.Exit(show_suites(data, as_json=as_json) if suites else show_doctor(_workspace(), as_json=as_json))
+    if suites:
+        raise typer.Exit(show_suites(data or _in_data(work, VLC), as_json=as_json))
+    raise typer.Exit(show_doctor(work, as_json=as_json))
 
 
 @app.command(rich_help_panel=LOOK)
-def status(as_json: JSON = False) -> None:
+def status(work: Project, as_json: JSON = False) -> None:
     """Show the state of all runs and their progress; fail where one failed or is damaged."""
     from recompose.commands.status import show_status
 
-    raise typer.Exit(show_status(_workspace(), as_json=as_json))
+    raise typer.Exit(show_status(work, as_json=as_json))
 
 
 @app.command(rich_help_panel=LOOK)
 def trace(
+    work: Project,
     artifact: Annotated[
         str,
         typer.Argument(
@@ -573,12 +540,13 @@ def trace(
     """
     from recompose.commands.trace import show_trace
 
-    names = (_given(artifact), *([name] if name else []))
-    show_trace(_workspace(), names, row, column, view, full=full, as_json=as_json)
+    names = (_in_project(work, artifact), *([name] if name else []))
+    show_trace(work, names, row, column, view, full=full, as_json=as_json)
 
 
 @app.command(rich_help_panel=CHECK)
 def audit(
+    work: Project,
     papers: Annotated[
         list[str] | None, typer.Argument(help="Papers, such as msci. Default: all, and the page.")
     ] = None,
@@ -591,9 +559,7 @@ def audit(
     ] = None,
     release: Annotated[
         Path | None,
-        typer.Option(
-            help="An archive of `recompose release` to check instead; needs no project.", callback=_from_start
-        ),
+        typer.Option(help="An archive of `recompose release` to check instead; needs no project."),
     ] = None,
 ) -> None:
     """Check that the reports follow from their evaluations, and that the parameters still ask for these.
@@ -609,7 +575,6 @@ def audit(
         raise typer.BadParameter("--release checks an archive alone: use it without papers and --against")
     if release:
         raise typer.Exit(show_release_audit(release, full=full, as_json=as_json))
-    work = _workspace()
     chosen = [_paper(work, name) for name in papers or ()]
     if against:
         raise typer.Exit(show_against(work, chosen or work.papers, against, as_json=as_json))
@@ -618,16 +583,20 @@ def audit(
 
 @app.command(rich_help_panel=CHECK)
 def release(
+    work: Project,
     file: Annotated[
-        Path, typer.Argument(help="The archive to write, which ends in .tar.gz.", callback=_from_start)
-    ] = Path("results/release.tar.gz"),
+        Path | None,
+        typer.Argument(
+            help="The archive to write, which ends in .tar.gz. Default: results/release.tar.gz in the project."
+        ),
+    ] = None,
 ) -> None:
     """Write the reports with their scores, lock files and checksums as one archive. `recompose audit --release` checks
     it anywhere.
     """
     from recompose.commands.release import write_release
 
-    work = _workspace()
+    file = file or Path(os.path.relpath(work.results / "release.tar.gz"))
     written = write_release(work, work.papers, file)
     absent = f"; scores of {written.absent} more are not on this disk" if written.absent else ""
     say(f"{file} has the reports of {written.profile} and the scores of {written.evaluations} evaluations{absent}")
@@ -635,6 +604,7 @@ def release(
 
 @app.command("verify", rich_help_panel=CHECK)
 def verify_runs(
+    work: Project,
     sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again at most.")] = None,
     minutes: Annotated[
         float | None,
@@ -658,11 +628,12 @@ def verify_runs(
             "--cell verifies all runs behind a number: use it without --sample, --minutes and --seed"
         )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing is left behind
-    raise typer.Exit(verify(_workspace(), cell, sample, minutes, seed, keep=keep, as_json=as_json))
+    raise typer.Exit(verify(work, cell, sample, minutes, seed, keep=keep, as_json=as_json))
 
 
 @app.command(rich_help_panel=LOOK)
 def downstream(
+    work: Project,
     run: Annotated[
         str, typer.Argument(help="The first characters of a digest, or of a place below results/ such as runs/0123.")
     ],
@@ -673,7 +644,6 @@ def downstream(
     from recompose.commands.downstream import show_downstream
     from recompose.tables.published import PublishedLineage
 
-    work = _workspace()
     dependents = find_downstream(PublishedLineage.read(work.reports, work.declared), work.declared, run)
     if as_json:
         print_json(dependents)
@@ -683,6 +653,7 @@ def downstream(
 
 @app.command(rich_help_panel=LOOK)
 def diff(
+    work: Project,
     first: Annotated[str, typer.Argument(help="A method or variant, a profile, or a stored result.")],
     second: Annotated[str, typer.Argument(help="Another one of the same kind.")],
     as_json: JSON = False,
@@ -690,7 +661,7 @@ def diff(
     """Show the settings in which two methods or variants, two profiles or two stored results differ."""
     from recompose.commands.diff import settings_difference, show_settings
 
-    differences = settings_difference(_workspace(), first, second)
+    differences = settings_difference(work, first, second)
     if as_json:
         print_json(differences)
     else:
@@ -698,25 +669,25 @@ def diff(
 
 
 @data_app.command()
-def fetch(suite: SuiteName, data: RawFiles = SUITES) -> None:
+def fetch(work: Project, suite: SuiteName, data: RawFiles = None) -> None:
     """Download what a suite lacks and its authors publish at an address, to data/archives, and put it where it is
     read. Say where the rest is. Fail where something is lacking.
     """
     from recompose.harness.arrange import fetch as fetch_suite
 
-    _show_arrangement(fetch_suite(suite, data, Path("data")))
+    _show_arrangement(fetch_suite(suite, data or _in_data(work, VLC), _in_data(work)))
 
 
 @data_app.command()
 def arrange(
+    work: Project,
     suite: SuiteName,
-    data: RawFiles = SUITES,
+    data: RawFiles = None,
     folder: Annotated[
         Path | None,
         typer.Option(
             "--from",
             help="A folder to search besides data/archives, for archives and for unpacked files.",
-            callback=_from_start,
         ),
     ] = None,
 ) -> None:
@@ -725,7 +696,7 @@ def arrange(
     """
     from recompose.harness.arrange import arrange as arrange_suite
 
-    _show_arrangement(arrange_suite(suite, data, Path("data"), folder))
+    _show_arrangement(arrange_suite(suite, data or _in_data(work, VLC), _in_data(work), folder))
 
 
 def _show_arrangement(arrangement: "Arrangement") -> None:
@@ -735,19 +706,21 @@ def _show_arrangement(arrangement: "Arrangement") -> None:
 
 
 @data_app.command()
-def aro_order(data: RawFiles = SUITES) -> None:
+def aro_order(work: Project, data: RawFiles = None) -> None:
     """Draw the shuffled captions of ARO's COCO-Order and Flickr30k-Order, which its authors do not publish, by their
     rules from the captions of the suites coco and flickr30k. Download the language models that this needs.
     """
     from recompose.harness.aro_order import draw
 
-    draw(data, Path("data"))
+    draw(data or _in_data(work, VLC), _in_data(work))
 
 
 @store_app.command()
-def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only list what would go.")] = False) -> None:
+def prune(
+    work: Project,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only list what would go.")] = False,
+) -> None:
     """Remove the runs, grids, features, backbones and indexes that no profile of params.yaml needs."""
-    work = _workspace()
     keep = [recipe for plan in work.plans for recipe in plan.recipes]
     for key in work.store.prune(PHASES, keep, dry=dry_run):
         say(f"{'would remove' if dry_run else 'removed'} results/{key}")
@@ -755,29 +728,29 @@ def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only li
 
 @store_app.command("release")
 def release_backbone(
+    work: Project,
     name: Annotated[
         str, typer.Argument(help="A backbone that the profile pretrains, such as shapes-clip-from-scratch.")
     ],
     file: Annotated[
         Path,
-        typer.Argument(help="The file to write, such as assets/shapes-clip.safetensors.", callback=_from_start),
+        typer.Argument(help="The file to write, such as assets/shapes-clip.safetensors."),
     ],
 ) -> None:
     """Write a backbone that was pretrained here as a small file for release with the project; print its digest."""
     from recompose.phases import release_backbone as write_backbone
 
-    print(write_backbone(_workspace(), name, file))
+    print(write_backbone(work, name, file))
 
 
 @store_app.command()
-def commit() -> None:
+def commit(work: Project) -> None:
     """Write dvc.lock and data.dvc anew, for the profile of params.yaml: the digests of records, and of generated data.
     Where DVC cannot, as without a git repository, say why.
     """
     from recompose.data.tracking import track
     from recompose.workspace import plan_of
 
-    work = _workspace()
     track(work.root, plan_of(work.load(None)).of("data"))
     try:
         dvc("commit", "--force", folder=work.root)
@@ -787,18 +760,17 @@ def commit() -> None:
 
 @store_app.command()
 def discard(
+    work: Project,
     name: Annotated[str, typer.Argument(help="KIND/FOLDER below results/, such as runs/0123456789ab.")],
 ) -> None:
     """Remove one stored result, so that the next workflow makes it again."""
-    work = _workspace()
     work.store.discard(name.removeprefix("results/"))
     say(f"removed results/{name.removeprefix('results/')}")
 
 
 @store_app.command("verify")
-def verify_store() -> None:
+def verify_store(work: Project) -> None:
     """Verify every stored file that the plan needs against its record."""
-    work = _workspace()
     damaged = 0
     for recipe in work.plan.recipes:
         if work.store.is_complete(recipe):
@@ -822,15 +794,6 @@ def _paper(work: Workspace, name: str) -> "Paper":
     return _one_of("paper", name, {paper.name: paper for paper in work.papers})
 
 
-def _enter_project() -> None:
-    """Make the root of the project the current folder, if the command was called in a sub-folder of it."""
-    here = Path.cwd()
-    root = next((folder for folder in (here, *here.parents) if (folder / PARAMS).is_file()), here)
-    if root != here:
-        os.chdir(root)
-        _started[:] = [here.relative_to(root)]
-
-
 def main() -> None:
     """Run the command line.
 
@@ -838,7 +801,6 @@ def main() -> None:
     interrupt prints nothing.
     """
     gc.freeze()  # objects of imports live to the end: collecting among them takes a tenth of a short command
-    _enter_project()
     try:
         sys.exit(app(standalone_mode=False))
     except KeyboardInterrupt:

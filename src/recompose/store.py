@@ -51,8 +51,9 @@ def _is_settled(status: os.stat_result) -> bool:
 class Store:
     """The content under ``results/``, in a folder for each kind."""
 
-    def __init__(self, results: Path) -> None:
+    def __init__(self, results: Path, sources: Path = Path()) -> None:
         self.root = results
+        self._sources = sources  # the folder of the code, whose commit records name
         self._verified: dict[str, Verified] | None = None
         self._news: list[str] = []  # the lines of entries that the file of ``_verified`` lacks
         self._records: dict[str, tuple[Stamp, Record]] = {}  # by digest, with the stamps of their files
@@ -226,7 +227,8 @@ class Store:
                 with ExitStack() as logs:
                     for folder in missing:
                         logs.enter_context(logged(folder / LOG))
-                    sources = state_of_sources()  # at the start, since sources may be edited during the build
+                    # at the start, since sources may be edited during the build
+                    sources = state_of_sources(self._sources)
                     yield missing
                 seconds = round((time.perf_counter() - clock) / len(missing), 2)  # of the last attempt
                 shared: Document = {"shared_by": len(missing)} if len(missing) > 1 else {}

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from recompose.comparisons import compared_variants, read_comparisons
 from recompose.errors import ChangedError, ParamsError, PlanError
 from recompose.paper_checks import check_paper, check_variants
-from recompose.papers.comparison import Comparison
+from recompose.papers.comparison import FOLDER, Comparison
 from recompose.papers.declaration import Paper
 from recompose.params import Params
 from recompose.params.documents import Written
@@ -20,6 +20,7 @@ from recompose.store import Store
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.extension import Catalogue
 
+PARAMS = "params.yaml"  # the file that marks the root of a project
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
 _NOT_PLANNED = (
     "{} is not in the plan; `recompose plan` shows the plan. If a running workflow needs it, params.yaml or the code "
@@ -89,7 +90,7 @@ class Workspace:
         if any(edit.partition("=")[0].split(".")[0] == "plugins" for edit in self.edits):
             message = "--edit: plugins cannot be edited for one call; name them in params.yaml"
             raise ParamsError(message, code="no-edit", place="plugins")
-        folders = _named_plugins(self.file.document) if (self.root / "params.yaml").is_file() else []
+        folders = _named_plugins(self.file.document) if (self.root / PARAMS).is_file() else []
         return find_plugins(folders, self.root)
 
     @cached_property
@@ -114,7 +115,7 @@ class Workspace:
 
     @cached_property
     def file(self) -> Written:
-        return read_params(self.root / "params.yaml")
+        return read_params(self.root / PARAMS)
 
     @cached_property
     def plan(self) -> Plan:
@@ -185,7 +186,7 @@ class Workspace:
     @cached_property
     def store(self) -> Store:
         """The store of the results."""
-        return Store(self.results)
+        return Store(self.results, self.root)
 
     def missing(self, recipes: Iterable[Recipe]) -> list[Recipe]:
         """Return the recipes that are not complete."""
@@ -210,6 +211,42 @@ class Workspace:
             message = f"{len(matches)} recipes of the plan start with {name!r} ({keys}, ...): give a longer key"
             raise ChangedError(message, code="ambiguous-key", place=name)
         return matches[0]
+
+
+def open_workspace(folder: str) -> Workspace:
+    """Return the workspace of the project that a folder is in; the process uses what its plugins bring.
+
+    While nothing changes that a plan follows from, it is the same one, also in processes that are forked from this one.
+
+    Args:
+        folder: a folder with params.yaml, or one below it; a folder in no project is a workspace itself.
+
+    Raises:
+        PluginError: a plugin is absent or wrong.
+        ParamsError, PlanError: params.yaml is not YAML, or a plugin's paper is wrong.
+    """
+    here = Path(os.path.normpath(Path(folder).absolute()))
+    root = next((above for above in (here, *here.parents) if (above / PARAMS).is_file()), here)
+    if not (root / PARAMS).is_file():
+        return Workspace(root)
+    written = [path for pattern in ("*.yaml", f"{FOLDER}/*.y*ml") for path in sorted(root.glob(pattern))]
+    work = _workspace_of(root, os.environ.get(PROFILE), _texts(written))
+    sources = [path for plugin in work.plugins for path in sorted(plugin.folder.rglob("*.*"))]
+    work = _workspace_of(
+        root, os.environ.get(PROFILE), _texts(written + [path for path in sources if path.suffix in (".py", ".yaml")])
+    )
+    TRACKS.use(work.catalogue)
+    return work
+
+
+def _texts(paths: list[Path]) -> str:
+    return "\n".join(f"{path}\n{path.read_text(encoding='utf-8', errors='replace')}" for path in paths)
+
+
+@lru_cache(maxsize=2)  # of a project before its plugins are known, and after
+def _workspace_of(root: Path, profile: str | None, texts: str) -> Workspace:
+    """Return the workspace for these texts of params.yaml, of what lies beside it, and of plugins."""
+    return Workspace(root)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ TRUE = "* "  # before a pair that belongs together
 class ItemQuery:
     """The items that are asked for."""
 
+    project: Path  # for evaluations of the workflow
     result: str  # a folder of an evaluation, the start of a digest, or <profile>/<method>
     suite: str
     worst: int  # the number of items
@@ -46,7 +47,7 @@ def show_items(query: ItemQuery, html: Path | None, *, as_json: bool) -> None:
 def find_items(query: ItemQuery) -> ItemView:
     """Return the worst items of a result, or those in which two differ."""
     results = [result for result in (query.result, query.against) if result]
-    sheets = [item_sheet(Path.cwd(), result, query.suite, query.data, query.seed) for result in results]
+    sheets = [item_sheet(query.project, result, query.suite, query.data, query.seed) for result in results]
     if query.category:
         sheets = [sheet.within(query.category) for sheet in sheets]
     sheet, *others = sheets

@@ -166,13 +166,13 @@ def import_all() -> None:
         if not module.name.endswith("__main__"):  # __main__ would run
             import_module(module.name)
     from recompose.backbones.clip import ARCHITECTURES, tokenizer_of
-    from recompose.cli import prepare_workspace
     from recompose.training.cost import PAPER_SCALE
+    from recompose.workspace import open_workspace
 
     for architecture in (*(path.stem for path in ARCHITECTURES.glob("*.json")), PAPER_SCALE[0]):
         tokenizer_of(architecture)
     with suppress(RecomposeError, OSError):  # the child reports it
-        prepare_workspace()
+        _ = [recipe.key for recipe in open_workspace(".").plan.by_key.values()]  # reads and digests the sources
     gc.freeze()
     gc.enable()
 
