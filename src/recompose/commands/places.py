@@ -9,9 +9,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from recompose.console import first
 from recompose.errors import TraceError
 from recompose.papers.comparison import FOLDER
 from recompose.papers.declaration import Paper
+from recompose.params.mistakes import nearest
 from recompose.tables.lineage import SUFFIX, lineage_path
 from recompose.workspace import Workspace
 
@@ -60,7 +62,7 @@ def find_artifact(work: Workspace, *names: str) -> Path:
     name = one_of(papers, paper, "paper", "unknown-paper")
     declared = list(papers[name].artifacts)
     if not artifact:
-        message = f"{name} has {len(declared)} artifacts; name one: {_listed(declared)}"
+        message = f"{name} has {len(declared)} artifacts; name one: {', '.join(first(declared, SHOWN))}"
         raise TraceError(message, code="no-artifact", place=name)
     stem = lineage_path(Path(artifact)).name.removesuffix(SUFFIX)
     if not _has_lineage(work.reports / name / stem):  # a table of an earlier version may still lie there
@@ -82,8 +84,8 @@ def nearest_name(name: str, names: Iterable[str]) -> str | None:
     ('msci', None)
     """
     spelled = {text.lower(): text for text in names}
-    nearest = get_close_matches(name.lower(), spelled, n=1, cutoff=0.3)
-    return spelled[nearest[0]] if nearest else None
+    close = get_close_matches(name.lower(), spelled, n=1, cutoff=0.3)
+    return spelled[close[0]] if close else None
 
 
 def one_of(names: Iterable[str], given: str, title: str, code: str) -> str:
@@ -91,15 +93,9 @@ def one_of(names: Iterable[str], given: str, title: str, code: str) -> str:
     spelled = {name.lower(): name for name in names}
     if given.lower() in spelled:
         return spelled[given.lower()]
-    nearest = nearest_name(given, spelled.values())
-    hint = f"; the nearest is '{nearest}'" if nearest else ""
-    message = f"there is no {title} '{given}'{hint}; there are: {_listed([*spelled.values()])}"
+    there = ", ".join(first(spelled.values(), SHOWN))
+    message = f"there is no {title} '{given}'{nearest(given, spelled.values())}; there are: {there}"
     raise TraceError(message, code=code, place=given)
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
 
 
 def _has_lineage(path: Path) -> bool:
@@ -148,8 +144,8 @@ class CellPlace:
             if self.within in (f"{cell.row}/{cell.column}", within(cell)):
                 return cell
         places = {text.lower(): text for cell in cells for text in (f"{cell.row}/{cell.column}", within(cell))}
-        nearest = [places[text] for text in get_close_matches(self.within.lower(), places, n=3, cutoff=0.3)]
-        hint = f"; the nearest: {', '.join(nearest)}" if nearest else ""
+        close = [places[text] for text in get_close_matches(self.within.lower(), places, n=3, cutoff=0.3)]
+        hint = f"; the nearest: {', '.join(close)}" if close else ""
         message = f"{self.name} has no measured cell {self.within!r}{hint}"
         raise TraceError(message, code="missing-cell", place=f"{self.name}{SEPARATOR}{self.within}")
 
