@@ -89,14 +89,14 @@ def _stored(work: Workspace, name: str, known: Sequence[str]) -> Description:
     """Return the record of the one stored result whose key, or the digest in it, starts with a name."""
     start = name.removeprefix(f"{work.results.name}/").rstrip("/")
     keys = (f"{path.parent.parent.name}/{path.parent.name}" for path in work.results.glob(f"*/*/{RECORD}"))
-    found = [key for key in keys if start and (key.startswith(start) or key.partition("/")[2].startswith(start))]
-    if len(found) == 1:
+    matches = [key for key in keys if start and (key.startswith(start) or key.partition("/")[2].startswith(start))]
+    if len(matches) == 1:
         try:
-            return Record.read(work.results / found[0] / RECORD)
+            return Record.read(work.results / matches[0] / RECORD)
         except DamagedError as error:
             raise PlanError(str(error), code=error.code, place=name) from None
     message = (
-        f"{name!r} is no method, variant or profile{nearest(name, known)}; {len(found) or 'no'} stored results start "
+        f"{name!r} is no method, variant or profile{nearest(name, known)}; {len(matches) or 'no'} stored results start "
         "with it. Give two methods or variants of one track, two profiles, or two results"
     )
     raise PlanError(message, code="unknown-name", place=name)

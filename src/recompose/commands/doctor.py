@@ -128,8 +128,8 @@ def torch_gpus() -> tuple[str | None, list[Gpu]]:
         import torch
     except (ImportError, OSError):  # torch, or a library that it loads, is missing
         return None, []
-    found = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
-    return torch.version.cuda, [Gpu(each.name, each.total_memory, each.major >= 8) for each in found]
+    devices = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+    return torch.version.cuda, [Gpu(device.name, device.total_memory, device.major >= 8) for device in devices]
 
 
 def installed_version(package: str) -> str | None:
@@ -152,23 +152,23 @@ def locked_versions(root: Path) -> dict[str, list[str]]:
     return pins
 
 
-def check_python(found: tuple[int, ...]) -> Check:
+def check_python(version: tuple[int, ...]) -> Check:
     """Check that Python is new enough."""
-    finding = f"{'.'.join(map(str, found))}, {platform.machine()}"
-    if found >= OLDEST:
+    finding = f"{'.'.join(map(str, version))}, {platform.machine()}"
+    if version >= OLDEST:
         return Check("Python", FINE, finding)
     return Check("Python", STOPS, finding, f"Python {'.'.join(map(str, OLDEST))} or later: make PYTHON=python3.11 ...")
 
 
 def check_packages(installed: dict[str, str | None], pins: dict[str, list[str]]) -> Check:
     """Check that the installed packages on which numbers depend are the locked ones."""
-    finding = ", ".join(f"{name} {found or 'absent'}" for name, found in installed.items())
+    finding = ", ".join(f"{name} {number or 'absent'}" for name, number in installed.items())
     if not all(installed.values()):
         return Check("packages", STOPS, finding, "make environment")
     differing = [
         f"{name} {' or '.join(pins[name])}"
-        for name, found in installed.items()
-        if name in pins and str(found).partition("+")[0] not in pins[name]  # torch's own append their CUDA version
+        for name, number in installed.items()
+        if name in pins and str(number).partition("+")[0] not in pins[name]  # torch's own append their CUDA version
     ]
     if differing:
         remedy = f"`make environment` installs {', '.join(differing)} from {LOCK}; otherwise numbers may differ"
@@ -207,7 +207,7 @@ def check_disks(work: Workspace) -> Iterator[Check]:
     locked = lock_entries(work.data)
     to_unpack = 2 * sum(locked[place].bytes for place in missing if place in locked)
     for folder, needed in ((work.data, to_unpack), (work.results, 0)):
-        free = shutil.disk_usage(next(each for each in (folder, *folder.absolute().parents) if each.exists())).free
+        free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
         more = f"; still to download and unpack: {size(needed)}" if needed else ""
         unknown = sum(place not in locked for place in missing) if folder == work.data else 0
         more += f", {pluralize(unknown, 'download')} of unknown size" if unknown else ""
@@ -222,8 +222,11 @@ def published_data(work: Workspace) -> Iterator[tuple[Recipe, Path, dict[str, Ar
     first = {recipe.name: recipe for recipe in reversed(work.plan.of("data")) if recipe.track}
     for recipe in reversed(first.values()):
         document = json.dumps(recipe.document, default=dict)
-        named = (each for each in archives_of(work.params.tracks[recipe.track]) if json.dumps(each.file) in document)
-        archives = {f"archives/{archive.file}": archive for archive in named}
+        archives = {
+            f"archives/{archive.file}": archive
+            for archive in archives_of(work.params.tracks[recipe.track])
+            if json.dumps(archive.file) in document
+        }
         if archives or not track_of(recipe).is_synthetic(recipe):
             path = track_of(recipe).mark(recipe, work.data)
             yield recipe, path, {} if path.exists() else archives
@@ -241,7 +244,7 @@ def check_data(work: Workspace) -> Iterator[Check]:
         else:
             by_hand.append((recipe, path))
     if by_hand:
-        names, (recipe, path) = ", ".join(each.name for each, _ in by_hand), by_hand[0]
+        names, (recipe, path) = ", ".join(recipe.name for recipe, _ in by_hand), by_hand[0]
         remedy = (
             f"not redistributable; download manually, the first one to {path.relative_to(work.root).as_posix()} "
             f"(`recompose make {recipe.key}` lists its files), or remove them from the profile"

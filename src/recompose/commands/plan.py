@@ -106,7 +106,7 @@ class WorkPlan:
         """True where the edits add or drop a run."""
         return bool(self.dropped) or any(item.new for item in self.items if item.recipe.kind == "runs")
 
-    def shown(self, *, trained: bool, key: Callable[[PlannedItem], Hashable]) -> list[list[PlannedItem]]:
+    def groups(self, *, trained: bool, key: Callable[[PlannedItem], Hashable]) -> list[list[PlannedItem]]:
         """Return the runs and evaluations, or the steps before them, in groups that share a key; after edits, only
         groups in which anything is new or left.
         """
@@ -269,7 +269,7 @@ def groups_table(plan: WorkPlan, *, every: bool) -> Table:
     numbers = (*TRAINED, *(["new"] if plan.edits else ()), "time left", *(["memory"] if has_memory else ()))
     table = new_table(("papers", "methods", "data sets"), numbers)
     key = (lambda item: (item.papers, item.method, item.dataset)) if every else (lambda item: item.papers)
-    for members in plan.shown(trained=True, key=key):
+    for members in plan.groups(trained=True, key=key):
         missing = [item for item in members if not item.complete]
         datasets = distinct(item.dataset for item in members)
         cells = [", ".join(members[0].papers) or "no paper", _methods(members), _name_or_count(datasets)]
@@ -283,7 +283,7 @@ def groups_table(plan: WorkPlan, *, every: bool) -> Table:
 def steps_table(plan: WorkPlan) -> Table:
     """Return a table of the steps before runs, with one row for all of a name."""
     table = new_table(("phase", "step"), ("complete", "time left"))
-    for items in plan.shown(trained=False, key=lambda item: (item.recipe.kind, item.recipe.name)):
+    for items in plan.groups(trained=False, key=lambda item: (item.recipe.kind, item.recipe.name)):
         recipe, missing = items[0].recipe, [item for item in items if not item.complete]
         table.add_row(recipe.kind, Text(printable(recipe.name)), completeness(items), duration(missing))
     return table
@@ -306,10 +306,10 @@ def completeness(items: Iterable[PlannedItem]) -> str:
 
 def duration(items: list[PlannedItem]) -> str:
     """Return the time that items take one after another, marked where estimates are missing; empty without items."""
-    known = [item.estimate.seconds for item in items if item.estimate]
-    if not known:
+    seconds = [item.estimate.seconds for item in items if item.estimate]
+    if not seconds:
         return UNKNOWN if items else ""
-    return f"{'> ' if len(known) < len(items) else ''}{rough_duration(sum(known))}"
+    return f"{'> ' if len(seconds) < len(items) else ''}{rough_duration(sum(seconds))}"
 
 
 def sentences(plan: WorkPlan, *, every: bool = False) -> Iterator[str]:
@@ -371,11 +371,11 @@ def _artifacts(plan: WorkPlan) -> Iterator[str]:
     if not plan.artifacts:
         return
     names = ("is_figure", "cells", "claims")
-    figures, cells, claims = (sum(getattr(each, name) for each in plan.artifacts) for name in names)
+    figures, cells, claims = (sum(getattr(artifact, name) for artifact in plan.artifacts) for name in names)
     text = f"{pluralize(len(plan.artifacts), 'artifact')} would {'change' if plan.edits else 'be made'}"
     text += f", {pluralize(figures, 'figure')} among them" if figures else ""
     text += f": {pluralize(cells, 'cell')}" if cells else ""
     yield f"{text}, {pluralize(claims, 'claim')}." if claims else f"{text}."
     if plan.edits:
-        titles = (f"{each.artifact} ({each.cells})" if each.cells else each.artifact for each in plan.artifacts)
+        titles = (f"{it.artifact} ({it.cells})" if it.cells else it.artifact for it in plan.artifacts)
         yield f"  {', '.join(first(titles, MOST))}"

@@ -122,7 +122,7 @@ def _price_claim(times: "_Times", tests: ClaimTests, name: str, claim: Claim, sp
     if comparisons[0].verdict != UNDECIDED:
         return ClaimPrice(*place, ())
     prices = tuple(_price(tested, tests, spread) for tested in comparisons if tested.verdict == UNDECIDED)
-    as_measured = times.together([(each.methods, each.as_measured) for each in _decisive(prices)])
+    as_measured = times.together([(comparison.methods, comparison.as_measured) for comparison in _decisive(prices)])
     # one negligible comparison decides a claim: the one that is decided first
     if_zero = (times.together([(each.methods, each.price.if_zero if each.price else None)]) for each in prices)
     cheapest = min((seconds for seconds in if_zero if seconds is not None), default=None)
@@ -218,11 +218,11 @@ def affordable(prices: Iterable[ClaimPrice], hours: float) -> list[ClaimPrice]:
 
     Each claim is paid for on its own, so that runs that claims share count for each: a cautious answer.
     """
-    known = {price: price.core_seconds_as_measured for price in prices if price.core_seconds_as_measured is not None}
-    chosen, left = [], 3600 * hours
-    for price, seconds in sorted(known.items(), key=lambda item: item[1]):
-        left -= seconds
-        if left < 0:
+    times = {price: price.core_seconds_as_measured for price in prices if price.core_seconds_as_measured is not None}
+    chosen, remaining = [], 3600 * hours
+    for price, seconds in sorted(times.items(), key=lambda item: item[1]):
+        remaining -= seconds
+        if remaining < 0:
             break
         chosen.append(price)
     return chosen
@@ -248,16 +248,16 @@ def show_power(console: Console, prices: list[ClaimPrice], hours: float | None, 
         rows = [cells for price in members for cells in _rows(price)]
         widths = [max(map(len, column)) for column in zip(*rows, ("", *NUMBERS), strict=True)][1:]
         width = sum(widths) + len(widths) + 1
-        left = max(console.width - width, LEAST_WIDTH)  # names are cut, numbers never
+        names = max(console.width - width, LEAST_WIDTH)  # these are cut, numbers never
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
         title = Text(printable(f"{paper} on {benchmark}"), "bold")
-        table.add_column(title, no_wrap=True, overflow="ellipsis", max_width=left)
+        table.add_column(title, no_wrap=True, overflow="ellipsis", max_width=names)
         for name in NUMBERS:
             table.add_column(name, justify="right", no_wrap=True)
         for cells in rows:
             table.add_row(*(Text(printable(cell)) for cell in cells))
         if table.row_count:
-            console.width = max(console.width, left + width)  # lines break, but no number is cut
+            console.width = max(console.width, names + width)  # lines break, but no number is cut
             console.print(table, "")
     for line in sentences(prices, hours, reported):
         console.print(Text(printable(line)), soft_wrap=True)
