@@ -79,7 +79,7 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(phases, "PHASES", {kind: Phase("", write) for kind in PHASES})
     monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
     monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
-    monkeypatch.setattr(store, "state_of_sources", lambda: {"commit": None, "dirty": None})  # git takes long
+    monkeypatch.setattr(store, "state_of_sources", lambda *_: {"commit": None, "dirty": None})  # git takes long
     monkeypatch.setattr(type(TRACKS["czsl"]), "metrics", metrics)
 
 
