@@ -53,7 +53,7 @@ def test_a_file_becomes_a_table_verdicts_a_figure_and_its_variants(root: Path) -
     work = Workspace(root)
     (mine,) = work.comparisons
     assert mine in work.papers and mine.target == "comparisons/mine"
-    assert mine.rows == ["csp", "troika", "csp-wide"]
+    assert mine.rows == ["csp", "troika", "csp-wide"] and mine.baselines == ["csp"]
     assert {(claim.higher, *claim.lower, claim.metric, claim.margin.value) for claim in mine.claims.values()} == {
         ("troika", "csp", AUC, 1.5),
         ("csp-wide", "csp", AUC, 1.5),
@@ -99,6 +99,9 @@ OVER_SUITES: dict[str, object] = {
 MISTAKES: list[tuple[dict[str, object], str, str]] = [
     ({"methods": ["cps"]}, "unknown-name", "methods.0"),
     ({"baseline": "cspp"}, "unknown-name", "baseline"),
+    ({"baseline": ["csp", "trioka"]}, "unknown-name", "baseline.1"),
+    ({"baseline": ["csp", "csp"]}, "wrong-value", "baseline"),
+    ({"baseline": ["csp", "troika", "csp-wide"]}, "no-rows", "methods"),
     ({"methods": ["csp"]}, "no-rows", "methods"),
     ({"methods": ["troika", "troika"]}, "wrong-value", "methods"),
     ({"methods": []}, "wrong-value", "methods"),
@@ -231,6 +234,27 @@ def test_its_numbers_are_those_of_a_plain_paired_test_corrected_within_the_file(
     tests = ClaimTests.of(results, mine, "d")
     assert {one.correction.family for one in tests.comparisons.values() if one.correction} == {4}
     assert tests.levels[0] == pytest.approx(0.05 / sum(value >= 0.05 for value in adjusted.values()))
+
+
+def test_a_row_is_shown_less_each_of_several_baselines(root: Path) -> None:
+    declare(root, baseline=["csp", "troika"], methods=["csp-wide"], metrics={"AUC": AUC}, margin=1.5)
+    (mine,) = Workspace(root).comparisons
+    assert {(claim.higher, *claim.lower) for claim in mine.claims.values()} == {
+        ("csp-wide", "csp"),
+        ("csp-wide", "troika"),
+    }
+    mine = mine.model_copy(update={"datasets": {"d": "d", "e": "e"}})
+    measured = {
+        name: {data: by_seed(*({AUC: value} for value in values)) for data, values in of.items()}
+        for name, of in VALUES.items()
+    }
+    results: Any = Fake(measured)
+    cells = by_cell(against(results, mine, "table"))
+    for data, baseline in product(("d", "e"), ("csp", "troika")):
+        pairs = zip(VALUES["csp-wide"][data], VALUES[baseline][data], strict=True)
+        cell = cells["csp-wide", f"{data} AUC", f"difference-{baseline}"]
+        assert cell.value == pytest.approx(100 * mean(first - second for first, second in pairs))
+    assert {row for row, _, view in cells if view.startswith("difference")} == {"csp-wide"}
 
 
 def test_the_settings_in_which_rows_differ_are_a_table(root: Path) -> None:

@@ -163,8 +163,10 @@ def artifacts(
     work: Project,
     name: Annotated[str, typer.Argument(help="A paper, such as msci, or one of its artifacts, such as msci/table-2.")],
 ) -> None:
-    """Make the tables and figures of a paper, or one of them, from stored results; print its headline number."""
-    from recompose.commands.summary import headline_line
+    """Make the tables and figures of a paper, or one of them, from stored results; print its headline number, or the
+    differences of a comparison.
+    """
+    from recompose.commands.summary import comparison_lines, headline_line
     from recompose.tables.artifacts import make_artifacts
     from recompose.tables.stored_results import StoredResults
 
@@ -174,8 +176,9 @@ def artifacts(
     artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
     names = [artifact] if artifact else list(declared.artifacts)
     make_artifacts(StoredResults(work), declared, names)
-    if declared.first_artifact in names and (line := headline_line(work, declared)):
-        print(line)
+    if declared.first_artifact in names:
+        lines = comparison_lines(work, declared) if declared.is_comparison else [headline_line(work, declared)]
+        print(*filter(None, lines), sep="\n")
 
 
 @app.command(rich_help_panel=MAKE)

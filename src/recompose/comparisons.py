@@ -42,13 +42,23 @@ class ComparisonFile(Section):
 
     track: str
     title: str = ""  # by default the name of the file
-    baseline: str  # a method or a variant
+    baseline: str | Annotated[Unique, Field(min_length=1)]  # a method or a variant, or several
     methods: Annotated[Unique, Field(min_length=1)]  # and variants, of the track, of its papers or of this file
     variants: dict[Name, OwnVariant] = Field(default={})
     datasets: Unique = Field(default=[])  # by default those of the profile
     suites: Unique = Field(default=[])  # each is the metric test/<suite>
     metrics: Unique | dict[str, str] = Field(default=[])  # names, or label -> name; by default the track's first one
     margin: Positive | dict[str, Positive] | None = None  # the smallest difference of interest, or one for each label
+
+    @property
+    def baselines(self) -> list[str]:
+        """The methods and variants that the others are compared with."""
+        return [self.baseline] if isinstance(self.baseline, str) else self.baseline
+
+    @property
+    def rows(self) -> list[str]:
+        """The methods and variants that are compared with the baselines."""
+        return [row for row in self.methods if row not in self.baselines]
 
 
 def read_comparisons(root: Path, params: Params, catalogue: Catalogue = SHIPPED) -> list[Comparison]:
@@ -157,10 +167,11 @@ def _comparison(name: str, file: ComparisonFile, params: Params, track: Track) -
         variant: ComparedVariant(**section.model_dump() | {"datasets": section.datasets or datasets})
         for variant, section in file.variants.items()
     }
-    rows = [file.baseline, *(row for row in file.methods if row != file.baseline)]
     given = file.margin if isinstance(file.margin, Mapping) else dict.fromkeys(metrics, file.margin)
     margins = {label: margin for label, margin in given.items() if margin is not None}
-    return compare(name, file.title or name, file.track, rows, variants, datasets, metrics, margins)
+    return compare(
+        name, file.title or name, file.track, file.baselines, file.rows, variants, datasets, metrics, margins
+    )
 
 
 class _Check:
@@ -175,17 +186,19 @@ class _Check:
     def problems(self) -> Iterator[Problem]:
         """Yield the problems, in the order of the file's keys."""
         known = {*self.track.methods, *self.declared, *self.file.variants}
-        yield from self._row(("baseline",), self.file.baseline, known)
+        for number, row in enumerate(self.file.baselines):
+            place = ("baseline",) if isinstance(self.file.baseline, str) else ("baseline", number)
+            yield from self._row(place, row, known)
         for number, row in enumerate(self.file.methods):
             yield from self._row(("methods", number), row, known)
-        if {*self.file.methods} == {self.file.baseline}:
+        if not self.file.rows:
             yield Problem(("methods",), "nothing is compared with the baseline; add a method or a variant", "no-rows")
         for number, dataset in enumerate(self.file.datasets):
             yield from _unknown(("datasets", number), dataset, self.section.datasets, "no data set of params.yaml")
         reused = {variant.reuse_runs_of for variant in self.file.variants.values()}
         for name, variant in self.file.variants.items():
             yield from (problem.inside("variants", name) for problem in self._variant(name, variant, known))
-            if name not in {self.file.baseline, *self.file.methods, *reused}:
+            if name not in {*self.file.baselines, *self.file.methods, *reused}:
                 yield Problem(("variants", name), "is in no row; add it to methods, or remove it", "unused-variant")
         yield from self._metrics()
         yield from self._margins()
@@ -237,7 +250,7 @@ class _Check:
         for key, metric in by_key:
             if problem := self._metric(metric):
                 yield problem.inside("metrics", key)
-        names = [claim_name("", label) for label in _labels(self.file, self.track)]
+        names = [claim_name("", "", label) for label in _labels(self.file, self.track)]
         if len({*names}) < len(names):
             yield Problem(("metrics",), "two labels differ in signs or capitals only; choose others", "repeated-label")
 

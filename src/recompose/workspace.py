@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recompose.comparisons import compared_variants, read_comparisons
 from recompose.errors import ChangedError, ParamsError, PlanError
-from recompose.paper_checks import check_paper, check_variants
+from recompose.papers.checks import check_paper, check_variants
 from recompose.papers.comparison import FOLDER, Comparison
 from recompose.papers.declaration import Paper
 from recompose.params import Params

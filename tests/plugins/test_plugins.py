@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from recompose import fingerprint, phases
+from recompose.commands.plan import work_plan
 from recompose.errors import ParamsError, PlanError, PluginError
 from recompose.plan import closure
 from recompose.plugins import FILE
@@ -233,6 +234,13 @@ def test_a_mistake_in_a_paper_stops_planning(
     assert near in str(caught.value)
     assert "\n" not in str(caught.value)
     assert "my_work/papers/my-study/paper.yaml" in str(caught.value)
+
+
+def test_a_method_that_no_profile_runs_is_said(project: Plan) -> None:
+    work = project(values={"params.profiles.mine.czsl.methods": ["csp"], "papers": []})
+    (note,) = work_plan(work.root).notes
+    assert "my-csp" in note and "czsl" in note
+    assert work_plan(project().root).notes == []
 
 
 @pytest.mark.parametrize("folder", ["../my-wrk", "../project"])

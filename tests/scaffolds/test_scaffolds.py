@@ -146,7 +146,7 @@ def test_a_comparison_gives_trained_numbers(root: Path) -> None:
     written(root, "comparison")
     work = Workspace(root)
     (comparison,) = work.comparisons
-    assert comparison.rows == ["csp", "troika", "my-own-wide"]
+    assert comparison.rows == ["csp", "troika", "my-own-wide"] and comparison.baselines == ["csp", "troika"]
     values = [number(work, method) for method in ("csp", "my-own-wide")]
     assert all(math.isfinite(value) and 0 < value < 1 for value in values)
 

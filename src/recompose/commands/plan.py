@@ -169,7 +169,7 @@ def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
     return WorkPlan(
         after.params.profile,
         edits,
-        list(_overridden_edits(after)),
+        [*_overridden_edits(after), *_idle_methods(after)],
         planned_items(after, costs, {recipe.digest for recipe in before.plan.recipes}),
         time_left(after, costs, after.missing(after.plan.recipes)),
         sum(run.digest not in runs for run in before.plan.of("runs")),
@@ -202,6 +202,18 @@ def _overridden_edits(after: Workspace) -> Iterator[str]:
         for key in after.params.chosen.override:
             if path == key or path.startswith(f"{key}.") or key.startswith(f"{path}."):
                 yield f"profiles.{after.params.profile}.override sets {key}, which hides {path}"
+
+
+def _idle_methods(work: Workspace) -> Iterator[str]:
+    """Yield a note for each method that no profile and no comparison runs."""
+    params = work.params
+    for name, track in work.catalogue.tracks.items():
+        choices = [choice for profile in params.profiles.values() if (choice := profile.tracks.get(name))]
+        run = {method for choice in choices for method in choice.methods}
+        run |= {row for comparison in work.comparisons for row in comparison.rows if comparison.track == name}
+        for method in track.methods:
+            if method not in run:
+                yield f"no profile and no comparison runs {name}'s method {method}: add it to the methods of a profile"
 
 
 def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[ChangedArtifact]:

@@ -7,6 +7,7 @@ from recompose.audit.audit import Audit, audit_artifacts
 from recompose.console import exact_duration, pluralize
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
+from recompose.tables.against import ADJUSTED
 from recompose.tables.expectations import Expectation
 from recompose.tables.lineage import Lineage, lineage_path, read_made
 from recompose.tables.published import PublishedLineage, headline_cell
@@ -48,6 +49,18 @@ def headline_line(work: Workspace, paper: Paper) -> str:
     table = work.reports / paper.name / paper.first_artifact
     number = headline_number(paper, Lineage.read(lineage_path(table)))
     return f"{paper.name}/{paper.first_artifact}: {number}" if number else ""
+
+
+def comparison_lines(work: Workspace, comparison: Paper) -> list[str]:
+    """Return the differences that a comparison's table shows, with their intervals, and the path of the table."""
+    table = work.reports / comparison.name / comparison.first_artifact
+    views = comparison.artifacts[comparison.first_artifact].views
+    differences = [
+        f"{cell.row} - {baseline}: {cell.column} {cell.text}, n = {cell.n}"
+        for cell in Lineage.read(lineage_path(table)).cells
+        if (baseline := views[cell.view].baseline) and not cell.column.endswith(ADJUSTED)
+    ]
+    return [*differences, f"{work.reports_place}/{comparison.name}/{comparison.first_artifact}.md"]
 
 
 def _contents(published: PublishedLineage) -> str:

@@ -1,11 +1,11 @@
-"""A comparison: a user's own table of methods or variants against a baseline, declared without a paper.
+"""A comparison: a user's own table of methods or variants against one or several others, declared without a paper.
 
 It is a paper without authors: what makes, checks, prices and shows the artifacts and claims of papers does so here. It
 has a table, its verdicts, a figure of them, and the settings in which its rows differ.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from recompose.papers.declaration import (
@@ -40,7 +40,7 @@ class Comparison(Paper):
     reported_heading: ClassVar[str] = "Declared in the file"
     family: ClassVar[str] = "the distinct comparisons of the file on all of its data sets"
 
-    baseline: str  # a method or a variant
+    baselines: list[str]  # methods or variants, which the other rows are compared with
 
     @property
     def target(self) -> str:
@@ -52,11 +52,11 @@ class Comparison(Paper):
 
     @property
     def byline(self) -> str:
-        return f"a comparison with {self.baseline}, {self.file}"
+        return f"a comparison with {' and '.join(self.baselines)}, {self.file}"
 
     @property
     def rows(self) -> list[str]:
-        """The compared methods and variants, the baseline first."""
+        """The compared methods and variants, the baselines first."""
         return list(self.artifacts[TABLE].rows)
 
     def benchmarks_among(self, benchmarks: Iterable[str]) -> list[str]:
@@ -70,7 +70,8 @@ def compare(
     name: str,
     title: str,
     track: str,
-    rows: Iterable[str],
+    baselines: Sequence[str],
+    rows: Sequence[str],
     variants: Mapping[str, ComparedVariant],
     datasets: Iterable[str],
     metrics: Mapping[str, str],
@@ -82,16 +83,16 @@ def compare(
         name: of its file.
         title: of its part of the page.
         track: of its methods.
-        rows: methods and variants, the baseline first.
+        baselines: methods and variants that each row is compared with.
+        rows: methods and variants.
         variants: those that the comparison declares.
         datasets: those that it shows.
         metrics: label -> metric.
         margins: label -> the smallest difference of interest, in the metric's unit; none for labels without one.
     """
-    baseline, *others = rows
     columns = dict(metrics)
     claims = {
-        claim_name(row, label): Claim(
+        claim_name(row, baseline if len(baselines) > 1 else "", label): Claim(
             sentence=f"{row} is above {baseline} in {label}.",
             artifact=TABLE,
             metric=metric,
@@ -99,42 +100,48 @@ def compare(
             lower=[baseline],
             margin=Margin(value=margins[label], source="the comparison's file") if label in margins else NO_MARGIN,
         )
-        for row in others
+        for row in rows
+        for baseline in baselines
         for label, metric in columns.items()
     }
-    named = {row: row for row in (baseline, *others)}
-    views = {
-        "measured": View(heading="Measured here", columns=columns),
-        "difference": View(heading=f"Difference from {baseline}", columns=columns, baseline=baseline),
+    named = {row: row for row in (*baselines, *rows)}
+    differences = {
+        "difference" if len(baselines) == 1 else f"difference-{baseline}": View(
+            heading=f"Difference from {baseline}", columns=columns, baseline=baseline
+        )
+        for baseline in baselines
     }
+    views = {"measured": View(heading="Measured here", columns=columns), **differences}
+    others = " and ".join(baselines)
     return Comparison(
         name=name,
         title=title,
         track=track,
         datasets={dataset: dataset for dataset in datasets},
-        baseline=baseline,
+        baselines=list(baselines),
         variants=dict(variants),
         claims=claims,
         artifacts={
             TABLE: Artifact(
                 kind=AGAINST,
-                caption=f"Each row against {baseline}, with 95 % intervals of the paired differences.",
+                caption=f"Each row against {others}, with 95 % intervals of the paired differences.",
                 note="p is that of a difference or, where a margin is declared and it is smaller, that of a difference "
                 f"within the margin; corrected, by Holm, for {Comparison.family}.",
                 rows=named,
                 views=views,
             ),
-            "claims": Artifact(kind=CLAIMS, caption=f"The verdict on each row against {baseline}, and its price."),
-            "differences": Artifact(kind=FOREST, caption=f"The differences from {baseline}, with 95 % intervals."),
+            "claims": Artifact(kind=CLAIMS, caption=f"The verdict on each row against {others}, and its price."),
+            "differences": Artifact(kind=FOREST, caption=f"The differences from {others}, with 95 % intervals."),
             "settings": Artifact(kind=DIFFERING, caption="The settings in which the rows differ.", rows=named),
         },
     )
 
 
-def claim_name(row: str, label: str) -> str:
-    """Return the name of the claim on a row in a metric, as on a command line.
+def claim_name(row: str, baseline: str, label: str) -> str:
+    """Return the name of the claim on a row in a metric, as on a command line; with the baseline, if there are several.
 
-    >>> claim_name("csp-wide", "I2T Ret")
-    'csp-wide-i2t-ret'
+    >>> claim_name("csp-wide", "", "I2T Ret"), claim_name("mine", "csp", "AUC")
+    ('csp-wide-i2t-ret', 'mine-against-csp-auc')
     """
-    return re.sub(r"[^a-z0-9._-]+", "-", f"{row}-{label}".lower()).strip("-")
+    name = f"{row}-against-{baseline}-{label}" if baseline else f"{row}-{label}"
+    return re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-")

@@ -1,4 +1,4 @@
-"""Tables of rows against a baseline: means, and paired differences with their intervals and corrected p."""
+"""Tables of rows against baselines: means, and paired differences with their intervals and corrected p."""
 
 from collections.abc import Iterator
 
@@ -11,17 +11,20 @@ from recompose.tables.cells import Cell
 from recompose.tables.measured import metrics
 from recompose.tables.results import Results
 
+ADJUSTED = ", adjusted p"  # the end of the columns of p
+
 
 def against(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Yield the means of each row, then its difference from the baseline in each metric, and the p of that.
+    """Yield the means of each row, then its difference from each baseline in each metric, and the p of that.
 
-    The differences are those of the claims about the table, each of a row against the baseline in a metric.
+    The differences are those of the claims about the table, each of a row against a baseline in a metric.
     """
     artifact = paper.artifacts[name]
-    means, differences = artifact.views
+    means, *differences = artifact.views
     plain = artifact.model_copy(update={"views": {means: artifact.views[means]}})
     yield from metrics(results, paper.model_copy(update={"artifacts": paper.artifacts | {name: plain}}), name)
-    labels = {metric: label for label, metric in artifact.views[differences].columns.items()}
+    labels = {metric: label for label, metric in artifact.views[means].columns.items()}
+    views = {artifact.views[view].baseline: view for view in differences}
     rows = {method: row for row, method in artifact.rows.items()}
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
         tests = ClaimTests.of(results, paper, benchmark)
@@ -30,7 +33,7 @@ def against(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             (tested,) = tests.of_claim(claim)
             pair = Basis.collect(results, paper, benchmark, claim.methods)
             for cell in _cells(tested, labels[claim.metric], pair, family):
-                yield cell.but(row=rows[claim.higher], view=differences, part="", metric=claim.metric)
+                yield cell.but(row=rows[claim.higher], view=views[claim.lower[0]], part="", metric=claim.metric)
 
 
 def _cells(tested: TestedComparison, label: str, pair: Basis, family: Basis) -> Iterator[Cell]:
@@ -41,4 +44,4 @@ def _cells(tested: TestedComparison, label: str, pair: Basis, family: Basis) -> 
         interval = f"({tested.interval_text})" if result.test else f"({result.obstacle})"
         text = f"{number_text(result.value, tested.digits, '+')} {interval}"
     yield pair.cell("", label, text, result.value, result.n, metric, result.by_seed)
-    yield family.cell("", f"{label}, adjusted p", tested.p_text, tested.adjusted, result.n, metric)
+    yield family.cell("", f"{label}{ADJUSTED}", tested.p_text, tested.adjusted, result.n, metric)

@@ -1,15 +1,17 @@
 """Checks of papers' declarations against tracks and parameters, before any work: every name in them exists."""
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from recompose.errors import PlanError
 from recompose.papers.declaration import Artifact, Paper
 from recompose.params import Params
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackSection
-from recompose.tracks.extension import Catalogue
-from recompose.tracks.track import Track
+
+if TYPE_CHECKING:
+    from recompose.tracks.extension import Catalogue
+    from recompose.tracks.track import Track
 
 
 class Name(NamedTuple):
@@ -22,7 +24,7 @@ class Name(NamedTuple):
     code: str
 
 
-def check_paper(paper: Paper, params: Params, catalogue: Catalogue) -> None:
+def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
     """Check that a paper names what exists.
 
     Raises:
@@ -48,7 +50,7 @@ def check_paper(paper: Paper, params: Params, catalogue: Catalogue) -> None:
             ) from None
 
 
-def check_variants(catalogue: Catalogue) -> None:
+def check_variants(catalogue: "Catalogue") -> None:
     """Check that no two papers of a track declare a variant of the same name, and that none has the name of a method.
 
     Raises:
@@ -65,7 +67,7 @@ def check_variants(catalogue: Catalogue) -> None:
             owners[paper.track, name] = paper.file
 
 
-def _names_in(paper: Paper, track: Track, params: Params) -> Iterator[Name]:
+def _names_in(paper: Paper, track: "Track", params: Params) -> Iterator[Name]:
     """Yield the names of methods, variants, data sets, artifacts and outputs in a declaration."""
     section = params.tracks[track.name]
     if not isinstance(section, TrackSection):
