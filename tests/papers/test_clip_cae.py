@@ -8,7 +8,7 @@ import pytest
 
 from recompose.papers.declaration import load_paper
 from recompose.tracks import TRACKS
-from recompose.tracks.vlc.attribution.cae_subsets import METHODS
+from recompose.tracks.vlc.attribution.subsets import METHODS
 from tests.papers.sections import section
 
 PAPER = load_paper("clip-cae")

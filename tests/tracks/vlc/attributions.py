@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recompose.tracks.vlc.attribution.attribution_store import Attributed
+from recompose.tracks.vlc.attribution.store import Attributed
 
 
 def made_up(seed: int, texts: int = 6, tokens: int = 7, side: int = 3, pictures: int = 2) -> Attributed:

@@ -18,7 +18,7 @@ from recompose.backbones.clip import tokenizer_of
 from recompose.backbones.pixels import PIXELS
 from recompose.errors import ArgumentError, DataError
 from recompose.tracks.vlc import batches
-from recompose.tracks.vlc.attribution.label_batches import LabelRequest
+from recompose.tracks.vlc.attribution.labels import LabelRequest
 from recompose.tracks.vlc.batches import Batch, CaptionRows, makers, read_rows, whole_batches
 from recompose.tracks.vlc.data.captions import LISTED, NEGATIVES, Captions, read_negatives, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses

@@ -106,7 +106,7 @@ def test_an_edit_changes_what_its_code_can_move(tmp_path: Path, edit: Edit, modu
 def test_an_edit_of_attribution_changes_the_evaluations_that_save_it(tmp_path: Path, edit: Edit) -> None:
     before = project(tmp_path)
     saving = [recipe for recipe in before.plan.of("evaluations") if "attribution" in recipe.document["save"]]
-    edit(f"{VLC}.attribution.compute_attributions")
+    edit(f"{VLC}.attribution.attribute")
     others = changed(before, project(tmp_path))
     assert kinds(others) == EVALUATIONS
     assert len(others) == len(saving) > 0
@@ -115,10 +115,10 @@ def test_an_edit_of_attribution_changes_the_evaluations_that_save_it(tmp_path: P
 
 def test_an_edit_of_a_method_changes_the_methods_that_are_built_on_it(tmp_path: Path, edit: Edit) -> None:
     before = project(tmp_path)
-    edit(f"{VLC}.methods.fsc_clip.model")
+    edit(f"{VLC}.methods.fsc_clip")
     others = changed(before, project(tmp_path))
     assert kinds(others) == {"runs", "evaluations"}
-    assert {str(recipe.document["class"]).partition(":")[0] for recipe in others} == {f"{VLC}.methods.fsc_clip.model"}
+    assert {str(recipe.document["class"]).partition(":")[0] for recipe in others} == {f"{VLC}.methods.fsc_clip"}
 
 
 @pytest.mark.parametrize("reads_the_same", [True, False])

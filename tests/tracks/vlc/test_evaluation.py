@@ -15,7 +15,7 @@ from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
 from recompose.tracks.building import CHECKPOINT, COSTS
-from recompose.tracks.vlc.attribution import attribution_store
+from recompose.tracks.vlc.attribution import store
 from recompose.tracks.vlc.building import OTHER, Gelu, restore_clip
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
@@ -54,9 +54,9 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def document(alpha: float | None = None, save: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
     scoring: dict[str, Any] = {"activation": activation}
-    name, settings = "clip.model:UntunedCLIP", {"scoring": scoring}
+    name, settings = "clip:UntunedCLIP", {"scoring": scoring}
     if alpha is not None:
-        name, settings = "clip_ft.model:ClipFt", {"tuning": "full", "lora": None, "scoring": scoring | {"alpha": alpha}}
+        name, settings = "clip:ClipFt", {"tuning": "full", "lora": None, "scoring": scoring | {"alpha": alpha}}
     methods = "recompose.tracks.vlc.methods"
     return {"class": f"{methods}.{name}", "settings": settings, "threads": 1, "save": list(save)}
 
@@ -182,7 +182,7 @@ def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path]
     write_pixels(pictures(folder), needs["backbone"].parent, tmp_path / "pixels", 32)
     asked = {"backbone": needs["backbone"], "suites-aro": folder, "pixels-aro": tmp_path / "pixels"}
     evaluate(document(save=("attribution",)), asked, tmp_path, CPU, "a test")
-    (kept,) = attribution_store.read(tmp_path / attribution_store.FILE).values()
+    (kept,) = store.read(tmp_path / store.FILE).values()
     words = [texts[0][start:end] for start, end in kept.spans[0] if start >= 0]
     assert words == texts[0].split()
     assert {*kept.scores} == {"attention", "gradcam", "perturbation", "gradient"}

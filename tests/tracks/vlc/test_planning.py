@@ -206,7 +206,7 @@ def test_how_tracks_and_papers_are_declared_is_no_part_of_what_runs_and_evaluati
     keeping = variant("drawn", reuse_runs_of="fsc-clip", save=["attribution"])
     plan = plan_of("drawn", {"attributed": keeping})
     (kept,) = {frozenset(each.code) for each in plan.evaluations("vlc", "attributed", "shapes-laion")}
-    assert "recompose.tracks.vlc.attribution.compute_attributions" in kept
+    assert "recompose.tracks.vlc.attribution.attribute" in kept
     for recipe in (*plan.of("runs"), *plan.of("evaluations")):
         others = [name for name in recipe.code if name.startswith(("recompose.tracks.", "recompose.papers"))]
         shared = {"recompose.tracks.building"}  # carries out what documents say

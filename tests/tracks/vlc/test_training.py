@@ -168,7 +168,7 @@ def test_a_restored_model_encodes_as_the_trained_one_did(
 def test_an_untrained_method_is_its_backbone_and_other_weights_are_refused(
     tmp_path: Path, needs: dict[str, Path]
 ) -> None:
-    document_of_clip = {"class": "recompose.tracks.vlc.methods.clip.model:UntunedCLIP", "settings": {}}
+    document_of_clip = {"class": "recompose.tracks.vlc.methods.clip:UntunedCLIP", "settings": {}}
     begun = state_of(restore_clip(document_of_clip, needs))
     assert all(torch.equal(tensor, begun[name]) for name, tensor in state_of(backbone_of()).items())
     run = document(CLIP_FT)

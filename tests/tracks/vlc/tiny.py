@@ -30,8 +30,8 @@ _CONFIG = {
 }
 FULL: dict[str, Any] = {"tuning": "full", "lora": {"lr": 1e-2, "rank": 4, "alpha": 1.0}}
 LORA = FULL | {"tuning": "lora"}
-CLIP_FT, NEGCLIP = "clip_ft.model:ClipFt", "negclip.model:NegClip"
-CE_CLIP, FSC_CLIP = "ce_clip.model:CeClip", "fsc_clip.model:FscClip"
+CLIP_FT, NEGCLIP = "clip:ClipFt", "negclip:NegClip"
+CE_CLIP, FSC_CLIP = "negclip:CeClip", "fsc_clip:FscClip"
 KINDS = ["negclip", "replace", "bigram_shuffle"]
 OWN: dict[str, dict[str, Any]] = {  # class -> what it is set to besides
     CLIP_FT: {},

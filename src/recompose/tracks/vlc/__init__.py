@@ -16,7 +16,7 @@ from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, published_sizes
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Track
-from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
+from recompose.tracks.vlc.attribution.subsets import DECLARED, PLAIN
 from recompose.tracks.vlc.catalogue import (
     ADAPTERS,
     METHODS,
@@ -58,7 +58,7 @@ METRICS = dict.fromkeys(f"test/{name}" for name in (*IN_TREES, *SENSES, *DECLARE
 SENSES_OF = {"group": ("text", "image"), "triplet": TRIPLET_SENSES}  # of a sub-task, by its query
 TRAINING = "recompose.tracks.vlc.training"
 EVALUATION = "recompose.tracks.vlc.evaluation"
-ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.compute_attributions"  # of evaluations that save attribution
+ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.attribute"  # of evaluations that save attribution
 FIGURES = "recompose.tracks.vlc.figures"
 
 

@@ -19,7 +19,7 @@ from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import ArgumentError, DataError
-from recompose.tracks.vlc.attribution.token_labels import TokenLabels
+from recompose.tracks.vlc.attribution.labels import TokenLabels
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.captions import DOCS, LISTED, NEGATIVES, ROWS, Captions, read_docs, read_negatives
 from recompose.training.loop import Data, epoch_seed
@@ -27,7 +27,7 @@ from recompose.training.loop import Data, epoch_seed
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-    from recompose.tracks.vlc.attribution.label_batches import LabelRequest, TokenLabeller
+    from recompose.tracks.vlc.attribution.labels import LabelRequest, TokenLabeller
 
 LEXICON = "lexicon"  # the subfolder of an index with WordNet's files
 Maker: TypeAlias = Callable[[int, Random], str | None]  # of a row's negative; None: the caption allows none
@@ -40,7 +40,7 @@ class Batch(NamedTuple):
     ids: Tensor  # [B + valid.sum(), T], captions and then negatives, all of the first caption first
     valid: Tensor  # [B, K] bool, the negatives of each kind that exist
     labels: TokenLabels | None = None  # of [B, T], where a method asks for them
-    changed: Tensor | None = None  # [B, P, T] bool; see ``label_batches.LabelledTexts`` for ids and valid then
+    changed: Tensor | None = None  # [B, P, T] bool; see ``labels.LabelledTexts`` for ids and valid then
 
 
 class CaptionRows(Dataset[Batch]):
@@ -204,7 +204,7 @@ def _labeller(
 ) -> "TokenLabeller | None":
     if label_request is None:
         return None
-    from recompose.tracks.vlc.attribution.label_batches import TokenLabeller  # few methods need it
+    from recompose.tracks.vlc.attribution.labels import TokenLabeller  # few methods need it
     from recompose.tracks.vlc.text.lexicon import WordNet
 
     return TokenLabeller(label_request, docs, WordNet(folder / LEXICON), tokenizer)

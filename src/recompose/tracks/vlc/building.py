@@ -8,12 +8,12 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 
+from recompose.backbones import low_rank
 from recompose.backbones.clip import DESCRIPTION, Activation, Backbone, load
 from recompose.errors import ArgumentError
 from recompose.files import read_json
 from recompose.tracks.building import CHECKPOINT, Document, TypedSettings, method_class
-from recompose.tracks.vlc.methods.parts import tower_lora
-from recompose.tracks.vlc.methods.parts.settings import TunedSettings
+from recompose.tracks.vlc.methods.settings import TunedSettings
 from recompose.training.checkpoint import read_checkpoint
 
 Tokenizer: TypeAlias = Callable[[list[str]], Tensor]
@@ -63,13 +63,13 @@ def restore_clip(
     assert isinstance(settings, TunedSettings)
     initial, lora = backbone.state_dict(), settings.lora if settings.tuning == "lora" else None
     if lora:
-        tower_lora.attach(backbone, lora.rank, lora.alpha)
+        low_rank.attach(backbone, lora.rank, lora.alpha)
     trained = read_checkpoint(backbone, needs["run"] / CHECKPOINT, with_buffers=False)
     if lora:
         initial = {name: torch.zeros_like(tensor) for name, tensor in trained.items()}
     mixed = {name: (1 - alpha) * initial[name] + alpha * tensor for name, tensor in trained.items()}
     backbone.load_state_dict(mixed, strict=False)
-    tower_lora.merge(backbone)
+    low_rank.merge(backbone)
     return backbone.requires_grad_(False).eval()
 
 

@@ -8,22 +8,24 @@ from pydantic import Field, create_model
 
 from recompose.params.sections import Archive, Count, FileName, Section, Seed
 from recompose.tracks.catalogue import DataAdapter, Method
-from recompose.tracks.vlc.methods.ce_clip.settings import CeClipSettings
-from recompose.tracks.vlc.methods.clip.settings import UntunedClipSettings
-from recompose.tracks.vlc.methods.clip_cae.settings import ClipCaeSettings
-from recompose.tracks.vlc.methods.clip_ft.settings import ClipFtSettings
-from recompose.tracks.vlc.methods.fsc_clip.settings import FscClipSettings
-from recompose.tracks.vlc.methods.negclip.settings import NegClipSettings
+from recompose.tracks.vlc.methods.settings import (
+    CeClipSettings,
+    ClipCaeSettings,
+    ClipFtSettings,
+    FscClipSettings,
+    NegClipSettings,
+    UntunedClipSettings,
+)
 from recompose.tracks.vlc.suites.catalogue import LIMITED, UNDRAWN, SuiteForm
 
-_METHODS = "recompose.tracks.vlc.methods"
+_IN = "recompose.tracks.vlc.methods"
 METHODS = {
-    "clip": Method(f"{_METHODS}.clip.model:UntunedCLIP", UntunedClipSettings, needs_seed=False),
-    "clip-ft": Method(f"{_METHODS}.clip_ft.model:ClipFt", ClipFtSettings),
-    "negclip": Method(f"{_METHODS}.negclip.model:NegClip", NegClipSettings),
-    "ce-clip": Method(f"{_METHODS}.ce_clip.model:CeClip", CeClipSettings),
-    "fsc-clip": Method(f"{_METHODS}.fsc_clip.model:FscClip", FscClipSettings),
-    "clip-cae": Method(f"{_METHODS}.clip_cae.model:ClipCae", ClipCaeSettings),
+    "clip": Method(f"{_IN}.clip:UntunedCLIP", UntunedClipSettings, needs_seed=False),
+    "clip-ft": Method(f"{_IN}.clip:ClipFt", ClipFtSettings),
+    "negclip": Method(f"{_IN}.negclip:NegClip", NegClipSettings),
+    "ce-clip": Method(f"{_IN}.negclip:CeClip", CeClipSettings),
+    "fsc-clip": Method(f"{_IN}.fsc_clip:FscClip", FscClipSettings),
+    "clip-cae": Method(f"{_IN}.clip_cae:ClipCae", ClipCaeSettings),
 }
 UNTRAINED = "clip"
 DRAWN = "shapes-suites"  # the adapter of synthetic suites

@@ -17,13 +17,13 @@ from recompose.tracks.building import COSTS, Document, TypedSettings
 from recompose.tracks.vlc.building import restore_clip
 from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.methods.parts.settings import CaptionScoring, ClipScoring
+from recompose.tracks.vlc.methods.settings import CaptionScoring, ClipScoring
 from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
 from recompose.tracks.vlc.suites.scores import FILE, Features, suite_scores, write_scores
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts
 
-ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.compute_attributions"  # by name: outside other fingerprints
+ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.attribute"  # by name: outside other fingerprints
 EMBEDDINGS = "embeddings.safetensors"  # of pictures and texts, where they are saved
 SUITES, PIXELS = "suites-", "pixels-"  # prefixes of the names of collections, in an evaluation's needs
 

@@ -18,9 +18,8 @@ from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
 from recompose.tracks.vlc.building import build_method, trained_names
 from recompose.tracks.vlc.crops import random_crops
-from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, LabelledRepresentations
-from recompose.tracks.vlc.methods.parts.chunks import represent
-from recompose.tracks.vlc.methods.parts.settings import CaptionTrainingSettings, TunedSettings
+from recompose.tracks.vlc.methods.base import CaptionMethod, represent_in_chunks
+from recompose.tracks.vlc.methods.settings import CaptionTrainingSettings, TunedSettings
 from recompose.training.cost import RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware
 from recompose.training.loop import TrainingModule, fit
@@ -59,9 +58,10 @@ class CaptionTraining(TrainingModule):
             FloatingPointError: the loss is not finite.
         """
         pixels = self.method.backbone.from_bytes(random_crops(batch.pixels))
-        whole = represent(self.method, pixels, batch.ids, batch.valid, self._settings.chunk)
+        whole = represent_in_chunks(self.method, pixels, batch.ids, batch.valid, self._settings.chunk)
         with torch.autocast(self.device.type, enabled=False):
-            loss = self.method.loss(with_labels(in_32_bits(whole), batch), batch.valid)
+            labelled = replace(whole.in_32_bits(), labels=batch.labels, changed=batch.changed)
+            loss = self.method.loss(labelled, batch.valid)
         if not loss.isfinite():
             raise FloatingPointError(
                 f"the loss is {loss.item()} in epoch {self.current_epoch + 1}: lower lr, or use a precision with a "
@@ -85,19 +85,6 @@ class CaptionTraining(TrainingModule):
         warmup_steps = self._settings.warmup_steps
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate(step, warmup_steps, self._steps))
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
-
-
-def in_32_bits(representations: AnyRepresentations) -> AnyRepresentations:
-    """Return the representations with 16-bit tensors converted to 32 bits."""
-    half = (torch.float16, torch.bfloat16)
-    return type(representations)(*(part.float() if part.dtype in half else part for part in representations))
-
-
-def with_labels(representations: AnyRepresentations, batch: Batch) -> AnyRepresentations | LabelledRepresentations:
-    """Return the representations, joined with the captions' labels where a batch has them."""
-    if batch.labels is None or batch.changed is None:
-        return representations
-    return LabelledRepresentations(representations, batch.labels, batch.changed)
 
 
 def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, object]]:

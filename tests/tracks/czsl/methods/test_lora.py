@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.image_tower import BlockAdapters, BlockLoRA, LowRank, image_tuning
+from recompose.backbones.low_rank import BlockLoRA, LowRank
+from recompose.tracks.czsl.methods.image_tower import BlockAdapters, image_tuning
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, small_backbone, unsettle
 
 EVERY = [0, 1, 2, 3]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recompose.data.pictures import Picture
 from recompose.papers.declaration import Artifact, Paper
 from recompose.tables.style import NumbersOnly, Sheet, styled
-from recompose.tracks.vlc.attribution.attribution_store import FILE, Attributed, spans, write
+from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.figures import attribution_distributions as distributions
 from recompose.tracks.vlc.figures import attribution_maps, cumulative

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,15 @@ from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam
 from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import perturbation
-from recompose.tracks.vlc.attribution.label_batches import TokenLabeller
+from recompose.tracks.vlc.attribution.labels import TokenLabeller
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from recompose.tracks.vlc.building import build_method
 from recompose.tracks.vlc.data.captions import LISTED, Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.losses import attribution_loss
-from recompose.tracks.vlc.methods.clip_cae.model import ClipCae
-from recompose.tracks.vlc.methods.clip_cae.settings import ClipCaeSettings
-from recompose.tracks.vlc.methods.parts.caption_method import LabelledRepresentations, Representations
-from recompose.tracks.vlc.methods.parts.chunks import represent
-from recompose.tracks.vlc.training import in_32_bits, with_labels
+from recompose.tracks.vlc.methods.base import represent_in_chunks
+from recompose.tracks.vlc.methods.clip_cae import ClipCae
+from recompose.tracks.vlc.methods.settings import ClipCaeSettings
 from recompose.training.hardware import Hardware
 from tests.errors import raises
 from tests.processes import in_two_processes
@@ -67,7 +66,7 @@ CAE: dict[str, Any] = {
 }
 KINDS = ["attention", "gradcam", "gradient", "perturbation"]
 ROWS = [2, 3, 0, 4]  # the second has no composition
-CLASS = "recompose.tracks.vlc.methods.clip_cae.model:ClipCae"
+CLASS = "recompose.tracks.vlc.methods.clip_cae:ClipCae"
 
 
 def document(tuning: Mapping[str, Any] = FULL, **settings: Any) -> dict[str, Any]:
@@ -105,8 +104,8 @@ def pixels_of(method: ClipCae, batch: Batch) -> Tensor:
 
 
 def loss_of(method: ClipCae, batch: Batch, chunk: int | None = None) -> Tensor:
-    whole = represent(method, pixels_of(method, batch), batch.ids, batch.valid, chunk)
-    return method.loss(with_labels(whole, batch), batch.valid)  # type: ignore[arg-type]
+    whole = represent_in_chunks(method, pixels_of(method, batch), batch.ids, batch.valid, chunk)
+    return method.loss(replace(whole, labels=batch.labels, changed=batch.changed), batch.valid)
 
 
 def gradients_of(method: ClipCae, batch: Batch, chunk: int | None = None) -> tuple[Tensor, dict[str, Tensor]]:
@@ -283,15 +282,17 @@ def test_in_16_bits_attribution_is_computed_in_32(kind: str) -> None:
         found = method.represent(pixels_of(method, batch), batch.ids)
     assert found.images.dtype == torch.bfloat16
     with torch.no_grad():
-        if isinstance(found, Representations):
+        if found.scores is None:
+            assert kind == "perturbation"
             ids = method.backbone.encode_text(batch.ids)
             torch.testing.assert_close(torch.cat([found.texts, found.negatives]), ids)
         else:
             assert found.texts.dtype == torch.bfloat16
             function: Any = SCORES[kind]
             expected = function(method.backbone, found.images.float(), batch.ids[: len(ROWS)], **CAE[kind])
-            torch.testing.assert_close(found[3], expected)
-    loss = method.loss(with_labels(in_32_bits(found), batch), batch.valid)  # type: ignore[arg-type]
+            torch.testing.assert_close(found.scores, expected)
+    labelled = replace(found.in_32_bits(), labels=batch.labels, changed=batch.changed)
+    loss = method.loss(labelled, batch.valid)
     assert loss.dtype == torch.float32
     loss.backward()
     assert all(each.grad is None or each.grad.isfinite().all() for each in method.parameters())
@@ -303,7 +304,8 @@ def test_nothing_is_left_of_representing_without_gradients(kind: str) -> None:
     batch = batch_of(method)
     with torch.no_grad():
         found = method.represent(pixels_of(method, batch), batch.ids)
-    assert not any(each.requires_grad for each in found)
+    scores = [] if found.scores is None else [found.scores]
+    assert not any(tensor.requires_grad for tensor in (*found.embeddings, *scores))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -416,7 +418,3 @@ def test_it_trains(tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.M
 def test_methods_that_ask_for_nothing_have_no_marks(needs: dict[str, Path]) -> None:
     rows = batches.read_rows(needs, [], tokenizer, 0)
     assert rows[[0, 1]].labels is None
-    whole = Representations(*(torch.zeros(2, 3) for _ in range(3)))
-    assert with_labels(whole, rows[[0, 1]]) is whole
-    marked = batches.read_rows(needs, [], tokenizer, 0, method_of().label_request)[[0, 1]]
-    assert isinstance(with_labels(whole, marked), LabelledRepresentations)

@@ -1,6 +1,7 @@
 """Methods: what each represents and what its loss is made of, in parts as at once, on any number of devices."""
 
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,7 @@ from recompose.errors import ArgumentError
 from recompose.tracks.building import TypedSettings
 from recompose.tracks.vlc import losses
 from recompose.tracks.vlc.building import build_method
-from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, TokenRepresentations
-from recompose.tracks.vlc.methods.parts.chunks import represent
-from recompose.tracks.vlc.training import in_32_bits
+from recompose.tracks.vlc.methods.base import CaptionMethod, Representations, represent_in_chunks
 from tests.errors import raises
 from tests.processes import in_two_processes
 from tests.tracks.vlc.tiny import (
@@ -66,7 +65,7 @@ def gradients(method: Any, chunk: int | None) -> tuple[Tensor, dict[str, Tensor]
     """The loss of a batch in 64 bits, and what it gives each weight."""
     method = deepcopy(method).double()
     pixels, ids, valid = batch_of(method)
-    loss = method.loss(represent(method, pixels.double(), ids, valid, chunk), valid)
+    loss = method.loss(represent_in_chunks(method, pixels.double(), ids, valid, chunk), valid)
     loss.backward()
     trained = {name: parameter for name, parameter in method.named_parameters() if parameter.requires_grad}
     assert all(parameter.grad is not None for parameter in trained.values())
@@ -101,12 +100,12 @@ def test_parts_keep_nothing_of_the_towers_on_the_way() -> None:
     kept = []
     with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor) or tensor, lambda tensor: tensor):  # type: ignore[func-returns-value]
         pixels, ids, valid = batch_of(method)
-        whole = represent(method, pixels, ids, valid, None)
+        whole = represent_in_chunks(method, pixels, ids, valid, None)
         at_once = sum(tensor.numel() for tensor in kept)
         kept.clear()
-        represent(method, pixels, ids, valid, 2)
+        represent_in_chunks(method, pixels, ids, valid, 2)
         in_parts = sum(tensor.numel() for tensor in kept)
-    assert isinstance(whole, TokenRepresentations)
+    assert whole.local
     assert in_parts < 0.05 * at_once
 
 
@@ -121,7 +120,7 @@ def test_representations_are_those_of_the_towers(name: str) -> None:
     torch.testing.assert_close(found.texts, texts[:BATCH], atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(found.negatives, texts[BATCH:], atol=1e-5, rtol=1e-4)
     assert len(found.negatives) == valid.sum()
-    assert isinstance(found, TokenRepresentations) == (name == FSC_CLIP)
+    assert bool(found.local) == (name == FSC_CLIP)
 
 
 def test_patches_and_tokens_are_the_released_ones() -> None:
@@ -130,7 +129,7 @@ def test_patches_and_tokens_are_the_released_ones() -> None:
     model = method.backbone.model
     pixels, ids, _ = batch_of(method)
     with torch.no_grad():
-        found = method.represent(pixels, ids)
+        found = method.represent(pixels, ids).local
         outputs: dict[str, Tensor] = {}
         hooks = [
             model.visual.transformer.register_forward_hook(lambda *args: outputs.update(image=args[2])),
@@ -163,10 +162,10 @@ def test_losses_are_what_methods_say() -> None:
     plain = losses.contrastive_loss(batch.images, batch.texts, scale)
     assert method_of(CLIP_FT).loss(batch, THERE[:, :0]) == plain
     one = THERE[:, :1]
-    fewer = batch._replace(negatives=batch.negatives[: int(one.sum())])
-    assert method_of(NEGCLIP).loss(fewer, one) == losses.contrastive_loss_with_negatives(*fewer, one, scale)
+    fewer = replace(batch, negatives=batch.negatives[: int(one.sum())])
+    assert method_of(NEGCLIP).loss(fewer, one) == losses.contrastive_loss_with_negatives(*fewer.embeddings, one, scale)
     method = method_of(FSC_CLIP, FULL | {"local_weight": 0.0})
-    expected = plain + 0.5 * losses.hard_negative_loss(*batch, THERE, scale, 2.0, 0.02)
+    expected = plain + 0.5 * losses.hard_negative_loss(*batch.embeddings, THERE, scale, 2.0, 0.02)
     torch.testing.assert_close(method.loss(batch, THERE), expected)
 
 
@@ -177,7 +176,8 @@ def test_fsc_clip_adds_the_local_loss_of_the_same_regularization() -> None:
         found, scale = method.represent(pixels, ids), method.logit_scale
         expected = losses.contrastive_loss(found.images, found.texts, scale)
         expected += 0.5 * losses.hard_negative_loss(found.images, found.texts, found.negatives, valid, scale, 2.0, 0.02)
-        local = (found.patches, found.tokens, found.mask, found.negative_tokens, found.negative_mask)
+        part = found.local
+        local = (part.patches, part.tokens, part.mask, part.negative_tokens, part.negative_mask)
         expected += 0.2 * losses.local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
         torch.testing.assert_close(method.loss(found, valid), expected)
 
@@ -187,14 +187,14 @@ def test_thresholds_of_ce_clip_are_those_of_the_step_before_and_are_forgotten_by
     method = method_of(CE_CLIP)
     valid, scale = THERE[:, :2], method.logit_scale.detach()
     first, second = (
-        each._replace(negatives=each.negatives[: int(THERE[:, :2].sum())]) for each in (features(1), features(2))
+        replace(each, negatives=each.negatives[: int(THERE[:, :2].sum())]) for each in (features(1), features(2))
     )
     before = torch.zeros(2)
     for batch in (first, second):
-        images, texts, negatives = (torch.nn.functional.normalize(each, dim=1) for each in batch)
-        expected = losses.contrastive_loss_with_negatives(*batch, valid, scale, missing="excluded")
-        expected = expected + 0.2 * losses.cross_modal_rank_loss(*batch, valid, scale, before)
-        expected = expected + 0.3 * losses.intra_modal_loss(*batch, valid, scale, "first")
+        images, texts, negatives = (torch.nn.functional.normalize(each, dim=1) for each in batch.embeddings)
+        expected = losses.contrastive_loss_with_negatives(*batch.embeddings, valid, scale, missing="excluded")
+        expected = expected + 0.2 * losses.cross_modal_rank_loss(*batch.embeddings, valid, scale, before)
+        expected = expected + 0.3 * losses.intra_modal_loss(*batch.embeddings, valid, scale, "first")
         torch.testing.assert_close(method.loss(batch, valid).detach(), expected)
         own, places = scale * (images * texts).sum(dim=1), valid.nonzero().tolist()
         leads: list[list[Tensor]] = [[], []]
@@ -214,7 +214,7 @@ def test_losses_are_finite_in_16_bits(name: str) -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = method.represent(pixels, ids)
     assert found.images.dtype == torch.bfloat16
-    loss = method.loss(in_32_bits(found), valid)
+    loss = method.loss(found.in_32_bits(), valid)
     assert loss.dtype == torch.float32
     loss.backward()
     gradients = [parameter.grad for parameter in method.parameters() if parameter.requires_grad]
@@ -278,7 +278,11 @@ def _of_one_process(rank: int, folder: str) -> None:
         parts, valid, method = _parts(name)
         loss = method.loss(parts[rank], valid[rank])
         loss.backward()
-        found[name] = (loss.detach(), *(each.grad for each in parts[rank]), method.backbone.model.logit_scale.grad)
+        found[name] = (
+            loss.detach(),
+            *(each.grad for each in parts[rank].embeddings),
+            method.backbone.model.logit_scale.grad,
+        )
     torch.save(found, f"{folder}/{rank}.pt")
     torch.distributed.destroy_process_group()
 
@@ -303,12 +307,12 @@ def test_devices_together_give_what_one_gives(tmp_path: Path) -> None:
     found = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
     for name in DISTRIBUTED:
         parts, valid, method = _parts(name)
-        whole = Representations(*(torch.cat(each) for each in zip(*parts, strict=True)))
+        whole = Representations(*(torch.cat(each) for each in zip(*(part.embeddings for part in parts), strict=True)))
         loss = method.loss(whole, torch.cat(valid))
         loss.backward()
         for rank in range(2):
             torch.testing.assert_close(found[rank][name][0], loss.detach())
-            for mine, each in zip(found[rank][name][1:4], parts[rank], strict=True):
+            for mine, each in zip(found[rank][name][1:4], parts[rank].embeddings, strict=True):
                 if each.grad is not None:  # clip-ft has no use for negatives
                     torch.testing.assert_close(mine / 2, each.grad)  # DDP takes the mean over devices
         of_scale = (found[0][name][4] + found[1][name][4]) / 2

@@ -16,7 +16,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.results import Results
 from recompose.tables.style import Sheet
-from recompose.tracks.vlc.attribution.attribution_store import FILE, Attributed, read
+from recompose.tracks.vlc.attribution.store import FILE, Attributed, read
 from recompose.tracks.vlc.figures.retrieval import evaluations_of_one_seed
 
 WIDTH, LINE, AROUND = 7.0, 1.15, 0.55  # inches: width of the page, height of a line of panels, other height of the page

@@ -14,7 +14,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.results import Results
 from recompose.tables.style import Sheet
-from recompose.tracks.vlc.attribution.attribution_store import Attributed
+from recompose.tracks.vlc.attribution.store import Attributed
 from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.figures.attribution_distributions import methods_of, read_attributions

@@ -13,8 +13,8 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.results import Results
 from recompose.tables.style import Sheet, panels
-from recompose.tracks.vlc.attribution.attribution_store import Attributed, cumulative_accuracy, ratios
-from recompose.tracks.vlc.attribution.cae_metrics import RELATIONS, right_relations
+from recompose.tracks.vlc.attribution.faithfulness import RELATIONS, right_relations
+from recompose.tracks.vlc.attribution.store import Attributed, cumulative_accuracy, ratios
 from recompose.tracks.vlc.data.suite import Choices
 from recompose.tracks.vlc.figures.attribution_distributions import methods_of, read_attributions
 from recompose.tracks.vlc.figures.attribution_maps import suite_of

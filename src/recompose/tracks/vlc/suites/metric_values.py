@@ -21,9 +21,9 @@ import numpy as np
 
 from recompose.errors import DataError
 from recompose.params.mistakes import nearest
-from recompose.tracks.vlc.attribution.attribution_store import FILE as ATTRIBUTION
-from recompose.tracks.vlc.attribution.attribution_store import read
-from recompose.tracks.vlc.attribution.cae_metrics import attribution_metrics, subset_metrics
+from recompose.tracks.vlc.attribution.faithfulness import attribution_metrics, subset_metrics
+from recompose.tracks.vlc.attribution.store import FILE as ATTRIBUTION
+from recompose.tracks.vlc.attribution.store import read
 from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
 from recompose.tracks.vlc.suites.aggregation import (

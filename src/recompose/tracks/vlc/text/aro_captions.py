@@ -7,7 +7,7 @@ is its relation, or its two attributes, in either order.
 
 import re
 
-from recompose.tracks.vlc.attribution.token_labels import Concept, Kind
+from recompose.tracks.vlc.text.concepts import Concept, Kind
 
 RELATIONS, ATTRIBUTES = "aro/vg_relation", "aro/vg_attribution"
 _THE, _IS = re.compile(r"^the ", re.IGNORECASE), re.compile(r" (is|are)$")

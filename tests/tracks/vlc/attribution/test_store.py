@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from recompose.errors import ArgumentError, DataError
-from recompose.tracks.vlc.attribution import attribution_store
-from recompose.tracks.vlc.attribution.attribution_store import (
+from recompose.tracks.vlc.attribution import store
+from recompose.tracks.vlc.attribution.store import (
     Attributed,
     cumulative_accuracy,
     ratios,
@@ -29,7 +29,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 @settings(max_examples=20)
 @given(SEEDS)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    path = tmp_path_factory.mktemp("kept") / attribution_store.FILE
+    path = tmp_path_factory.mktemp("kept") / store.FILE
     kept = {"aro/vg_relation": made_up(seed), "aro/vg_attribution": made_up(seed + 1, texts=3)}
     write(kept, path)
     found = read(path)

@@ -1,16 +1,134 @@
-"""The settings of CLIP-CAE."""
+"""The settings of the methods, in the order of the catalogue; those that several methods share come first."""
 
-from typing import Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from recompose.params.sections import Count, Section, Weight
-from recompose.tracks.vlc.methods.parts.settings import CeClipLosses, NegativeName, TunedSettings
+from recompose.params.method import MethodSettings
+from recompose.params.sections import Count, Positive, Precision, Section, Share, Weight
+from recompose.tracks.vlc.text.concepts import Determiners
 
 OUTSIDE_FINGERPRINTS = True  # documents hold the values
 
+NegativeName = Literal["negclip", "replace", "bigram_shuffle"]
+Negatives = Annotated[
+    list[NegativeName], Field(min_length=1, description="Hard negatives of each caption, new in each step.")
+]
 
-Determiners = Literal["none", "all-but-the", "all"]
+
+class CaptionTrainingSettings(Section):
+    """The training of a method; its last epoch is evaluated."""
+
+    lr: Positive = Field(description="Highest learning rate, from which a cosine falls to zero.")
+    weight_decay: Weight = Field(description="Weight decay; gains, biases and the factor of cosines have none.")
+    warmup_steps: Annotated[int, Field(ge=0)] = Field(description="Steps in which the learning rate rises.")
+    batch_size: Count = Field(description="Images that are contrasted with each other.")
+    chunk: Count | None = Field(
+        default=None,
+        description="Images encoded at once, to save memory: gradients are those of the whole batch; null: a whole "
+        "batch.",
+    )
+    epochs: Count = Field(description="Passes over the images.")
+    precision: Precision | None = Field(
+        default=None, description="Precision of this training, as Lightning names it; null: the trainer's."
+    )
+
+
+class Lora(Section):
+    """Low-rank adaptation."""
+
+    lr: Positive = Field(description="Highest learning rate, in place of that of all weights.")
+    rank: Count = Field(description="Rank of the change of a weight.")
+    alpha: Positive = Field(description="A change is scaled by alpha / rank.")
+
+
+class ClipScoring(Section):
+    """The evaluation of CLIP."""
+
+    activation: Literal["own", "other"] = Field(
+        description="`own`: the GELU that the model was pretrained with; `other`: the other one, as when a checkpoint "
+        "is loaded with the wrong activation."
+    )
+
+
+class CaptionScoring(ClipScoring):
+    """The evaluation of a trained method; a change of it retrains nothing."""
+
+    alpha: Annotated[float, Field(ge=0, le=1)] = Field(
+        description="WiSE-FT: the share of the trained weights, against those before training; for LoRA the factor of "
+        "both parts of a change."
+    )
+
+
+class TunedSettings(MethodSettings):
+    """A CLIP tuned on images and their captions.
+
+    Parts that a method does not use may be None, and are None in the documents of runs: see ``active``.
+    """
+
+    training_class: ClassVar = CaptionTrainingSettings
+    scoring_class: ClassVar = CaptionScoring
+
+    tuning: Literal["full", "lora"] = Field(description="`full`: tune all weights; `lora`: low-rank changes of them.")
+    lora: Lora | None = Field(description="The low-rank changes.")
+
+    @model_validator(mode="after")
+    def _check_lora(self) -> Self:
+        if self.tuning == "lora" and self.lora is None:
+            raise ValueError("tuning is lora, and lora is null: set its rank, alpha and lr")
+        return self
+
+    def active(self) -> Self:
+        return self if self.tuning == "lora" else self.model_copy(update={"lora": None})
+
+
+class UntunedClipSettings(MethodSettings):
+    """A pretrained CLIP."""
+
+    scoring_class: ClassVar = ClipScoring
+
+
+class ClipFtSettings(TunedSettings):
+    """A CLIP tuned on images and their captions."""
+
+
+class NegClipSettings(TunedSettings):
+    """NegCLIP: images are also contrasted with a hard negative of each caption."""
+
+
+class CeClipLosses(Section):
+    """CE-CLIP's losses besides NegCLIP's."""
+
+    rank_weight: Weight = Field(description="Weight of the loss that ranks captions above their negatives.")
+    contrast_weight: Weight = Field(description="Weight of the loss that contrasts captions with their negatives.")
+    threshold: Positive = Field(description="Upper limit of the margin by which a caption leads.")
+    intra_modal_target: Literal["first", "own"] = Field(
+        description="Target of each row of the contrast of captions: `own`, the logit of its own image, as when the "
+        "published checkpoint was trained (8553a11); `first`, the first column of the batch, as since 47cef4e."
+    )
+
+
+class CeClipSettings(CeClipLosses, TunedSettings):
+    """CE-CLIP: hard negatives ranked below captions, by growing thresholds, and contrasted with them."""
+
+    negatives: Negatives
+
+
+class FscClipSettings(TunedSettings):
+    """FSC-CLIP: global and local losses of hard negatives, with focus and smoothing."""
+
+    negatives: Negatives
+    global_weight: Weight = Field(description="lambda_g, of the loss of hard negatives between embeddings.")
+    local_weight: Weight = Field(description="lambda_l, of the loss of hard negatives between patches and words.")
+    gamma: Weight = Field(description="Exponent of the focal weight (Eq. 9); 0: all weigh 1.")
+    beta: Share = Field(description="Share of the label that is spread over all captions (Eq. 10).")
+    missing: Literal["zero", "excluded"] = Field(
+        description="A negative that could not be made: `zero` gives it a logit of 0, as released; `excluded`, none."
+    )
+    weights: Literal["minmax", "sparse", "softmax"] = Field(
+        description="Weights of patches for a word: `minmax` scales them from 0 to 1 (Eq. 6), `sparse` also drops "
+        "those below 1 / patches, `softmax` takes a softmax."
+    )
 
 
 class AttentionSettings(Section):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from recompose.tracks.vlc.attribution.token_labels import Concept, Kind, Pieces, Place
+from recompose.tracks.vlc.text.concepts import Concept, Kind, Pieces, Place
 
 INSIGNIFICANT = frozenset({"of", "for", "with"})  # prepositions that are not candidates
 

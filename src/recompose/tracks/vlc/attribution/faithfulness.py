@@ -1,14 +1,14 @@
 """Metrics of CLIP-CAE's tables: accuracies over parts of suites, and statistics of attributions to tokens.
 
-The parts and their sources are in ``cae_subsets.py``.
+The parts and their sources are in ``subsets.py``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from recompose.tracks.vlc.attribution.attribution_store import Attributed, mean_over, ratios
-from recompose.tracks.vlc.attribution.cae_subsets import (
+from recompose.tracks.vlc.attribution.store import Attributed, mean_over, ratios
+from recompose.tracks.vlc.attribution.subsets import (
     ATTRIBUTION,
     CLEAN,
     INTERVAL_PARTS,
@@ -35,7 +35,7 @@ FULL = 1.0  # the upper limit of intervals
 def subset_metrics(
     suites: Sequence[Suite], scores: Mapping[str, np.ndarray], leaves: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return all metrics of ``cae_subsets`` that these suites have, by name; a metric with a missing part is absent.
+    """Return all metrics of ``subsets`` that these suites have, by name; a metric with a missing part is absent.
 
     Args:
         suites: the suites.
@@ -131,7 +131,7 @@ def attribution_metrics(
     Args:
         suites: the suites.
         scores: as returned by ``scores.suite_scores``, of all suites together.
-        by_task: as returned by ``attribution_store.read``.
+        by_task: as returned by ``store.read``.
     """
     values: dict[str, float] = {}
     for method in sorted({method for attributed in by_task.values() for method in attributed.scores}):

@@ -9,10 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recompose.tracks.vlc.attribution.label_batches import LabelRequest, TokenLabeller
-from recompose.tracks.vlc.attribution.perturbations import Candidates, perturb_caption, replace_concept
-from recompose.tracks.vlc.attribution.token_labels import Concept, Kind, Place, concepts, places
+from recompose.tracks.vlc.attribution.labels import LabelRequest, TokenLabeller
 from recompose.tracks.vlc.batches import Batch, CaptionRows
+from recompose.tracks.vlc.text.concepts import Concept, Kind, Place, concepts, places
+from recompose.tracks.vlc.text.perturbations import Candidates, perturb_caption, replace_concept
 from tests.tracks.vlc.marked import CONTEXT, docs, lexicon, pieces, tokenizer
 from tests.tracks.vlc.tiny import images, of_rows, swapped
 

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.nn.functional import conv2d
 
 from recompose.backbones.clip import Backbone, build, outline
+from recompose.backbones.low_rank import LowRankChange, attach, merge
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc.methods.parts.tower_lora import LowRankChange, attach, merge
 from tests.clips import random_clip
 from tests.errors import raises
 

@@ -17,25 +17,18 @@ from torch import Tensor
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone, SharedTokenizer, end_of_text
 from recompose.progress import bar, say
-from recompose.tracks.vlc.attribution.attribution_store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
 from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import perturbation
-from recompose.tracks.vlc.attribution.perturbations import Candidates, perturb_caption
-from recompose.tracks.vlc.attribution.token_labels import (
-    Concept,
-    IsolatedTokenizer,
-    Kind,
-    Pieces,
-    Place,
-    places,
-    token_labels,
-)
+from recompose.tracks.vlc.attribution.labels import IsolatedTokenizer, token_labels
+from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites.embeddings import text_embeddings
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 from recompose.tracks.vlc.text.aro_captions import ATTRIBUTES, RELATIONS, composition, concepts_of
+from recompose.tracks.vlc.text.concepts import Concept, Kind, Pieces, Place, places
+from recompose.tracks.vlc.text.perturbations import Candidates, perturb_caption
 
 TASKS = (RELATIONS, ATTRIBUTES)
 SHOWN = 4  # images of a task with attributions to patches: the first distinct ones

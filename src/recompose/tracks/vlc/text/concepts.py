@@ -1,7 +1,7 @@
-"""Labels of a caption's tokens: objects, and composition (relations and attributes).
+"""Concepts of captions: their objects, attributes and relations, and the places of these among a caption's tokens.
 
-CLIP-CAE (Li et al., 2024, Section 3) takes both from a parse of the caption into a scene graph, and gives no details.
-The mapping of words to tokens follows its first author's other code (hiker-lw/MACCO at 97fbae1,
+CLIP-CAE (Li et al., 2024, Section 3) takes concepts from a parse of the caption into a scene graph, and gives no
+details. The mapping of words to tokens follows its first author's other code (hiker-lw/MACCO at 97fbae1,
 ``training/data_macco.py``): a word is encoded alone, its pieces are searched in the caption's ids, and all pieces of
 the first match are labelled. So a repeated word is labelled once, and a word beyond the context is not labelled.
 Departures: a word without a match is left out (an error in that code), and so are pieces beyond the end of the caption.
@@ -10,18 +10,13 @@ Choices that neither source specifies: the word of an object is the head of its 
 paper names (vacancy/SceneGraphParser, 1b3d5fc); pronouns are no objects, as that parser intends. A relation is all of
 its words, such as ``next to`` or ``sitting on``. Determiners and numerals, which that parser takes for modifiers, are
 attributes on request. MACCO leaves out the word ``the`` alone (``training/data_macco.py:85-94``), so its lists of
-attributes, which that parser made, have the others.
+attributes, which that parser made, have the others. This module does not import torch.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-import torch
-from torch import Tensor
-
-from recompose.backbones.clip import end_of_text
-from recompose.tracks.vlc.methods.clip_cae.settings import Determiners
 from recompose.tracks.vlc.text.lexicon import Lexicon
 from recompose.tracks.vlc.text.scene_graph import scene_graph
 
@@ -30,6 +25,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["object", "attribute", "relation"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+Determiners = Literal["none", "all-but-the", "all"]  # those that are attributes
 Pieces: TypeAlias = Callable[[str], Sequence[int]]  # the ids of a text, without start and end of text
 
 
@@ -49,18 +45,6 @@ class Place:
     concept: Concept
     start: int
     end: int
-
-
-class TokenLabels(NamedTuple):
-    """The masks of object tokens and of composition tokens; a token may be in both."""
-
-    objects: Tensor  # [texts, tokens] bool
-    composition: Tensor  # [texts, tokens] bool
-
-    @property
-    def complete(self) -> Tensor:
-        """Return True for each text [texts] that has both."""
-        return self.objects.any(dim=1) & self.composition.any(dim=1)
 
 
 def concepts(doc: "Doc", lexicon: Lexicon, *, determiners: Determiners = "none") -> list[Concept]:
@@ -113,24 +97,6 @@ def places(concepts: Iterable[Concept], ids: Sequence[int], pieces: Pieces) -> l
     return list(distinct.values())
 
 
-class IsolatedTokenizer:
-    """A cached tokenizer of texts without context, for the pieces of words; it can be pickled.
-
-    Args:
-        tokenizer: of texts, to ids [texts, context] from the start to the end of text.
-    """
-
-    def __init__(self, tokenizer: Callable[[list[str]], Tensor]) -> None:
-        self._tokenizer = tokenizer
-        self._cache: dict[str, list[int]] = {}
-
-    def __call__(self, text: str) -> Sequence[int]:
-        if text not in self._cache:
-            (ids,) = self._tokenizer([text])
-            self._cache[text] = ids[1 : int(end_of_text(ids))].tolist()
-        return self._cache[text]
-
-
 def first_match(pieces: Sequence[int], ids: Sequence[int]) -> int | None:
     """Return the first position of the pieces in ids, or None if there is no match or no piece.
 
@@ -140,18 +106,3 @@ def first_match(pieces: Sequence[int], ids: Sequence[int]) -> int | None:
     """
     starts = range(len(ids) - len(pieces) + 1) if pieces else ()
     return next((start for start in starts if list(ids[start : start + len(pieces)]) == list(pieces)), None)
-
-
-def token_labels(places: Sequence[Sequence[Place]], tokens: int) -> TokenLabels:
-    """Return the labels of captions' tokens.
-
-    Args:
-        places: [texts], the places of each text's concepts.
-        tokens: the number of ids of a caption.
-    """
-    labels = TokenLabels(*(torch.zeros(len(places), tokens, dtype=torch.bool) for _ in TokenLabels._fields))
-    for row, of_text in enumerate(places):
-        for place in of_text:
-            mask = labels.objects if place.concept.kind == "object" else labels.composition
-            mask[row, place.start : place.end] = True
-    return labels

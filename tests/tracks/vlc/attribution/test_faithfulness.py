@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from recompose.data.pictures import Picture
-from recompose.tracks.vlc.attribution.cae_metrics import (
+from recompose.tracks.vlc.attribution.faithfulness import (
     attribution_metrics,
     subset_metrics,
     winoground_metrics,
 )
-from recompose.tracks.vlc.attribution.cae_subsets import (
+from recompose.tracks.vlc.attribution.subsets import (
     CLEAN,
     DECLARED,
     METHODS,

@@ -1,9 +1,20 @@
 """FSC-CLIP (Oh et al., 2024): losses of hard negatives over embeddings, and over patches and tokens.
 
-They have focal weights and smoothed labels. Checked against ytaek-oh/fsc-clip at 604015d.
+The paper's equations in their order; the functions without a class are in ``losses``, which other methods share, and
+papers/fsc-clip/notes.md has more on where the code departs.
+
+| equation | here | released code, ytaek-oh/fsc-clip at 604015d |
+|---|---|---|
+| 1, 2 | ``contrastive_loss`` | gathered from all devices, without gradients of the others |
+| 3, 4 | ``hard_negative_loss`` | of one device; a missing negative has a logit of 0 |
+| 5 | ``local_hard_negative_loss`` | likewise |
+| 6, 7 | ``patch_weights`` | takes no gradients |
+| 8 | ``local_scores`` | its logarithm; neither start of text nor padding counts |
+| 9, 10 | ``_selective_cross_entropy`` | beta is shared by the negatives that exist |
+| 11 | ``FscClip.loss`` | |
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -11,8 +22,8 @@ from torch import Tensor
 from recompose.backbones.clip import Backbone, end_of_text
 from recompose.errors import ArgumentError
 from recompose.tracks.vlc.losses import contrastive_loss, hard_negative_loss, local_hard_negative_loss
-from recompose.tracks.vlc.methods.fsc_clip.settings import FscClipSettings
-from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, TokenRepresentations
+from recompose.tracks.vlc.methods.base import CaptionMethod, LocalFeatures, Representations
+from recompose.tracks.vlc.methods.settings import FscClipSettings
 from recompose.training.gathering import gather_batch
 
 
@@ -37,7 +48,7 @@ class FscClip(CaptionMethod):
             )
         self.settings = settings
 
-    def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
+    def represent(self, pixels: Tensor, ids: Tensor) -> Representations:
         """Return embeddings, with patches and tokens of the same passes; see ``CaptionMethod.represent``."""
         if not self.settings.local_weight:
             return super().represent(pixels, ids)
@@ -47,44 +58,21 @@ class FscClip(CaptionMethod):
         texts = tokens[torch.arange(len(ids), device=ids.device), end_of_text(ids)]
         mask = ids > 0
         mask[:, 0] = False  # the start of text
-        return TokenRepresentations(
-            images=image_tokens[:, 0],
-            texts=texts[:count],
-            negatives=texts[count:],
-            patches=image_tokens[:, 1:],
-            tokens=tokens[:count],
-            mask=mask[:count],
-            negative_tokens=tokens[count:],
-            negative_mask=mask[count:],
-        )
+        local = LocalFeatures(image_tokens[:, 1:], tokens[:count], mask[:count], tokens[count:], mask[count:])
+        return Representations(image_tokens[:, 0], texts[:count], texts[count:], local)
 
-    def loss(self, batch: AnyRepresentations, valid: Tensor) -> Tensor:
+    def loss(self, batch: Representations, valid: Tensor) -> Tensor:
         """Return the contrastive loss of all devices' images and captions, plus the losses of this one's negatives."""
         scale, settings = self.logit_scale, self.settings
         loss = contrastive_loss(gather_batch(batch.images), gather_batch(batch.texts), scale)
+        regularization: dict[str, Any] = {"gamma": settings.gamma, "beta": settings.beta, "missing": settings.missing}
         if settings.global_weight:
-            loss = loss + settings.global_weight * hard_negative_loss(
-                batch.images,
-                batch.texts,
-                batch.negatives,
-                valid,
-                scale,
-                settings.gamma,
-                settings.beta,
-                missing=settings.missing,
+            of_negatives = hard_negative_loss(*batch.embeddings, valid, scale, **regularization)
+            loss = loss + settings.global_weight * of_negatives
+        if local := batch.local:
+            texts = local.tokens, local.mask, local.negative_tokens, local.negative_mask
+            of_negatives = local_hard_negative_loss(
+                local.patches, *texts, valid, scale, weights=settings.weights, **regularization
             )
-        if isinstance(batch, TokenRepresentations):
-            loss = loss + settings.local_weight * local_hard_negative_loss(
-                batch.patches,
-                batch.tokens,
-                batch.mask,
-                batch.negative_tokens,
-                batch.negative_mask,
-                valid,
-                scale,
-                settings.gamma,
-                settings.beta,
-                settings.weights,
-                missing=settings.missing,
-            )
+            loss = loss + settings.local_weight * of_negatives
         return loss

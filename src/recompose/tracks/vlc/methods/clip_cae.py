@@ -1,9 +1,24 @@
 """CLIP-CAE (Li et al., 2024): attribution to a caption's relations and attributes is raised to that of its objects.
 
-No code was released. A step encodes images once and captions twice: as all methods do, and for attribution in 32 bits,
-with the attention returned. For perturbation, captions are encoded once, in 32 bits.
+The paper's equations in their order. No code was released; papers/clip-cae/notes.md and ``attribution`` say how what
+the paper leaves open is read.
+
+| equation | here | released code |
+|---|---|---|
+| 1 | ``attribution.towers.similarity`` | none |
+| 2 to 4 | ``losses.contrastive_loss`` | |
+| 5 | ``losses.attribution_loss`` | |
+| 6 | ``ClipCae.loss`` | |
+| Section 3.1 | ``attribution.by_attention`` | |
+| 7, 8 | ``attribution.by_gradcam`` | Chefer et al., hila-chefer/Transformer-MM-Explainability at 58eaea8 |
+| 9 | ``attribution.by_perturbation`` | |
+| 10 | ``attribution.by_gradient`` | |
+
+A step encodes images once and captions twice: as all methods do, and for attribution in 32 bits, with the attention
+returned. For perturbation, captions are encoded once, in 32 bits.
 """
 
+from dataclasses import replace
 from typing import ClassVar
 
 import torch
@@ -15,20 +30,13 @@ from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam
 from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
-from recompose.tracks.vlc.attribution.label_batches import LabelRequest
-from recompose.tracks.vlc.attribution.token_labels import KINDS
+from recompose.tracks.vlc.attribution.labels import LabelRequest
 from recompose.tracks.vlc.data.captions import LISTED
 from recompose.tracks.vlc.losses import attribution_loss, contrastive_loss, contrastive_loss_with_negatives
-from recompose.tracks.vlc.methods.clip_cae.settings import ClipCaeSettings
-from recompose.tracks.vlc.methods.parts.caption_method import (
-    AnyRepresentations,
-    AttributedRepresentations,
-    CaptionMethod,
-    LabelledRepresentations,
-    Representations,
-)
-from recompose.tracks.vlc.methods.parts.gathering import gather_with_negatives
-from recompose.tracks.vlc.methods.parts.ranking import ranked_loss
+from recompose.tracks.vlc.methods.base import CaptionMethod, Representations, gather_embeddings
+from recompose.tracks.vlc.methods.negclip import ranked_loss
+from recompose.tracks.vlc.methods.settings import ClipCaeSettings
+from recompose.tracks.vlc.text.concepts import KINDS
 from recompose.training.gathering import gather_batch
 
 
@@ -60,7 +68,7 @@ class ClipCae(CaptionMethod):
         """Reset CE-CLIP's thresholds to 0."""
         self.thresholds.zero_()
 
-    def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
+    def represent(self, pixels: Tensor, ids: Tensor) -> Representations:
         """Return embeddings and the scores of captions' tokens; see ``CaptionMethod.represent``.
 
         Scores are computed in 32 bits whatever the towers' precision. For perturbation there are none: they follow from
@@ -77,9 +85,9 @@ class ClipCae(CaptionMethod):
         whole = super().represent(pixels, ids)
         with torch.autocast(device, enabled=False):
             scores = self._scores(whole.images.to(self.logit_scale), ids[:count])
-        return AttributedRepresentations(whole.images, whole.texts, whole.negatives, scores)
+        return replace(whole, scores=scores)
 
-    def loss(self, batch: Representations | LabelledRepresentations, valid: Tensor) -> Tensor:
+    def loss(self, batch: Representations, valid: Tensor) -> Tensor:
         """Return the sum of the two losses of all devices' images, captions and negatives.
 
         A caption without objects, or without relations and attributes, is only in the first loss.
@@ -89,14 +97,14 @@ class ClipCae(CaptionMethod):
                 where lambda is not 0.
             valid: [n, K + P] bool, the negatives of each kind and the perturbed captions that exist.
         """
-        if isinstance(batch, Representations):
+        if batch.labels is None:
             return self.settings.itc_weight * self._itc(batch, valid)
         kinds = len(self.negatives)
         is_negative = valid.nonzero()[:, 1] < kinds
-        images, texts, derived = batch.representations[:3]
-        if isinstance(batch.representations, AttributedRepresentations):
-            scores = batch.representations.scores
-        else:
+        images, texts, derived = batch.embeddings
+        scores = batch.scores
+        if scores is None:
+            assert batch.changed is not None
             replaced = derived[~is_negative]
             scores = mean_drops(self.backbone, images.detach(), texts, replaced, batch.changed)  # see Eq. 9
         itc = self._itc(Representations(images, texts, derived[is_negative]), valid[:, :kinds])
@@ -108,31 +116,21 @@ class ClipCae(CaptionMethod):
     def _scores(self, images: Tensor, ids: Tensor) -> Tensor:
         """Return the scores of tokens [n, T], given image embeddings [n, E] and captions [n, T]."""
         settings, create_graph = self.settings, torch.is_grad_enabled()
-        if settings.attribution == "attention" and (choice := settings.attention):
-            return attention(self.backbone, images, ids, row=choice.row, layers=choice.layers, heads=choice.heads)
-        if settings.attribution == "gradcam" and (read := settings.gradcam):
-            return gradcam(
-                self.backbone,
-                images,
-                ids,
-                heads=read.heads,
-                clamp=read.clamp,
-                layers=read.layers,
-                create_graph=create_graph,
-            )
-        choices = settings.gradient
-        assert choices
-        return gradient(
-            self.backbone, images, ids, support=choices.support, derived=choices.derived, create_graph=create_graph
-        )
+        inputs = self.backbone, images, ids
+        if settings.attribution == "attention" and settings.attention:
+            return attention(*inputs, **settings.attention.model_dump())
+        if settings.attribution == "gradcam" and settings.gradcam:
+            return gradcam(*inputs, **settings.gradcam.model_dump(), create_graph=create_graph)
+        assert settings.gradient
+        return gradient(*inputs, **settings.gradient.model_dump(), create_graph=create_graph)
 
     def _itc(self, mine: Representations, valid: Tensor) -> Tensor:
         """Return L_ITC, NegCLIP's loss, or CE-CLIP's three, of all devices' images, captions and negatives."""
         scale = self.logit_scale
         if not self.negatives:
             return contrastive_loss(gather_batch(mine.images), gather_batch(mine.texts), scale)
-        whole, valid = gather_with_negatives(mine, valid)
+        embeddings, valid = gather_embeddings(mine, valid)
         if self.settings.negative_loss == "ce-clip" and self.settings.ce_clip:
-            loss, self.thresholds = ranked_loss(whole, valid, scale, self.thresholds, self.settings.ce_clip)
+            loss, self.thresholds = ranked_loss(embeddings, valid, scale, self.thresholds, self.settings.ce_clip)
             return loss
-        return contrastive_loss_with_negatives(*whole, valid, scale)
+        return contrastive_loss_with_negatives(*embeddings, valid, scale)

@@ -8,15 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from recompose.tracks.vlc.attribution.token_labels import (
-    Concept,
-    IsolatedTokenizer,
-    Place,
-    concepts,
-    first_match,
-    places,
-    token_labels,
-)
+from recompose.tracks.vlc.attribution.labels import IsolatedTokenizer, token_labels
+from recompose.tracks.vlc.text.concepts import Concept, Place, concepts, first_match, places
 from tests.tracks.vlc.marked import COMPOSITION, OBJECTS, docs, lexicon, of_places, pieces, spelled, tokenizer
 from tests.tracks.vlc.parses import BUS, ELEPHANTS, MATS, PIANO, RIDER, parsed
 from tests.tracks.vlc.text.test_scene_graph import Phrases

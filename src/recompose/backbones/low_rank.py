@@ -1,12 +1,16 @@
-"""Low-rank adaptation of a whole CLIP (LoRA, Hu et al., 2022), as FSC-CLIP's code at 604015d applies it.
+"""Low-rank adaptation of a CLIP (LoRA, Hu et al., 2022), as two released codes apply it.
 
-Both towers' convolutions, linear layers and joint projections to queries, keys and values compute with
-W + alpha / rank * B A, and A and B are all that trains: projections into the joint space, embeddings, norms, biases and
-the factor of cosines stay as they are. B begins as zero, but that of a joint projection is drawn, so that a model with
-new changes is not quite the model before.
+FSC-CLIP's code at 604015d changes a whole CLIP for good, by ``attach``: both towers' convolutions, linear layers and
+joint projections to queries, keys and values compute with W + alpha / rank * B A, and A and B are all that trains:
+projections into the joint space, embeddings, norms, biases and the factor of cosines stay as they are. B begins as
+zero, but that of a joint projection is drawn, so that a model with new changes is not quite the model before.
+
+MSCI's and Troika's code change the attention of a tower only while it computes, by ``BlockLoRA``, so that methods can
+share a frozen tower.
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from math import sqrt
 
 import torch
@@ -83,3 +87,40 @@ def _changed(model: nn.Module) -> Iterator[tuple[nn.Module, str]]:
             yield layer, "weight"
         elif isinstance(getattr(layer, JOINT_PROJECTION, None), nn.Parameter):
             yield layer, JOINT_PROJECTION
+
+
+class LowRank(nn.Module):
+    """Products of rank r, added to the query and value parts of a joint projection to queries, keys and values.
+
+    They are zero at first.
+    """
+
+    def __init__(self, width: int, rank: int) -> None:
+        super().__init__()
+        self.down = nn.ParameterList(nn.init.kaiming_uniform_(torch.empty(rank, width), a=sqrt(5)) for _ in range(2))
+        self.up = nn.ParameterList(torch.zeros(width, rank) for _ in range(2))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        """Return the weight [3 * width, width] with the learned products added."""
+        query, value = (up @ down for up, down in zip(self.up, self.down, strict=True))
+        return weight + torch.cat([query, torch.zeros_like(query), value])
+
+
+class BlockLoRA(nn.Module):
+    """Low-rank changes of the attention of every block, attached to a tower only during its computation."""
+
+    def __init__(self, blocks: nn.ModuleList, width: int, *, rank: int) -> None:
+        super().__init__()
+        self.attention = nn.ModuleList(LowRank(width, rank) for _ in blocks)
+
+    @contextmanager
+    def attach(self, blocks: nn.ModuleList) -> Iterator[None]:
+        """Let the blocks compute with their changes within this context."""
+        with ExitStack() as stack:
+            for block, low_rank in zip(blocks, self.attention, strict=True):
+                attention = block.get_submodule("attn")
+                parametrize.register_parametrization(attention, JOINT_PROJECTION, low_rank, unsafe=True)
+                stack.callback(
+                    parametrize.remove_parametrizations, attention, JOINT_PROJECTION, leave_parametrized=False
+                )
+            yield

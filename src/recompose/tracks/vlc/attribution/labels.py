@@ -1,6 +1,6 @@
-"""Additions to batches for methods that need them: labels of captions' tokens, and perturbed captions."""
+"""Labels of captions' tokens, and batches with them: objects, and composition (relations and attributes)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
@@ -8,23 +8,59 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from recompose.tracks.vlc.attribution.perturbations import Candidates, perturb_caption
-from recompose.tracks.vlc.attribution.token_labels import (
-    Concept,
-    IsolatedTokenizer,
-    Kind,
-    Place,
-    TokenLabels,
-    concepts,
-    places,
-    token_labels,
-)
+from recompose.backbones.clip import end_of_text
 from recompose.tracks.vlc.building import Tokenizer
-from recompose.tracks.vlc.methods.clip_cae.settings import Determiners
+from recompose.tracks.vlc.text.concepts import Concept, Determiners, Kind, Place, concepts, places
 from recompose.tracks.vlc.text.lexicon import Lexicon
+from recompose.tracks.vlc.text.perturbations import Candidates, perturb_caption
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
+
+
+class TokenLabels(NamedTuple):
+    """The masks of object tokens and of composition tokens; a token may be in both."""
+
+    objects: Tensor  # [texts, tokens] bool
+    composition: Tensor  # [texts, tokens] bool
+
+    @property
+    def complete(self) -> Tensor:
+        """Return True for each text [texts] that has both."""
+        return self.objects.any(dim=1) & self.composition.any(dim=1)
+
+
+def token_labels(places: Sequence[Sequence[Place]], tokens: int) -> TokenLabels:
+    """Return the labels of captions' tokens.
+
+    Args:
+        places: [texts], the places of each text's concepts.
+        tokens: the number of ids of a caption.
+    """
+    labels = TokenLabels(*(torch.zeros(len(places), tokens, dtype=torch.bool) for _ in TokenLabels._fields))
+    for row, of_text in enumerate(places):
+        for place in of_text:
+            mask = labels.objects if place.concept.kind == "object" else labels.composition
+            mask[row, place.start : place.end] = True
+    return labels
+
+
+class IsolatedTokenizer:
+    """A cached tokenizer of texts without context, for the pieces of words; it can be pickled.
+
+    Args:
+        tokenizer: of texts, to ids [texts, context] from the start to the end of text.
+    """
+
+    def __init__(self, tokenizer: Callable[[list[str]], Tensor]) -> None:
+        self._tokenizer = tokenizer
+        self._cache: dict[str, list[int]] = {}
+
+    def __call__(self, text: str) -> Sequence[int]:
+        if text not in self._cache:
+            (ids,) = self._tokenizer([text])
+            self._cache[text] = ids[1 : int(end_of_text(ids))].tolist()
+        return self._cache[text]
 
 
 @dataclass(frozen=True)
