@@ -14,8 +14,9 @@ from safetensors.numpy import load_file
 from recompose.backbones.clip import Backbone
 from recompose.errors import CheckpointError
 from recompose.fingerprint import fingerprint
+from recompose.tracks.building import COSTS, EMBEDDINGS, SCORES
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.evaluation import COSTS, EMBEDDINGS, FILE, evaluate, evaluate_together
+from recompose.tracks.czsl.evaluation import evaluate, evaluate_together
 from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.clip_coop_csp import CLIP, CSP
 from recompose.tracks.czsl.methods.duplex import Duplex
@@ -59,7 +60,7 @@ def needs(backbone: Backbone, data: PairData, tmp_path_factory: pytest.TempPathF
 def evaluated(document: dict[str, Any], needs: dict[str, Path], folder: Path) -> dict[str, np.ndarray]:
     folder.mkdir()
     evaluate(document, needs, folder, CPU, "t")
-    tensors: dict[str, np.ndarray] = load_file(folder / FILE)
+    tensors: dict[str, np.ndarray] = load_file(folder / SCORES)
     return tensors
 
 
@@ -87,9 +88,9 @@ evaluate({document!r}, {{"data": Path({str(needs["data"])!r})}}, Path({str(tmp_p
 sys.exit("torch" in sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert {path.name for path in (tmp_path / "evaluation").iterdir()} == {FILE, COSTS}
+    assert {path.name for path in (tmp_path / "evaluation").iterdir()} == {SCORES, COSTS}
     score_worlds(data, Chance(3, ChanceSettings()).score).write(tmp_path / "expected")
-    assert (tmp_path / "evaluation" / FILE).read_bytes() == (tmp_path / "expected").read_bytes()
+    assert (tmp_path / "evaluation" / SCORES).read_bytes() == (tmp_path / "expected").read_bytes()
     other = evaluated(evaluation_document(Chance, {}, seed=4), {"data": needs["data"]}, tmp_path / "other")
     scores = PairScores.read(tmp_path / "expected").bests["test", "open"].seen_score
     assert not np.array_equal(other["test/open/seen_score"], scores)
@@ -109,7 +110,7 @@ def test_an_untrained_method_is_scored_in_all_worlds(needs: dict[str, Path], tmp
     assert list(costs) == ["trainable_parameters", "test_seconds", "peak_memory_bytes"]
     assert costs["trainable_parameters"] == 0
     assert costs["test_seconds"] > 0
-    assert {path.name for path in (tmp_path / "plain").iterdir()} == {FILE, COSTS}
+    assert {path.name for path in (tmp_path / "plain").iterdir()} == {SCORES, COSTS}
 
 
 # a run
@@ -200,7 +201,7 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
         costs = json.loads((folder / COSTS).read_text())
         assert costs["pass_evaluations"] == 3
         assert 0 < costs["test_seconds"] < costs["pass_seconds"]
-    assert len({(folder / FILE).read_bytes() for folder in documents}) == 3
+    assert len({(folder / SCORES).read_bytes() for folder in documents}) == 3
 
 
 def counted(function: Any, counts: "Counter[str]") -> Any:

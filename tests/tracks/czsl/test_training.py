@@ -14,6 +14,7 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
 from recompose.errors import ArgumentError
+from recompose.tracks.building import CHECKPOINT, COSTS, SCORES
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.evaluation import evaluate
 from recompose.tracks.czsl.methods.base import TrainingPrior
@@ -26,9 +27,8 @@ from recompose.tracks.czsl.methods.settings import (
 )
 from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.metric_values import read_metrics
-from recompose.tracks.czsl.metrics.worlds import FILE
 from recompose.tracks.czsl.scoring import feasibility_by_text, score_method
-from recompose.tracks.czsl.training import CHECKPOINT, COSTS, PairTraining, fit_method, train
+from recompose.tracks.czsl.training import PairTraining, fit_method, train
 from recompose.training.best import BestEpoch
 from recompose.training.checkpoint import restore
 from tests.errors import raises
@@ -298,7 +298,7 @@ def test_a_run_and_its_evaluation_are_what_their_parts_give(
     fit_method(method, data, inputs, tmp_path / "parts", CPU, training, title="t", seed=3)
     restore(method, tmp_path / "parts" / CHECKPOINT)
     (scores,) = score_method(method, data, inputs, CPU.device, [method.scoring], feasibility)
-    scores.write(tmp_path / "parts" / FILE)
+    scores.write(tmp_path / "parts" / SCORES)
 
     run(needs, tmp_path / "run", kind, own, seed=3, **changed)
     assert (tmp_path / "run" / CHECKPOINT).read_bytes() == (tmp_path / "parts" / CHECKPOINT).read_bytes()
@@ -306,4 +306,4 @@ def test_a_run_and_its_evaluation_are_what_their_parts_give(
     document = evaluation_document(kind, own | of_scores, seed=3, feasibility=BY_TEXT)
     (tmp_path / "evaluation").mkdir()
     evaluate(document, needs | {"run": tmp_path / "run"}, tmp_path / "evaluation", CPU, "t")
-    assert (tmp_path / "evaluation" / FILE).read_bytes() == (tmp_path / "parts" / FILE).read_bytes()
+    assert (tmp_path / "evaluation" / SCORES).read_bytes() == (tmp_path / "parts" / SCORES).read_bytes()

@@ -14,12 +14,12 @@ from recompose.backbones.pixels import PIXELS, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
-from recompose.tracks.building import CHECKPOINT, COSTS
+from recompose.tracks.building import CHECKPOINT, COSTS, EMBEDDINGS
 from recompose.tracks.vlc.attribution import store
 from recompose.tracks.vlc.building import OTHER, Gelu, restore_clip
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
-from recompose.tracks.vlc.evaluation import EMBEDDINGS, evaluate
+from recompose.tracks.vlc.evaluation import evaluate
 from recompose.tracks.vlc.suites import embeddings
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.training.hardware import Hardware

@@ -3,77 +3,85 @@
 A method without a backbone is evaluated without importing torch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings, method_class
+from recompose.tracks.building import CHECKPOINT, SCORES, Document, TypedSettings, method_class
 from recompose.tracks.czsl.building import prepare_method, read_index
-from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
+from recompose.tracks.czsl.metrics.worlds import PairScores, score_worlds
+from recompose.tracks.evaluating import Scoring, Watch
 from recompose.training.hardware import Hardware
-from recompose.training.resources import EvaluationCosts, trainable
+from recompose.training.resources import trainable
 
-EMBEDDINGS = "embeddings.safetensors"
+if TYPE_CHECKING:
+    import torch
+
+
+class PairScoring(Scoring[PairScores]):
+    """A pass of a method on a backbone over the images: these and texts are encoded once for all scorings.
+
+    The documents have the settings of ``feasibility``, too. Needs are ``data``, ``features``, ``pixels`` and
+    ``backbone``; ``run``, the training whose checkpoint is scored; ``words``, the folder or the file of GloVe, if
+    feasibility needs it.
+    """
+
+    def __init__(
+        self, documents: Sequence[Document], needs: Mapping[str, Path], device: "torch.device | None", title: str
+    ) -> None:
+        from recompose.tracks.czsl.scoring import read_feasibility
+        from recompose.training.checkpoint import restore
+
+        assert device is not None
+        self._device, self._title = device, title
+        self._feasibility = read_feasibility(documents[0]["feasibility"], needs, device)
+        self._method, self._data, self._inputs, _ = prepare_method(documents[0], needs)
+        self._scorings = [TypedSettings(document).scoring for document in documents]
+        if "run" in needs:
+            restore(self._method, needs["run"] / CHECKPOINT)
+        self.trainable_parameters = trainable(self._method)
+
+    def score(self, watch: Watch) -> Sequence[PairScores]:
+        """Score all images of validation and test in the closed and in the open world."""
+        from recompose.tracks.czsl.scoring import score_method
+
+        inputs = self._method, self._data, self._inputs, self._device
+        return score_method(*inputs, self._scorings, self._feasibility, self._title, watch)
+
+    def embeddings(self) -> "dict[str, torch.Tensor]":
+        """Return the vectors of test images, and of the closed world's pairs."""
+        from recompose.tracks.czsl.scoring import embeddings
+
+        return embeddings(self._method, self._data, self._inputs, self._device)
+
+    def write(self, scores: PairScores, folder: Path) -> None:
+        """Write ``scores.safetensors``."""
+        scores.write(folder / SCORES)
+
+
+class ChanceScoring(Scoring[PairScores]):
+    """A pass of a method that needs no backbone."""
+
+    def __init__(
+        self, documents: Sequence[Document], needs: Mapping[str, Path], device: "torch.device | None", title: str
+    ) -> None:
+        (document,) = documents
+        self._method = method_class(document)(document["seed"], TypedSettings(document).own)
+        self._data, self._title = read_index(needs["data"]), title
+
+    def score(self, watch: Watch) -> Sequence[PairScores]:
+        """Score all images of validation and test in the closed and in the open world."""
+        return [score_worlds(self._data, self._method.score, title=self._title)]
+
+    def write(self, scores: PairScores, folder: Path) -> None:
+        """Write ``scores.safetensors``."""
+        scores.write(folder / SCORES)
 
 
 def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> None:
-    """Score a method, and write ``scores.safetensors`` and ``costs.json``, and ``embeddings.safetensors`` if the
-    document asks for it, into a folder.
-
-    Args:
-        document: ``class``, ``settings`` (a method's own, and those of its ``scoring``), ``seed``, ``threads``,
-            ``feasibility`` and ``save``.
-        needs: verified folders: ``data``, an index; for a method on a backbone ``features``, ``pixels`` and
-            ``backbone``; ``run``, the training whose checkpoint is scored; ``words``, the folder or the file of
-            GloVe, if feasibility needs it.
-        folder: the folder of the results.
-        hardware: the device of torch.
-        title: the title of progress reports.
-    """
-    if "backbone" in needs:
-        evaluate_together({folder: document}, needs, hardware, title)
-    else:
-        _evaluate_alone(document, needs, folder, title)
+    """Score a method, with a backbone or without; see ``Scoring.evaluate``."""
+    scoring = PairScoring if "backbone" in needs else ChanceScoring
+    scoring.evaluate(document, needs, folder, hardware, title)
 
 
-def _evaluate_alone(document: Document, needs: Mapping[str, Path], folder: Path, title: str) -> None:
-    """Score a method that needs no backbone."""
-    method = method_class(document)(document["seed"], TypedSettings(document).own)
-    costs = EvaluationCosts(0, None)
-    with costs.scoring():
-        scores = score_worlds(read_index(needs["data"]), method.score, title=title)
-    costs.write(folder / COSTS)
-    scores.write(folder / FILE)
-
-
-def evaluate_together(
-    documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: Hardware, title: str
-) -> None:
-    """Score a method on a backbone, from a run's checkpoint if there is one, with several scoring settings. Images and
-    texts are encoded once; the results equal those of separate evaluations to the bit.
-
-    Args:
-        documents: by the folder of the results; they differ only in ``scoring`` and ``save``.
-        needs, hardware, title: as of ``evaluate``.
-    """
-    import torch
-
-    from recompose.tracks.czsl.scoring import read_feasibility, score_method, write_embeddings
-    from recompose.training.checkpoint import restore
-
-    document = next(iter(documents.values()))
-    torch.set_num_threads(document["threads"])
-    device = hardware.device
-    feasibility = read_feasibility(document["feasibility"], needs, device)
-    method, data, inputs, _ = prepare_method(document, needs)
-    scorings = [TypedSettings(evaluated).scoring for evaluated in documents.values()]
-    if "run" in needs:
-        restore(method, needs["run"] / CHECKPOINT)
-    costs = EvaluationCosts(trainable(method), device, len(documents))
-    with costs.scoring():
-        scores = score_method(method, data, inputs, device, scorings, feasibility, title, costs.time_separately)
-    for position, folder in enumerate(documents):
-        costs.write(folder / COSTS, position)
-    for (folder, evaluated), evaluation_scores in zip(documents.items(), scores, strict=True):
-        if "embeddings" in evaluated["save"]:
-            write_embeddings(method, data, inputs, device, folder / EMBEDDINGS)
-        evaluation_scores.write(folder / FILE)
+evaluate_together = PairScoring.evaluate_together

@@ -20,13 +20,14 @@ from pathlib import Path
 
 import numpy as np
 
+from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, SCORED_WORLDS, World
 from recompose.tracks.czsl.metrics.best import Best
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.groups import frequency_groups, group_accuracies
 from recompose.tracks.czsl.metrics.thresholds import best_threshold, released_calibration, released_threshold
-from recompose.tracks.czsl.metrics.worlds import FILE, PairScores
+from recompose.tracks.czsl.metrics.worlds import PairScores
 from recompose.tracks.seen_unseen import harmonic_means
 
 WORLDS = (
@@ -116,7 +117,7 @@ def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) 
 
 def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
     """Return all metrics of an evaluation, from the verified folders of its index and its scores."""
-    return compute_metrics(_pair_data(index), PairScores.read(evaluation / FILE))
+    return compute_metrics(_pair_data(index), PairScores.read(evaluation / SCORES))
 
 
 @lru_cache(maxsize=16)  # the replicates' indices: evaluations are not read replicate by replicate

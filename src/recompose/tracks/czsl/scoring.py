@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
-from recompose.files import write_atomically
 from recompose.tracks.building import Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
@@ -66,20 +64,19 @@ def score_method(
     return [evaluation.result(position) for position in range(len(scorings))]
 
 
-def write_embeddings(
-    method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device, path: Path
-) -> None:
-    """Write the vectors that figures show: of test images, and of the closed world's pairs, as safetensors."""
+@torch.no_grad()
+def embeddings(
+    method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device
+) -> dict[str, torch.Tensor]:
+    """Return the vectors that figures show: of test images, and of the closed world's pairs."""
     method.eval().to(device)
     pairs = torch.from_numpy(data.indices(data.pairs)).to(device)
     rows = data.rows("test")
     blocks = [rows[start : start + IMAGE_BLOCK] for start in range(0, len(rows), IMAGE_BLOCK)]
-    with torch.no_grad():
-        parts = [method.image_embeddings(torch.from_numpy(inputs[block]).to(device)) for block in blocks]
-        images = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
-        embeddings = images | method.pair_embeddings(pairs)
-    tensors = {name: tensor.float().cpu().contiguous() for name, tensor in embeddings.items()}
-    write_atomically(path, lambda temporary: save_file(tensors, temporary))
+    parts = [method.image_embeddings(torch.from_numpy(inputs[block]).to(device)) for block in blocks]
+    images = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+    vectors = images | method.pair_embeddings(pairs)
+    return {name: tensor.float().cpu().contiguous() for name, tensor in vectors.items()}
 
 
 def read_feasibility(section: Settings | None, needs: Mapping[str, Path], device: torch.device) -> np.ndarray | None:

@@ -1,32 +1,22 @@
 """Stored evaluations and data sets, read from files whose digests were checked."""
 
-import numpy as np
-from safetensors.numpy import load_file
-
 from recompose.plan import Recipe
 from recompose.tables.results import Results
+from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metrics.curves import dense_curve
-from recompose.tracks.czsl.metrics.worlds import FILE, PairScores
+from recompose.tracks.czsl.metrics.worlds import PairScores
 from recompose.tracks.seen_unseen import SeenUnseenCurve
-
-EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that saves them for figures
 
 
 def read_scores(results: Results, evaluation: Recipe) -> PairScores:
     """Return the best pairs of an evaluation's test and validation images."""
-    return PairScores.read(results.file(evaluation, FILE))
+    return PairScores.read(results.file(evaluation, SCORES))
 
 
 def read_curve(results: Results, evaluation: Recipe, world: str) -> SeenUnseenCurve:
     """Return seen and unseen accuracy on test images over all calibration biases, in a world that was scored."""
     return dense_curve(read_scores(results, evaluation).bests["test", world])
-
-
-def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:
-    """Return the vectors that an evaluation saved for figures."""
-    embeddings: dict[str, np.ndarray] = load_file(results.file(evaluation, EMBEDDINGS))
-    return embeddings
 
 
 def read_pairs(results: Results, data: Recipe) -> PairData:

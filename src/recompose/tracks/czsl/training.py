@@ -1,8 +1,6 @@
 """A run: a method trained on state-object pairs, up to the epoch with the best AUC on validation."""
 
-import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,7 @@ from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.errors import ArgumentError
-from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, method_class
+from recompose.tracks.building import CHECKPOINT, method_class
 from recompose.tracks.czsl.building import prepare_method
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import World
@@ -23,12 +20,12 @@ from recompose.tracks.czsl.methods.base import PairMethod
 from recompose.tracks.czsl.methods.settings import AugmentedTraining, PairTrainingSettings, ThreePathTraining
 from recompose.tracks.czsl.metrics.best import Best, Evaluator
 from recompose.tracks.czsl.metrics.curves import dense_curve
+from recompose.tracks.running import Run, fit_stage
 from recompose.tracks.seen_unseen import area
 from recompose.training.augmentation import Augmentation
-from recompose.training.best import BestEpoch
 from recompose.training.cost import RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, TrainingModule, fit, gather_objects
+from recompose.training.loop import Data, TrainingModule, gather_objects
 from recompose.training.rows import Rows
 
 VAL_AUC = "val_auc"
@@ -99,37 +96,35 @@ class PairTraining(TrainingModule):
         return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, settings.halve_every, gamma=0.5)]
 
 
-def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
-    """Train a method, and write ``checkpoint.safetensors`` and ``costs.json`` into a folder.
-
-    Resumes from the last whole epoch in the folder's ``scratch``.
-
-    Args:
-        document: ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed`` and ``trainer``. A
-            method of three paths has the score that chooses an epoch in ``training.selection``.
-        needs: the verified folders ``data``, ``features``, ``pixels`` and ``backbone``.
-        folder: the folder of the results.
-        hardware: the device of training; the document has its precision.
-        title: the title of progress reports.
-
-    Returns:
-        Whether this process goes on; of several devices' processes only one does.
+class PairRun(Run):
+    """A run of the track. Its ``needs`` are ``data``, ``features``, ``pixels`` and ``backbone``; a method of three
+    paths has the score that chooses an epoch in ``training.selection``.
     """
-    torch.set_num_threads(document["trainer"]["threads"])
-    hardware = replace(hardware, precision=document["trainer"]["precision"])
-    method, data, inputs, settings = prepare_method(document, needs)
-    new_method, training = method_class(document), settings.training
-    assert isinstance(training, PairTrainingSettings)
-    if isinstance(training, ThreePathTraining):
-        method.set_scoring(training.selection)
-    counted = count_at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, settings.own))
-    costs = RunCosts(method, counted, hardware.device)
-    goes_on = fit_method(
-        method, data, inputs, folder, hardware, training, title=title, seed=document["seed"], callbacks=[costs.epochs]
-    )
-    if goes_on:
-        costs.write(folder / COSTS)
-    return goes_on
+
+    def carry_out(self) -> RunCosts | None:
+        """Train a method up to the epoch with the best AUC."""
+        method, data, inputs, settings = prepare_method(self.settings.document, self.needs)
+        new_method, training = method_class(settings.document), settings.training
+        assert isinstance(training, PairTrainingSettings)
+        if isinstance(training, ThreePathTraining):
+            method.set_scoring(training.selection)
+        counted = count_at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, settings.own))
+        costs = RunCosts(method, counted, self.hardware.device)
+        goes_on = fit_method(
+            method,
+            data,
+            inputs,
+            self.folder,
+            self.hardware,
+            training,
+            title=self.title,
+            seed=self.seed,
+            callbacks=[costs.epochs],
+        )
+        return costs if goes_on else None
+
+
+train = PairRun.train
 
 
 def fit_method(
@@ -149,25 +144,18 @@ def fit_method(
     Returns:
         Whether this process goes on; of several devices' processes only one does.
     """
-    (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
-    module = PairTraining(method, data, settings)
-    train_pairs = data.pairs_of["train"]
-    val_rows = data.rows("val")
+    train_pairs, val_rows = data.pairs_of["train"], data.rows("val")
     train_set = Rows(inputs, data.rows("train"), data.targets("train", train_pairs))
     val_set = Rows(inputs, val_rows, np.arange(len(val_rows)))
-    trainer = fit(
-        module,
+    return fit_stage(
+        PairTraining(method, data, settings),
         Data(train_set, val_set, batch_size=settings.batch_size, seed=seed),
-        folder / SCRATCH,
+        folder,
         hardware,
         title=title,
         epochs=settings.epochs,
         seed=seed,
         accumulate=settings.accumulate,
-        callbacks=[BestEpoch(VAL_AUC, folder / SCRATCH / CHECKPOINT), *callbacks],
+        best={VAL_AUC: CHECKPOINT},
+        callbacks=callbacks,
     )
-    if not trainer.is_global_zero:
-        return False
-    # copied: an interrupted process finds it in scratch again
-    write_atomically(folder / CHECKPOINT, lambda path: shutil.copyfile(folder / SCRATCH / CHECKPOINT, path))
-    return True

@@ -1,16 +1,17 @@
 """An evaluation: a trained run scores the test images of seen and of unseen classes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from recompose.backbones.arrays import ShardedArray
-from recompose.files import read_json, write_atomically
+from recompose.files import read_json
 from recompose.progress import ProgressLogger
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
+from recompose.tracks.building import CHECKPOINT, Document, TypedSettings
+from recompose.tracks.evaluating import Scoring, Watch
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     BLOCK,
@@ -24,55 +25,62 @@ from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import final_stage
 from recompose.tracks.gzsl.methods.base import GridMethod, Prediction
 from recompose.tracks.gzsl.methods.settings import ClassScoring
-from recompose.tracks.gzsl.scores import EMBEDDINGS, UNCERTAINTY, ClassScores
+from recompose.tracks.gzsl.scores import UNCERTAINTY, ClassScores
 from recompose.training.checkpoint import restore
-from recompose.training.hardware import Hardware
-from recompose.training.resources import EvaluationCosts, trainable
+from recompose.training.resources import trainable
 
 MAPPED = 12  # images whose attention is saved, of different classes
 
 
-def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> None:
-    """Score a run, and write ``scores.safetensors``, ``calibration.json`` and ``costs.json``, and
-    ``embeddings.safetensors`` if the document asks for it, into a folder.
+class ClassesScoring(Scoring[dict[str, np.ndarray]]):
+    """A pass of a run over the test images. Needs are ``data``, ``grids`` and ``run``."""
 
-    Args:
-        document: ``class``, ``settings`` (a method's own, and ``scoring.bias``), ``seed``, ``threads`` and ``save``.
-        needs: the verified folders ``data``, ``grids`` and ``run``.
-        folder: the folder of the results.
-        hardware: the device of torch.
-        title: the title of progress reports.
-    """
-    torch.set_num_threads(document["threads"])
-    data, grids, run, device = read_index(needs["data"]), read_grid_array(needs["grids"]), needs["run"], hardware.device
-    stage = final_stage(data)
-    settings = TypedSettings(document)
-    method = build_method(settings, data, grids.shape[-1], stage.classes, stage.seen).to(device).eval()
-    rows = data.test_rows
-    costs = EvaluationCosts(trainable(method), device)
-    with costs.scoring():
-        restore(method, run / CHECKPOINT)
-        parts = predict_images(method, grids, rows, title)
-    if "embeddings" in document["save"]:
-        vectors = embeddings(method, data, grids)
-        write_atomically(folder / EMBEDDINGS, lambda path: save_file(vectors, path))
-    by_accuracy, scoring = None, settings.scoring
-    assert isinstance(scoring, ClassScoring)
-    biases = {"own": scoring.bias, "none": 0.0}
-    if (run / BEST_ACCURACY).exists():
-        restore(method, run / BEST_ACCURACY)
-        by_accuracy = predict_images(method, grids, rows, title)["all"]
-    else:
-        biases["validated"] = read_json(run / SELECTION)["chosen"]["bias"]
-    ClassScores(
-        parts.pop("all"),
-        by_accuracy,
-        {name.partition("/")[2]: array for name, array in parts.items() if name.startswith("paths/")},
-        {name.partition("/")[2]: array for name, array in parts.items() if name.startswith("uncertainties/")},
-        biases,
-        _validation_uncertainty(run),
-    ).write(folder)
-    costs.write(folder / COSTS)
+    def __init__(
+        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device | None, title: str
+    ) -> None:
+        (document,) = documents
+        self._data, self._grids = read_index(needs["data"]), read_grid_array(needs["grids"])
+        self._run, self._title, settings = needs["run"], title, TypedSettings(document)
+        assert isinstance(settings.scoring, ClassScoring)
+        self._bias = settings.scoring.bias
+        stage = final_stage(self._data)
+        method = build_method(settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        self._method = method.to(device).eval()
+        self.trainable_parameters = trainable(method)
+        restore(method, self._run / CHECKPOINT)
+
+    def score(self, watch: Watch) -> Sequence[dict[str, np.ndarray]]:
+        """Return the predictions for test images by name."""
+        return [self._predict()]
+
+    def _predict(self) -> dict[str, np.ndarray]:
+        return predict_images(self._method, self._grids, self._data.test_rows, self._title)
+
+    def embeddings(self) -> dict[str, torch.Tensor]:
+        """Return the vectors of test images, and the attention of some."""
+        return embeddings(self._method, self._data, self._grids)
+
+    def write(self, scores: dict[str, np.ndarray], folder: Path) -> None:
+        """Write ``scores.safetensors`` and ``calibration.json``; where the test chose, first score again by the
+        checkpoint with the best accuracy.
+        """
+        by_accuracy, biases = None, {"own": self._bias, "none": 0.0}
+        if (self._run / BEST_ACCURACY).exists():
+            restore(self._method, self._run / BEST_ACCURACY)
+            by_accuracy = self._predict()["all"]
+        else:
+            biases["validated"] = read_json(self._run / SELECTION)["chosen"]["bias"]
+        ClassScores(
+            scores["all"],
+            by_accuracy,
+            {name.partition("/")[2]: array for name, array in scores.items() if name.startswith("paths/")},
+            {name.partition("/")[2]: array for name, array in scores.items() if name.startswith("uncertainties/")},
+            biases,
+            _validation_uncertainty(self._run),
+        ).write(folder)
+
+
+evaluate, evaluate_together = ClassesScoring.evaluate, ClassesScoring.evaluate_together
 
 
 @torch.no_grad()

@@ -7,9 +7,9 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from recompose.files import read_json, write_atomically, write_json
+from recompose.tracks.building import SCORES
 
-FILE, CALIBRATION = "scores.safetensors", "calibration.json"
-EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that saves them for figures
+CALIBRATION = "calibration.json"
 UNCERTAINTY = "uncertainty.safetensors"  # of a run whose method has one: [epochs, images]
 
 
@@ -29,13 +29,13 @@ class ClassScores:
         arrays = {"all": self.all, **({} if self.accuracy is None else {"accuracy": self.accuracy})}
         arrays |= {f"paths/{name}": array for name, array in self.paths.items()}
         arrays |= {f"uncertainties/{name}": array for name, array in self.uncertainties.items()}
-        write_atomically(folder / FILE, lambda path: save_file(arrays, path))
+        write_atomically(folder / SCORES, lambda path: save_file(arrays, path))
         write_json(folder / CALIBRATION, {"biases": self.biases, "validation": self.validation})
 
     @classmethod
     def read(cls, folder: Path) -> "ClassScores":
         """Read the files of ``write``."""
-        arrays, calibration = load_file(folder / FILE), read_json(folder / CALIBRATION)
+        arrays, calibration = load_file(folder / SCORES), read_json(folder / CALIBRATION)
 
         def below(place: str) -> dict[str, np.ndarray]:
             return {name.removeprefix(place): array for name, array in arrays.items() if name.startswith(place)}

@@ -5,20 +5,15 @@ from safetensors.numpy import load_file
 
 from recompose.plan import Recipe
 from recompose.tables.results import Results
+from recompose.tracks.building import SCORES
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.scores import CALIBRATION, EMBEDDINGS, FILE, UNCERTAINTY, ClassScores
+from recompose.tracks.gzsl.scores import CALIBRATION, UNCERTAINTY, ClassScores
 
 
 def read_scores(results: Results, evaluation: Recipe) -> ClassScores:
     """Return a method's scores of the test images."""
     results.file(evaluation, CALIBRATION)
-    return ClassScores.read(results.file(evaluation, FILE).parent)
-
-
-def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:
-    """Return the vectors that an evaluation saved for figures."""
-    embeddings: dict[str, np.ndarray] = load_file(results.file(evaluation, EMBEDDINGS))
-    return embeddings
+    return ClassScores.read(results.file(evaluation, SCORES).parent)
 
 
 def read_uncertainty(results: Results, run: Recipe) -> np.ndarray:

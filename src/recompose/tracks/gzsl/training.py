@@ -2,23 +2,19 @@
 classes.
 """
 
-import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
-from pytorch_lightning.callbacks import Callback
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
-from recompose.files import SCRATCH, read_json, write_atomically, write_json
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
+from recompose.files import read_json, write_atomically, write_json
+from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     SELECTION,
@@ -34,10 +30,9 @@ from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from recompose.tracks.gzsl.methods.settings import ClassScoring, ClassTrainingSettings
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY
-from recompose.training.best import BestEpoch
+from recompose.tracks.running import NOTHING, Run, fit_stage, write_checkpoint
 from recompose.training.cost import RunCosts
-from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, TrainingModule, fit
+from recompose.training.loop import Data, TrainingModule
 from recompose.training.rows import Rows
 
 HARMONIC_MEAN, ACCURACY = "harmonic_mean", "accuracy"
@@ -138,66 +133,41 @@ def optimizer_of(parameters: Iterable[nn.Parameter], settings: ClassTrainingSett
     return kind(parameters, lr=lr, weight_decay=weight_decay, momentum=settings.momentum)
 
 
-def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
-    """Train a method, and write ``checkpoint.safetensors``, ``selection.json`` and ``costs.json`` into a folder.
+class ClassRun(Run):
+    """A run of the track: in closed form, or in the stages of one of two regimes. Its ``needs`` are ``data`` and
+    ``grids``; if the test chooses, the document has ``scoring.bias``, too.
 
-    If the test chooses, ``checkpoint-accuracy.safetensors`` is the state with the best accuracy, and the other one that
-    with the best harmonic mean. For a method with uncertainties, ``uncertainty.safetensors`` has those of the
-    validation images, epoch by epoch. Resumes from the last whole epoch in the folder's ``scratch``.
+    Beside the checkpoint, ``selection.json`` has the validation of each epoch. If the test chooses,
+    ``checkpoint-accuracy.safetensors`` is the state with the best accuracy, and the other one that with the best
+    harmonic mean. For a method with uncertainties, ``uncertainty.safetensors`` has those of the validation images,
+    epoch by epoch.
 
     Training uses one device, whatever their number: losses compare the images of a batch, so that parts of one would
     give other numbers.
-
-    Args:
-        document: ``class``, ``settings`` (a method's own, its ``training``, and if the test chooses its
-            ``scoring.bias``), ``seed`` and ``trainer``.
-        needs: the verified folders ``data`` and ``grids``.
-        folder: the folder of the results.
-        hardware: the device of training; the document has its precision.
-        title: the title of progress reports.
-
-    Returns:
-        True: the only process goes on.
     """
-    torch.set_num_threads(document["trainer"]["threads"])
-    settings = TypedSettings(document)
-    run = _Run(
-        settings,
-        read_index(needs["data"]),
-        read_grid_array(needs["grids"]),
-        folder,
-        replace(hardware, precision=document["trainer"]["precision"], devices=1),
-        title,
-    )
-    training = settings.training
-    if not isinstance(training, ClassTrainingSettings):
-        run.solve_closed_form()
-    elif training.selection == "validation":
-        run.train_by_validation(training)
-    else:
-        run.train_by_test(training)
-    return True
 
+    devices = 1
 
-class _Run:
-    """A method, its data and the folder of its results."""
+    @cached_property
+    def _data(self) -> ClassData:
+        return read_index(self.needs["data"])
 
-    def __init__(
-        self,
-        settings: TypedSettings,
-        data: ClassData,
-        grids: np.ndarray | ShardedArray,
-        folder: Path,
-        hardware: Hardware,
-        title: str,
-    ) -> None:
-        self._settings, self._data, self._grids = settings, data, grids
-        self._seed: int = settings.document["seed"]
-        self._folder, self._hardware, self._title = folder, hardware, title
+    @cached_property
+    def _grids(self) -> ShardedArray:
+        return read_grid_array(self.needs["grids"])
 
-    def solve_closed_form(self) -> None:
+    def carry_out(self) -> RunCosts:
+        """Train by the regime that the settings name."""
+        training = self.settings.training
+        if not isinstance(training, ClassTrainingSettings):
+            return self._solve_closed_form()
+        if training.selection == "validation":
+            return self._train_by_validation(training)
+        return self._train_by_test(training)
+
+    def _solve_closed_form(self) -> RunCosts:
         """Solve without the validation classes, which choose the bias; then with all images of training."""
-        stage = selection_stage(self._data, self._seed)
+        stage = selection_stage(self._data, self.seed)
         solved = self._solve(stage)
         scores = torch.cat([solved.predict(self._inputs(rows)).scores for rows in blocks(stage.chooses)]).numpy()
         targets = stage.targets(self._data, stage.chooses)
@@ -209,12 +179,12 @@ class _Run:
         method = self._solve(final_stage(self._data))
         costs.epochs.seconds.append(time.perf_counter() - began)
         state = {f"method.{name}": tensor for name, tensor in method.state_dict().items()}
-        write_atomically(self._folder / CHECKPOINT, lambda path: save_file(state, path))
-        write_json(self._folder / SELECTION, {"chosen": chosen, "epochs": []})
-        costs.write(self._folder / COSTS)
+        write_checkpoint(state, self.folder)
+        write_json(self.folder / SELECTION, {"chosen": chosen, "epochs": []})
+        return costs
 
     def _solve(self, stage: Stage) -> ESZSL:
-        method = build_method(self._settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        method = build_method(self.settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         assert isinstance(method, ESZSL)
         method.observe(map(self._inputs, blocks(stage.rows)))
         features = torch.cat([method.pool(self._inputs(rows)) for rows in blocks(stage.rows)])
@@ -224,34 +194,28 @@ class _Run:
     def _inputs(self, rows: np.ndarray) -> Tensor:
         return torch.from_numpy(self._grids[rows]).float()
 
-    def train_by_validation(self, settings: ClassTrainingSettings) -> None:
+    def _train_by_validation(self, settings: ClassTrainingSettings) -> RunCosts:
         """Choose the number of epochs without the test's classes, then train again for that many."""
-        if not (self._folder / SELECTION).exists():
-            stage = selection_stage(self._data, self._seed)
+        if not (self.folder / SELECTION).exists():
+            stage = selection_stage(self._data, self.seed)
             module, _ = self._fit("selection", stage, settings, settings.epochs, None)
             if module.uncertainties:
                 tensors = {"uncertainty": torch.stack(module.uncertainties)}
-                write_atomically(self._folder / UNCERTAINTY, lambda path: save_file(tensors, path))
+                write_atomically(self.folder / UNCERTAINTY, lambda path: save_file(tensors, path))
             self._write_selection(module)
-        epochs = read_json(self._folder / SELECTION)["chosen"]["epoch"]
+        epochs = read_json(self.folder / SELECTION)["chosen"]["epoch"]
         module, costs = self._fit("final", final_stage(self._data), settings, epochs, None)
-        write_atomically(self._folder / CHECKPOINT, lambda path: save_file(module.trained_state(), path))
-        costs.write(self._folder / COSTS)
+        write_checkpoint(module.trained_state(), self.folder)
+        return costs
 
-    def train_by_test(self, settings: ClassTrainingSettings) -> None:
+    def _train_by_test(self, settings: ClassTrainingSettings) -> RunCosts:
         """Train once, and store the epochs that are best on the test, as released code does."""
-        best = {HARMONIC_MEAN: CHECKPOINT, ACCURACY: BEST_ACCURACY}
-        scratch = self._folder / SCRATCH / "test"
-        scratch.mkdir(parents=True, exist_ok=True)
-        callbacks = [BestEpoch(metric, scratch / file) for metric, file in best.items()]
-        scoring = self._settings.scoring
+        scoring = self.settings.scoring
         assert isinstance(scoring, ClassScoring)
-        stage = released_stage(self._data)
-        module, costs = self._fit("test", stage, settings, settings.epochs, scoring.bias, callbacks)
-        for file in best.values():  # copied: an interrupted process finds it in scratch again
-            write_atomically(self._folder / file, partial(shutil.copyfile, scratch / file))
+        best = {HARMONIC_MEAN: CHECKPOINT, ACCURACY: BEST_ACCURACY}
+        module, costs = self._fit("test", released_stage(self._data), settings, settings.epochs, scoring.bias, best)
         self._write_selection(module)
-        costs.write(self._folder / COSTS)
+        return costs
 
     def _fit(
         self,
@@ -260,35 +224,33 @@ class _Run:
         settings: ClassTrainingSettings,
         epochs: int,
         bias: float | None,
-        callbacks: Sequence[Callback] = (),
+        best: Mapping[str, str] = NOTHING,
     ) -> tuple[ClassTraining, RunCosts]:
         """Train on a stage's images for so many epochs; return the module and its costs."""
-        scratch = self._folder / SCRATCH / name
-        scratch.mkdir(parents=True, exist_ok=True)
-        method = build_method(self._settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        method = build_method(self.settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         method.observe(map(self._inputs, blocks(stage.rows)))
-        chooses = stage.targets(self._data, stage.chooses)
+        chooses, labels = stage.targets(self._data, stage.chooses), stage.targets(self._data, stage.rows)
         module = ClassTraining(method, chooses, stage.seen, bias, settings)
-        costs = RunCosts(method, None, self._hardware.device)
-        labels = stage.targets(self._data, stage.rows)
-        train_set = Rows(self._grids, stage.rows, labels)
+        costs = RunCosts(method, None, self.hardware.device)
         val_set = Rows(self._grids, stage.chooses, np.arange(len(stage.chooses)))
-        seed = self._seed
-        fit(
+        data = Data(
+            Rows(self._grids, stage.rows, labels),
+            val_set if len(val_set) else None,
+            batch_size=settings.batch_size,
+            seed=self.seed,
+            classes=labels if settings.balanced else None,
+        )
+        fit_stage(
             module,
-            Data(
-                train_set,
-                val_set if len(val_set) else None,
-                batch_size=settings.batch_size,
-                seed=seed,
-                classes=labels if settings.balanced else None,
-            ),
-            scratch,
-            self._hardware,
-            title=f"{self._title}, {name}",
+            data,
+            self.folder,
+            self.hardware,
+            title=self.title,
             epochs=epochs,
-            seed=seed,
-            callbacks=[*callbacks, costs.epochs],
+            seed=self.seed,
+            stage=name,
+            best=best,
+            callbacks=[costs.epochs],
         )
         return module, costs
 
@@ -296,4 +258,7 @@ class _Run:
         """Write the validation of each epoch and the chosen epoch, of equal ones the first."""
         best = max(range(len(module.epochs)), key=lambda epoch: module.epochs[epoch][HARMONIC_MEAN])
         chosen = {"epoch": best + 1, **module.epochs[best]}
-        write_json(self._folder / SELECTION, {"chosen": chosen, "epochs": module.epochs})
+        write_json(self.folder / SELECTION, {"chosen": chosen, "epochs": module.epochs})
+
+
+train = ClassRun.train

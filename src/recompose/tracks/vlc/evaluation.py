@@ -1,35 +1,31 @@
 """Evaluation of a run's CLIP, or of a pretrained one, on all suites of a profile."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.numpy import save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
-from recompose.files import write_atomically
-from recompose.tracks.building import COSTS, Document, TypedSettings
+from recompose.tracks.building import SCORES, Document, TypedSettings
+from recompose.tracks.evaluating import Scoring, Watch
 from recompose.tracks.vlc.building import restore_clip
 from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.methods.settings import CaptionScoring, ClipScoring
 from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
-from recompose.tracks.vlc.suites.scores import FILE, Features, suite_scores, write_scores
-from recompose.training.hardware import Hardware
-from recompose.training.resources import EvaluationCosts
+from recompose.tracks.vlc.suites.scores import Features, suite_scores, write_scores
 
 ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.attribute"  # by name: outside other fingerprints
-EMBEDDINGS = "embeddings.safetensors"  # of pictures and texts, where they are saved
 SUITES, PIXELS = "suites-", "pixels-"  # prefixes of the names of collections, in an evaluation's needs
 
 
 @dataclass(frozen=True)
-class Collection:
+class EncodedCollection:
     """Suites that share raw files, with their pixels and embeddings."""
 
     suites: list[Suite]
@@ -52,46 +48,51 @@ class Collection:
         ]
 
 
-def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> None:
-    """Score a model on suites, and write ``scores.safetensors`` and ``costs.json`` into a folder.
-
-    ``embeddings.safetensors`` and ``attribution.safetensors`` are written where the document saves them.
-
-    Args:
-        document: ``class``, ``settings`` with ``scoring``, ``threads`` and ``save``.
-        needs: the verified folders ``backbone``, ``run`` of a trained method, and the index and the pixels of each
-            collection of suites.
-        folder: the folder for results.
-        hardware: the device to compute on.
-        title: the title of progress reports.
-
-    Raises:
-        DataError: the pictures' size is not the model's.
+class SuitesScoring(Scoring[dict[str, np.ndarray]]):
+    """A pass of a CLIP over suites. Needs are ``backbone``, ``run`` of a trained method, and the index and the pixels
+    of each collection of suites.
     """
-    torch.set_num_threads(document["threads"])
-    scoring = TypedSettings(document).scoring
-    assert isinstance(scoring, ClipScoring)
-    alpha = scoring.alpha if isinstance(scoring, CaptionScoring) else 1.0
-    backbone = restore_clip(document, needs, alpha, scoring.activation)
-    backbone = backbone.to(hardware.device).eval()
-    costs = EvaluationCosts(0, hardware.device)
-    scores: dict[str, np.ndarray] = {}
-    with costs.scoring():
-        collections = {
-            name: encode_collection(backbone, needs, name, hardware.device, title) for name in collection_names(needs)
+
+    def __init__(
+        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device | None, title: str
+    ) -> None:
+        (document,) = documents
+        scoring = TypedSettings(document).scoring
+        assert isinstance(scoring, ClipScoring) and device is not None
+        alpha = scoring.alpha if isinstance(scoring, CaptionScoring) else 1.0
+        self._backbone = restore_clip(document, needs, alpha, scoring.activation).to(device).eval()
+        self._needs, self._device, self._title = needs, device, title
+
+    def score(self, watch: Watch) -> Sequence[dict[str, np.ndarray]]:
+        """Encode all pictures and texts, and return the scores of each sub-task."""
+        self._collections = {
+            name: encode_collection(self._backbone, self._needs, name, self._device, self._title)
+            for name in collection_names(self._needs)
         }
-        for collection in collections.values():
+        scores: dict[str, np.ndarray] = {}
+        for collection in self._collections.values():
             for suite, features in zip(collection.suites, collection.features(), strict=True):
                 scores |= suite_scores(suite, features)
-    write_scores(scores, folder / FILE)
-    if "embeddings" in document["save"]:
-        embeddings = {f"{name}/images": collection.images for name, collection in collections.items()}
-        embeddings |= {f"{name}/texts": collection.texts for name, collection in collections.items()}
-        write_atomically(folder / EMBEDDINGS, lambda path: save_file(embeddings, path))
-    if "attribution" in document["save"]:
-        write_attributions = import_module(ATTRIBUTION_CODE).write_attributions
-        write_attributions(backbone, [collections[name] for name in sorted(collections)], folder, title)
-    costs.write(folder / COSTS)
+        return [scores]
+
+    def embeddings(self) -> dict[str, torch.Tensor]:
+        """Return the embeddings of each collection's pictures and texts."""
+        images = {f"{name}/images": torch.from_numpy(each.images) for name, each in self._collections.items()}
+        return images | {f"{name}/texts": torch.from_numpy(each.texts) for name, each in self._collections.items()}
+
+    def save(self, names: Collection[str], folder: Path) -> None:
+        """Write embeddings, and ``attribution.safetensors``."""
+        super().save(names, folder)
+        if "attribution" in names:
+            collections = [self._collections[name] for name in sorted(self._collections)]
+            import_module(ATTRIBUTION_CODE).write_attributions(self._backbone, collections, folder, self._title)
+
+    def write(self, scores: dict[str, np.ndarray], folder: Path) -> None:
+        """Write ``scores.safetensors``."""
+        write_scores(scores, folder / SCORES)
+
+
+evaluate, evaluate_together = SuitesScoring.evaluate, SuitesScoring.evaluate_together
 
 
 def collection_names(needs: Mapping[str, Path]) -> list[str]:
@@ -101,8 +102,8 @@ def collection_names(needs: Mapping[str, Path]) -> list[str]:
 
 def encode_collection(
     backbone: Backbone, needs: Mapping[str, Path], name: str, device: torch.device, title: str
-) -> Collection:
+) -> EncodedCollection:
     """Return a collection of suites with all its pictures and texts encoded, each once."""
     suites, pixels = read_suites(needs[SUITES + name]), read_pixels(needs[PIXELS + name])
     images = image_embeddings(backbone, pixels, device, title)
-    return Collection(suites, pixels, images, text_embeddings(backbone, texts_of(suites), device, title))
+    return EncodedCollection(suites, pixels, images, text_embeddings(backbone, texts_of(suites), device, title))

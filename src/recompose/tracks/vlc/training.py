@@ -1,28 +1,22 @@
 """Training of a CLIP on a corpus of images and captions, as in FSC-CLIP's code at 604015d; the last epoch is saved."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import cos, log, pi
-from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
 from recompose.backbones.pixels import check_size
-from recompose.errors import DataError
-from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
+from recompose.tracks.running import Run, fit_stage, write_checkpoint
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
 from recompose.tracks.vlc.building import build_method, trained_names
 from recompose.tracks.vlc.crops import random_crops
 from recompose.tracks.vlc.methods.base import CaptionMethod, represent_in_chunks
 from recompose.tracks.vlc.methods.settings import CaptionTrainingSettings, TunedSettings
 from recompose.training.cost import RunCosts, count_at_paper_scale
-from recompose.training.hardware import Hardware
-from recompose.training.loop import TrainingModule, fit
+from recompose.training.loop import TrainingModule
 
 MAX_LOG_SCALE = log(100)  # the released models' limit on the factor of cosines
 BETAS, EPSILON = (0.9, 0.98), 1e-6
@@ -128,57 +122,39 @@ def clamp_scale(backbone: Backbone) -> None:
         scale.clamp_(0, MAX_LOG_SCALE)
 
 
-def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
-    """Train a method, and write ``checkpoint.safetensors`` and ``costs.json`` into a folder.
+class CaptionRun(Run):
+    """A run of the track. Its ``needs`` are ``data``, ``pixels`` and ``backbone``."""
 
-    Resumes from the last whole epoch in the folder's ``scratch``.
+    def carry_out(self) -> RunCosts | None:
+        """Train a method, and keep its last epoch."""
+        settings, training, hardware = self.settings.own, self.settings.training, self.hardware
+        assert isinstance(settings, TunedSettings) and isinstance(training, CaptionTrainingSettings)
+        costs_at_scale = count_at_paper_scale(lambda backbone: build_method(self.settings, backbone))
+        method = build_method(self.settings, load_backbone(self.needs["backbone"]))
+        assert isinstance(method, CaptionMethod)
+        rows = read_rows(self.needs, method.negatives, method.backbone.tokenizer, self.seed, method.label_request)
+        check_size(rows.size, method.backbone.image_size)
+        workers = 0 if hardware.device.type == "cpu" else WORKERS
+        data = CaptionData(rows, batch_size=training.batch_size, seed=self.seed, workers=workers)
+        lr, steps = highest_rate(settings, training), training.epochs * data.steps
+        costs = RunCosts(method, costs_at_scale, hardware.device)
+        goes_on = fit_stage(
+            CaptionTraining(method, training, lr=lr, steps=steps),
+            data,
+            self.folder,
+            hardware,
+            title=self.title,
+            epochs=training.epochs,
+            seed=self.seed,
+            callbacks=[costs.epochs],
+        )
+        if not goes_on:
+            return None
+        write_checkpoint(trained_state(method.backbone), self.folder)
+        return costs
 
-    Args:
-        document: ``class``, ``settings`` (the method's, and its ``training``), ``seed`` and ``trainer``.
-        needs: the verified folders ``data``, ``pixels`` and ``backbone``.
-        folder: the folder for results.
-        hardware: the devices to train on; the precision is the document's.
-        title: the title of progress reports.
 
-    Returns:
-        True in the process that continues; one of several devices' processes does.
-
-    Raises:
-        DataError: the folders' contents do not fit each other, or the precision does not fit the device.
-    """
-    trainer, seed = document["trainer"], document["seed"]
-    typed = TypedSettings(document)
-    settings, training = typed.own, typed.training
-    assert isinstance(settings, TunedSettings) and isinstance(training, CaptionTrainingSettings)
-    torch.set_num_threads(trainer["threads"])
-    hardware = replace(hardware, precision=trainer["precision"])
-    if hardware.precision == "16-mixed" and hardware.device.type == "cpu":
-        raise DataError(f"{title}: precision 16-mixed needs a GPU; choose bf16-mixed or 32-true in params.yaml")
-    (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
-    costs_at_scale = count_at_paper_scale(lambda backbone: build_method(typed, backbone))
-    method = build_method(typed, load_backbone(needs["backbone"]))
-    assert isinstance(method, CaptionMethod)
-    rows = read_rows(needs, method.negatives, method.backbone.tokenizer, seed, method.label_request)
-    check_size(rows.size, method.backbone.image_size)
-    workers = 0 if hardware.device.type == "cpu" else WORKERS
-    data = CaptionData(rows, batch_size=training.batch_size, seed=seed, workers=workers)
-    lr, steps = highest_rate(settings, training), training.epochs * data.steps
-    costs = RunCosts(method, costs_at_scale, hardware.device)
-    finished = fit(
-        CaptionTraining(method, training, lr=lr, steps=steps),
-        data,
-        folder / SCRATCH,
-        hardware,
-        title=title,
-        epochs=training.epochs,
-        seed=seed,
-        callbacks=[costs.epochs],
-    )
-    if not finished.is_global_zero:
-        return False
-    write_atomically(folder / CHECKPOINT, lambda path: save_file(trained_state(method.backbone), path))
-    costs.write(folder / COSTS)
-    return True
+train = CaptionRun.train
 
 
 def trained_state(backbone: Backbone) -> dict[str, Tensor]:

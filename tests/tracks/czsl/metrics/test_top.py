@@ -174,5 +174,5 @@ def test_a_small_closed_world_leaves_places_empty() -> None:
 def test_it_is_written_and_read_back(data: PairData, table: np.ndarray, tmp_path: Path, calibrates: bool) -> None:
     feasibility = np.linspace(-1, 1, 9).reshape(3, 3) if calibrates else None
     scores = score_worlds(data, scorer_of(table, MAKERS["numpy-float32"]), feasibility)
-    scores.write(tmp_path / worlds.FILE)
-    np.testing.assert_array_equal(PairScores.read(tmp_path / worlds.FILE).top, scores.top, strict=True)
+    scores.write(tmp_path / "scores.safetensors")
+    np.testing.assert_array_equal(PairScores.read(tmp_path / "scores.safetensors").top, scores.top, strict=True)

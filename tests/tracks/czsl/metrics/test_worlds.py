@@ -373,7 +373,7 @@ def test_what_is_written_is_read_back_bit_by_bit(
     larger: PairData, feasibility: np.ndarray, tmp_path: Path, calibrates: bool
 ) -> None:
     scores = score_worlds(larger, DenseScores(larger), feasibility if calibrates else None)
-    path = tmp_path / worlds.FILE
+    path = tmp_path / "scores.safetensors"
     scores.write(path)
     assert [path.name for path in tmp_path.iterdir()] == ["scores.safetensors"]
     assert scores.top.shape == (20, 5)
@@ -406,7 +406,7 @@ def test_measures_are_read_from_two_folders_without_torch(
     larger.write(tmp_path / "index")
     scores = score_worlds(larger, DenseScores(larger), feasibility)
     (tmp_path / "evaluation").mkdir()
-    scores.write(tmp_path / "evaluation" / worlds.FILE)
+    scores.write(tmp_path / "evaluation" / "scores.safetensors")
     code = f"""
 import json, sys
 from pathlib import Path

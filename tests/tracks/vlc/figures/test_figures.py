@@ -23,6 +23,7 @@ from recompose.palette import WRONG
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Recipe
 from recompose.tables.style import NumbersOnly, Sheet, styled
+from recompose.tracks.building import EMBEDDINGS
 from recompose.tracks.vlc.data.captions import Captions
 from recompose.tracks.vlc.data.suite import Pool, Suite
 from recompose.tracks.vlc.figures import negatives, page, retrieval, trajectories
@@ -207,7 +208,7 @@ class StoredGallery(StoredPictures):
         super().__init__(folder, suite, found)
         for name, images in found.items():
             kept = {"shapes-suites/images": images, "shapes-suites/texts": np.eye(3, dtype=np.float32)}
-            save_file(kept, folder / name / retrieval.EMBEDDINGS)
+            save_file(kept, folder / name / EMBEDDINGS)
 
 
 def test_captions_that_models_find_are_told_right_or_wrong(tmp_path: Path) -> None:

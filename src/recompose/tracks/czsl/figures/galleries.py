@@ -16,7 +16,8 @@ from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.stored import read_embeddings, read_pairs, read_scores
+from recompose.tracks.czsl.stored import read_pairs, read_scores
+from recompose.tracks.stored import read_embeddings
 
 CELL, LINE = 1.15, 0.115  # inches: an image, a line of text below it
 IN_A_LINE = 4  # images

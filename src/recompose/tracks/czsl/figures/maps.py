@@ -15,7 +15,8 @@ from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.czsl.data.pairs import Pair, PairData
-from recompose.tracks.czsl.stored import read_embeddings, read_pairs
+from recompose.tracks.czsl.stored import read_pairs
+from recompose.tracks.stored import read_embeddings
 
 CLASSES = 300  # pairs whose prototypes are shown, as in Duplex's Figure 4
 SHOWN = 20  # pairs whose images are shown, those with the most images, as in its Figure 10

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy, normalize
 from torch.utils.checkpoint import checkpoint
 
 from recompose.backbones.clip import Backbone
-from recompose.params.method import MethodSettings
+from recompose.tracks.building import WithSettings
 from recompose.tracks.czsl.methods.settings import PairTrainingSettings
 
 TEXTS = 512  # in one pass through the tower
@@ -39,14 +39,13 @@ class TrainingPrior:
     labels: Tensor  # [images, 2], of the same images
 
 
-class PairMethod(nn.Module, ABC):
+class PairMethod(nn.Module, WithSettings, ABC):
     """A method on a frozen backbone: its encodings of images and of pairs, their scores, and its loss.
 
     A pair is given by the index of its state and the index of its object. E is the width of the joint space. The pairs
     of a world come in blocks, so that the scores of all pairs are never in memory at once.
     """
 
-    settings_class: ClassVar[type[MethodSettings]]
     # a method's inputs: embeddings of the frozen tower, or bytes of images
     sees: ClassVar[Literal["embeddings", "pixels"]] = "embeddings"
 

@@ -4,11 +4,12 @@ from zlib import crc32
 
 import numpy as np
 
+from recompose.tracks.building import WithSettings
 from recompose.tracks.czsl.data.pairs import Pair
 from recompose.tracks.czsl.methods.settings import ChanceSettings
 
 
-class Chance:
+class Chance(WithSettings):
     """Uniform random scores, new ones for every block of images and pairs."""
 
     settings_class = ChanceSettings

@@ -20,7 +20,6 @@ from recompose.tracks.czsl.metrics.best import Best, Evaluator
 from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdProfile
 from recompose.tracks.czsl.metrics.top import Top
 
-FILE = "scores.safetensors"
 IMAGE_BLOCK = 512
 PAIR_BLOCK = 4096
 TOP = 5  # pairs of each test image, for figures

@@ -14,7 +14,8 @@ from recompose.plan import Recipe
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
 from recompose.tables.style import Sheet
-from recompose.tracks.gzsl.stored import read_classes, read_embeddings, read_scores
+from recompose.tracks.gzsl.stored import read_classes, read_scores
+from recompose.tracks.stored import read_embeddings
 
 CELL = 1.25  # inches
 IMAGES, ATTRIBUTES = 5, 4  # shown

@@ -13,7 +13,8 @@ from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.stored import read_classes, read_embeddings
+from recompose.tracks.gzsl.stored import read_classes
+from recompose.tracks.stored import read_embeddings
 
 CLASSES = 10  # of seen, and of unseen ones, at random, as in CREST's Figure 9
 PER_CLASS = 25  # images at most

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from recompose.params.method import MethodSettings
+from recompose.tracks.building import WithSettings
 from recompose.tracks.gzsl.methods.settings import PooledSettings
 
 
@@ -30,13 +29,11 @@ class Prediction:
     uncertainties: dict[str, Tensor] = field(default_factory=dict)  # view -> [images]
 
 
-class GridMethod(nn.Module):
+class GridMethod(nn.Module, WithSettings):
     """A method that scores classes by grids of regions [images, regions, channels].
 
     Methods are constructed by their classes, the channels of a region, and their settings.
     """
-
-    settings_class: ClassVar[type[MethodSettings]]
 
     signatures: Tensor  # [classes, attributes]
     seen: Tensor  # [classes] bool

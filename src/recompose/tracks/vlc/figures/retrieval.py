@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from safetensors.numpy import load_file
 
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
@@ -14,12 +13,12 @@ from recompose.plan import Recipe
 from recompose.tables.results import Results
 from recompose.tables.rows import series_of
 from recompose.tables.style import Sheet
+from recompose.tracks.stored import read_embeddings
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Pool, Suite
 from recompose.tracks.vlc.figures.page import LINE, WIDTH, Page, Word, letters_in, square_pixels, wrap_text
 
 POOL = "coco_counterfactuals"
-EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that stores them
 NEEDED = "suites-"  # prefix of the roles of collections of suites among the needs of an evaluation
 NEAREST = 3  # captions of an image
 SIDE, GAP = 1.0, 0.12  # inches: of an image, and around it
@@ -121,7 +120,7 @@ def collections(evaluation: Recipe) -> Iterator[tuple[str, Recipe]]:
 
 def read_nearest_captions(results: Results, evaluation: Recipe, gallery: Gallery) -> NearestCaptions:
     """Return the captions nearest to the images of the pool, by the stored embeddings of an evaluation's model."""
-    embeddings = load_file(results.file(evaluation, EMBEDDINGS))
+    embeddings = read_embeddings(results, evaluation)
     for name, data in collections(evaluation):
         index = results.folder(data)
         if (index / SUITES / f"{POOL}.json").exists():

@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 from recompose.backbones import low_rank
 from recompose.backbones.clip import Backbone
 from recompose.errors import ArgumentError
+from recompose.tracks.building import WithSettings
 from recompose.tracks.vlc.methods.settings import TunedSettings
 from recompose.training.gathering import gather_batch
 
@@ -69,7 +70,7 @@ def _by_tensor(function: Callable[..., Tensor], first: Any, *others: Any) -> Any
     return type(first)(*(_by_tensor(function, *(getattr(part, name) for part in (first, *others))) for name in names))
 
 
-class CaptionMethod(nn.Module, ABC):
+class CaptionMethod(nn.Module, WithSettings, ABC):
     """A CLIP with the loss that tunes it.
 
     Args:

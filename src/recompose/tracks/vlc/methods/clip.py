@@ -5,13 +5,14 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
+from recompose.tracks.building import WithSettings
 from recompose.tracks.vlc.losses import contrastive_loss
 from recompose.tracks.vlc.methods.base import CaptionMethod, Representations
 from recompose.tracks.vlc.methods.settings import ClipFtSettings, UntunedClipSettings
 from recompose.training.gathering import gather_batch
 
 
-class UntunedCLIP(nn.Module):
+class UntunedCLIP(nn.Module, WithSettings):
     """A CLIP without tuning."""
 
     settings_class: ClassVar = UntunedClipSettings

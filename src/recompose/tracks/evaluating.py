@@ -1,0 +1,110 @@
+"""Evaluations: threads, devices, costs and files, the same for all tracks. Torch is imported only for a method that
+needs it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+
+from recompose.files import write_atomically
+from recompose.tracks.building import COSTS, EMBEDDINGS, Document
+from recompose.training.hardware import Hardware
+from recompose.training.resources import EvaluationCosts
+
+if TYPE_CHECKING:
+    import torch
+
+Scores = TypeVar("Scores")
+Watch: TypeAlias = Callable[..., AbstractContextManager[None]]
+
+
+class Scoring(ABC, Generic[Scores]):
+    """One pass of a method over a benchmark, for evaluations that differ only in their scorings and in what they save.
+
+    Args:
+        documents: of the evaluations.
+        needs: the verified folders that they need.
+        device: where to compute; None for a method that needs no torch.
+        title: the title of progress reports.
+    """
+
+    trainable_parameters = 0
+
+    @abstractmethod
+    def __init__(
+        self, documents: Sequence[Document], needs: Mapping[str, Path], device: "torch.device | None", title: str
+    ) -> None:
+        """Build the method, as its run left it."""
+
+    @abstractmethod
+    def score(self, watch: Watch) -> Sequence[Scores]:
+        """Return the scores of each evaluation.
+
+        Args:
+            watch: a context for the work that serves only the evaluations at some positions.
+        """
+
+    @abstractmethod
+    def write(self, scores: Scores, folder: Path) -> None:
+        """Write the scores of an evaluation into its folder."""
+
+    def save(self, names: Collection[str], folder: Path) -> None:
+        """Write what an evaluation saves besides scores, all for figures."""
+        if "embeddings" in names:
+            from safetensors.torch import save_file
+
+            vectors = self.embeddings()
+            write_atomically(folder / EMBEDDINGS, lambda path: save_file(vectors, path))
+
+    def embeddings(self) -> "dict[str, torch.Tensor]":
+        """Return the vectors that figures show, by name.
+
+        Raises:
+            NotImplementedError: the method has none.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no embeddings to show")
+
+    @classmethod
+    def evaluate(
+        cls, document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
+    ) -> None:
+        """Score a method, and write its scores, ``costs.json``, and what the document saves into a folder.
+
+        Args:
+            document: ``class``, ``settings`` (a method's own, and those of its ``scoring``), ``threads`` where the
+                method needs torch, and ``save``.
+            needs: the verified folders that the track's evaluations need, ``run`` of a trained method.
+            folder: the folder of the results.
+            hardware: the device of torch.
+            title: the title of progress reports.
+        """
+        cls.evaluate_together({folder: document}, needs, hardware, title)
+
+    @classmethod
+    def evaluate_together(
+        cls, documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: Hardware, title: str
+    ) -> None:
+        """Score a method by several scorings in one pass; the results equal those of separate evaluations to the bit.
+
+        Args:
+            documents: by the folder of the results; they differ only in ``scoring`` and ``save``.
+            needs, hardware, title: as of ``evaluate``.
+        """
+        listed = [*documents.values()]
+        device = None
+        if (threads := listed[0].get("threads")) is not None:
+            import torch
+
+            torch.set_num_threads(threads)
+            device = hardware.device
+        scoring = cls(listed, needs, device, title)
+        costs = EvaluationCosts(scoring.trainable_parameters, device, len(documents))
+        with costs.scoring():
+            by_document = scoring.score(costs.time_separately)
+        for position, folder in enumerate(documents):
+            costs.write(folder / COSTS, position)
+        for (folder, document), scores in zip(documents.items(), by_document, strict=True):
+            scoring.save(document["save"], folder)
+            scoring.write(scores, folder)

@@ -1,0 +1,131 @@
+"""Runs: threads, precision, scratch, checkpoints and costs, the same for all tracks."""
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar
+
+import torch
+from pytorch_lightning.callbacks import Callback
+from safetensors.torch import save_file
+from torch import Tensor
+
+from recompose.errors import DataError
+from recompose.files import SCRATCH, write_atomically
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
+from recompose.training.best import BestEpoch
+from recompose.training.cost import RunCosts
+from recompose.training.hardware import Hardware
+from recompose.training.loop import Data, TrainingModule, fit
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Run(ABC):
+    """A run of a track, in its folder. What is trained, in one or in several stages, is the track's."""
+
+    settings: TypedSettings
+    needs: Mapping[str, Path]
+    folder: Path
+    hardware: Hardware  # with the precision of the document
+    title: str
+    devices: ClassVar[int | None] = None  # None: as many as there are
+
+    @classmethod
+    def train(cls, document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+        """Train a method, and write its checkpoint and ``costs.json`` into a folder.
+
+        Resumes from the last whole epoch in the folder's ``scratch``.
+
+        Args:
+            document: ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed`` and ``trainer``.
+            needs: the verified folders that the track's runs need.
+            folder: the folder of the results.
+            hardware: the devices of training; the document has its precision.
+            title: the title of progress reports.
+
+        Returns:
+            Whether this process goes on; of several devices' processes only one does.
+
+        Raises:
+            DataError: the precision does not fit the device, or the folders do not fit each other.
+        """
+        trainer = document["trainer"]
+        torch.set_num_threads(trainer["threads"])
+        hardware = replace(hardware, precision=trainer["precision"], devices=cls.devices or hardware.devices)
+        if hardware.precision == "16-mixed" and hardware.device.type == "cpu":
+            raise DataError(f"{title}: precision 16-mixed needs a GPU; choose bf16-mixed or 32-true in params.yaml")
+        costs = cls(TypedSettings(document), needs, folder, hardware, title).carry_out()
+        if costs is not None:
+            costs.write(folder / COSTS)
+        return costs is not None
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        seed: int = self.settings.document["seed"]
+        return seed
+
+    @abstractmethod
+    def carry_out(self) -> RunCosts | None:
+        """Train, and write the checkpoint. Return the costs, or None in a process that ends with its device's part."""
+
+
+def fit_stage(
+    module: TrainingModule,
+    data: Data,
+    folder: Path,
+    hardware: Hardware,
+    *,
+    title: str,
+    epochs: int,
+    seed: int,
+    stage: str = "",
+    accumulate: int = 1,
+    best: Mapping[str, str] = NOTHING,
+    callbacks: Sequence[Callback] = (),
+) -> bool:
+    """Train a module in a folder, from the last whole epoch in the stage's scratch.
+
+    Args:
+        module, data, hardware: of the training.
+        folder: the folder of a run's results.
+        title: the title of progress reports.
+        epochs: the passes over the data.
+        seed: of the run.
+        stage: the name of one of several trainings of a run.
+        accumulate: batches of a step.
+        best: metrics of validation, and the files that keep the trained state of the epoch where each is highest.
+        callbacks: of Lightning.
+
+    Returns:
+        Whether this process goes on; of several devices' processes only one does.
+    """
+    scratch = folder / SCRATCH / stage
+    scratch.mkdir(parents=True, exist_ok=True)
+    trainer = fit(
+        module,
+        data,
+        scratch,
+        hardware,
+        title=f"{title}, {stage}" if stage else title,
+        epochs=epochs,
+        seed=seed,
+        accumulate=accumulate,
+        callbacks=[*(BestEpoch(metric, scratch / file) for metric, file in best.items()), *callbacks],
+    )
+    if not trainer.is_global_zero:
+        return False
+    for file in best.values():  # copied: an interrupted process finds it in scratch again
+        write_atomically(folder / file, partial(shutil.copyfile, scratch / file))
+    return True
+
+
+def write_checkpoint(state: Mapping[str, Tensor], folder: Path) -> None:
+    """Write the trained tensors of a run's last epoch."""
+    write_atomically(folder / CHECKPOINT, lambda path: save_file(dict(state), path))

@@ -1,0 +1,14 @@
+"""Stored evaluations of any track, read from files whose digests were checked."""
+
+import numpy as np
+from safetensors.numpy import load_file
+
+from recompose.plan import Recipe
+from recompose.tables.results import Results
+from recompose.tracks.building import EMBEDDINGS
+
+
+def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:
+    """Return the vectors that an evaluation saved for figures, by name."""
+    embeddings: dict[str, np.ndarray] = load_file(results.file(evaluation, EMBEDDINGS))
+    return embeddings
