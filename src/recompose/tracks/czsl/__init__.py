@@ -14,6 +14,7 @@ from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, PublishedPairs
+from recompose.tracks.czsl.metric_names import METRICS, NUMBERS, WORLDS
 from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
@@ -22,20 +23,6 @@ if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
 WORDS = "glove"  # the name of the word vectors in the data folder
-SPLITS = ("val", "test")
-WORLDS = ("closed", "open", "feasible", "feasible-released")
-NUMBERS = {"S": "seen", "U": "unseen", "H": "harmonic_mean", "AUC": "auc"}
-GROUPS = ("head", "medium", "tail", "seen", "unseen")
-ACCURACY = Metric("%", 100, 1, better=1)
-OF_GROUP = Metric("%", 100, 2, better=1)
-METRICS = {
-    **{f"{sweep}/{number}": ACCURACY for sweep in ("dense", "field") for number in NUMBERS.values()},
-    "state": ACCURACY,
-    "object": ACCURACY,
-    "threshold": Metric("", 1, 3, better=0),
-    **{f"groups/{bias}/{group}": OF_GROUP for bias in ("unbiased", "balanced") for group in GROUPS},
-}  # by the part of a name after split and world
-BY_NAME = {f"{split}/{world}/{part}": about for split in SPLITS for world in WORLDS for part, about in METRICS.items()}
 TRAINING = "recompose.tracks.czsl.training"
 EVALUATION = "recompose.tracks.czsl.evaluation"
 TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures"
@@ -120,10 +107,10 @@ class CZSL(Track):
         return read_metrics(needs["data"], evaluation)
 
     def metric(self, name: str) -> Metric:
-        return BY_NAME[name]
+        return METRICS[name]
 
     def metric_names(self) -> Iterable[str]:
-        return BY_NAME
+        return METRICS
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if images := recipe.document.get("images"):

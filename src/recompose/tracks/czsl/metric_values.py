@@ -23,19 +23,13 @@ import numpy as np
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, SCORED_WORLDS, World
+from recompose.tracks.czsl.metric_names import NUMBERS, WORLDS
 from recompose.tracks.czsl.metrics.best import Best
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.groups import frequency_groups, group_accuracies
 from recompose.tracks.czsl.metrics.thresholds import best_threshold, released_calibration, released_threshold
 from recompose.tracks.czsl.metrics.worlds import PairScores
 from recompose.tracks.seen_unseen import harmonic_means
-
-WORLDS = (
-    *SCORED_WORLDS,
-    "feasible",  # the seen and the feasible pairs of the open world, by the threshold with the best AUC on validation
-    "feasible-released",  # the same as in the released code, with its defects
-)
-NUMBERS = ("seen", "unseen", "harmonic_mean", "auc")
 
 
 @dataclass(frozen=True)
@@ -100,7 +94,7 @@ def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) 
     best = calibrated.best(split, name)
     reports = {sweep: report_of(best, sweep, world.primitives) for sweep in SWEEPS}
     for sweep, report in reports.items():
-        yield from ((f"{sweep}/{number}", getattr(report, number)) for number in NUMBERS)
+        yield from ((f"{sweep}/{number}", getattr(report, number)) for number in NUMBERS.values())
     dense = reports["dense"]
     yield from ((part, value) for part in ("state", "object") if (value := getattr(dense, part)) is not None)
     if name in calibrated.thresholds:

@@ -15,23 +15,11 @@ from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, PublishedClasses
+from recompose.tracks.gzsl.metric_names import BIASES, METRICS, NUMBERS
 from recompose.tracks.gzsl.params import FORM, Gzsl, GzslChoice
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
 
-ACCURACY = Metric("%", 100, 1, better=1)
-OF_UNCERTAINTY = Metric("", 1, 3, better=0)
-BIASES = ("own", "validated", "none")
-NUMBERS = {"U": "unseen", "S": "seen", "H": "harmonic_mean"}
-VIEWS = ("vgt", "agt", "fused")
-GROUPS = ("seen", "unseen", "hard", "clean")
-METRICS = {
-    **{f"test/{bias}/{number}": ACCURACY for bias in BIASES for number in NUMBERS.values()},
-    **dict.fromkeys(("test/accuracy", "test/curve/area"), ACCURACY),
-    **{f"test/paths/{view}/{number}": ACCURACY for view in VIEWS for number in ("harmonic_mean", "accuracy")},
-    **{f"test/uncertainty/{view}/{group}": OF_UNCERTAINTY for view in VIEWS for group in GROUPS},
-    **{f"val/uncertainty/fused/{epoch}": OF_UNCERTAINTY for epoch in ("first", "last")},
-}
 TRAINING = "recompose.tracks.gzsl.training"
 EVALUATION = "recompose.tracks.gzsl.evaluation"
 FIGURES = "recompose.tracks.gzsl.figures"

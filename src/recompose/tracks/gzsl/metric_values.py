@@ -22,11 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.metric_names import NUMBERS
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report, seen_unseen_curve
 from recompose.tracks.gzsl.scores import ClassScores
 from recompose.tracks.seen_unseen import area
-
-NUMBERS = ("unseen", "seen", "harmonic_mean")
 
 
 def compute_metrics(data: ClassData, scores: ClassScores) -> dict[str, float]:
@@ -39,7 +38,7 @@ def _metrics(data: ClassData, scores: ClassScores) -> Iterator[tuple[str, float]
     targets, seen = data.labels[rows], data.seen
     for name, bias in scores.biases.items():
         report = gzsl_report(scores.all, targets, seen, bias)
-        yield from ((f"test/{name}/{number}", getattr(report, number)) for number in NUMBERS)
+        yield from ((f"test/{name}/{number}", getattr(report, number)) for number in NUMBERS.values())
     by_accuracy = scores.all if scores.accuracy is None else scores.accuracy
     yield "test/accuracy", gzsl_report(by_accuracy, targets, seen).accuracy
     yield "test/curve/area", area(seen_unseen_curve(scores.all, targets, seen))

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups, group_accuracies
+from recompose.tracks.czsl.metric_names import GROUPS
+from recompose.tracks.czsl.metrics.groups import frequency_groups, group_accuracies
 from tests.tracks.czsl.metrics.derivations import group_names, group_shares
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=40)

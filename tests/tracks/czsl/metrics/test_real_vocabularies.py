@@ -16,11 +16,12 @@ import pytest
 from recompose.tracks.czsl.data.compositional import read_pairs
 from recompose.tracks.czsl.data.layout import SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample
+from recompose.tracks.czsl.metric_names import GROUPS
 from recompose.tracks.czsl.metric_values import compute_metrics
 from recompose.tracks.czsl.metrics import thresholds as calibration
 from recompose.tracks.czsl.metrics.czsl import Best, report_of
 from recompose.tracks.czsl.metrics.feasibility import feasibility
-from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
+from recompose.tracks.czsl.metrics.groups import frequency_groups
 from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds
 from tests.tracks.czsl.metrics.derivations import close, group_names
 

@@ -14,7 +14,8 @@ import pytest
 import torch
 
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
-from recompose.tracks.czsl.metric_values import WORLDS, CalibratedScores, compute_metrics, read_metrics
+from recompose.tracks.czsl.metric_names import WORLDS
+from recompose.tracks.czsl.metric_values import CalibratedScores, compute_metrics, read_metrics
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds
 from tests.tracks.czsl.metrics.derivations import (

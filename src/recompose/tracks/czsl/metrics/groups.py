@@ -2,7 +2,8 @@
 
 import numpy as np
 
-GROUPS = ("head", "medium", "tail", "unseen")
+from recompose.tracks.czsl.metric_names import GROUPS
+
 SHARES = (0.2, 0.5)  # of the seen pairs, from the most frequent one: the ends of head and of medium
 
 
