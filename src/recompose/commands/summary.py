@@ -14,7 +14,6 @@ from recompose.tables.published import PublishedLineage, headline_cell
 from recompose.tables.results import Results
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
-from recompose.tracks.track import function
 from recompose.workspace import Workspace
 
 
@@ -40,8 +39,8 @@ def show_summary(console: Console, work: Workspace, published: PublishedLineage,
 
 def expectations(results: Results) -> list[Expectation]:
     """Return the expectations of every track of the profile that has the numbers for them."""
-    places = [TRACKS[name].expectations for name in results.plan.tracks]
-    return [expectation for place in places if place for expectation in function(place)(results)]
+    checks = [(name, check) for name in results.plan.tracks for check in TRACKS[name].expectations]
+    return [expectation for name, check in checks for expectation in check.check(results, name)]
 
 
 def headline_line(work: Workspace, paper: Paper) -> str:

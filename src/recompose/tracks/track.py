@@ -15,6 +15,7 @@ from recompose.params.mistakes import nearest
 from recompose.params.sections import Section
 from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.expectations import Above
 from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Adapters, DataAdapter, Method, PluginMetric
@@ -56,7 +57,7 @@ class Track(ABC):
     figures: ClassVar[Mapping[str, str]] = {}  # its own kinds of figures -> "module:function"
     plots: ClassVar[Mapping[str, str]] = {}  # file of numbers for `dvc plots` -> "module:function"
     samples: ClassVar[str] = ""  # "module:function" that draws pictures of a synthetic data set, with labels
-    expectations: ClassVar[str] = ""  # "module:function" that yields checks of its numbers
+    expectations: ClassVar[tuple[Above, ...]] = ()  # what has to hold of its numbers, whatever papers claim
     methods: Mapping[str, Method] = {}
     adapters: Mapping[str, Any] = {}  # formats of data sets -> adapters
     adapter_class: ClassVar[type[DataAdapter]] = DataAdapter

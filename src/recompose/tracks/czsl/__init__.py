@@ -11,6 +11,7 @@ from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.expectations import Above
 from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, PublishedPairs
@@ -49,7 +50,10 @@ class CZSL(Track):
     }
     plots: ClassVar = {"curves.csv": f"{FIGURES}.curves:mean_curves"}
     samples = "recompose.tracks.czsl.samples:samples"
-    expectations = "recompose.tracks.czsl.expectations:expectations"
+    expectations = (
+        Above("untuned CLIP is above chance", headline, ("clip",), than="chance"),
+        Above("every tuned method is above untuned CLIP", headline, but=("chance", "clip"), than="clip"),
+    )
     methods = METHODS
     adapters = ADAPTERS
     dataset_section = PublishedPairs

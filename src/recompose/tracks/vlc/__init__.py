@@ -12,6 +12,7 @@ from recompose.papers.declaration import Variant
 from recompose.params import Params, Section
 from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.expectations import Above
 from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, published_sizes
 from recompose.tracks.planning import Runs, data_recipe
@@ -90,7 +91,7 @@ class VLC(Track):
     }
     savable: ClassVar = ("embeddings", ATTRIBUTION)
     samples = "recompose.tracks.vlc.samples:samples"
-    expectations = "recompose.tracks.vlc.expectations:expectations"
+    expectations = (Above("fine-tuning raises Comp", headline, ("clip-ft",), than="clip"),)
     methods = METHODS
     adapters: Mapping[str, CaptionAdapter] = ADAPTERS
     adapter_class, dataset_section = CaptionAdapter, Corpus
