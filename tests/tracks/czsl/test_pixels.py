@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from recompose.backbones.clip import Backbone
+from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import AugmentedTraining, PairTrainingSettings
 from recompose.tracks.czsl.metrics.czsl import report_of
 from recompose.tracks.czsl.scoring import score_method
-from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
+from recompose.tracks.czsl.training import PairTraining, fit_method
 from recompose.training.checkpoint import restore
 from tests.tracks.czsl.methods.derivations import new_method, settings_of
 from tests.tracks.czsl.tiny import CPU, pairs_in_turns

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
 from recompose.errors import CheckpointError
+from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import build_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
@@ -36,9 +37,8 @@ from recompose.tracks.czsl.scoring import (
     feasibility_by_text,
     read_feasibility,
     score_method,
-    write_embeddings,
 )
-from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
+from recompose.tracks.czsl.training import PairTraining, fit_method
 from recompose.training.checkpoint import restore
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import SCORING, method_of, new_method, random_images, settings_of, unsettle
@@ -278,15 +278,13 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
     backbone: Backbone,
     data: PairData,
     embeddings: np.ndarray,
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     size: int,
 ) -> None:
     monkeypatch.setattr(scoring, "IMAGE_BLOCK", size)
     method = method_of(EmbeddingCSP, backbone, data.states, data.objects, **(OF_CSP | {"dropout": 0.5}))
     method.train()
-    write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
-    actual = load_file(tmp_path / "e")
+    actual = scoring.embeddings(method, data, embeddings, CPU.device)
     tested = torch.tensor(embeddings[[row for row, sample in enumerate(data.samples) if sample.split == "test"]])
     pairs = torch.tensor([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]])
     expected = {
@@ -302,10 +300,7 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
     assert not any(training or learning for _, training, learning in method.asked)
 
 
-def test_a_method_without_embeddings_says_so_and_writes_nothing(
-    backbone: Backbone, data: PairData, embeddings: np.ndarray, tmp_path: Path
-) -> None:
+def test_a_method_without_embeddings_says_so(backbone: Backbone, data: PairData, embeddings: np.ndarray) -> None:
     method = method_of(CSP, backbone, data.states, data.objects, **OF_CSP)
     with pytest.raises(NotImplementedError):
-        write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
-    assert not (tmp_path / "e").exists()
+        scoring.embeddings(method, data, embeddings, CPU.device)

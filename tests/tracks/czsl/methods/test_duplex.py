@@ -20,6 +20,7 @@ from torch.overrides import TorchFunctionMode
 
 from recompose.backbones.clip import Backbone
 from recompose.errors import CheckpointError
+from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods import duplex
 from recompose.tracks.czsl.methods.base import TrainingPrior
@@ -27,7 +28,7 @@ from recompose.tracks.czsl.methods.duplex import Codebook, Compose, Duplex, Edge
 from recompose.tracks.czsl.methods.image_tower import BlockAdapters, BlockLoRA
 from recompose.tracks.czsl.methods.settings import PairTrainingSettings
 from recompose.tracks.czsl.methods.three_path import CSO, ThreePath, Views
-from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
+from recompose.tracks.czsl.training import PairTraining, fit_method
 from recompose.training.checkpoint import restore
 from recompose.training.hardware import Hardware
 from tests.errors import raises
