@@ -12,13 +12,12 @@ import pytest
 from safetensors.numpy import load_file
 
 from recompose.backbones.clip import Backbone
-from recompose.errors import CheckpointError
 from recompose.fingerprint import fingerprint
 from recompose.tracks.building import COSTS, EMBEDDINGS, SCORES
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.evaluation import evaluate, evaluate_together
 from recompose.tracks.czsl.methods.chance import Chance
-from recompose.tracks.czsl.methods.clip_coop_csp import CLIP, CSP
+from recompose.tracks.czsl.methods.clip_coop_csp import CLIP
 from recompose.tracks.czsl.methods.duplex import Duplex
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import ChanceSettings
@@ -27,7 +26,6 @@ from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import PairScores, score_worlds
 from recompose.tracks.czsl.training import train
-from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import SCORING, random_images, settings_of
 from tests.tracks.czsl.tiny import CPU, evaluation_document, run_document, write_inputs
 
@@ -212,15 +210,6 @@ def counted(function: Any, counts: "Counter[str]") -> Any:
         return function(*args, **kwargs)
 
     return counting
-
-
-def test_a_run_of_other_settings_is_refused(needs: dict[str, Path], tmp_path: Path) -> None:
-    own = PROMPT | {"dropout": 0.1}
-    assert train(run_document(CSP, own | {"training": TRAINING}), needs, tmp_path / "run", CPU, "t")
-    document = evaluation_document(CSO, settings_of("c-s-o") | {"scoring": SCORING})
-    with raises(CheckpointError, code="other-parameters"):
-        evaluated(document, needs | {"run": tmp_path / "run"}, tmp_path / "evaluation")
-    assert not list((tmp_path / "evaluation").iterdir())
 
 
 def test_embeddings_are_kept_where_they_are_asked_for(

@@ -120,24 +120,6 @@ def test_the_learning_rate_is_halved_every_so_many_epochs(trained) -> None:  # t
     assert trained[2] == [[rate] * 4 for rate in (2e-3, 2e-3, 1e-3, 1e-3, 5e-4)]
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_does_not(backbone, data, pixels, trained, tmp_path) -> None:
-    actual = []
-    for name, seed in (("again", 0), ("another", 1)):
-        run(backbone, data, pixels, tmp_path / name, seed)
-        actual.append((tmp_path / name / CHECKPOINT).read_bytes())
-    assert actual[0] == (trained[1] / CHECKPOINT).read_bytes()
-    assert actual[1] != actual[0]
-
-
-def test_training_that_was_interrupted_ends_with_the_same_bytes(backbone, data, pixels, trained, tmp_path) -> None:
-    """Statistics of batch normalisation and halved rates are taken up where they were."""
-    run(backbone, data, pixels, tmp_path, epochs=3)
-    (tmp_path / CHECKPOINT).unlink()
-    method = run(backbone, data, pixels, tmp_path)
-    assert (tmp_path / CHECKPOINT).read_bytes() == (trained[1] / CHECKPOINT).read_bytes()
-    assert all(map(torch.equal, method.state_dict().values(), trained[0].state_dict().values()))
-
-
 def test_without_halving_the_rate_is_constant(backbone, data) -> None:  # type: ignore[no-untyped-def]
     settings = PairTrainingSettings(lr=0.5, weight_decay=0.0, batch_size=1, accumulate=1, epochs=1)
     module = PairTraining(new(backbone, data), data, settings)

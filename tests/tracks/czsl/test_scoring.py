@@ -13,14 +13,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
-from recompose.errors import CheckpointError
 from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import build_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.base import PairMethod
-from recompose.tracks.czsl.methods.clip_coop_csp import CSP, CoOp
+from recompose.tracks.czsl.methods.clip_coop_csp import CSP
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import (
     AugmentedTraining,
@@ -40,7 +39,6 @@ from recompose.tracks.czsl.scoring import (
 )
 from recompose.tracks.czsl.training import PairTraining, fit_method
 from recompose.training.checkpoint import restore
-from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import SCORING, method_of, new_method, random_images, settings_of, unsettle
 from tests.tracks.czsl.tiny import CPU, write_inputs
 
@@ -214,45 +212,6 @@ def test_a_method_of_other_settings_for_scores_alone_takes_a_checkpoint(
     assert not torch.equal(of_whole, of_parts)
     torch.testing.assert_close(of_parts.sum(dim=1) < 1, torch.ones(len(pixels), dtype=torch.bool))
     assert all(torch.equal(tensor, whole.state_dict()[name]) for name, tensor in states.state_dict().items())
-
-
-@pytest.mark.parametrize(
-    ("method", "settings", "wrong"),
-    [
-        (CoOp, {"prompt": OF_CSP["prompt"]}, "context, primitives"),
-        (CSO, settings_of("c-s-o"), "primitives"),
-    ],
-)
-def test_a_checkpoint_of_another_method_is_refused(
-    backbone: Backbone, data: PairData, tmp_path: Path, method: type, settings: dict[str, Any], wrong: str
-) -> None:
-    csp = method_of(CSP, backbone, data.states, data.objects, **OF_CSP)
-    other = method_of(method, backbone, data.states, data.objects, **settings)
-    path = checkpoint_of(csp, data, tmp_path / "c")
-    with raises(CheckpointError, code="other-parameters", place=wrong):
-        restore(other, path)
-
-
-def test_a_checkpoint_that_lacks_something_learned_is_refused(
-    backbone: Backbone, data: PairData, tmp_path: Path
-) -> None:
-    frozen, adapted = (
-        method_of(CSO, backbone, data.states, data.objects, **settings_of("c-s-o", image_tower=tower))
-        for tower in ("frozen", "adapters")
-    )
-    path = checkpoint_of(frozen, data, tmp_path / "c")
-    with raises(CheckpointError, code="other-parameters", place="adapters.attention.0.down.bias"):
-        restore(adapted, path)
-
-
-def test_a_checkpoint_of_other_sizes_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
-    narrow, wide = (
-        method_of(CSO, backbone, data.states, data.objects, **settings_of("c-s-o", adapter_bottleneck=width))
-        for width in (4, 8)
-    )
-    path = checkpoint_of(narrow, data, tmp_path / "c")
-    with raises(CheckpointError, code="other-sizes", place="adapters.attention.0.down.bias"):
-        restore(wide, path)
 
 
 # embeddings

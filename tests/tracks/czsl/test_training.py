@@ -1,6 +1,5 @@
 """A run: it learns, it is determined by its document, and it keeps its best epoch."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
 from recompose.errors import ArgumentError
-from recompose.tracks.building import CHECKPOINT, COSTS, SCORES
+from recompose.tracks.building import CHECKPOINT, SCORES
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.evaluation import evaluate
 from recompose.tracks.czsl.methods.base import TrainingPrior
@@ -118,12 +117,6 @@ def test_training_raises_the_auc_of_pairs_it_never_saw(needs: dict[str, Path], t
     assert after["test/closed/dense/harmonic_mean"] > before["test/closed/dense/harmonic_mean"]
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_does_not(needs: dict[str, Path], tmp_path: Path) -> None:
-    files = [run(needs, tmp_path / name, seed=seed).read_bytes() for name, seed in (("a", 0), ("b", 0), ("c", 1))]
-    assert files[0] == files[1]
-    assert files[0] != files[2]
-
-
 def test_the_checkpoint_is_that_of_the_best_epoch(
     needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,30 +132,6 @@ def test_the_checkpoint_is_that_of_the_best_epoch(
     actual = metrics(needs, tmp_path / "evaluation", tmp_path / "run")
     assert actual["val/closed/dense/auc"] == pytest.approx(max(aucs), abs=1e-6)
     assert set(stored) == {"method.primitives"}
-
-
-def test_a_run_killed_after_its_training_ends_with_the_same_checkpoint(needs: dict[str, Path], tmp_path: Path) -> None:
-    checkpoint = run(needs, tmp_path)
-    whole, costs = checkpoint.read_bytes(), json.loads((tmp_path / COSTS).read_text())
-    checkpoint.unlink()
-    assert run(needs, tmp_path).read_bytes() == whole
-    again = json.loads((tmp_path / COSTS).read_text())  # the last epoch was trained, and timed, again
-    assert again.keys() == costs.keys() and again["epoch_seconds"] > 0
-
-
-def test_a_run_leaves_a_checkpoint_and_its_costs(needs: dict[str, Path], backbone: Backbone, tmp_path: Path) -> None:
-    run(needs, tmp_path, epochs=1)
-    assert {path.name for path in tmp_path.iterdir()} == {CHECKPOINT, COSTS, "scratch"}
-    costs = json.loads((tmp_path / COSTS).read_text())
-    assert list(costs) == [
-        "trainable_parameters",
-        "trainable_parameters_at_vit_l_14",
-        "epoch_seconds",
-        "peak_memory_bytes",
-    ]
-    assert costs["trainable_parameters"] == 6 * backbone.text_width
-    assert costs["trainable_parameters_at_vit_l_14"] == 6 * 768
-    assert costs["epoch_seconds"] > 0
 
 
 def test_accumulated_batches_make_one_step(needs: dict[str, Path], tmp_path: Path) -> None:

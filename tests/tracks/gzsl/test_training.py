@@ -156,11 +156,10 @@ class KilledError(Exception):
     """What stands for a killed process."""
 
 
-@pytest.mark.parametrize("settings", [ALE, AS_RELEASED])
-@pytest.mark.parametrize("epoch", [1, 3])
-def test_a_run_that_was_killed_ends_as_if_it_had_not_been(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], epoch: int
+def test_a_run_that_was_killed_where_the_test_chooses_ends_as_if_it_had_not_been(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    settings, epoch = AS_RELEASED, 3
     whole = trained(tmp_path / "whole", settings)
     data = class_data()
     needs = write(tmp_path / "killed", data, grids_of(data))

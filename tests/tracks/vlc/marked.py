@@ -4,15 +4,20 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import open_clip
 import spacy
 import torch
 from spacy.tokens import Doc
 from torch import Tensor
 
+from recompose.backbones.pixels import PIXELS
 from recompose.synthetic.sentences import Entity, Scene, Wording, document, phrase
+from recompose.tracks.vlc.batches import LEXICON
+from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.text.lexicon import WordNet
+from tests.tracks.vlc.tiny import images, write
 
 CONTEXT = 24
 STAR, RING = Entity("star", ("red", "striped"), "big"), Entity("ring", ("blue",))
@@ -84,3 +89,13 @@ def of_places(*places: tuple[int, int]) -> Tensor:
     for start, end in places:
         mask[start:end] = True
     return mask
+
+
+def write_marked(folder: Path) -> dict[str, Path]:
+    """Write the folders that a run on these captions needs, with an image each."""
+    needs, texts = write(folder), [doc.text for doc in docs()]
+    Captions(tuple(f"{row}.png" for row in range(len(texts))), tuple(texts)).write(needs["data"])
+    np.save(needs["pixels"] / PIXELS, images(len(texts)))
+    write_docs(docs(), needs["data"])
+    write_senses(needs["data"] / LEXICON)
+    return needs

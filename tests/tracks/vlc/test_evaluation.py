@@ -25,7 +25,7 @@ from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.training.hardware import Hardware
 from tests.clips import random_clip
 from tests.tracks.vlc.tiny import activations, narrowed
-from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_images
+from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_tiny_suites
 
 pytestmark = pytest.mark.slow
 
@@ -37,14 +37,7 @@ ATOL = 1e-5  # of cosines in 32 bits, in batches and alone
 def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A backbone, and two collections of suites with their pictures, of the same raw files."""
     folder = tmp_path_factory.mktemp("world")
-    write_images(folder)
-    suites = tiny_suites()
-    made = {"backbone": folder / "backbone"}
-    for name, part in (("one", suites[:3]), ("two", suites[3:])):
-        made |= {f"{kind}-{name}": folder / f"{kind}-{name}" for kind in ("suites", "pixels")}
-        made[f"pixels-{name}"].mkdir()
-        write_suites(part, made[f"suites-{name}"])
-        write_pixels(pictures(made[f"suites-{name}"]), folder, made[f"pixels-{name}"], 32)
+    made = write_tiny_suites(folder) | {"backbone": folder / "backbone"}
     made["backbone"].mkdir()
     description = {"architecture": "shapes-clip", "activation": "gelu", "weights": "weights.safetensors"}
     write_json(made["backbone"] / DESCRIPTION, description)

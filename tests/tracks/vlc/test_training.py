@@ -20,7 +20,6 @@ from recompose.tracks.vlc.training import clamp_scale, parameter_groups, rate
 from recompose.training.hardware import Hardware
 from tests.errors import raises
 from tests.tracks.vlc.tiny import (
-    CE_CLIP,
     CLIP_FT,
     FSC_CLIP,
     FULL,
@@ -76,8 +75,6 @@ class KilledError(Exception):
 @pytest.mark.parametrize(
     ("method", "settings"),
     [
-        pytest.param(FSC_CLIP, FULL, id="fsc-clip"),
-        pytest.param(CE_CLIP, FULL, id="ce-clip"),
         pytest.param(FSC_CLIP, LORA, id="fsc-clip-lora"),
     ],
 )

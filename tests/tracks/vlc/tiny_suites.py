@@ -10,7 +10,9 @@ from PIL import Image
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
+from recompose.backbones.pixels import write_pixels
 from recompose.data.pictures import Picture
+from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
 
 WORDS = ("red", "blue", "dog", "cat", "on", "under", "a", "small", "box", "ball")
@@ -139,3 +141,15 @@ def write_sugarcrepe(root: Path, sets: Sequence[str], items: int = 5) -> None:
     }
     for name in sets:
         (root / "sugarcrepe" / f"{name}.json").write_text(json.dumps(document))
+
+
+def write_tiny_suites(folder: Path) -> dict[str, Path]:
+    """Write these suites with their pictures, in two collections of the same raw files."""
+    write_images(folder)
+    suites, needs = tiny_suites(), {}
+    for name, part in (("one", suites[:3]), ("two", suites[3:])):
+        needs |= {f"{kind}-{name}": folder / f"{kind}-{name}" for kind in ("suites", "pixels")}
+        needs[f"pixels-{name}"].mkdir()
+        write_suites(part, needs[f"suites-{name}"])
+        write_pixels(pictures(needs[f"suites-{name}"]), folder, needs[f"pixels-{name}"], 32)
+    return needs

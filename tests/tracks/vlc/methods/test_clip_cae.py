@@ -12,7 +12,6 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor
 
-from recompose.backbones.pixels import PIXELS
 from recompose.errors import ArgumentError
 from recompose.tracks.building import CHECKPOINT, TypedSettings
 from recompose.tracks.vlc import batches, training
@@ -23,8 +22,7 @@ from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.attribution.labels import TokenLabeller
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from recompose.tracks.vlc.building import build_method
-from recompose.tracks.vlc.data.captions import LISTED, Captions, write_docs
-from recompose.tracks.vlc.data.shapes_captions import write_senses
+from recompose.tracks.vlc.data.captions import LISTED
 from recompose.tracks.vlc.losses import attribution_loss
 from recompose.tracks.vlc.methods.base import represent_in_chunks
 from recompose.tracks.vlc.methods.clip_cae import ClipCae
@@ -32,7 +30,7 @@ from recompose.tracks.vlc.methods.settings import ClipCaeSettings
 from recompose.training.hardware import Hardware
 from tests.errors import raises
 from tests.processes import in_two_processes
-from tests.tracks.vlc.marked import docs, lexicon, tokenizer
+from tests.tracks.vlc.marked import docs, lexicon, tokenizer, write_marked
 from tests.tracks.vlc.tiny import (
     CE_CLIP,
     CLIP_FT,
@@ -45,7 +43,6 @@ from tests.tracks.vlc.tiny import (
     images,
     of_rows,
     swapped,
-    write,
 )
 
 SCORES = {"attention": attention, "gradcam": gradcam, "gradient": gradient}
@@ -387,13 +384,7 @@ CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
 @pytest.fixture(scope="module")
 def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    made = write(tmp_path_factory.mktemp("corpus"))
-    texts = [doc.text for doc in docs()]
-    Captions(tuple(f"{row}.png" for row in range(len(texts))), tuple(texts)).write(made["data"])
-    np.save(made["pixels"] / PIXELS, images(len(texts)))
-    write_docs(docs(), made["data"])
-    write_senses(made["data"] / batches.LEXICON)
-    return made
+    return write_marked(tmp_path_factory.mktemp("corpus"))
 
 
 @pytest.mark.slow

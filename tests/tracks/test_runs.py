@@ -1,0 +1,178 @@
+"""The contract of runs and evaluations, which every method of every track keeps."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.torch import load_file, save_file
+
+from recompose.errors import CheckpointError, DataError
+from recompose.params.track import TrackChoice, TrackSection
+from recompose.tracks import TRACKS
+from recompose.tracks.building import CHECKPOINT, COSTS, SCORES
+from recompose.training import loop
+from tests.clips import random_clip
+from tests.configuration import params_text, parse_params
+from tests.errors import raises
+from tests.tracks.czsl.conftest import PAIRS
+from tests.tracks.czsl.methods.derivations import random_images
+from tests.tracks.czsl.tiny import CPU, pairs_in_turns, write_inputs
+from tests.tracks.gzsl.tiny import class_data, grids_of
+from tests.tracks.gzsl.tiny import write as write_classes
+from tests.tracks.vlc.marked import write_marked
+from tests.tracks.vlc.tiny_suites import write_tiny_suites
+
+pytestmark = pytest.mark.slow
+
+TRAINER = {"precision": "32-true", "threads": 1}
+METHODS = [(track, name) for track in TRACKS for name in TRACKS[track].methods]
+TRAINED = [(track, name) for track, name in METHODS if TRACKS[track].methods[name].settings_class.training_class]
+BEFORE_SCORES = {"czsl": {SCORES, COSTS}, "gzsl": {SCORES, COSTS, "calibration.json"}, "vlc": {SCORES, COSTS}}
+
+
+class KilledError(Exception):
+    """The end of a process."""
+
+
+def pair_inputs(folder: Path) -> dict[str, Path]:
+    data, backbone = pairs_in_turns(PAIRS, train=12, val=6, test=6), random_clip()
+    embeddings = np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
+    return write_inputs(folder, backbone, data, embeddings, random_images(len(data.samples)).numpy())
+
+
+def class_inputs(folder: Path) -> dict[str, Path]:
+    data = class_data()
+    return write_classes(folder, data, grids_of(data))
+
+
+def caption_inputs(folder: Path) -> dict[str, Path]:
+    return write_marked(folder) | write_tiny_suites(folder)
+
+
+INPUTS: dict[str, Callable[[Path], dict[str, Path]]] = {
+    "czsl": pair_inputs,
+    "gzsl": class_inputs,
+    "vlc": caption_inputs,
+}
+
+
+@pytest.fixture(scope="module")
+def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Path]]:
+    """Return the folders that runs and evaluations of each track need."""
+    return {track: write(tmp_path_factory.mktemp(track)) for track, write in INPUTS.items()}
+
+
+def settings_of(track: str, method: str) -> dict[str, Any]:
+    """Return a method's settings of the demo, with a short training."""
+    params = parse_params(params_text())
+    section, choice = params.tracks[track], params.chosen.tracks[track]
+    assert isinstance(section, TrackSection) and isinstance(choice, TrackChoice)
+    document = section.settings(method, choice.datasets[0]).active().document()
+    short = {"epochs": 2, "batch_size": 6, "accumulate": 1, "warmup_steps": 1}
+    if "training" in document:
+        document["training"] |= {name: value for name, value in short.items() if name in document["training"]}
+    return document
+
+
+def run_document(track: str, method: str, seed: int = 0, precision: str = "32-true") -> dict[str, Any]:
+    path = TRACKS[track].methods[method].class_path
+    trainer = TRAINER | {"precision": precision}
+    return {"class": path, "settings": settings_of(track, method), "seed": seed, "trainer": trainer}
+
+
+def evaluation_document(track: str, method: str) -> dict[str, Any]:
+    document = {name: value for name, value in run_document(track, method).items() if name != "trainer"}
+    document |= {"save": [], "feasibility": {"vectors": "backbone", "prompt": "a photo of {name}"}}
+    return document | ({"threads": 1} if TRACKS[track].methods[method].needs_backbone else {"feasibility": None})
+
+
+def train(track: str, method: str, needs: dict[str, Path], folder: Path, **changed: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    assert TRACKS[track].train(run_document(track, method, **changed), needs, folder, CPU, "a run")
+    return folder
+
+
+def evaluate(track: str, method: str, needs: dict[str, Path], folder: Path) -> None:
+    folder.mkdir()
+    without = {} if TRACKS[track].methods[method].needs_backbone else {"data": needs["data"]}
+    TRACKS[track].evaluate(evaluation_document(track, method), without or needs, folder, CPU, "an evaluation")
+
+
+@pytest.fixture
+def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Kill the process once, in the second epoch of its first training."""
+    kills: list[int] = []
+    right = loop._Epochs.on_train_batch_start
+
+    def dies(self: Any, trainer: Any, *inputs: Any) -> None:
+        if trainer.current_epoch == 1 and not kills:
+            kills.append(1)
+            raise KilledError
+        right(self, trainer, *inputs)
+
+    monkeypatch.setattr(loop._Epochs, "on_train_batch_start", dies)
+    yield kills
+
+
+@pytest.mark.parametrize(("track", "method"), TRAINED)
+def test_a_killed_run_ends_as_a_whole_one_and_its_evaluation_has_declared_metrics(
+    track: str, method: str, needs: dict[str, dict[str, Path]], tmp_path: Path, killed: list[int]
+) -> None:
+    has_epochs = "epochs" in settings_of(track, method)["training"]
+    if has_epochs:
+        with pytest.raises(KilledError):
+            train(track, method, needs[track], tmp_path / "killed")
+        assert not (tmp_path / "killed" / CHECKPOINT).exists()
+    run = train(track, method, needs[track], tmp_path / "killed")
+    assert bool(killed) == has_epochs
+    whole = train(track, method, needs[track], tmp_path / "whole")
+    files = {path.name for path in whole.iterdir() if path.is_file()}
+    assert {CHECKPOINT, COSTS} <= files == {path.name for path in run.iterdir() if path.is_file()}
+    for name in files - {COSTS}:
+        assert (run / name).read_bytes() == (whole / name).read_bytes(), name
+    costs = json.loads((run / COSTS).read_text())
+    assert costs["trainable_parameters"] >= 0 and costs["epoch_seconds"] > 0
+    evaluate(track, method, needs[track] | {"run": run}, tmp_path / "scores")
+    assert {path.name for path in (tmp_path / "scores").iterdir()} == BEFORE_SCORES[track]
+    values = TRACKS[track].metrics(tmp_path / "scores", needs[track])
+    assert values and all(TRACKS[track].metric(name) for name in values)
+    assert json.loads((tmp_path / "scores" / COSTS).read_text())["test_seconds"] > 0
+
+
+@pytest.mark.parametrize(("track", "method"), sorted({*METHODS} - {*TRAINED}))
+def test_a_method_that_is_not_trained_is_evaluated_without_a_run(
+    track: str, method: str, needs: dict[str, dict[str, Path]], tmp_path: Path
+) -> None:
+    evaluate(track, method, needs[track], tmp_path / "scores")
+    values = TRACKS[track].metrics(tmp_path / "scores", needs[track])
+    assert values and all(TRACKS[track].metric(name) for name in values)
+
+
+FIRST = [("czsl", "csp"), ("gzsl", "ale"), ("vlc", "clip-ft")]
+
+
+@pytest.mark.parametrize(("track", "method"), FIRST)
+def test_another_seed_gives_other_weights_and_a_run_of_something_else_is_refused(
+    track: str, method: str, needs: dict[str, dict[str, Path]], tmp_path: Path
+) -> None:
+    run = train(track, method, needs[track], tmp_path / "run")
+    other = train(track, method, needs[track], tmp_path / "other", seed=1)
+    assert (run / CHECKPOINT).read_bytes() != (other / CHECKPOINT).read_bytes()
+    state = load_file(run / CHECKPOINT)
+    first = next(iter(state))
+    wrong = {"other-parameters": {}, "other-sizes": {first: state[first].repeat(2)}}
+    for code, changed in wrong.items():
+        kept = {name: tensor for name, tensor in state.items() if name != first}
+        save_file(kept | changed, run / CHECKPOINT)
+        with raises(CheckpointError, code):
+            evaluate(track, method, needs[track] | {"run": run}, tmp_path / code)
+        assert not [*(tmp_path / code).iterdir()]
+
+
+@pytest.mark.parametrize(("track", "method"), FIRST)
+def test_half_precision_needs_a_gpu(track: str, method: str, needs: dict[str, dict[str, Path]], tmp_path: Path) -> None:
+    with raises(DataError):
+        train(track, method, needs[track], tmp_path / "run", precision="16-mixed")
