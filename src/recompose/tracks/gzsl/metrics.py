@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recompose.errors import ArgumentError
+from recompose.tracks.arrays import to_host
 from recompose.tracks.seen_unseen import SeenUnseenCurve, harmonic_means
 
 NEAR = 1e-12  # harmonic means with a smaller difference are equal up to rounding
@@ -147,7 +148,7 @@ def _check_arguments(scores: Any, targets: Any, seen: Any) -> _Problem:
     Raises:
         ArgumentError: they do not fit together; the message names the first wrong image.
     """
-    scores, targets, seen = _to_host(scores), _to_host(targets), _to_host(seen)
+    scores, targets, seen = to_host(scores), to_host(targets), to_host(seen)
     if seen.ndim != 1 or seen.dtype != bool:
         raise ArgumentError("seen", f"is [classes] of bool, not {seen.dtype} of shape {seen.shape}", code="wrong-shape")
     if targets.ndim != 1 or (targets.size and targets.dtype.kind not in "iu"):
@@ -168,14 +169,6 @@ def _check_arguments(scores: Any, targets: Any, seen: Any) -> _Problem:
         fault = f"are NaN or infinite in {int(broken.sum())} images, first in image {image}"
         raise ArgumentError("scores", fault, code="not-finite")
     return _Problem(scores.astype(np.float64), targets.astype(np.int64), seen)
-
-
-def _to_host(array: Any) -> np.ndarray:
-    """Return a NumPy array of a tensor on any device, or of anything like an array."""
-    if hasattr(array, "detach"):
-        array = array.detach().cpu()
-        array = array.double() if array.is_floating_point() else array  # NumPy knows no bfloat16
-    return np.asarray(array)
 
 
 def _best(problem: _Problem, kind: bool) -> tuple[np.ndarray, np.ndarray]:

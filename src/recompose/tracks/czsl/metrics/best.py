@@ -17,6 +17,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from recompose.errors import ArgumentError
+from recompose.tracks.arrays import to_host
 
 NONE = -1  # the index of an absent pair
 
@@ -199,11 +200,6 @@ class Evaluator:
             bests[f"{name}_score"] = to_host(running.score).copy()
             bests[f"{name}_pair"] = to_host(running.pair).copy()
         return Best(**bests, target=self._targets, is_seen=self._seen[self._targets])
-
-
-def to_host(array: Any) -> np.ndarray:
-    """Return a NumPy array of a tensor on any device, or of anything like an array."""
-    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def integers(array: Any, name: str) -> np.ndarray:

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recompose.tracks.czsl.metrics.best import Best, Evaluator, to_host
+from recompose.tracks.arrays import to_host
+from recompose.tracks.czsl.metrics.best import Best, Evaluator
 from recompose.tracks.czsl.metrics.curves import dense_curve, share
 from recompose.tracks.seen_unseen import SeenUnseenCurve, area, harmonic_means
 

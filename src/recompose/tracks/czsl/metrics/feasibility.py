@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from recompose.errors import ArgumentError
-from recompose.tracks.czsl.metrics.best import Best, Evaluator, to_host
+from recompose.tracks.arrays import to_host
+from recompose.tracks.czsl.metrics.best import Best, Evaluator
 
 
 def feasibility(states: np.ndarray, objects: np.ndarray, seen: np.ndarray) -> np.ndarray:

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from recompose.tracks.czsl.metrics.best import NONE, to_host
+from recompose.tracks.arrays import to_host
+from recompose.tracks.czsl.metrics.best import NONE
 
 
 class Top:
