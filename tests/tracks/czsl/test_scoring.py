@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
-from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import build_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
@@ -22,8 +21,6 @@ from recompose.tracks.czsl.methods.base import PairMethod
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import (
-    AugmentedTraining,
-    CsoSettings,
     PairTrainingSettings,
     ThreePathScoring,
 )
@@ -37,7 +34,7 @@ from recompose.tracks.czsl.scoring import (
     read_feasibility,
     score_method,
 )
-from recompose.tracks.czsl.training import PairTraining, fit_method
+from recompose.tracks.czsl.training import PairTraining
 from recompose.training.checkpoint import restore
 from tests.tracks.czsl.methods.derivations import SCORING, method_of, new_method, random_images, settings_of, unsettle
 from tests.tracks.czsl.tiny import CPU, write_inputs
@@ -121,29 +118,6 @@ OF_CSP: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.
 @pytest.fixture(scope="module")
 def pixels(data: PairData) -> np.ndarray:
     return random_images(len(data.samples)).numpy()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("augment", [False, True])
-def test_a_method_is_brought_to_the_checkpoint_of_another(
-    backbone: Backbone, data: PairData, pixels: np.ndarray, embeddings: np.ndarray, tmp_path: Path, augment: bool
-) -> None:
-    settings, scoring = CsoSettings(**settings_of("c-s-o")), ThreePathScoring(**SCORING)
-    method, other = (
-        build_method(CSO, settings, backbone, data, embeddings, seed=seed).set_scoring(scoring) for seed in (0, 1)
-    )
-    training = AugmentedTraining(**TRAINED, halve_every=10, augment=augment)
-    assert fit_method(method, data, pixels, tmp_path, CPU, training, title="t", seed=0)
-    stored = load_file(tmp_path / CHECKPOINT)
-    of_method = {name.removeprefix("method."): tensor for name, tensor in stored.items() if name.startswith("method.")}
-    changed = {name for name, p in method.named_parameters() if p.requires_grad}
-    changed |= {name for name in method.state_dict() if "running" in name}
-    assert changed <= of_method.keys()
-    restore(other, tmp_path / CHECKPOINT)
-    for name in of_method:
-        assert torch.equal(method.state_dict()[name], of_method[name]), name
-        assert torch.equal(other.state_dict()[name], of_method[name]), name
-    assert torch.equal(*(scores_of(each, data, pixels) for each in (method, other)))
 
 
 def scores_of(method: PairMethod, data: PairData, features: np.ndarray) -> Tensor:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import pytorch_lightning as pl
 import torch
-from pydantic import ValidationError
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -205,12 +204,6 @@ def test_an_epoch_is_selected_by_the_fusion_and_the_weights_of_training(
     monkeypatch.setattr(PairTraining, "on_validation_epoch_end", watch)
     run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1, **THREE_PATH)
     assert used == [PairSelection(**SELECTION)]
-
-
-def test_without_a_selection_such_a_method_is_not_trained(needs: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(ValidationError) as caught:
-        run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1, halve_every=1, augment=False)
-    assert [error["loc"] for error in caught.value.errors()] == [("selection",)]
 
 
 # what runs of one process share

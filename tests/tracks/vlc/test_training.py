@@ -24,7 +24,6 @@ from tests.tracks.vlc.tiny import (
     FSC_CLIP,
     FULL,
     LORA,
-    METHODS,
     NEGCLIP,
     backbone_of,
     document,
@@ -72,16 +71,10 @@ class KilledError(Exception):
     """What stands for a killed process."""
 
 
-@pytest.mark.parametrize(
-    ("method", "settings"),
-    [
-        pytest.param(FSC_CLIP, LORA, id="fsc-clip-lora"),
-    ],
-)
-def test_a_run_that_was_killed_ends_as_if_it_had_not_been(
-    tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, method: str, settings: dict[str, Any]
+def test_a_run_of_low_rank_changes_that_was_killed_ends_as_if_it_had_not_been(
+    tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = document(method, settings)
+    run = document(FSC_CLIP, LORA)
     whole = trained(tmp_path / "whole", needs, run)
     right = training.CaptionTraining.training_step
 
@@ -248,9 +241,8 @@ def test_the_factor_is_held_after_each_step(tmp_path: Path, needs: dict[str, Pat
     assert left["model.logit_scale"].item() <= log(100) + 1e-6
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_training_in_16_bits_and_in_parts(tmp_path: Path, needs: dict[str, Path], method: str) -> None:
-    run = document(method, chunk=3, epochs=1)
+def test_training_in_16_bits_and_in_parts(tmp_path: Path, needs: dict[str, Path]) -> None:
+    run = document(FSC_CLIP, chunk=3, epochs=1)
     run["trainer"] = {"precision": "bf16-mixed", "threads": 1}
     left = load_file(trained(tmp_path, needs, run) / CHECKPOINT)
     assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in left.values())

@@ -77,7 +77,6 @@ def gradients(method: Any, chunk: int | None) -> tuple[Tensor, dict[str, Tensor]
     ("name", "settings"),
     [
         *(pytest.param(name, FULL, id=f"{name}-full") for name in METHODS),
-        *(pytest.param(name, LORA, id=f"{name}-lora", marks=pytest.mark.slow) for name in METHODS[:-1]),
         pytest.param(METHODS[-1], LORA, id=f"{METHODS[-1]}-lora"),
     ],
 )
