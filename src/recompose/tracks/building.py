@@ -97,9 +97,12 @@ class WithSettings:
             ArgumentError: the profile does not run the method on this data set.
             ParamsError: params.yaml is absent or wrong.
         """
-        from recompose.tracks import FORMS, TRACKS
+        from recompose.tracks import TRACKS
 
-        params, path = load_params(project / "params.yaml", FORMS, "paper"), f"{cls.__module__}:{cls.__qualname__}"
+        params, path = (
+            load_params(project / "params.yaml", TRACKS.forms, "paper"),
+            f"{cls.__module__}:{cls.__qualname__}",
+        )
         for track, choice in params.chosen.tracks.items():
             assert isinstance(choice, TrackChoice)
             for name in choice.methods:
