@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc.suites.ranks import Ties, ahead, check_finite, check_ties, first_hits, item_error, to_host
+from recompose.tracks.arrays import to_host
+from recompose.tracks.vlc.suites.ranks import Ties, ahead, check_finite, check_ties, first_hits, item_error
 
 
 class GroupRight(NamedTuple):

@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from recompose.errors import ArgumentError
+from recompose.tracks.arrays import to_host
 
 Ties = Literal["strict", "lenient", "first"]
 BLOCK = 1 << 23  # pairs of a query and a candidate compared at a time, so that masks stay small
@@ -101,11 +102,3 @@ def check_ties(ties: str) -> None:
     """Raise an ArgumentError for an unknown rule."""
     if ties not in get_args(Ties):
         raise ArgumentError("ties", f"are {ties}, not one of {', '.join(get_args(Ties))}")
-
-
-def to_host(array: Any) -> np.ndarray:
-    """Convert a tensor on any device, or anything like an array, to NumPy."""
-    if hasattr(array, "detach"):
-        array = array.detach().cpu()
-        array = array.float() if array.is_floating_point() and array.element_size() < 4 else array  # no bfloat16
-    return np.asarray(array)
