@@ -163,7 +163,7 @@ def test_another_seed_gives_other_weights_and_a_run_of_something_else_is_refused
     assert (run / CHECKPOINT).read_bytes() != (other / CHECKPOINT).read_bytes()
     state = load_file(run / CHECKPOINT)
     first = next(iter(state))
-    wrong = {"other-parameters": {}, "other-sizes": {first: state[first].repeat(2)}}
+    wrong = {"other-parameters": {}, "other-sizes": {first: state[first][None]}}
     for code, changed in wrong.items():
         kept = {name: tensor for name, tensor in state.items() if name != first}
         save_file(kept | changed, run / CHECKPOINT)
