@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
 
 from recompose.files import write_atomically
 from recompose.tracks.building import COSTS, EMBEDDINGS, Document
@@ -30,6 +30,7 @@ class Scoring(ABC, Generic[Scores]):
         title: the title of progress reports.
     """
 
+    needs_torch: ClassVar[bool] = True
     trainable_parameters = 0
 
     @abstractmethod
@@ -92,12 +93,11 @@ class Scoring(ABC, Generic[Scores]):
             documents: by the folder of the results; they differ only in ``scoring`` and ``save``.
             needs, hardware, title: as of ``evaluate``.
         """
-        listed = [*documents.values()]
-        device = None
-        if (threads := listed[0].get("threads")) is not None:
+        listed, device = [*documents.values()], None
+        if cls.needs_torch:
             import torch
 
-            torch.set_num_threads(threads)
+            torch.set_num_threads(listed[0]["threads"])
             device = hardware.device
         scoring = cls(listed, needs, device, title)
         costs = EvaluationCosts(scoring.trainable_parameters, device, len(documents))

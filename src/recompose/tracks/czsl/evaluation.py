@@ -62,6 +62,8 @@ class PairScoring(Scoring[PairScores]):
 class ChanceScoring(Scoring[PairScores]):
     """A pass of a method that needs no backbone."""
 
+    needs_torch = False
+
     def __init__(
         self, documents: Sequence[Document], needs: Mapping[str, Path], device: "torch.device | None", title: str
     ) -> None:
