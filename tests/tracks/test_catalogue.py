@@ -41,9 +41,11 @@ def texts(value: object) -> Iterator[str]:
 
 
 def defined(module: str) -> set[str]:
-    """Return the functions and classes of a module."""
-    tree = ast.parse(path_of(module).read_text(encoding="utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    """Return the functions and classes of a module, and the names that it gives to methods of these."""
+    body = ast.parse(path_of(module).read_text(encoding="utf-8")).body
+    bound = (name for node in body if isinstance(node, ast.Assign) for name in ast.walk(node))
+    names = {name.id for name in bound if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+    return names | {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 @pytest.mark.parametrize("name", TRACKS)
