@@ -34,20 +34,6 @@ def test_what_the_text_says_differs_from_the_tables_where_that_is_flagged_and_no
     assert not any(artifact.flags for name, artifact in PAPER.artifacts.items() if name != "text")
 
 
-# variants and claims
-
-
-@pytest.mark.parametrize("name", PAPER.variants)
-def test_a_variant_fits_the_settings_of_its_method_on_each_of_its_corpora(name: str) -> None:
-    variant, params = PAPER.variants[name], section()
-    assert set(variant.datasets) <= {*CORPORA, *DRAWN} <= {*params.datasets}
-    for dataset in variant.datasets:
-        plain = params.settings(variant.method, dataset).document()
-        changed = params.settings(variant.method, dataset, variant.settings).document()
-        assert changed != plain or not variant.settings
-    assert variant.settings or variant.reuse_runs_of or variant.backbone != "main"
-
-
 @pytest.mark.parametrize("name", [name for name, variant in PAPER.variants.items() if variant.reuse_runs_of])
 def test_what_scores_the_runs_of_another_differs_from_it_in_scoring_alone(name: str) -> None:
     variant = PAPER.variants[name]

@@ -53,13 +53,6 @@ def test_the_parameters_are_what_another_reader_reads() -> None:
     assert read(TEXT) == by_ruamel(TEXT)
 
 
-@pytest.mark.parametrize(("text", "line"), [("a: 1\nb: 2\na: 3", 3), ("a: {b: 1,\n  b: 1}", 2)])
-def test_a_repeated_key_is_an_error_at_its_line(text: str, line: int) -> None:
-    with raises(ParamsError, "no-yaml", f"a.yaml:{line}") as error:
-        read(text)
-    assert "is repeated" in str(error.value)
-
-
 @pytest.mark.parametrize(
     "text",
     [

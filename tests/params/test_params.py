@@ -73,11 +73,7 @@ def test_every_profile_of_the_shipped_file_is_valid(profile: str) -> None:
         ({f"{STUDY}.methods": ["chance", "cilp"]}, "unknown-name", f"{STUDY}.methods.1", "clip"),
         ({f"{CSP}.dropot": 0.3}, "unknown-key", f"{CSP}.dropot", "dropout"),
         ({f"{CSP}.dropout": GONE}, "missing-key", f"{CSP}.dropout", ""),
-        ({f"{CSP}.dropout": 1.0}, "wrong-value", f"{CSP}.dropout", ""),
-        ({"czsl.methods.cps": {}}, "unknown-key", "czsl.methods.cps", "csp"),
         ({f"{STUDY}.seeds": [0, 0]}, "wrong-value", f"{STUDY}.seeds", ""),
-        ({"profiles.large.trainer.devices": "two"}, "unknown-name", "profiles.large.trainer.devices", "auto"),
-        ({"czsl.feasibility.prompt": "a photo of {state}"}, "wrong-value", "czsl.feasibility.prompt", ""),
         (
             {"czsl.datasets.cgqa.archives": [ARCHIVE | {"file": "../a.zip"}]},
             "wrong-value",
@@ -93,14 +89,6 @@ def test_every_profile_of_the_shipped_file_is_valid(profile: str) -> None:
         ),
         ({f"{DEMO}.other_backbone": "resnet-101"}, "wrong-value", f"{DEMO}.other_backbone", "resnet-101"),  # no CLIP
         ({f"{DEMO}.backbone": "shape-clip"}, "unknown-name", f"{DEMO}.backbone", "shapes-clip"),
-        (
-            {"profiles.paper.czsl.backbone": "resnet-101"},
-            "wrong-value",
-            "profiles.paper.czsl.backbone",
-            "resnet-101",
-        ),
-        ({f"{DEMO}.leave_out": ["a", "a"]}, "wrong-value", f"{DEMO}.leave_out", ""),
-        ({"backbones.resnet-101.weights.file": "a.pth"}, "wrong-value", "backbones.resnet-101.weights.file", ""),
         (
             {"backbones": {"clip.rn50": {"architecture": "RN50", "activation": "gelu", "weights": WEIGHTS}}},
             "wrong-value",
@@ -146,8 +134,6 @@ def test_a_mistake_is_named_once_with_its_place_and_the_nearest_right_name(
     "values",
     [
         {f"{DEMO}.other_backbone": None},
-        {f"{DEMO}.other_backbone": "clip-rn50"},
-        {f"{DEMO}.other_backbone": "shapes-clip"},
         {"profiles.demo.trainer.devices": 2},
         {f"{DUPLEX}.scoring.closed": [1.0, 0.0, 0.0]},
     ],
@@ -366,7 +352,6 @@ def test_a_variant_changes_settings_at_any_depth() -> None:
     ("method", "changed", "code", "place"),
     [
         ("duplex", {"training": {"epoch": 3}}, "unknown-key", "training.epoch"),
-        ("duplex", {"closed": [1.0, 1.0, 1.0]}, "unknown-key", "closed"),
         ("duplex", {"scoring": {"closed": [1.0, 1.0]}}, "wrong-value", "scoring.closed"),
         ("clip", {"training": {"lr": 0.1}}, "unknown-key", "training"),
         ("csp", {"per_dataset": {}}, "unknown-key", "per_dataset"),
