@@ -146,7 +146,7 @@ def _command_sections(command: object, path: str) -> Iterator[str]:
                 yield from _command_sections(inner, f"{path} {name}")
     elif isinstance(command, TyperCommand):
         parameters = [each for each in command.params if isinstance(each, TyperArgument | TyperOption)]
-        shown = [parameter for parameter in parameters if not parameter.hidden]
+        shown = [parameter for parameter in parameters if not parameter.hidden and "--project" not in parameter.opts]
         arguments = [_parameter_name(parameter) for parameter in shown if isinstance(parameter, TyperArgument)]
         text = textwrap.fill(" ".join((command.help or "").split()), WIDTH, break_on_hyphens=False)
         lines = [f"## `{' '.join([path, *arguments])}`", "", text]
