@@ -5,7 +5,6 @@ a known allocation.
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,20 +13,14 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
-from recompose.tracks.czsl.methods.clip_coop_csp import CLIP, CSP, CoOp
-from recompose.tracks.czsl.methods.dfsp import DFSP
-from recompose.tracks.czsl.methods.gipcol import GIPCOL
-from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.training import cost, resources
-from recompose.training.cost import Epochs, RunCosts, count_at_paper_scale
+from recompose.training.cost import Epochs, RunCosts
 from recompose.training.hardware import Hardware
 from recompose.training.loop import Data, TrainingModule, fit
 from recompose.training.resources import EvaluationCosts, Peak, trainable
-from tests.tracks.czsl.methods.derivations import method_of, settings_of
 from tests.training.killing import KilledError, KillIn
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
-PROMPT = "a photo of {state} {object}"
 MEGABYTES = 2**20
 needs_linux = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak of memory is Linux's")
 
@@ -98,62 +91,6 @@ def test_what_trains_is_counted_number_by_number() -> None:
 def test_what_is_shared_is_counted_once() -> None:
     layer = nn.Linear(3, 5)
     assert trainable(nn.Sequential(layer, layer)) == 3 * 5 + 5
-
-
-STATES, OBJECTS = ["red", "blue", "striped"], ["circle", "moon"]
-E, D, W, TOKENS = 768, 768, 1024, 257  # of ViT-L/14: joint space, text tower, image tower, tokens of an image
-
-
-def linear(into: int, out: int) -> int:
-    return into * out + out
-
-
-def attention_block(width: int, norms: int) -> int:
-    """Queries, keys, values and output; norms; a feed-forward network four times as wide."""
-    return 4 * linear(width, width) + norms * 2 * width + linear(width, 4 * width) + linear(4 * width, width)
-
-
-FOLDED = 7 * 5  # tokens of a prompt, for each name
-DFSP_SHARED = 3 * D + 5 * D + attention_block(W, 2) + attention_block(D, 2)
-DFSP_T2I = linear(D, W) + linear(FOLDED, TOKENS) + attention_block(W, 3)
-DFSP_I2T = linear(W, D) + linear(TOKENS, FOLDED) + attention_block(D, 3) + linear(D, D)
-DFSP_SETTINGS = {
-    "prompt": PROMPT,
-    "dropout": 0.0,
-    "fusion_dropout": 0.0,
-    "share": 0.2,
-    "primitive_weight": 0.01,
-    "prompt_weight": 0.1,
-}
-HEADS = 2 * (linear(E, E) + 2 * E)  # disentanglers of one layer, with batch normalisation
-PROMPTS = 3 * 3 * D + 5 * D  # three contexts of three words, and names
-ADAPTERS = 24 * 2 * (linear(W, 8) + linear(8, W))
-
-
-@pytest.mark.parametrize(
-    ("method", "settings", "expected"),
-    [
-        (CLIP, {"prompt": PROMPT}, 0),
-        (CoOp, {"prompt": PROMPT}, 3 * D),
-        (CSP, {"prompt": PROMPT, "dropout": 0.1}, 5 * D),
-        (
-            GIPCOL,
-            {"prompt": PROMPT, "hidden": 4096, "graph_dropout": 0.5, "dropout": 0.3},
-            3 * D + linear(D, 4096) + linear(4096, D),
-        ),
-        (DFSP, DFSP_SETTINGS | {"fusion": "t2i"}, DFSP_SHARED + DFSP_T2I),
-        (DFSP, DFSP_SETTINGS | {"fusion": "i2t"}, DFSP_SHARED + DFSP_I2T),
-        (DFSP, DFSP_SETTINGS | {"fusion": "BiF"}, DFSP_SHARED + DFSP_T2I + DFSP_I2T),
-        (CSO, settings_of("c-s-o"), PROMPTS + ADAPTERS + HEADS),
-        (CSO, settings_of("c-s-o", image_tower="lora"), PROMPTS + 24 * 4 * 8 * W + HEADS),
-        (CSO, settings_of("c-s-o", image_tower="frozen", prompts="fixed"), HEADS),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
-)
-def test_parameters_at_paper_scale_are_those_of_closed_forms(
-    method: type, settings: dict[str, Any], expected: int
-) -> None:
-    assert count_at_paper_scale(lambda backbone: method_of(method, backbone, STATES, OBJECTS, **settings)) == expected
 
 
 # seconds

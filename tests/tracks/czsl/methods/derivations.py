@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +97,7 @@ def unsettle(module: nn.Module, seed: int = 7, size: float = 0.1) -> None:
             part.running_var.mul_(torch.rand(part.running_var.shape, generator=generator) + 0.5)
 
 
-def made_method(kind: Any, backbone: Backbone, settings: dict[str, Any], *, new: bool = False) -> Any:
+def build_method(kind: Any, backbone: Backbone, settings: dict[str, Any], *, new: bool = False) -> Any:
     """A method of three paths in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
     torch.manual_seed(5)
     method = new_method(kind, backbone, STATES, OBJECTS, settings).eval()
@@ -273,28 +272,6 @@ def plain_texts(method: Any, states: int, pairs: list[list[int]]) -> dict[str, T
     }
 
 
-# texts that look at images
-
-
-def plain_interaction(interaction: Any, texts: Tensor, tokens: Tensor) -> Tensor:
-    """One text [E] after it looked at one image's tokens [tokens, E], head by head, dropout left out."""
-    attention = interaction.attention
-    size = len(texts) // attention.heads
-    q, k, v = (
-        plain_linear(part, x)
-        for part, x in ((attention.query, texts), (attention.key, tokens), (attention.value, tokens))
-    )
-    actual = []
-    for head in range(attention.heads):
-        columns = slice(head * size, (head + 1) * size)
-        weights = plain_weights(k[:, columns] @ q[columns] / math.sqrt(size))
-        actual.append(weights @ v[:, columns])
-    texts = texts + plain_linear(attention.out, torch.cat(actual))
-    norm, up, _, _, down, _ = interaction.feed_forward
-    hidden = plain_linear(up, plain_norm(norm, texts))
-    return texts + plain_linear(down, hidden / (1 + (-1.702 * hidden).exp()))
-
-
 # scores
 
 
@@ -310,20 +287,8 @@ def plain_logits(backbone: Backbone, views: Tensor, texts: Tensor) -> Tensor:
     return torch.tensor(rows)
 
 
-def plain_paths(
-    method: Any,
-    images: Tensor,
-    pairs: list[list[int]],
-    *,
-    look: Callable[[str, Tensor, list[Tensor]], Tensor] | None = None,
-    training: bool = False,
-) -> dict[str, Tensor]:
-    """The logits [images, texts] of the paths pair, state and object, of images in bytes.
-
-    Args:
-        look: what becomes of a path's text [E], of unit length, that looks at the blocks' outputs [tokens, E] of an
-            image.
-    """
+def plain_paths(method: Any, images: Tensor, pairs: list[list[int]], *, training: bool = False) -> dict[str, Tensor]:
+    """The logits [images, texts] of the paths pair, state and object, of images in bytes."""
     layers = plain_layers(method, images)
     embedding = layers[-1][:, 0]
     views = {
@@ -331,21 +296,7 @@ def plain_paths(
         "state": plain_disentangled(method.of_state, embedding, training),
         "object": plain_disentangled(method.of_object, embedding, training),
     }
-    if isinstance(getattr(method, "of_pair", None), nn.Sequential):
-        views["pair"] = plain_disentangled(method.of_pair, embedding, training)
     texts = plain_texts(method, len(STATES), pairs)
-    if look is not None:
-        texts = {
-            path: torch.stack(
-                [
-                    torch.stack(
-                        [look(path, text / text.norm(), [layer[number] for layer in layers]) for text in prompts]
-                    )
-                    for number in range(len(images))
-                ]
-            )
-            for path, prompts in texts.items()
-        }
     return {path: plain_logits(method.backbone, view, texts[path]) for path, view in views.items()}
 
 

@@ -178,12 +178,14 @@ def looked(p: Tensors, name: str, texts: Tensor, tokens: Tensor, heads: int) -> 
     return texts + mapped(p, f"{name}.feed_forward.4", hidden)
 
 
-def three_views(p: Tensors, embedding: Tensor, training: bool) -> dict[str, Tensor]:
+def three_views(
+    p: Tensors, embedding: Tensor, training: bool, heads: tuple[str, ...] = ("state", "object")
+) -> dict[str, Tensor]:
     """The class token itself for pairs, and one layer of a linear map, batch norm and ReLU for states and for
     objects; at unit length.
     """
     views = {"pair": embedding}
-    for path in ("state", "object"):
+    for path in heads:
         norm = f"of_{path}.1"
         mean, variance = p[f"{norm}.running_mean"].clone(), p[f"{norm}.running_var"].clone()
         x = mapped(p, f"of_{path}.0", embedding)
@@ -205,14 +207,23 @@ def three_texts(p: Tensors, pairs: Tensor, sizes: Sizes) -> dict[str, Tensor]:
 
 
 def troika(
-    p: Tensors, images: Tensor, pairs: Tensor, sizes: Sizes, *, heads: int, layers: int, training: bool
+    p: Tensors,
+    images: Tensor,
+    pairs: Tensor,
+    sizes: Sizes,
+    *,
+    heads: int,
+    training: bool,
+    layers: int = 2,
+    norms: int = len(PATHS),
 ) -> dict[str, Tensor]:
-    """Logits [images, texts] of each path of Troika."""
+    """Logits [images, texts] of each path of Troika; as its paper has it with one norm for all paths."""
     tokens = in_joint_space(p, image_blocks(p, images, sizes.image_heads)[-1])
     views, texts = three_views(p, tokens[:, 0], training), three_texts(p, pairs, sizes)
     logits = {}
-    for path in PATHS:
-        tokens = normed(p, "norm", tokens)  # anew, of what it was for the path before
+    for number, path in enumerate(PATHS):
+        if number < norms:
+            tokens = normed(p, "norm", tokens)  # anew, of what it was for the path before
         seen = texts[path].expand(len(images), -1, -1)
         for layer in range(layers):
             seen = looked(p, f"interactions.{layer}", seen, tokens, heads)
@@ -221,28 +232,38 @@ def troika(
 
 
 def msci(
-    p: Tensors, images: Tensor, pairs: Tensor, sizes: Sizes, *, heads: int, layers: int, training: bool
+    p: Tensors,
+    images: Tensor,
+    pairs: Tensor,
+    sizes: Sizes,
+    *,
+    heads: int,
+    training: bool,
+    layers: int = 2,
+    mean: bool = False,
+    stages: tuple[str, ...] = ("low", "high"),
+    shares: tuple[str, ...] = ("low", "high"),
+    views: tuple[str, ...] = ("state", "object"),
 ) -> dict[str, Tensor]:
-    """Logits [images, texts] of each path of MSCI."""
+    """Logits [images, texts] of each path of MSCI; the ablations of its paper leave out stages, shares or the
+    aggregation.
+    """
     blocks = [in_joint_space(p, block) for block in image_blocks(p, images, sizes.image_heads)]
-    views, texts = three_views(p, blocks[-1][:, 0], training), three_texts(p, pairs, sizes)
-    features = {}
-    for name, group in (("low", blocks[:layers]), ("high", blocks[-layers:])):
-        features[name] = group[0]  # alone, it is not aggregated
-        if layers > 1:
-            aggregator = f"aggregators.{name}.map"
-            features[name] = normed(p, f"{aggregator}.1", mapped(p, f"{aggregator}.0", torch.cat(group, dim=-1))).relu()
+    embeddings, texts = three_views(p, blocks[-1][:, 0], training, views), three_texts(p, pairs, sizes)
+    groups, features = {"low": blocks[:layers], "high": blocks[-layers:]}, {}
+    for name in stages:
+        features[name] = torch.stack(groups[name]).mean(dim=0)  # a single layer is not aggregated
+        if layers > 1 and not mean:
+            joined = mapped(p, f"aggregators.{name}.map.0", torch.cat(groups[name], dim=-1))
+            features[name] = normed(p, f"aggregators.{name}.map.1", joined).relu()
     logits = {}
     for path in PATHS:
-        low = looked(
-            p,
-            "interactions.low",
-            texts[path].expand(len(images), -1, -1),
-            normed(p, "norms.low", features["low"]),
-            heads,
-        )
-        high = looked(p, "interactions.high", low, normed(p, "norms.high", features["high"]), heads)
-        logits[path] = by_view(p, views[path], texts[path] + p["shares.low"] * low + p["shares.high"] * high)
+        seen = text = texts[path].expand(len(images), -1, -1)
+        for name in stages:
+            seen = looked(p, f"interactions.{name}", seen, normed(p, f"norms.{name}", features[name]), heads)
+            if name in shares:
+                text = text + p[f"shares.{name}"] * seen
+        logits[path] = by_view(p, embeddings[path], text)
     return logits
 
 

@@ -1,17 +1,14 @@
 """Computing in blocks of rows tells and teaches what computing all of them at once does."""
 
-from collections.abc import Callable
-
 import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from recompose.tracks.czsl.methods import base as blocks
 from recompose.tracks.czsl.methods.base import apply_blockwise
 
 ROWS = 5
-SIZES = [1, 2, 3, 4, 5, 6, 1000]
+SIZES = [1, 2, 5]
 
 
 class Noted:
@@ -65,30 +62,13 @@ def test_what_lies_between_is_computed_again_only_for_gradients_of_several_block
     assert sorted(again) == sorted(sizes_of(size) if size < ROWS else [])
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_without_gradients_each_row_is_computed_once(size: int) -> None:
-    function, rows = Noted(), random_rows()
+def test_without_gradients_each_row_is_computed_once() -> None:
+    size, function, rows = 2, Noted(), random_rows()
     with torch.no_grad():
         actual = apply_blockwise(function, *rows, size=size)
     assert function.sizes == sizes_of(size)
     assert not actual.requires_grad
     torch.testing.assert_close(actual, function(*rows).detach())
-
-
-@pytest.mark.parametrize(("size", "learning", "spares"), [(2, True, True), (2, False, False), (ROWS, True, False)])
-def test_memory_is_spared_only_for_gradients_of_several_blocks(
-    monkeypatch: pytest.MonkeyPatch, size: int, learning: bool, spares: bool
-) -> None:
-    spared: list[int] = []
-
-    def note(function: Callable[..., Tensor], *rows: Tensor, use_reentrant: bool) -> Tensor:
-        spared.append(len(rows[0]))
-        return function(*rows)
-
-    monkeypatch.setattr(blocks, "checkpoint", note)
-    with torch.set_grad_enabled(learning):
-        apply_blockwise(Noted(), *random_rows(), size=size)
-    assert spared == (sizes_of(size) if spares else [])
 
 
 def test_of_several_blocks_nothing_between_is_kept() -> None:
@@ -129,8 +109,3 @@ def test_no_rows_are_one_empty_block() -> None:
     actual = apply_blockwise(function, torch.zeros(0, 3), torch.zeros(0), size=2)
     assert actual.shape == (0, 4)
     assert function.sizes == [0]
-
-
-def test_rows_that_do_not_match_are_an_error() -> None:
-    with pytest.raises(ValueError, match=r"zip\(\)"):
-        apply_blockwise(Noted(), torch.zeros(5, 3), torch.zeros(3), size=2)

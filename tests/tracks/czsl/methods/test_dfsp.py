@@ -51,7 +51,7 @@ OWN = {  # fusion -> what it has beside the soft prompt and the blocks of self-a
 }
 
 
-def made(backbone: Backbone, *, new: bool = False, **changed: Any) -> Any:
+def build(backbone: Backbone, *, new: bool = False, **changed: Any) -> Any:
     """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
     torch.manual_seed(5)
     method = method_of(DFSP, backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
@@ -243,7 +243,7 @@ def plain_entropy(rows: list[list[float]], targets: list[int]) -> float:
 
 
 def test_it_begins_at_the_template_s_context_and_the_names_vectors(either: Backbone) -> None:
-    method = made(either, new=True)
+    method = build(either, new=True)
     assert method.sees == "pixels"
     assert method.length == 1 + len(words(either, "a photo of")) + 2 + 1
     assert torch.equal(method.context, either.embed_tokens(torch.tensor(words(either, "a photo of"))))
@@ -256,13 +256,13 @@ def test_without_fusion_it_begins_as_coop_begins(either: Backbone, images: Tenso
     coop = method_of(CoOp, either, STATES, OBJECTS, prompt=SETTINGS["prompt"]).eval()
     embeddings = either.encode_image(either.from_bytes(images))
     expected = coop.logits(embeddings, coop.encode_pairs(torch.tensor(PAIRS)))
-    actual = dense(made(either, new=True, share=0.0), images, BLOCKS)
+    actual = dense(build(either, new=True, share=0.0), images, BLOCKS)
     torch.testing.assert_close(actual, expected, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
 def test_a_fusion_has_what_it_takes_and_nothing_else(either: Backbone, fusion: str) -> None:
-    method = made(either, fusion=fusion)
+    method = build(either, fusion=fusion)
     shared = {"context", "words", "image_attention", "text_attention"}
     assert {name.split(".")[0] for name in learned(method)} == shared | OWN[fusion]
     blocks = [part for part in method.modules() if isinstance(part, dfsp.AttentionBlock)]
@@ -280,34 +280,12 @@ def test_a_fusion_has_what_it_takes_and_nothing_else(either: Backbone, fusion: s
 @torch.no_grad()
 @pytest.mark.parametrize("fusion", FUSIONS)
 def test_images_and_texts_are_fused_as_written_out(either: Backbone, images: Tensor, fusion: str) -> None:
-    method = made(either, fusion=fusion)
+    method = build(either, fusion=fusion)
     actual = dense(method, images, [torch.tensor(PAIRS)])
     written = Written(method, images, PAIRS, fusion, 0.3)
     assert actual.dtype == torch.float32
     torch.testing.assert_close(actual, written.logits(), atol=2e-3, rtol=1e-3)
     assert (actual - written.prompt_logits()).abs().mean() > 0.02
-
-
-@pytest.mark.parametrize("fusion", FUSIONS)
-def test_blocks_of_a_world_do_not_matter(backbone: Backbone, images: Tensor, fusion: str) -> None:
-    method = made(backbone, fusion=fusion)
-    everything = torch.cartesian_prod(torch.arange(3), torch.arange(2))
-    whole = dense(method, images, [everything], "open")
-    for size in (1, 4):
-        actual = dense(method, images, list(everything.split(size)), "open")
-        torch.testing.assert_close(actual, whole, atol=1e-4, rtol=1e-4)
-    order = torch.tensor([4, 0, 5, 2, 1, 3])
-    torch.testing.assert_close(dense(method, images, [everything[order]]), whole[:, order], atol=1e-4, rtol=1e-4)
-
-
-@pytest.mark.parametrize("fusion", FUSIONS)
-def test_scores_are_in_32_bits_where_towers_compute_in_fewer(backbone: Backbone, images: Tensor, fusion: str) -> None:
-    method = made(backbone, fusion=fusion)
-    whole = dense(method, images, BLOCKS)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        actual = dense(method, images, BLOCKS)
-    assert actual.dtype == torch.float32
-    torch.testing.assert_close(actual, whole, atol=0.5, rtol=0)
 
 
 # loss
@@ -316,7 +294,7 @@ def test_scores_are_in_32_bits_where_towers_compute_in_fewer(backbone: Backbone,
 @torch.no_grad()
 @pytest.mark.parametrize("fusion", FUSIONS)
 def test_the_loss_is_the_weighted_sum_of_four_cross_entropies(either: Backbone, images: Tensor, fusion: str) -> None:
-    method = made(either, fusion=fusion).train()
+    method = build(either, fusion=fusion).train()
     expected = Written(method, images, PAIRS, fusion, 0.3).loss(TARGETS, 0.5, 0.7)
     assert float(loss_of(method, images)) == pytest.approx(expected, rel=1e-3)
 
@@ -326,14 +304,14 @@ def test_the_loss_is_the_weighted_sum_of_four_cross_entropies(either: Backbone, 
 def test_a_name_that_training_never_shows_is_no_answer_in_the_loss(
     backbone: Backbone, images: Tensor, fusion: str
 ) -> None:
-    method = made(backbone, fusion=fusion).train()
+    method = build(backbone, fusion=fusion).train()
     expected = Written(method, images, FEWER, fusion, 0.3).loss([2, 0, 1], 0.5, 0.7)
     assert float(loss_of(method, images, FEWER, [2, 0, 1])) == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
 def test_a_name_that_training_never_shows_spoils_no_gradient(backbone: Backbone, images: Tensor, fusion: str) -> None:
-    method = made(backbone, fusion=fusion).train()
+    method = build(backbone, fusion=fusion).train()
     loss_of(method, images, FEWER, [2, 0, 1]).backward()
     for name, parameter in learned(method).items():
         assert parameter.grad is not None and bool(parameter.grad.isfinite().all()), name
@@ -342,55 +320,16 @@ def test_a_name_that_training_never_shows_spoils_no_gradient(backbone: Backbone,
     assert method.words.grad.any(dim=1).tolist() == [True, False, True, True, True]
 
 
-@pytest.mark.parametrize("fusion", FUSIONS)
-def test_gradient_reaches_all_that_is_learned_and_nothing_else(either: Backbone, images: Tensor, fusion: str) -> None:
-    method = made(either, fusion=fusion).train()
-    loss_of(method, images).backward()
-    for name, parameter in learned(method).items():
-        assert parameter.grad is not None and bool(parameter.grad.any()), name
-    assert method.words.grad is not None and method.context.grad is not None
-    assert method.words.grad.any(dim=1).all()
-    assert method.context.grad.any(dim=1).all()
-    assert all(p.grad is None and not p.requires_grad for p in either.parameters())
-
-
-@pytest.mark.parametrize("fusion", FUSIONS)
-def test_the_gradient_is_that_of_the_loss(backbone: Backbone, images: Tensor, fusion: str) -> None:
-    """By a small step along the gradient of each parameter, there and back."""
-    method, step = made(backbone, fusion=fusion).train(), 2e-3
-    loss_of(method, images).backward()
-    for name, parameter in method.named_children():
-        moved = [p for p in parameter.parameters() if p.requires_grad]
-        if moved:
-            assert slope(method, images, moved, step) == pytest.approx(length(moved), rel=0.03), name
-    for own in (method.context, method.words):
-        assert slope(method, images, [own], step) == pytest.approx(length([own]), rel=0.03)
-
-
 def length(parameters: Sequence[Tensor]) -> float:
     """The length of their gradient."""
     return math.sqrt(sum(float(p.grad.square().sum()) for p in parameters if p.grad is not None))
-
-
-@torch.no_grad()
-def slope(method: Any, images: Tensor, parameters: Sequence[Tensor], step: float) -> float:
-    """How fast the loss grows where these go along their gradient."""
-    actual, began = [], [p.clone() for p in parameters]
-    for distance in (step, -step):
-        for parameter, start in zip(parameters, began, strict=True):
-            assert parameter.grad is not None
-            parameter.copy_(start + distance * parameter.grad / length(parameters))
-        actual.append(float(loss_of(method, images)))
-    for parameter, start in zip(parameters, began, strict=True):
-        parameter.copy_(start)
-    return (actual[0] - actual[1]) / (2 * step)
 
 
 # what is dropped
 
 
 def test_one_mask_drops_elements_of_states_and_objects_in_all_pairs_of_all_blocks(backbone: Backbone) -> None:
-    method = made(backbone, dropout=0.5).train()
+    method = build(backbone, dropout=0.5).train()
     seen: list[tuple[Tensor, ...]] = []
     hook = method.prompt.register_forward_hook(lambda _module, inputs, _output: seen.append(inputs[1:]))
     torch.manual_seed(3)
@@ -409,7 +348,7 @@ def test_what_the_other_modality_gives_is_dropped(backbone: Backbone, images: Te
     """Both summaries, and the hidden layers of both blocks of self-attention, of the shapes they have for 3 images
     and 5 pairs.
     """
-    method = made(backbone, fusion="BiF", dropout=0.0, fusion_dropout=0.5).train()
+    method = build(backbone, fusion="BiF", dropout=0.0, fusion_dropout=0.5).train()
     seen: list[tuple[Tensor, Tensor]] = []
     parts = [part for part in method.modules() if isinstance(part, torch.nn.Dropout) and part.p]
     hooks = [part.register_forward_hook(lambda _module, inputs, out: seen.append((inputs[0], out))) for part in parts]
@@ -431,18 +370,6 @@ def test_what_the_other_modality_gives_is_dropped(backbone: Backbone, images: Te
         torch.testing.assert_close(out[remains], 2 * given[remains])
 
 
-@pytest.mark.parametrize("fusion", FUSIONS)
-def test_evaluation_drops_nothing_and_changes_nothing(backbone: Backbone, images: Tensor, fusion: str) -> None:
-    method = made(backbone, fusion=fusion, dropout=0.5, fusion_dropout=0.5)
-    before = {name: tensor.clone() for name, tensor in method.state_dict().items()}
-    actual = dense(method, images, BLOCKS)
-    assert torch.equal(dense(method, images, BLOCKS), actual)
-    assert torch.equal(dense(made(backbone, fusion=fusion), images, BLOCKS), actual)
-    assert all(torch.equal(tensor, before[name]) for name, tensor in method.state_dict().items())
-    assert not torch.allclose(dense(method.train(), images, BLOCKS), actual, atol=1e-3)
-    assert not any(part.training for part in backbone.modules())
-
-
 # blocks of computation
 
 
@@ -458,13 +385,12 @@ def learned_from(method: Any, images: Tensor) -> Iterator[tuple[str, Tensor]]:
         yield name, parameter.grad.clone()
 
 
-@pytest.mark.parametrize(("texts", "looks"), [(1, 1), (2, 9)])
-@pytest.mark.parametrize("fusion", FUSIONS)
+@pytest.mark.parametrize(("fusion", "texts", "looks"), [("t2i", 1, 1), ("BiF", 2, 9)])
 def test_blocks_of_any_size_teach_and_score_the_same(
     backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch, fusion: str, texts: int, looks: int
 ) -> None:
     # texts look at images in blocks, too, each of which draws what it drops
-    method = made(backbone, fusion=fusion, dropout=0.5, fusion_dropout=0.5 if fusion == "t2i" else 0.0)
+    method = build(backbone, fusion=fusion, dropout=0.5, fusion_dropout=0.5 if fusion == "t2i" else 0.0)
     expected, scores = list(learned_from(method, images)), dense(method.eval(), images, BLOCKS)
     monkeypatch.setattr(dfsp, "TEXTS", texts)
     monkeypatch.setattr(dfsp, "TEXT_IMAGE_PAIRS", looks)

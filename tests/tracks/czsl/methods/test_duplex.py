@@ -3,35 +3,23 @@ batch, and what both learn.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from recompose.backbones.clip import Backbone
-from recompose.errors import CheckpointError
-from recompose.tracks.building import CHECKPOINT
-from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods import duplex
 from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.methods.duplex import Codebook, Compose, Duplex, Edges, Factors, aggregate, candidates
-from recompose.tracks.czsl.methods.image_tower import BlockAdapters, BlockLoRA
-from recompose.tracks.czsl.methods.settings import PairTrainingSettings
-from recompose.tracks.czsl.methods.three_path import CSO, ThreePath, Views
-from recompose.tracks.czsl.training import PairTraining, fit_method
-from recompose.training.checkpoint import restore
-from recompose.training.hardware import Hardware
-from tests.errors import raises
+from recompose.tracks.czsl.methods.image_tower import BlockAdapters
+from recompose.tracks.czsl.methods.three_path import CSO, ThreePath
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
     STATES,
@@ -129,7 +117,7 @@ CODEBOOK_LABELS = [[0, 0], [0, 1], [0, 0], [1, 0], [2, 1], [0, 0], [2, 1], [0, 1
 PAIRS = torch.tensor([[2, 0], [0, 1], [1, 1]])
 
 
-def codebook_made(seed: int = 0) -> Codebook:
+def new_codebook(seed: int = 0) -> Codebook:
     torch.manual_seed(seed)
     return Codebook(STATE_COUNT, OBJECT_COUNT, WIDTH)
 
@@ -172,29 +160,28 @@ def plain_means(embeddings: Tensor, labels: list[list[int]]) -> Tensor:
 
 
 def test_it_begins_at_a_random_direction_for_every_pair() -> None:
-    codebook = codebook_made()
+    codebook = new_codebook()
     assert codebook.prototypes.shape == (STATE_COUNT, OBJECT_COUNT, WIDTH)
     assert codebook.prototypes.dtype == torch.float32
     torch.testing.assert_close(lengths(codebook), torch.ones(STATE_COUNT, OBJECT_COUNT))
     cosines = codebook.prototypes.view(-1, WIDTH) @ codebook.prototypes.view(-1, WIDTH).T
     assert (cosines - torch.eye(STATE_COUNT * OBJECT_COUNT)).abs().max() < 0.99
-    assert torch.equal(codebook_made().prototypes, codebook.prototypes)
-    assert not torch.equal(codebook_made(1).prototypes, codebook.prototypes)
+    assert torch.equal(new_codebook().prototypes, codebook.prototypes)
+    assert not torch.equal(new_codebook(1).prototypes, codebook.prototypes)
 
 
 def test_it_is_kept_and_not_learned() -> None:
-    codebook = codebook_made()
+    codebook = new_codebook()
     assert not list(codebook.parameters())
     assert set(codebook.state_dict()) == {"prototypes"}
-    other = codebook_made(1)
+    other = new_codebook(1)
     other.load_state_dict(codebook.state_dict())
     assert torch.equal(other.prototypes, codebook.prototypes)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_it_begins_at_means_of_embeddings(seed: int) -> None:
-    embeddings = random_rows(len(CODEBOOK_LABELS), WIDTH, seed=seed)
-    codebook = codebook_made()
+def test_it_begins_at_means_of_embeddings() -> None:
+    embeddings = random_rows(len(CODEBOOK_LABELS), WIDTH)
+    codebook = new_codebook()
     codebook.begin_at_means(embeddings, torch.tensor(CODEBOOK_LABELS))
     torch.testing.assert_close(codebook.prototypes, plain_means(embeddings, CODEBOOK_LABELS), atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(lengths(codebook), torch.ones(STATE_COUNT, OBJECT_COUNT))
@@ -203,7 +190,7 @@ def test_it_begins_at_means_of_embeddings(seed: int) -> None:
 
 def test_neither_lengths_nor_precision_nor_order_of_embeddings_matter() -> None:
     embeddings, labels = random_rows(len(CODEBOOK_LABELS), WIDTH), torch.tensor(CODEBOOK_LABELS)
-    first, second = codebook_made(), codebook_made(1)
+    first, second = new_codebook(), new_codebook(1)
     first.begin_at_means(embeddings, labels)
     factors = torch.tensor([0.01, 3.0, 100.0, 1.0, 0.5, 7.0, 20.0, 0.3]).double()
     order = torch.tensor([6, 2, 0, 7, 4, 1, 5, 3])
@@ -214,33 +201,18 @@ def test_neither_lengths_nor_precision_nor_order_of_embeddings_matter() -> None:
 
 
 def test_a_name_without_images_leaves_a_pair_to_the_other() -> None:
-    codebook = codebook_made()
+    codebook = new_codebook()
     embeddings = random_rows(2, WIDTH)
     codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]))
     torch.testing.assert_close(codebook.prototypes[2], unit(embeddings))
 
 
-def test_without_images_every_prototype_stays() -> None:
-    codebook = codebook_made()
-    before = codebook.prototypes.clone()
-    codebook.begin_at_means(torch.empty(0, WIDTH), torch.empty(0, 2, dtype=torch.long))
-    assert torch.equal(codebook.prototypes, before)
-
-
 # reading and writing
 
 
-def test_prototypes_are_found_by_state_and_object() -> None:
-    codebook = codebook_made()
-    actual = codebook.lookup(PAIRS)
-    assert actual.shape == (3, WIDTH)
-    for row, (m, n) in zip(actual, PAIRS.tolist(), strict=True):
-        assert torch.equal(row, codebook.prototypes[m, n])
-
-
-@pytest.mark.parametrize("momentum", [0.0, 0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
 def test_an_update_is_a_weighted_sum_at_unit_length(momentum: float) -> None:
-    codebook, refined = codebook_made(), 0.3 * random_rows(3, WIDTH)
+    codebook, refined = new_codebook(), 0.3 * random_rows(3, WIDTH)
     before = codebook.prototypes.clone()
     actual = codebook.blend(PAIRS, refined, momentum)
     for row, new, (m, n) in zip(actual, refined.tolist(), PAIRS.tolist(), strict=True):
@@ -252,22 +224,8 @@ def test_an_update_is_a_weighted_sum_at_unit_length(momentum: float) -> None:
     assert torch.equal(codebook.prototypes, before)
 
 
-def test_an_update_passes_gradient_to_what_is_refined_alone() -> None:
-    codebook, refined, towards = codebook_made(), random_rows(3, WIDTH).requires_grad_(), random_rows(3, WIDTH, seed=2)
-    (codebook.blend(PAIRS, refined, 0.75) * towards).sum().backward()
-    mixed = 0.75 * codebook.lookup(PAIRS) + 0.25 * refined.detach()
-    length = (mixed**2).sum(dim=1, keepdim=True).sqrt()
-    direction = mixed / length
-    # what is orthogonal to the direction, at the share and the scale of the mixture
-    expected = 0.25 / length * (towards - (towards * direction).sum(dim=1, keepdim=True) * direction)
-    torch.testing.assert_close(refined.grad, expected)
-    assert codebook.prototypes.grad is None
-    assert not codebook.prototypes.requires_grad
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-def test_only_what_is_written_changes_and_precision_stays(dtype: torch.dtype) -> None:
-    codebook, new = codebook_made(), random_rows(3, WIDTH).to(dtype)
+def test_only_what_is_written_changes_and_precision_stays() -> None:
+    codebook, new = new_codebook(), random_rows(3, WIDTH).bfloat16()
     before, place = codebook.prototypes.clone(), codebook.prototypes.data_ptr()
     codebook.write(PAIRS, new.requires_grad_())
     written = {(m, n): row for (m, n), row in zip(PAIRS.tolist(), new.detach().float(), strict=True)}
@@ -277,14 +235,6 @@ def test_only_what_is_written_changes_and_precision_stays(dtype: torch.dtype) ->
     assert codebook.prototypes.dtype == torch.float32
     assert codebook.prototypes.data_ptr() == place
     assert not codebook.prototypes.requires_grad
-
-
-def test_what_was_read_before_writing_stays_as_it_was() -> None:
-    codebook = codebook_made()
-    actual = codebook.lookup(PAIRS)
-    before = actual.clone()
-    codebook.write(PAIRS, random_rows(3, WIDTH))
-    assert torch.equal(actual, before)
 
 
 # other starts of unseen pairs
@@ -416,7 +366,7 @@ def allowed(target: list[Pair]) -> Tensor:
     return actual
 
 
-def found_candidates(batch: Batch, target: list[Pair]) -> Tensor:
+def candidates_of(batch: Batch, target: list[Pair]) -> Tensor:
     return candidates(torch.tensor(batch.states), torch.tensor(batch.objects), allowed(target))
 
 
@@ -450,11 +400,11 @@ def test_candidates_are_the_target_s_pairs_of_the_batch_s_states_and_objects(
 
 
 @pytest.mark.parametrize("edges", EDGES)
-@pytest.mark.parametrize(("seed", "count"), [(0, 1), (1, 2), (2, 5), (3, 7), (4, 7)])
+@pytest.mark.parametrize(("seed", "count"), [(0, 1), (2, 5), (4, 7)])
 def test_messages_are_those_of_the_adjacency_matrix(seed: int, count: int, edges: Edges) -> None:
     states, objects = random_labels(seed, count)
     batch, of = random_batch(seed, states, objects), matrices(seed)
-    pairs = found_candidates(batch, random_target(seed, states, objects))
+    pairs = candidates_of(batch, random_target(seed, states, objects))
     for before in torch.randn(2, len(pairs), GRAPH_WIDTH, dtype=torch.float64):  # prototypes do not send to themselves
         expected = plain_aggregated(tuples(pairs), batch, lambda z, y: phi(of, z, y), edges, before)
         torch.testing.assert_close(aggregate(pairs, *factors(batch), composing(batch, of), edges), expected)
@@ -466,44 +416,15 @@ def test_gradients_are_those_of_the_adjacency_matrix(edges: Edges) -> None:
     learned = [batch.of_states, batch.of_objects, batch.p_states, batch.p_objects, *of]
     for tensor in learned:
         tensor.requires_grad_()
-    pairs = found_candidates(batch, GRAPH_TARGET)
+    pairs = candidates_of(batch, GRAPH_TARGET)
     towards = torch.randn(len(pairs), GRAPH_WIDTH, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
     actual = aggregate(pairs, *factors(batch), composing(batch, of), edges)
     expected = plain_aggregated(tuples(pairs), batch, lambda z, y: phi(of, z, y), edges, torch.zeros_like(towards))
-    of_found = torch.autograd.grad((actual * towards).sum(), learned)
+    gradients_found = torch.autograd.grad((actual * towards).sum(), learned)
     of_expected = torch.autograd.grad((expected * towards).sum(), learned)
-    for gradient, right in zip(of_found, of_expected, strict=True):
+    for gradient, right in zip(gradients_found, of_expected, strict=True):
         torch.testing.assert_close(gradient, right)
         assert right.abs().max() > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("edges", "states", "objects"),
-    [("posteriors", [[0.9, 0.3], [0.1, 0.7]], [0.6, 0.2]), ("labels", [[0.9, 0.0], [0.0, 0.7]], [0.6, 0.2])],
-)
-def test_two_images_of_one_object_share_out_what_they_send(
-    edges: Edges, states: list[list[float]], objects: list[float]
-) -> None:
-    """Each state has one candidate and gets all that is sent to it; the object has two and halves it."""
-    basis = torch.eye(8)
-    batch = Batch(
-        states=[0, 1],
-        objects=[0, 0],
-        of_states=basis[:2],
-        of_objects=basis[2:4],
-        p_states=torch.tensor([[0.9, 0.1], [0.3, 0.7]]),
-        p_objects=torch.tensor([[0.6], [0.2]]),
-    )
-    made = basis[4:].view(2, 2, 8)
-    actual = aggregate(torch.tensor([[0, 0], [1, 0]]), *factors(batch), lambda i, j: made[i, j], edges)
-    for m in range(2):
-        own = batch.p_states[m, m]
-        expected = [
-            *states[m],
-            *(p / 2 for p in objects),
-            *(own * p if m == i else 0 for i in range(2) for p in objects),
-        ]
-        torch.testing.assert_close(actual[m], torch.tensor(expected) / sum(expected))
 
 
 # precision
@@ -516,31 +437,28 @@ def in_full(batch: Batch) -> Batch:
 
 
 @pytest.mark.parametrize("edges", EDGES)
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_where_towers_compute_in_16_bits_the_graph_does_not(dtype: torch.dtype, edges: Edges) -> None:
+def test_where_towers_compute_in_16_bits_the_graph_does_not(edges: Edges) -> None:
     """A thousand couples make each candidate: in 16 bits sums would stop to grow."""
     states, objects = [0, 1] * 32, [0, 0, 1, 1] * 16
     batch = in_full(random_batch(0, states, objects))
-    pairs, made = found_candidates(batch, [(0, 0), (0, 1), (1, 0)]), torch.randn(64, 64, GRAPH_WIDTH)
-    expected = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], edges)
-    with torch.autocast("cpu", dtype=dtype):
-        actual = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], edges)
+    pairs, composed = candidates_of(batch, [(0, 0), (0, 1), (1, 0)]), torch.randn(64, 64, GRAPH_WIDTH)
+    expected = aggregate(pairs, *factors(batch), lambda i, j: composed[i, j], edges)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        actual = aggregate(pairs, *factors(batch), lambda i, j: composed[i, j], edges)
     assert actual.dtype == torch.float32
     assert torch.equal(actual, expected)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_features_composed_in_16_bits_are_summed_in_32(dtype: torch.dtype) -> None:
+def test_features_composed_in_16_bits_are_summed_in_32() -> None:
     batch = in_full(random_batch(0, *GRAPH_LABELS))
-    pairs, made = found_candidates(batch, GRAPH_TARGET), torch.randn(4, 4, GRAPH_WIDTH).to(dtype)
-    with torch.autocast("cpu", dtype=dtype):
-        actual = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], "posteriors")
+    pairs, composed = candidates_of(batch, GRAPH_TARGET), torch.randn(4, 4, GRAPH_WIDTH).bfloat16()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        actual = aggregate(pairs, *factors(batch), lambda i, j: composed[i, j], "posteriors")
     assert actual.dtype == torch.float32
-    assert torch.equal(actual, aggregate(pairs, *factors(batch), lambda i, j: made[i, j].float(), "posteriors"))
+    assert torch.equal(actual, aggregate(pairs, *factors(batch), lambda i, j: composed[i, j].float(), "posteriors"))
 
 
-@pytest.mark.parametrize("edges", EDGES)
-def test_a_candidate_that_nobody_believes_in_gets_nothing_and_no_number_that_is_none(edges: Edges) -> None:
+def test_a_candidate_that_nobody_believes_in_gets_nothing_and_no_number_that_is_none() -> None:
     """Posteriors of 32 bits can be 0, of an image's own state and object, too."""
     p_states, p_objects = torch.tensor([[0.0, 1.0, 0.0]] * 2), torch.tensor([[0.0, 1.0]] * 2)
     features = torch.eye(4)
@@ -548,8 +466,8 @@ def test_a_candidate_that_nobody_believes_in_gets_nothing_and_no_number_that_is_
     learned = [batch.of_states, batch.of_objects, p_states, p_objects]
     for tensor in learned:
         tensor.requires_grad_()
-    made = torch.randn(2, 2, 4)
-    actual = aggregate(torch.tensor([[0, 0], [1, 1]]), *factors(batch), lambda i, j: made[i, j], edges)
+    composed = torch.randn(2, 2, 4)
+    actual = aggregate(torch.tensor([[0, 0], [1, 1]]), *factors(batch), lambda i, j: composed[i, j], "posteriors")
     assert torch.equal(actual[0], torch.zeros(4))
     assert actual[1].norm() > 0.1
     for gradient in torch.autograd.grad(actual.sum(), learned):
@@ -569,12 +487,11 @@ def test_a_degree_below_what_32_bits_hold_in_full_gives_no_more_than_its_feature
 # work
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_only_couples_that_make_a_candidate_are_composed_each_once(seed: int) -> None:
-    states, objects = random_labels(seed, 6)
-    batch, of = random_batch(seed, states, objects), matrices(seed)
+def test_only_couples_that_make_a_candidate_are_composed_each_once() -> None:
+    states, objects = random_labels(0, 6)
+    batch, of = random_batch(0, states, objects), matrices(0)
     target = list(zip(states, objects, strict=True))
-    pairs = found_candidates(batch, target)
+    pairs = candidates_of(batch, target)
     calls: list[list[Pair]] = []
 
     def compose(first: Tensor, second: Tensor) -> Tensor:
@@ -594,13 +511,13 @@ class Sizes(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[int] = []
+        self.counts: list[int] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        if isinstance(made, Tensor):
-            self.found.append(made.numel())
-        return made
+        composed = func(*args, **(kwargs or {}))
+        if isinstance(composed, Tensor):
+            self.counts.append(composed.numel())
+        return composed
 
 
 def test_no_tensor_is_larger_than_the_features_of_couples_and_of_candidates() -> None:
@@ -609,12 +526,12 @@ def test_no_tensor_is_larger_than_the_features_of_couples_and_of_candidates() ->
     features = torch.randn(2, 6, GRAPH_WIDTH)
     states, objects = (Factors(labels, part, torch.full((6, 6), 1 / 6)) for part in features)
     pairs = candidates(labels, labels, torch.ones(6, 6, dtype=torch.bool))
-    made = torch.randn(6, 6, GRAPH_WIDTH)
+    composed = torch.randn(6, 6, GRAPH_WIDTH)
     for edges in EDGES:
         with Sizes() as sizes:
-            aggregate(pairs, states, objects, lambda i, j: made[i, j], edges)
+            aggregate(pairs, states, objects, lambda i, j: composed[i, j], edges)
         assert len(pairs) == 36
-        assert max(sizes.found) == 36 * GRAPH_WIDTH
+        assert max(sizes.counts) == 36 * GRAPH_WIDTH
 
 
 SETTINGS: dict[str, Any] = THREE_PATHS | {
@@ -640,14 +557,10 @@ EVERYTHING = [(m, n) for m in range(3) for n in range(2)]
 TRAIN = [(0, 0), (1, 1), (2, 1)]
 CLOSED = [(2, 1), (0, 1), (0, 0), (1, 1)]
 TARGETS = [0, 2, 1, 2]
-LABELS = [TRAIN[target] for target in TARGETS]
 # (0, 1) has no image in it, nor have (1, 0) and (2, 0), which the closed world leaves out
 TARGET = {"closed": CLOSED, "open": EVERYTHING}
 FEWER = [0, 2, 2, 2]  # a batch without state 1
 KNOWN = [(0, 0), (2, 1), (0, 0), (1, 1), (2, 1)]  # labels of the images whose embeddings are known
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
-every_graph = pytest.mark.parametrize(("target", "edges"), list(product(TARGET, ("posteriors", "labels"))))
-TRAINING = PairTrainingSettings(lr=1e-3, weight_decay=0.0, batch_size=4, accumulate=1, epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -660,7 +573,9 @@ def known(backbone: Backbone, pairs: list[Pair] = CLOSED) -> TrainingPrior:
     return TrainingPrior(torch.tensor(pairs), embeddings, torch.tensor(KNOWN))
 
 
-def made(backbone: Backbone, *, new: bool = False, seed: int = 5, pairs: list[Pair] = CLOSED, **changed: Any) -> Duplex:
+def build(
+    backbone: Backbone, *, new: bool = False, seed: int = 5, pairs: list[Pair] = CLOSED, **changed: Any
+) -> Duplex:
     """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
     torch.manual_seed(seed)
     method: Duplex = new_method(Duplex, backbone, STATES, OBJECTS, SETTINGS | changed).eval()
@@ -672,7 +587,7 @@ def made(backbone: Backbone, *, new: bool = False, seed: int = 5, pairs: list[Pa
 
 def learning(backbone: Backbone, **changed: Any) -> Duplex:
     """One in training."""
-    method = made(backbone, **changed)
+    method = build(backbone, **changed)
     method.train()
     return method
 
@@ -827,7 +742,7 @@ def plain_scores(method: Duplex, images: Tensor, pairs: list[Pair], weights: lis
 
 @pytest.mark.parametrize("target", ["closed", "open"])
 def test_the_target_is_the_closed_world_or_every_pair(backbone: Backbone, target: str) -> None:
-    method = made(backbone, target=target)
+    method = build(backbone, target=target)
     actual = [(int(m), int(n)) for m, n in method.target]
     assert len(actual) == len(set(actual))
     assert set(actual) == set(TARGET[target])
@@ -844,7 +759,7 @@ def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: B
     initial = method.codebook.prototypes.clone()
     method.prepare(known(backbone))
     assert torch.equal(method.codebook.prototypes, initial)
-    actual = made(backbone, new=True, initial="means").codebook.prototypes
+    actual = build(backbone, new=True, initial="means").codebook.prototypes
     embeddings = unit(known(backbone).embeddings)
     assert actual.shape == initial.shape == (3, 2, backbone.width)
     torch.testing.assert_close(actual[0, 0], unit(embeddings[0] + embeddings[2]))
@@ -855,23 +770,13 @@ def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: B
 
 
 def test_projections_begin_as_the_sum_of_a_state_and_an_object(backbone: Backbone) -> None:
-    method = made(backbone, new=True)
+    method = build(backbone, new=True)
     for layer in (method.from_state, method.from_object):
         assert layer.bias is None
         assert torch.equal(layer.weight, torch.eye(backbone.width))
 
 
 # the loss
-
-
-@pytest.mark.parametrize("momentum", [0.0, 0.75])
-@every_graph
-def test_the_loss_is_that_of_equation_20(
-    either: Backbone, images: Tensor, target: str, edges: str, momentum: float
-) -> None:
-    method = learning(either, target=target, edges=edges, momentum=momentum)
-    expected = derive(method, images, TARGET[target]).loss(SETTINGS["loss_weights"])
-    torch.testing.assert_close(loss_of(method, images), expected, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -886,41 +791,29 @@ def test_each_weight_is_of_its_own_loss_and_zero_switches_it_off(
     assert all((part - parts[place]).abs() > 1e-2 for k, part in enumerate(parts) if k != place)
 
 
-@every_graph
-@pytest.mark.parametrize("differentiable", [True, False])
-def test_gradients_are_those_of_the_derivation(
-    backbone: Backbone, images: Tensor, differentiable: bool, edges: str, target: str
-) -> None:
-    method = learning(backbone, differentiable=differentiable, edges=edges, target=target)
-    expected = gradients(derive(method, images, TARGET[target]).loss(SETTINGS["loss_weights"]), method)
-    actual = gradients(loss_of(method, images), method)
-    for name, gradient in actual.items():
-        torch.testing.assert_close(gradient, expected[name], atol=2e-4, rtol=2e-3, msg=name)
-
-
 # interpretations of what the paper leaves open
 
 
 INTERPRETATIONS: list[dict[str, Any]] = [
-    {"text_target": "seen"},
+    {},
+    {"edges": "labels"},
+    {"target": "open"},
+    {"differentiable": False},
+    {"prompts": "fixed"},
+    {"image_tower": "frozen"},
     {"text_target": "seen", "target": "open"},
-    {"codebook": "trained"},
     {"codebook": "trained", "differentiable": False, "momentum": 0.0},
-    {"refinement": "counterfactual"},
     {"refinement": "counterfactual", "codebook": "trained", "target": "open"},
-    {"refinement": "none"},
     {"refinement": "none", "codebook": "trained", "text_target": "seen"},
-    {"disentangler_end": "linear"},
     {"disentangler_end": "linear", "disentangler_start": "residual-zero"},
-    {"disentangler_start": "residual"},
 ]
 
 
 @pytest.mark.parametrize("changed", INTERPRETATIONS, ids=str)
 def test_each_interpretation_has_the_loss_the_gradients_and_the_codebook_of_its_derivation(
-    backbone: Backbone, images: Tensor, changed: dict[str, Any]
+    either: Backbone, images: Tensor, changed: dict[str, Any]
 ) -> None:
-    method = learning(backbone, **changed)
+    method = learning(either, **changed)
     before = method.codebook.prototypes.detach().clone()
     derived = derive(method, images, TARGET[(SETTINGS | changed)["target"]])
     expected = derived.loss(SETTINGS["loss_weights"])
@@ -936,44 +829,13 @@ def test_each_interpretation_has_the_loss_the_gradients_and_the_codebook_of_its_
     assert torch.equal(after, before) == (changed.get("refinement") == "none")
 
 
-def test_texts_over_seen_pairs_name_no_unseen_pair_in_training(
-    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    method = learning(backbone, text_target="seen")
-    encoded: list[int] = []
-    encode = Duplex._encode
-
-    def watch(self: Duplex, path: str, *words: Tensor) -> Tensor:
-        encoded.append(len(words[0])) if path == "pair" else None
-        return encode(self, path, *words)
-
-    monkeypatch.setattr(Duplex, "_encode", watch)
-    loss_of(method, images)
-    assert encoded == [len(TRAIN)]
-
-
-def test_its_text_side_over_seen_pairs_is_the_plain_three_paths(backbone: Backbone, images: Tensor) -> None:
-    """Rows (0) and (1) of Table 5."""
-    method = learning(backbone, text_target="seen", loss_weights=[1.0, 0.5, 0.25, 0.0])
-    own = THREE_PATHS | {"disentangler_layers": 2, "loss_weights": [1.0, 0.5, 0.25]}
-    plain = new_method(CSO, backbone, STATES, OBJECTS, own).train()
-    plain.load_state_dict(method.state_dict(), strict=False)
-    actual, expected = (loss_of(each, images) for each in (method, plain))
-    torch.testing.assert_close(actual, expected)
-    wanted = gradients(expected, plain)
-    for name, gradient in gradients(actual, method).items():
-        torch.testing.assert_close(
-            gradient, wanted.get(name, torch.zeros(())).expand_as(gradient), atol=1e-5, rtol=1e-4
-        )
-
-
 @torch.no_grad()
 @pytest.mark.parametrize("fusion", ["probabilities", "logits"])
 def test_without_its_prototypes_it_scores_as_the_plain_three_paths_to_the_bit(
     backbone: Backbone, images: Tensor, fusion: str
 ) -> None:
     """So the semantic rows of Tables 5, 7 and 11 are declared as C-S-O: one recipe under two names."""
-    method = made(backbone, fusion=fusion, closed=[0.5, 0.0, 0.25])
+    method = build(backbone, fusion=fusion, closed=[0.5, 0.0, 0.25])
     own = THREE_PATHS | {"disentangler_layers": 2, "fusion": fusion, "closed": [0.5, 0.25]}
     plain = new_method(CSO, backbone, STATES, OBJECTS, own).eval()
     plain.load_state_dict(method.state_dict(), strict=False)
@@ -1012,54 +874,26 @@ def test_without_refinement_no_graph_is_built_and_at_lambda_one_neither(
 
     for name in ("aggregate", "candidates", "compose_alone"):
         monkeypatch.setattr(duplex, name, refuse)
-    for changed in ({"refinement": "none"}, {"refinement": "counterfactual", "momentum": 1.0}, {"momentum": 1.0}):
+    without = {"loss_weights": [1.0, 1.0, 1.0, 0.0]}
+    for changed in (
+        {"refinement": "none"},
+        {"refinement": "counterfactual", "momentum": 1.0},
+        {"momentum": 1.0},
+        without,
+    ):
         method = learning(backbone, **changed)
         before = method.codebook.prototypes.clone()
         loss_of(method, images)
         assert torch.equal(method.codebook.prototypes, before)
 
 
-# what is refined
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("training", [True, False])
-@every_graph
-def test_refined_prototypes_are_those_of_algorithm_1_in_the_order_of_the_target(
-    backbone: Backbone, target: str, edges: str, training: bool
-) -> None:
-    """Of any features and any posteriors."""
-    method = made(backbone, target=target, edges=edges)
-    method.train(training)
-    generator = torch.Generator().manual_seed(11)
-    views = {path: torch.randn(4, backbone.width, generator=generator) for path in ("pair", "state", "object")}
-    beliefs = {
-        path: torch.rand(4, count, generator=generator).softmax(dim=-1) for path, count in (("state", 3), ("object", 2))
-    }
-    before = method.codebook.prototypes.clone()
-    expected = plain_refined(method, views, beliefs, LABELS, TARGET[target])
-    images = Views(**views, tokens=())
-    actual, written = method.refine(images, torch.tensor(LABELS), beliefs["state"], beliefs["object"])
-    assert actual.shape == (len(method.target), backbone.width)
-    for row, (m, n) in zip(actual, method.target.tolist(), strict=True):
-        torch.testing.assert_close(row, expected[m, n], atol=1e-6, rtol=1e-5)
-    assert torch.equal(method.codebook.prototypes, before)
-    assert written is not None
-    method.codebook.write(*written)
-    torch.testing.assert_close(method.codebook.prototypes, expected, atol=1e-6, rtol=1e-5)
-    assert not torch.allclose(expected, before, atol=1e-3)
-
-
 # what is written
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
-@every_graph
-def test_candidates_move_and_all_others_stay_to_the_bit(
-    backbone: Backbone, images: Tensor, target: str, edges: str, momentum: float
-) -> None:
-    method = learning(backbone, target=target, edges=edges, momentum=momentum)
+@pytest.mark.parametrize("target", TARGET)
+def test_candidates_move_and_all_others_stay_to_the_bit(backbone: Backbone, images: Tensor, target: str) -> None:
+    method = learning(backbone, target=target)
     before = method.codebook.prototypes.clone()
     expected = derive(method, images, TARGET[target], FEWER).codebook
     loss_of(method, images, FEWER)
@@ -1082,42 +916,6 @@ def test_batches_add_up(backbone: Backbone, images: Tensor) -> None:
         expected = derive(method, seen, CLOSED, targets).codebook
         loss_of(method, seen, targets)
         torch.testing.assert_close(method.codebook.prototypes, expected, atol=1e-5, rtol=1e-4)
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("target", ["closed", "open"])
-def test_evaluation_writes_nothing(backbone: Backbone, images: Tensor, target: str) -> None:
-    method = made(backbone, target=target)
-    before = {name: tensor.clone() for name, tensor in method.state_dict().items()}
-    expected = derive(method, images, TARGET[target], training=False).loss(SETTINGS["loss_weights"])
-    torch.testing.assert_close(loss_of(method, images), expected, atol=1e-4, rtol=1e-4)
-    for world in ("closed", "open"):
-        dense(method, images, [torch.tensor(EVERYTHING)], world)
-    method.image_embeddings(images)
-    method.pair_embeddings(torch.tensor(CLOSED))
-    assert all(torch.equal(tensor, before[name]) for name, tensor in method.state_dict().items())
-
-
-def test_worlds_and_images_write_nothing_in_training_either(backbone: Backbone, images: Tensor) -> None:
-    method = learning(backbone)
-    before = method.codebook.prototypes.clone()
-    dense(method, images, [torch.tensor(EVERYTHING)], "closed")
-    method.pair_embeddings(torch.tensor(CLOSED))
-    assert torch.equal(method.codebook.prototypes, before)
-
-
-def test_a_loss_without_prototypes_builds_no_graph_and_writes_nothing(
-    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any) -> Any:
-        raise AssertionError
-
-    monkeypatch.setattr(duplex, "aggregate", refuse)
-    method = learning(backbone, loss_weights=[1.0, 1.0, 1.0, 0.0])
-    before = method.codebook.prototypes.clone()
-    actual = gradients(loss_of(method, images), method)
-    assert torch.equal(method.codebook.prototypes, before)
-    assert not any(gradient.any() for name, gradient in actual.items() if name.startswith("from_"))
 
 
 # what is learned
@@ -1191,108 +989,34 @@ def test_texts_of_pairs_are_encoded_only_where_they_count(
     assert sum(encoded) == count
 
 
-def test_steps_move_what_is_learned_and_the_codebook_and_not_the_towers(backbone: Backbone, images: Tensor) -> None:
-    method = learning(backbone)
-    before = {name: tensor.clone() for name, tensor in method.state_dict().items()}
-    optimizer = torch.optim.Adam(learned(method).values(), lr=1e-3)
-    losses = []
-    for _ in range(3):
-        optimizer.zero_grad()
-        losses.append(loss_of(method, images))
-        losses[-1].backward()
-        optimizer.step()
-    assert losses[-1] < losses[0]
-    after = method.state_dict()
-    for name in ("codebook.prototypes", "from_state.weight", "from_object.weight", "prompts.primitives"):
-        assert not torch.equal(after[name], before[name]), name
-    assert all(torch.equal(after[name], before[name]) for name in before if name.startswith("backbone."))
-
-
-def test_fixed_prompts_learn_nothing(backbone: Backbone, images: Tensor) -> None:
-    method = learning(backbone, prompts="fixed", attribute_dropout=0.5)
-    assert not any(name.startswith("prompts.") for name in learned(method))
-    expected = derive(method, images, CLOSED).loss(SETTINGS["loss_weights"])
-    loss = loss_of(method, images)
-    torch.testing.assert_close(loss, expected, atol=1e-4, rtol=1e-4)
-    loss.backward()
-    assert all(parameter.grad is None for parameter in method.prompts.parameters())
-    assert method.from_state.weight.grad is not None
-    new, soft = (
-        made(backbone, new=True, prompts=kind).encode_texts([torch.tensor(CLOSED)])[0] for kind in ("fixed", "soft")
-    )
-    for name in ("pairs", "states", "objects"):
-        assert torch.equal(getattr(new, name), getattr(soft, name))
-
-
-def test_a_frozen_image_tower_has_nothing_to_learn(backbone: Backbone, images: Tensor) -> None:
-    method = learning(backbone, image_tower="frozen")
-    assert {name.split(".")[0] for name in learned(method)} == {"prompts", *HEADS, *PROJECTIONS}
-    expected = derive(method, images, CLOSED)
-    loss = loss_of(method, images)
-    torch.testing.assert_close(loss, expected.loss(SETTINGS["loss_weights"]), atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(method.codebook.prototypes, expected.codebook.detach(), atol=1e-5, rtol=1e-4)
-    assert parts_with_gradient(method, loss) == EVERY - IMAGES
-
-
-def test_low_rank_changes_of_the_image_tower_learn(backbone: Backbone, images: Tensor) -> None:
-    method = learning(backbone, image_tower="lora")
-    assert isinstance(method.adapters, BlockLoRA)
-    actual = gradients(loss_of(method, images), method)
-    of_tower = [gradient for name, gradient in actual.items() if name.startswith("adapters.")]
-    assert len(of_tower) == 4 * backbone.depth
-    assert all(gradient.any() for gradient in of_tower)
-    assert not any("parametriz" in name for name, _ in backbone.named_parameters())
-
-
 # scores
 
 
-@pytest.mark.parametrize("size", [1, 2, 6])
 @pytest.mark.parametrize("world", ["closed", "open"])
-def test_scores_are_those_of_equation_21_in_blocks_of_any_size(
-    either: Backbone, images: Tensor, world: str, size: int
-) -> None:
-    method = made(either)
+def test_scores_are_those_of_equation_21(either: Backbone, images: Tensor, world: str) -> None:
+    method = build(either)
     pairs = [EVERYTHING[k] for k in (3, 0, 5, 1, 4, 2)]
     with torch.no_grad():
         expected = plain_scores(method, images, pairs, SETTINGS[world])
-    blocks = list(torch.tensor(pairs).split(size))
-    actual = dense(method, images, blocks, world)
+    actual = dense(method, images, list(torch.tensor(pairs).split(4)), world)
     assert actual.dtype == torch.float32
     torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-3)
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("size", [2, 4])
-def test_fused_logits_take_the_place_of_probabilities(backbone: Backbone, images: Tensor, size: int) -> None:
-    method = made(backbone, fusion="logits", closed=[0.5, 0.2, 0.0])
+def test_fused_logits_take_the_place_of_probabilities(backbone: Backbone, images: Tensor) -> None:
+    method = build(backbone, fusion="logits", closed=[0.5, 0.2, 0.0])
     views, texts = plain_views(method, images, False), plain_texts(method, 3, [list(pair) for pair in CLOSED])
     scale = math.exp(float(backbone.model.logit_scale))
     prototypes = torch.stack([method.codebook.prototypes[m, n] for m, n in CLOSED])
     expected = scale * unit(views["pair"]) @ (0.5 * unit(texts["pair"]) + 0.2 * prototypes).T
-    actual = dense(method, images, list(torch.tensor(CLOSED).split(size)), "closed")
+    actual = dense(method, images, list(torch.tensor(CLOSED).split(2)), "closed")
     torch.testing.assert_close(actual, expected, atol=1e-4, rtol=1e-3)
 
 
 @torch.no_grad()
-def test_scores_follow_the_codebook_as_it_stands_when_a_world_is_encoded(backbone: Backbone, images: Tensor) -> None:
-    method = made(backbone)
-    before = dense(method, images, [torch.tensor(CLOSED)], "closed")
-    method.train()
-    loss_of(method, images)
-    method.eval()
-    torch.testing.assert_close(
-        dense(method, images, [torch.tensor(CLOSED)], "closed"),
-        plain_scores(method, images, CLOSED, SETTINGS["closed"]),
-        atol=1e-5,
-        rtol=1e-3,
-    )
-    assert not torch.allclose(dense(method, images, [torch.tensor(CLOSED)], "closed"), before, atol=1e-4)
-
-
-@torch.no_grad()
 def test_figures_show_unit_embeddings_and_what_states_and_objects_send(backbone: Backbone, images: Tensor) -> None:
-    method = made(backbone)
+    method = build(backbone)
     views = plain_views(method, images, False)
     actual = method.image_embeddings(images)
     assert set(actual) == {"images", "from_states", "from_objects"}
@@ -1330,122 +1054,3 @@ def test_in_mixed_precision_the_codebook_stays_in_full(backbone: Backbone, image
     assert ((actual * full.codebook.prototypes).sum(dim=-1) > 0.999).all()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert dense(method.eval(), images, [torch.tensor(CLOSED)], "closed").dtype == torch.float32
-
-
-# checkpoints
-
-
-@pytest.fixture(scope="module")
-def data() -> PairData:
-    """The states and objects of the derivations, sorted; two pairs are of validation and testing alone."""
-    names = sorted(STATES), sorted(OBJECTS)
-    of = {
-        "train": [(names[0][m], names[1][n]) for m, n in TRAIN],
-        "val": [(names[0][0], names[1][0]), (names[0][0], names[1][1])],
-        "test": [(names[0][2], names[1][1]), (names[0][1], names[1][0])],
-    }
-    samples = [
-        Sample(f"{split}{number}.png", *of[split][number % len(of[split])], split)
-        for split, count in (("train", 8), ("val", 4), ("test", 2))
-        for number in range(count)
-    ]
-    return PairData(of, samples)
-
-
-def training_of(method: Duplex, data: PairData) -> PairTraining:
-    return PairTraining(method, data, TRAINING)
-
-
-def test_what_training_keeps_holds_the_codebook_and_a_restored_method_has_it(
-    backbone: Backbone, images: Tensor, data: PairData, tmp_path: Path
-) -> None:
-    method = learning(backbone)
-    loss_of(method, images)
-    state = training_of(method, data).trained_state()
-    assert torch.equal(state["method.codebook.prototypes"], method.codebook.prototypes)
-    assert not {"method.target", "method.place"} & set(state)
-    assert not any(name.startswith("method.backbone.") for name in state)
-    save_file(state, tmp_path / CHECKPOINT)
-    other = made(backbone, new=True, seed=6)
-    assert not torch.equal(other.codebook.prototypes, method.codebook.prototypes)
-    restore(other, tmp_path / CHECKPOINT)
-    assert torch.equal(other.codebook.prototypes, method.codebook.prototypes)
-    blocks = list(torch.tensor(EVERYTHING).split(4))
-    assert torch.equal(dense(other.eval(), images, blocks, "open"), dense(method.eval(), images, blocks, "open"))
-
-
-def checkpoint_of(method: Duplex, data: PairData) -> dict[str, Tensor]:
-    """What a checkpoint of a method as it is holds."""
-    return training_of(method, data).trained_state()
-
-
-def test_a_checkpoint_without_the_codebook_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
-    state = checkpoint_of(made(backbone), data)
-    del state["method.codebook.prototypes"]
-    save_file(state, tmp_path / CHECKPOINT)
-    with raises(CheckpointError, code="other-parameters", place="codebook.prototypes"):
-        restore(made(backbone, seed=6), tmp_path / CHECKPOINT)
-
-
-def test_a_checkpoint_of_three_paths_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
-    own = {"target", "text_target", "initial", "unseen_start", "codebook", "refinement"}
-    own |= {"momentum", "edges", "writes_from", "differentiable"}
-    plain = {name: value for name, value in SETTINGS.items() if name not in own}
-    plain |= {"loss_weights": [1.0] * 3, "closed": [0.5, 0.5], "open": [0.5, 0.5]}
-    method = new_method(ThreePath, backbone, STATES, OBJECTS, plain)
-    save_file(PairTraining(method, data, TRAINING).trained_state(), tmp_path / CHECKPOINT)
-    lacking = "codebook.prototypes, from_object.weight, from_state.weight"
-    with raises(CheckpointError, code="other-parameters", place=lacking):
-        restore(made(backbone), tmp_path / CHECKPOINT)
-
-
-def test_what_a_checkpoint_holds_beside_the_method_is_ignored(
-    backbone: Backbone, data: PairData, tmp_path: Path
-) -> None:
-    method, other = made(backbone), made(backbone, seed=6)
-    state = checkpoint_of(method, data)
-    beside = {"augmentation.steps.0._p": torch.ones(2), "codebook.prototypes": torch.zeros(3, 2, backbone.width)}
-    save_file(state | beside, tmp_path / CHECKPOINT)
-    restore(other, tmp_path / CHECKPOINT)
-    actual = other.state_dict()
-    assert all(torch.equal(actual[name.removeprefix("method.")], tensor) for name, tensor in state.items())
-
-
-def test_names_without_the_method_s_prefix_bring_nothing_back(
-    backbone: Backbone, data: PairData, tmp_path: Path
-) -> None:
-    state = {name.removeprefix("method."): tensor for name, tensor in checkpoint_of(made(backbone), data).items()}
-    save_file(state, tmp_path / CHECKPOINT)
-    with raises(CheckpointError, code="other-parameters", place="codebook.prototypes"):
-        restore(made(backbone), tmp_path / CHECKPOINT)
-
-
-def test_a_resumed_training_goes_on_from_its_codebook(backbone: Backbone, images: Tensor, data: PairData) -> None:
-    method, other = learning(backbone), learning(backbone, new=True, seed=6)
-    loss_of(method, images)
-    checkpoint: dict[str, Any] = {}
-    training_of(method, data).on_save_checkpoint(checkpoint)
-    training_of(other, data).load_state_dict(checkpoint["state_dict"], strict=False)
-    for each in (method, other):
-        loss_of(each, images.flip(-1))
-    assert torch.equal(other.codebook.prototypes, method.codebook.prototypes)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    (tmp_path / "scratch").mkdir()
-    yield tmp_path
-
-
-def test_training_writes_the_codebook_that_it_ends_with(backbone: Backbone, data: PairData, folder: Path) -> None:
-    torch.manual_seed(0)
-    method = new_method(Duplex, backbone, data.states, data.objects, SETTINGS)
-    method.prepare(TrainingPrior(torch.from_numpy(data.indices(data.pairs)), torch.empty(0), torch.empty(0)))
-    before = method.codebook.prototypes.clone()
-    pixels: np.ndarray = random_images(len(data.samples)).numpy()
-    assert fit_method(method, data, pixels, folder, CPU, TRAINING, title="t", seed=0)
-    stored = load_file(folder / CHECKPOINT)["method.codebook.prototypes"]
-    assert torch.equal(stored, method.codebook.prototypes)  # of the only epoch
-    seen = {tuple(pair) for pair in data.indices(data.pairs_of["train"]).tolist()}
-    moved = {(m, n) for m, n in EVERYTHING if not torch.equal(stored[m, n], before[m, n])}
-    assert seen < moved <= {tuple(pair) for pair in data.indices(data.pairs).tolist()}

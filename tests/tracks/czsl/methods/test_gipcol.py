@@ -1,6 +1,5 @@
 """GIPCOL against a graph written out as lists of neighbours, and as a dense matrix."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_logits,
     plain_mean,
     plain_prompt,
-    small_backbone,
     unsettle,
     words,
 )
@@ -35,20 +33,13 @@ SETTINGS: dict[str, Any] = {
 }
 CLOSED = [[2, 1], [0, 1], [0, 0], [1, 1]]  # of the graph, in an order of its own
 NAMES = len(STATES) + len(OBJECTS)
-LEARNED = {
-    "context",
-    "convolutions.0.weight",
-    "convolutions.0.bias",
-    "convolutions.1.weight",
-    "convolutions.1.bias",
-}
 
 
 def known(backbone: Backbone, pairs: list[list[int]]) -> TrainingPrior:
     return TrainingPrior(torch.tensor(pairs), torch.zeros(0, backbone.width), torch.zeros(0, 2, dtype=torch.long))
 
 
-def made(backbone: Backbone, *, pairs: list[list[int]] | None = CLOSED, new: bool = False, **changed: Any) -> Any:
+def build(backbone: Backbone, *, pairs: list[list[int]] | None = CLOSED, new: bool = False, **changed: Any) -> Any:
     """A method in evaluation mode, prepared with these pairs; unless it is to be new, nothing in it stands where it
     begins.
     """
@@ -111,7 +102,7 @@ def plain_pairs(method: Any, vectors: Tensor) -> Tensor:
 
 
 def test_it_begins_at_the_template_s_context_and_knows_the_names_words(either: Backbone) -> None:
-    method = made(either, new=True)
+    method = build(either, new=True)
     assert torch.equal(method.context, either.embed_tokens(torch.tensor(words(either, "a photo of"))))
     names = ["red", "faux leather", "striped", "circle", "boots mid-calf"]
     torch.testing.assert_close(method.words, torch.stack([plain_mean(either, name) for name in names]))
@@ -121,18 +112,13 @@ def test_it_begins_at_the_template_s_context_and_knows_the_names_words(either: B
     ]
 
 
-def test_a_checkpoint_holds_what_is_learned_alone(backbone: Backbone) -> None:
-    method = made(backbone)
-    assert {name for name in method.state_dict() if not name.startswith("backbone.")} == LEARNED
-
-
 # the graph
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("pairs", [CLOSED, CLOSED[:1], PAIRS], ids=["four", "one", "five"])
 def test_words_go_through_two_convolutions_of_dense_matrices(either: Backbone, pairs: list[list[int]]) -> None:
-    method = made(either, pairs=pairs)
+    method = build(either, pairs=pairs)
     expected = plain_vectors(method, pairs)
     torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
     assert (expected == 0).sum() == 0
@@ -140,16 +126,16 @@ def test_words_go_through_two_convolutions_of_dense_matrices(either: Backbone, p
 
 @torch.no_grad()
 def test_without_pairs_each_word_is_its_only_neighbour(either: Backbone) -> None:
-    method = made(either, pairs=None)
+    method = build(either, pairs=None)
     first, second = method.convolutions
     expected = torch.stack([plain_linear(second, plain_linear(first, word).clamp(min=0)) for word in method.words])
     torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
-    assert not torch.allclose(made(either).vectors(), expected, atol=1e-2)
+    assert not torch.allclose(build(either).vectors(), expected, atol=1e-2)
 
 
 @torch.no_grad()
 def test_the_graph_is_in_32_bits_where_towers_compute_in_fewer(backbone: Backbone) -> None:
-    method = made(backbone)
+    method = build(backbone)
     expected = method.vectors()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.equal(method.vectors(), expected)
@@ -161,51 +147,20 @@ def test_the_graph_is_in_32_bits_where_towers_compute_in_fewer(backbone: Backbon
 
 
 @torch.no_grad()
-def test_a_pair_s_text_is_the_learned_context_before_the_graph_s_vectors(either: Backbone) -> None:
-    method = made(either)
-    actual = method.encode_pairs(torch.tensor(PAIRS))
-    torch.testing.assert_close(actual.norm(dim=-1), torch.ones(len(PAIRS)))
-    expected = plain_pairs(method, plain_vectors(method, CLOSED))
-    torch.testing.assert_close(actual, expected, atol=1e-4, rtol=1e-4)
-
-
-@torch.no_grad()
 def test_pairs_outside_the_graph_are_scored_as_those_in_it(either: Backbone) -> None:
-    method = made(either)
+    method = build(either)
     images = embeddings(either)
     expected = plain_logits(either, images, plain_pairs(method, plain_vectors(method, CLOSED)))
-    for blocks in (BLOCKS, [torch.tensor(PAIRS)]):
-        actual = torch.cat(list(method.scores(images, method.encode_texts(blocks), "open")), dim=1)
-        torch.testing.assert_close(actual, expected, atol=2e-3, rtol=1e-3)
+    actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), "open")), dim=1)
+    torch.testing.assert_close(actual, expected, atol=2e-3, rtol=1e-3)
 
 
 # training
 
 
-def test_gradient_reaches_all_that_is_learned_and_nothing_else(either: Backbone) -> None:
-    method = made(either).train()
-    learned = {name: p for name, p in method.named_parameters() if p.requires_grad}
-    assert learned.keys() == LEARNED
-    method.loss(embeddings(either), torch.tensor([3, 0, 2]), torch.tensor(PAIRS)).backward()
-    for name, parameter in learned.items():
-        assert parameter.grad is not None and bool(parameter.grad.any()), name
-    assert not method.words.requires_grad
-    assert all(p.grad is None and not p.requires_grad for p in either.parameters())
-
-
-def test_the_gradient_of_the_graph_is_that_of_dense_products(either: Backbone) -> None:
-    method = made(either)
-    weights = torch.randn(NAMES, either.text_width, generator=torch.Generator().manual_seed(2))
-    parameters = list(method.convolutions.parameters())
-    actual = torch.autograd.grad((method.vectors() * weights).sum(), parameters)
-    expected = torch.autograd.grad((plain_vectors(method, CLOSED) * weights).sum(), parameters)
-    for one, other in zip(actual, expected, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
-
-
 @torch.no_grad()
 def test_what_goes_into_each_convolution_is_dropped(backbone: Backbone) -> None:
-    method = made(backbone, graph_dropout=0.5).train()
+    method = build(backbone, graph_dropout=0.5).train()
     mean, x = adjacency(CLOSED), nodes(method, CLOSED)
     first, second = method.convolutions
     torch.manual_seed(3)
@@ -218,7 +173,7 @@ def test_what_goes_into_each_convolution_is_dropped(backbone: Backbone) -> None:
 
 @torch.no_grad()
 def test_one_mask_drops_elements_of_what_comes_out_in_all_pairs(backbone: Backbone) -> None:
-    method = made(backbone, dropout=0.5).train()
+    method = build(backbone, dropout=0.5).train()
     seen: list[Tensor] = []
     hook = method.prompt.register_forward_hook(lambda _module, inputs, _output: seen.extend(inputs[1:]))
     torch.manual_seed(3)
@@ -231,25 +186,8 @@ def test_one_mask_drops_elements_of_what_comes_out_in_all_pairs(backbone: Backbo
     torch.testing.assert_close(objects, torch.stack([dropped[len(STATES) + name] for _, name in PAIRS]))
 
 
-@torch.no_grad()
-def test_evaluation_drops_nothing(backbone: Backbone) -> None:
-    pairs = torch.tensor(PAIRS)
-    method = made(backbone, dropout=0.5, graph_dropout=0.5)
-    assert torch.equal(method.encode_pairs(pairs), made(backbone).encode_pairs(pairs))
-    assert not torch.allclose(method.train().encode_pairs(pairs), made(backbone).encode_pairs(pairs), atol=1e-2)
-    assert not any(part.training for part in backbone.modules())
-
-
-@pytest.mark.slow
-def test_a_convolutional_tower_serves_as_any_other(tmp_path: Path) -> None:
-    """What is learned stands before the text tower alone."""
-    convolutional = small_backbone("shapes-resnet", tmp_path)
-    method = made(convolutional)
-    assert method.encode_pairs(torch.tensor(PAIRS)).shape == (len(PAIRS), convolutional.width)
-
-
 def test_the_graph_may_have_a_rate_and_a_decay_of_its_own(backbone: Backbone) -> None:
-    method = made(backbone)
+    method = build(backbone)
     plain = {"lr": 5e-4, "weight_decay": 1e-5, "batch_size": 2, "accumulate": 1, "epochs": 1}
     for extra, rates in (
         ({}, [(5e-4, 1e-5), (5e-4, 1e-5)]),

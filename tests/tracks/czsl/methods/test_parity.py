@@ -4,6 +4,7 @@ after each formula.
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import open_clip
@@ -41,8 +42,22 @@ PROMPT = "a photo of {state} {object}"
 SIZES = released.Sizes(states=3, image_heads=4, text_heads=4)
 TARGETS = torch.tensor([3, 0, 2, 4])
 WEIGHTS = [1.0, 0.1, 0.1]
-RELEASED = [("msci", 1, False), ("msci", 2, False), ("msci", 3, True), ("troika", 2, False), ("troika", 3, True)]
 HEADS = 4
+METHODS = {"msci": MSCI, "troika": Troika}
+REFERENCES = {"msci": released.msci, "troika": released.troika}
+VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {  # settings, and the reference's options
+    "msci": ("msci", {}, {}),
+    "msci, a single layer": ("msci", {"aggregated": 2, "aggregation": "ends"}, {"layers": 1}),
+    "msci, three layers": ("msci", {"aggregated": 3}, {"layers": 3}),
+    "msci, means of layers": ("msci", {"aggregation": "mean"}, {"mean": True}),
+    "msci, low": ("msci", {"stages": "low"}, {"stages": ("low",)}),
+    "msci, high": ("msci", {"stages": "high"}, {"stages": ("high",)}),
+    "msci, the last stage": ("msci", {"fusion_of_stages": "last"}, {"shares": ("high",)}),
+    "msci, a head for pairs": ("msci", {"pair_head": True}, {"views": released.PATHS}),
+    "troika": ("troika", {}, {}),
+    "troika, three layers": ("troika", {"traction_layers": 3}, {"layers": 3}),
+    "troika, tokens normed once": ("troika", {"token_norms": "once"}, {"norms": 1}),
+}
 
 
 @pytest.fixture(scope="module")
@@ -80,39 +95,37 @@ def assert_gradients_agree(method: nn.Module, loss: Tensor, expected: Tensor) ->
     largest = max(float(gradient.abs().max()) for gradient in wanted)
     for name, one, other in zip(names, actual, wanted, strict=True):
         # batch normalisation of four images divides by small deviations: in front of it rounding grows
-        size = largest if name.startswith(("of_state.0.", "of_object.0.")) else float(other.abs().max())
+        size = largest if name.startswith(("of_state.0.", "of_object.0.", "of_pair.0.")) else float(other.abs().max())
         # sums over terms as large as the largest gradient: some units in their last place depend on the processor
         rounding = 4 * torch.finfo(other.dtype).eps * largest
         assert float((one - other).abs().max()) <= max(CLOSE * size, rounding), name
 
 
-def three_paths(backbone: Backbone, name: str, layers: int) -> tuple[ThreePath, Callable[..., dict[str, Tensor]]]:
-    """A method with released settings but for its size and for dropout, away from where it begins, and its
-    reference.
+def three_paths(
+    backbone: Backbone, name: str, own: dict[str, Any], options: dict[str, Any]
+) -> tuple[ThreePath, Callable[..., dict[str, Tensor]]]:
+    """A method with released settings but for its size, dropout and its own ones, away from where it begins, and its
+    reference with the options that say the same.
     """
-    # a single layer is not aggregated
-    aggregation = "learned" if layers > 1 else "ends"
-    of_msci = {"aggregated": layers, "aggregation": aggregation, "pair_head": False}
-    own = {"msci": of_msci, "troika": {"traction_layers": layers}}[name]
     torch.manual_seed(5)
-    settings = settings_of(name, fusion="logits", heads=HEADS, loss_weights=WEIGHTS, closed=[0.1, 0.81], **own)
-    method: ThreePath = new_method({"msci": MSCI, "troika": Troika}[name], backbone, STATES, OBJECTS, settings)
+    settings = {"fusion": "logits", "heads": HEADS, "loss_weights": WEIGHTS, "closed": [0.1, 0.81]}
+    settings |= {"pair_head": False} if name == "msci" else {}
+    method: ThreePath = new_method(METHODS[name], backbone, STATES, OBJECTS, settings_of(name, **(settings | own)))
     unsettle(method, size=0.05)
-    return method, {"msci": released.msci, "troika": released.troika}[name]
+    return method, partial(REFERENCES[name], heads=HEADS, **options)
 
 
-@pytest.mark.parametrize(("name", "layers", "training"), RELEASED)
-def test_msci_and_troika_equal_the_released_code(
-    backbone: Backbone, images: Tensor, name: str, layers: int, training: bool
-) -> None:
-    method, reference = three_paths(backbone, name, layers)
-    method.train(training)
-    pairs = torch.tensor(PAIRS)
-    tensors = released.tensors_of(method)
-    expected = reference(tensors, images, pairs, SIZES, heads=HEADS, layers=layers, training=training)
-    views, (block,) = method.encode_images(images), method.encode_texts([pairs])
-    for path, texts in (("pair", block.pairs), ("state", block.states), ("object", block.objects)):
-        assert apart(method.logits(path, views, texts), expected[path]) < CLOSE, path
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_msci_and_troika_equal_the_released_code(backbone: Backbone, images: Tensor, variant: str) -> None:
+    name, own, options = VARIANTS[variant]
+    method, reference = three_paths(backbone, name, own, options)
+    for training in (False, True):
+        method.train(training)
+        pairs = torch.tensor(PAIRS)
+        expected = reference(released.tensors_of(method), images, pairs, SIZES, training=training)
+        views, (block,) = method.encode_images(images), method.encode_texts([pairs])
+        for path, texts in (("pair", block.pairs), ("state", block.states), ("object", block.objects)):
+            assert apart(method.logits(path, views, texts), expected[path]) < CLOSE, path
     wanted = released.three_losses(expected, TARGETS, pairs, WEIGHTS)
     loss = method.loss(images, TARGETS, pairs)
     assert apart(loss, wanted) < CLOSE
@@ -120,14 +133,12 @@ def test_msci_and_troika_equal_the_released_code(
 
 
 @torch.no_grad()
-@pytest.mark.parametrize(("name", "layers"), [("msci", 3), ("troika", 2)])
-def test_scores_of_msci_and_troika_are_fused_as_released(
-    backbone: Backbone, images: Tensor, name: str, layers: int
-) -> None:
-    method, reference = three_paths(backbone, name, layers)
+@pytest.mark.parametrize("name", ["msci", "troika"])
+def test_scores_of_msci_and_troika_are_fused_as_released(backbone: Backbone, images: Tensor, name: str) -> None:
+    method, reference = three_paths(backbone, name, {}, {})
     method.eval()
     pairs = torch.tensor(PAIRS)
-    logits = reference(released.tensors_of(method), images, pairs, SIZES, heads=HEADS, layers=layers, training=False)
+    logits = reference(released.tensors_of(method), images, pairs, SIZES, training=False)
     expected = released.fused(logits, pairs, [0.1, 0.9, 0.9])
     actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), "closed")), dim=1)
     assert apart(actual, expected) < CLOSE
@@ -138,12 +149,12 @@ def test_scores_of_msci_and_troika_are_fused_as_released(
 def test_texts_of_another_length_in_front_of_attention_would_be_seen(
     backbone: Backbone, images: Tensor, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    method, reference = three_paths(backbone, name, 2)
+    method, reference = three_paths(backbone, name, {}, {})
     given: Any = (released.tensors_of(method), images, torch.tensor(PAIRS), SIZES)
-    expected = reference(*given, heads=HEADS, layers=2, training=False)["pair"]
+    expected = reference(*given, training=False)["pair"]
     original = released.three_texts
     monkeypatch.setattr(released, "three_texts", lambda *of: {path: 12 * text for path, text in original(*of).items()})
-    other = reference(*given, heads=HEADS, layers=2, training=False)["pair"]
+    other = reference(*given, training=False)["pair"]
     assert float((other - expected).abs().max()) > 1
 
 
