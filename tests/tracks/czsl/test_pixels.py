@@ -11,7 +11,7 @@ from recompose.backbones.clip import Backbone
 from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.msci import MSCI
-from recompose.tracks.czsl.methods.settings import AugmentedTraining, PairTrainingSettings
+from recompose.tracks.czsl.methods.settings import AugmentedTraining
 from recompose.tracks.czsl.metrics.czsl import report_of
 from recompose.tracks.czsl.scoring import score_method
 from recompose.tracks.czsl.training import PairTraining, fit_method
@@ -118,16 +118,6 @@ def test_training_lowers_the_loss_and_raises_the_auc(backbone, data, pixels, tra
 
 def test_the_learning_rate_is_halved_every_so_many_epochs(trained) -> None:  # type: ignore[no-untyped-def]
     assert trained[2] == [[rate] * 4 for rate in (2e-3, 2e-3, 1e-3, 1e-3, 5e-4)]
-
-
-def test_without_halving_the_rate_is_constant(backbone, data) -> None:  # type: ignore[no-untyped-def]
-    settings = PairTrainingSettings(lr=0.5, weight_decay=0.0, batch_size=1, accumulate=1, epochs=1)
-    module = PairTraining(new(backbone, data), data, settings)
-    optimizer = module.configure_optimizers()
-    assert isinstance(optimizer, torch.optim.Adam)
-    assert {id(p) for group in optimizer.param_groups for p in group["params"]} == {
-        id(p) for p in module.parameters() if p.requires_grad
-    }
 
 
 def test_augmented_training_is_determined_by_its_seed_and_sees_other_images(backbone, data, pixels, tmp_path) -> None:

@@ -1,21 +1,17 @@
 """Acquiring a public data set: from archives, from a folder put there by hand, or not at all."""
 
-import shutil
-import tarfile
 import zipfile
-from codecs import BOM_UTF8
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 import torch
 
-from recompose.data.content import changed_files, raw_files, write_content
+from recompose.data.content import changed_files, write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
 from recompose.tracks.czsl.catalogue import PublishedPairs
-from recompose.tracks.czsl.data import cgqa, ut_zappos
+from recompose.tracks.czsl.data import cgqa
 from recompose.tracks.czsl.data.acquire import acquire, write_index
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import PairData, Statistics
@@ -70,39 +66,6 @@ def test_an_archive_that_is_there_is_unpacked_checked_and_indexed(tmp_path: Path
     assert not list(archives.glob("*.unpacked"))
 
 
-@pytest.mark.parametrize("system", ["its authors", "macOS"])
-def test_ut_zappos_is_arranged_from_its_two_archives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
-) -> None:
-    """The image archive's own top folder is called like the archive; macOS does not say that names are in UTF-8."""
-    monkeypatch.setattr(ut_zappos, "STATISTICS", SMALL)
-    put_data_set(tmp_path / "made/ut-zap50k")
-    if system == "macOS":
-        monkeypatch.setattr(zipfile.ZipInfo, "_encodeFilenameFlags", lambda info: (info.filename.encode(), 0))
-        pairs = tmp_path / "made/ut-zap50k/compositional-split-natural/train_pairs.txt"
-        pairs.write_bytes(BOM_UTF8 + pairs.read_bytes())
-    records = torch.load(tmp_path / "made/ut-zap50k" / METADATA)
-    archives = tmp_path / "data/archives"
-    archives.mkdir(parents=True)
-    with zipfile.ZipFile(archives / "ut-zap50k-images.zip", "w") as archive:
-        for record in records:
-            record["_image"] = f"Shoes/Levi's® Kids/{record['image']}"
-            archive.writestr(f"ut-zap50k-images/{record['_image']}", record["image"])
-            if system == "macOS":
-                archive.writestr(f"__MACOSX/ut-zap50k-images/Shoes/Levi's® Kids/._{record['image']}", "macOS")
-    torch.save(records, tmp_path / "made/ut-zap50k" / METADATA)
-    shutil.rmtree(tmp_path / "made/ut-zap50k/images")
-    with tarfile.open(archives / "compositional_split_natural.tar.gz", "w:gz") as splits:
-        splits.add(tmp_path / "made/ut-zap50k", "ut-zap50k")
-    files = ("ut-zap50k-images.zip", "compositional_split_natural.tar.gz")
-    both = PublishedPairs(
-        adapter="ut-zappos", archives=[Archive(file=file, urls=["http://127.0.0.1:9/"], sha256=None) for file in files]
-    )
-    zappos = Recipe("data", "ut-zappos", {"adapter": "ut-zappos"}, track="czsl")
-    acquire_index(zappos, both, tmp_path / "data", tmp_path / "index")
-    assert (tmp_path / "data/ut-zappos/images/test-old-car.jpg").read_bytes() == b"test-old-car.jpg"
-
-
 def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
     root, index = tmp_path / "data/cgqa", tmp_path / "index"
     put_data_set(root)
@@ -113,25 +76,6 @@ def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
     (root / "images/val-red-car.jpg").unlink()
     (root / SPLIT_NAME / "val_pairs.txt").write_text("")
     assert changed_files(root, index) == [f"{SPLIT_NAME}/val_pairs.txt", "images/val-red-car.jpg"]
-
-
-def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:
-    put_data_set(tmp_path / "data/cgqa")
-    acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
-    assert len(PairData.read(tmp_path / "index").samples) == 5
-    (tmp_path / "data/cgqa/images/val-red-car.jpg").unlink()
-    with raises(DataError, code="missing-image", place="images/val-red-car.jpg"):
-        acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
-
-
-def test_the_index_says_what_it_was_read_from(tmp_path: Path) -> None:
-    root = tmp_path / "data/cgqa"
-    put_data_set(root)
-    files = {path for path in root.rglob("*") if path.is_file()}
-    (root / "compositional-split-natural/._train_pairs.txt").touch()  # macOS adds it
-    acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
-    digests = {path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
-    assert raw_files(tmp_path / "index") == digests
 
 
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,8 @@
 """The benchmarks' format: what is read, what is dropped, and everything that is refused by name."""
 
-import pickle
 import posixpath
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -121,74 +120,7 @@ def test_what_is_written_is_read_again(root: Path) -> None:
     assert (again.pairs_of, again.samples) == (data.pairs_of, data.samples)
 
 
-# pair lists
-
-
-@pytest.mark.parametrize("line", ["wet", "wet dog train"])
-def test_a_line_that_is_not_two_words_is_named(root: Path, line: str) -> None:
-    path = root / SPLIT_NAME / "val_pairs.txt"
-    path.write_text(f"dry cat\n\n{line}\nwet cat\n")
-    with raises(DataError, code="no-pair", place=f"{path}:3"):
-        compositional.read(root, EXPECTED)
-
-
-def test_a_repeated_pair_is_named(root: Path) -> None:
-    path = root / SPLIT_NAME / "test_pairs.txt"
-    path.write_text("wet dog\ndry dog\nwet dog\n")
-    with raises(DataError, code="repeated-pair", place=f"{path}:3"):
-        compositional.read(root, EXPECTED)
-
-
-def test_a_missing_list_is_named(root: Path) -> None:
-    path = root / SPLIT_NAME / "val_pairs.txt"
-    path.unlink()
-    with raises(DataError, code="unreadable-file", place=path):
-        compositional.read(root, EXPECTED)
-
-
-# metadata
-
-
-def test_missing_metadata_is_named(root: Path) -> None:
-    (root / METADATA).unlink()
-    with raises(DataError, code="missing-file", place=root / METADATA):
-        compositional.read(root, EXPECTED)
-
-
-def test_metadata_that_is_no_list_is_named(root: Path) -> None:
-    torch.save({"image": "x"}, root / METADATA)
-    with raises(DataError, code="wrong-format", place=root / METADATA):
-        compositional.read(root, EXPECTED)
-
-
-@pytest.mark.parametrize("key", ["image", "attr", "obj", "set"])
-@pytest.mark.parametrize("value", [3, "left out"])
-def test_a_record_that_lacks_a_text_is_named(
-    with_records: Callable[..., PairData], root: Path, key: str, value: Any
-) -> None:
-    wrong = record("a/1.jpg", "wet", "dog", "train") | {key: value}
-    if value == "left out":
-        del wrong[key]
-    with raises(DataError, code="wrong-record", place=WRONG_RECORD):
-        with_records(wrong)
-
-
-def test_a_record_that_is_no_dictionary_is_named(with_records: Callable[..., PairData]) -> None:
-    with raises(DataError, code="wrong-record", place=WRONG_RECORD):
-        with_records(["x.jpg", "wet", "dog", "train"])
-
-
-def test_an_unknown_set_is_named(with_records: Callable[..., PairData]) -> None:
-    with raises(DataError, code="unknown-split", place=WRONG_RECORD):
-        with_records(record("a/1.jpg", "wet", "dog", "holdout"))
-
-
-def test_a_pair_in_a_split_that_does_not_list_it_is_named(with_records: Callable[..., PairData]) -> None:
-    with raises(DataError, code="unlisted-pair", place=WRONG_RECORD):
-        with_records(record("a/1.jpg", "wet", "cat", "train"))
-
-
-# hostile and damaged metadata
+# what is refused
 
 
 class Hostile:
@@ -201,73 +133,55 @@ class Hostile:
         return open, (str(self.path), "w")
 
 
-def save_pickle(document: Any, path: Path) -> None:
-    path.write_bytes(pickle.dumps(document))
+def with_record(*rows: Any) -> Callable[[Path], None]:
+    """Put records after those of the data set."""
+    return lambda root: torch.save([*(record(*row) for row in RECORDS), *rows], root / METADATA)
 
 
-def save_old(document: Any, path: Path) -> None:
-    torch.save(document, path, _use_new_zipfile_serialization=False)
+def with_list(split: str, text: str) -> Callable[[Path], Any]:
+    return lambda root: (root / SPLIT_NAME / f"{split}_pairs.txt").write_text(text)
 
 
-@pytest.mark.parametrize("save", [save_pickle, save_old, torch.save])
-def test_a_pickle_that_would_run_code_is_refused_and_does_not_run(
-    root: Path, save: Callable[[Any, Path], None]
-) -> None:
-    victim = root / "victim"
-    save([record("a", "wet", "dog", "train", extra=Hostile(victim))], root / METADATA)
-    with raises(DataError, code="wrong-format", place=root / METADATA):
+RIGHT = record("a/1.jpg", "wet", "dog", "train")
+FAULTS: list[tuple[str, str, Callable[[Path], Any]]] = [
+    ("no-pair", "val_pairs.txt:3", with_list("val", "dry cat\n\nwet\nwet cat\n")),
+    ("no-pair", "val_pairs.txt:3", with_list("val", "dry cat\n\nwet dog train\nwet cat\n")),
+    ("repeated-pair", "test_pairs.txt:3", with_list("test", "wet dog\ndry dog\nwet dog\n")),
+    ("unreadable-file", "val_pairs.txt", lambda root: (root / SPLIT_NAME / "val_pairs.txt").unlink()),
+    ("missing-file", METADATA, lambda root: (root / METADATA).unlink()),
+    ("wrong-format", METADATA, lambda root: torch.save({"image": "x"}, root / METADATA)),
+    ("wrong-format", METADATA, lambda root: (root / METADATA).write_bytes(b"<!DOCTYPE html>")),
+    ("wrong-format", METADATA, lambda root: (root / METADATA).write_bytes((root / METADATA).read_bytes()[:300])),
+    ("wrong-format", METADATA, lambda root: with_record(RIGHT | {"extra": Hostile(root / "victim")})(root)),
+    ("wrong-record", WRONG_RECORD, with_record(["x.jpg", "wet", "dog", "train"])),
+    *(("wrong-record", WRONG_RECORD, with_record(RIGHT | {key: 3})) for key in ("image", "attr", "obj", "set")),
+    ("wrong-record", WRONG_RECORD, with_record({"image": "x.jpg", "attr": "wet", "obj": "dog"})),
+    ("unknown-split", WRONG_RECORD, with_record(RIGHT | {"set": "holdout"})),
+    ("unlisted-pair", WRONG_RECORD, with_record(RIGHT | {"obj": "cat"})),
+    *(("outside-path", WRONG_RECORD, with_record(RIGHT | {"image": name})) for name in UNSAFE),
+    ("missing-image", "images/a/2.jpg", lambda root: [(root / f"images/a/{n}.jpg").unlink() for n in (2, 4)]),
+]
+
+
+@pytest.mark.parametrize(("code", "place", "spoil"), FAULTS)
+def test_a_fault_is_named_by_its_place(root: Path, code: str, place: str, spoil: Callable[[Path], Any]) -> None:
+    spoil(root)
+    with raises(DataError, code=code, place=place):
         compositional.read(root, EXPECTED)
-    assert not victim.exists()
+    assert not (root / "victim").exists()
 
 
-def test_the_hostile_pickle_is_one(tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    torch.save(Hostile(victim), tmp_path / "it")
-    torch.load(tmp_path / "it", weights_only=False).close()
-    assert victim.exists()
-
-
-@pytest.mark.parametrize("content", [b"", b"<!DOCTYPE html>", b"PK\3\4abc"])
-def test_metadata_that_is_something_else_is_named(root: Path, content: bytes) -> None:
-    (root / METADATA).write_bytes(content)
-    with raises(DataError, code="wrong-format", place=root / METADATA):
-        read_metadata(root / METADATA)
-
-
-def reading_of(path: Path, content: bytes) -> str:
-    """What becomes of metadata with this content: it is read, or named as wrong, or reading fails otherwise."""
-    path.write_bytes(content)
-    try:
-        read_metadata(path)
-    except DataError as error:
-        return "named" if str(path) in str(error.place) else repr(error)
-    except Exception as error:
-        return repr(error)
-    return "read"
-
-
-@pytest.mark.parametrize("zipped", [True, False])
-def test_metadata_cut_short_anywhere_is_named(root: Path, zipped: bool) -> None:
-    path = root / METADATA
-    torch.save([record(*row) for row in RECORDS[:2]], path, _use_new_zipfile_serialization=zipped)
-    whole = path.read_bytes()
-    lengths = range(0, len(whole), len(whole) // 40)
-    assert {length: reading_of(path, whole[:length]) for length in lengths} == dict.fromkeys(lengths, "named")
+def test_each_wrong_count_is_named(root: Path) -> None:
+    for name, count in asdict(EXPECTED).items():
+        with raises(DataError, code="wrong-counts", place=f"{root}: {name}"):
+            compositional.read(root, replace(EXPECTED, **{name: count + 1}))
 
 
 # image names
 
 
-@pytest.mark.parametrize("name", UNSAFE)
-def test_names_that_lead_out_are_refused(with_records: Callable[..., PairData], name: str) -> None:
-    assert not is_inside(name)
-    with raises(DataError, code="outside-path", place=WRONG_RECORD):
-        with_records(record(name, "wet", "dog", "train"))
-
-
 @pytest.mark.parametrize("name", SAFE)
 def test_odd_but_harmless_names_are_read(with_records: Callable[..., PairData], root: Path, name: str) -> None:
-    assert is_inside(name)
     (root / "images" / name).parent.mkdir(exist_ok=True)
     (root / "images" / name).touch()
     data = with_records(record(name, "wet", "dog", "train"), train_images=3)
@@ -276,25 +190,8 @@ def test_odd_but_harmless_names_are_read(with_records: Callable[..., PairData], 
 
 @pytest.mark.slow
 @settings(deadline=None)
-@given(st.text(st.sampled_from("./ab\\\0"), max_size=8) | st.text())
+@given(st.text(st.sampled_from("./ab\\\0"), max_size=8))
 def test_names_taken_for_inside_are_inside(name: str) -> None:
     joined = posixpath.normpath(posixpath.join("/data/images", name))
     if is_inside(name):
         assert joined == "/data/images" or joined.startswith("/data/images/")
-
-
-# images and counts
-
-
-def test_the_first_missing_image_is_named(root: Path) -> None:
-    (root / "images/a/2.jpg").unlink()
-    (root / "images/a/4.jpg").unlink()
-    with raises(DataError, code="missing-image", place=root / "images/a/2.jpg"):
-        compositional.read(root, EXPECTED)
-
-
-@pytest.mark.parametrize("field", list(Statistics.__dataclass_fields__))
-def test_each_wrong_count_is_named(root: Path, field: str) -> None:
-    for off in (40, -1):
-        with raises(DataError, code="wrong-counts", place=f"{root}: {field}"):
-            compositional.read(root, replace(EXPECTED, **{field: getattr(EXPECTED, field) + off}))

@@ -74,11 +74,6 @@ def test_a_line_without_300_numbers_is_named(text: Path, numbers: str) -> None:
         read_glove(text, ["cat"])
 
 
-def test_lines_of_words_that_nobody_asks_for_may_be_anything(text: Path) -> None:
-    text.write_text("strange\n" + line("cat", VECTORS["cat"]))
-    np.testing.assert_allclose(read_glove(text, ["cat"])[0], VECTORS["cat"])
-
-
 def test_a_file_without_line_ends_is_not_read_into_memory(text: Path) -> None:
     text.write_bytes(b"cat " + b"1" * 10_000_000)
     with raises(WordVectorsError, code="long-line", place=f"{text}:1"):

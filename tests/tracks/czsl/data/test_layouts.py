@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from recompose.data.paths import find_folder
 from recompose.errors import DataError
-from recompose.tracks.czsl.data import cgqa, compositional, mit_states, ut_zappos
+from recompose.tracks.czsl.data import cgqa, mit_states, ut_zappos
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import Statistics
 from recompose.tracks.czsl.data.unpacked import move_split
@@ -113,21 +112,6 @@ def assert_arranged(module: ModuleType, root: Path) -> None:
 # one's way in an unpacked archive
 
 
-def test_a_folder_is_found_below_any_others(unpacked: Path) -> None:
-    wanted = unpacked / "a/b c/d/release_dataset/images"
-    put(wanted / "x/images/y.jpg", "")
-    put(unpacked / "images/other_dataset/z.jpg", "")
-    put(unpacked / "my_release_dataset/images/z.jpg", "")
-    assert find_folder(unpacked, "release_dataset/images") == wanted
-
-
-def test_two_folders_of_that_name_are_refused(unpacked: Path) -> None:
-    (unpacked / "a/images").mkdir(parents=True)
-    (unpacked / "b/images").mkdir(parents=True)
-    with raises(DataError, code="not-one-folder", place=unpacked / "images"):
-        find_folder(unpacked, "images")
-
-
 @pytest.mark.parametrize("name", ["mit-states", "ut-zap50k"])
 def test_a_split_moves_with_its_metadata_and_leaves_the_other(
     unpacked: Path, splits: Path, root: Path, name: str
@@ -162,11 +146,6 @@ def test_mit_states_images_are_found_in_other_case(unpacked: Path, splits: Path,
         put(unpacked / "Release_Dataset/Images" / f"{state.title()} {name}" / f"{number}.JPG", f"#{number}")
     mit_states.arrange(unpacked, root)
     assert_arranged(mit_states, root)
-
-
-def test_mit_states_without_its_images_is_refused(unpacked: Path, splits: Path, root: Path) -> None:
-    with raises(DataError, code="not-one-folder", place=unpacked / "release_dataset/images"):
-        mit_states.arrange(unpacked, root)
 
 
 # UT-Zappos
@@ -217,12 +196,6 @@ def test_an_upstream_image_that_is_not_there_is_named(unpacked: Path, splits: Pa
         ut_zappos.arrange(unpacked, root)
 
 
-def test_an_upstream_name_that_is_no_text_is_refused(unpacked: Path, splits: Path, root: Path) -> None:
-    pack_ut_zappos(unpacked, splits, _image=None)
-    with raises(DataError, code="no-upstream-name", place=f"{METADATA}:2"):
-        ut_zappos.arrange(unpacked, root)
-
-
 # C-GQA
 
 
@@ -233,11 +206,3 @@ def test_cgqa_has_the_layout_already(unpacked: Path, root: Path) -> None:
         put(unpacked / outer / "images" / image(number), f"#{number}")
     cgqa.arrange(unpacked, root)
     assert_arranged(cgqa, root)
-
-
-def test_a_fake_archive_is_not_the_real_data_set(unpacked: Path, splits: Path, root: Path) -> None:
-    pack_mit_states(unpacked, splits)
-    mit_states.arrange(unpacked, root)
-    with raises(DataError, code="wrong-counts", place="states"):
-        mit_states.read(root)
-    assert compositional.read(root, STATISTICS).statistics == STATISTICS

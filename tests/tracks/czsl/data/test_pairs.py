@@ -1,7 +1,5 @@
 """The common form of a data set: vocabularies, pairs and counts derived by hand, and its files."""
 
-import csv
-import json
 import tempfile
 from itertools import cycle
 from pathlib import Path
@@ -46,11 +44,6 @@ def test_vocabularies_and_pairs_are_sorted_and_without_repeats(data: PairData) -
     assert data.pairs_of["train"] == [("dry", "cat"), ("wet", "cat"), ("wet", "dog")]
 
 
-def test_all_pairs_are_every_state_with_every_object(data: PairData) -> None:
-    expected = [("dry", "cat"), ("dry", "dog"), ("old", "cat"), ("old", "dog"), ("wet", "cat"), ("wet", "dog")]
-    assert data.all_pairs == expected
-
-
 def test_seen_pairs_are_those_of_training(data: PairData) -> None:
     assert data.is_seen(data.pairs).tolist() == [True, False, False, True, True]
     assert data.is_seen([("dry", "dog"), ("wet", "dog")]).tolist() == [False, True]
@@ -84,16 +77,6 @@ def test_targets_are_the_labels_positions_in_the_given_pairs(data: PairData) -> 
 
 def test_statistics_count_pairs_and_images_of_each_split(data: PairData) -> None:
     assert data.statistics == Statistics(3, 2, 3, 3, 1, 1, 2, 2, 1, 3)
-
-
-def test_a_written_index_has_three_readable_files(data: PairData, tmp_path: Path) -> None:
-    data.write(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["pairs.json", "samples.csv", "statistics.json"]
-    assert json.loads((tmp_path / "statistics.json").read_text())["val_unseen"] == 1
-    assert json.loads((tmp_path / "pairs.json").read_text())["val"] == [["old", "cat"], ["wet", "dog"]]
-    rows = list(csv.reader((tmp_path / "samples.csv").read_text().splitlines()))
-    assert rows[:2] == [["path", "state", "object", "split"], ["images/b.jpg", "wet", "cat", "train"]]
-    assert b"\r" not in (tmp_path / "samples.csv").read_bytes()
 
 
 @pytest.mark.slow

@@ -52,6 +52,12 @@ def first_best(row: list[Number], allowed: Iterable[int]) -> int | None:
     return best
 
 
+def top_pairs(row: list[Any], candidates: list[bool], count: int) -> list[int]:
+    """A row's candidates, the highest score first and of equal ones the lowest index; -1 where there are no more."""
+    ranked = sorted((-score, pair) for pair, score in enumerate(row) if candidates[pair])
+    return ([pair for _, pair in ranked] + [-1] * count)[:count]
+
+
 def bests(problem: Problem) -> list[tuple[int | None, int | None]]:
     """Each image's best seen and best unseen pair."""
     allowed = [pair for pair, candidate in enumerate(problem.candidates) if candidate]

@@ -153,11 +153,6 @@ def test_accuracies_of_states_and_objects_are_those_of_the_answers_at_bias_zero(
         assert (report.state, report.object) == part_accuracies(problem, primitives)
 
 
-def test_without_primitives_there_is_no_accuracy_of_states_and_objects() -> None:
-    report = report_of(best_of(TOLD_APART))
-    assert (report.state, report.object) == (None, None)
-
-
 def test_a_curve_worked_out_by_hand() -> None:
     # the answers turn to the unseen pair above biases 2, 0, -1 and 1
     scores = [[3, 1], [1, 1], [1, 2], [2, 1]]
@@ -171,10 +166,6 @@ def test_a_curve_worked_out_by_hand() -> None:
 def test_images_that_turn_at_the_same_bias_turn_together() -> None:
     report = report_of(best_of(Problem([[1, 1], [5, 5]], [0, 1], [True, False], [True, True])))
     assert numbers_of(report) == {"seen": 1, "unseen": 1, "harmonic_mean": 0, "auc": 0.5}
-
-
-def test_perfect_scores_give_ones() -> None:
-    assert numbers_of(report_of(best_of(TOLD_APART))) == dict.fromkeys(NUMBERS, 1.0)
 
 
 def test_wrong_answers_give_zeros_and_no_nan() -> None:
@@ -205,21 +196,19 @@ def assert_field(problem: Problem) -> None:
     assert numbers_of(report) == close(expected.numbers)
 
 
-@pytest.mark.parametrize("images", [60, 90, 130, 200, 400])
+@pytest.mark.parametrize("images", [90, 400])
 def test_field_numbers_of_many_images_are_those_of_the_shared_evaluator(images: int) -> None:
     assert_field(random_problem(np.random.default_rng(images), images, 10))
 
 
-@pytest.mark.parametrize(
-    ("right", "visited"), [(0, 0), (1, 1), (19, 19), (20, 20), (39, 39), (40, 20), (41, 21), (60, 20), (85, 22)]
-)
+@pytest.mark.parametrize(("right", "visited"), [(0, 0), (1, 1), (39, 39), (40, 20), (41, 21), (85, 22)])
 def test_the_field_visits_every_so_manieth_turn_of_unseen_images_that_can_be_right(right: int, visited: int) -> None:
     # one image of a seen pair, and unseen ones that turn at 0, 1, 2 and so on, the wrong ones in between
     turns = [*range(right), *(turn + 0.5 for turn in range(7))]
     scores = [[5.0, 0, 0], *([turn, 0, -1] for turn in turns)]
     problem = Problem(scores, [0, *[1] * right, *[2] * 7], [True, False, False], [True] * 3)
     report = report_of(best_of(problem), "field")
-    step = 2 if 40 <= right < 60 else 3 if right == 60 else 4 if right == 85 else 1
+    step = 2 if 40 <= right < 60 else 4 if right == 85 else 1
     assert len(report.curve.bias) == visited + 1
     assert report.curve.bias[:-1].tolist() == [turn - 1e-4 for turn in range(right)[::step]]
     assert_field(problem)
@@ -231,13 +220,6 @@ def test_a_turn_at_the_largest_bias_or_above_is_none_that_the_field_visits() -> 
     assert report.curve.bias.tolist() == [999.5 - 1e-4, 1000]
     assert report.unseen == 1 / 3
     assert report_of(best_of(problem)).unseen == 1
-
-
-def test_the_field_understates_what_the_dense_sweep_finds() -> None:
-    problem = random_problem(np.random.default_rng(1), 300, 10)
-    dense, field = (numbers_of(report_of(best_of(problem), sweep)) for sweep in ("dense", "field"))
-    assert field["auc"] < dense["auc"]
-    assert all(field[name] <= dense[name] for name in NUMBERS)
 
 
 # kinds of images and pairs that are missing
@@ -276,13 +258,6 @@ def test_without_seen_candidates_no_bias_is_low_enough() -> None:
     assert report_of(best).curve.unseen.tolist() == [1]
 
 
-def test_without_unseen_is_what_is_left_when_no_unseen_pair_is_a_candidate() -> None:
-    problem = random_problem(np.random.default_rng(2), 9, 6)
-    only_seen = [pair < 3 for pair in range(6)]
-    best = best_of(problem, FLOATS["numpy-float64"]).seen_only()
-    assert_best(best, problem._replace(candidates=only_seen))
-
-
 def test_images_without_any_score_are_named() -> None:
     evaluator = Evaluator(np.zeros(5, dtype=int), np.array([True, False]))
     evaluator.update(np.ones((2, 2)), images=np.array([0, 3]))
@@ -296,12 +271,10 @@ def test_images_without_any_score_are_named() -> None:
 # what changes nothing
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("library", LIBRARIES)
 @settings(deadline=None, max_examples=60)
 @given(problem=problems(), seed=seeds)
-def test_blocks_of_any_size_in_any_order_equal_all_scores_at_once(library: str, problem: Problem, seed: int) -> None:
-    rng, scores = np.random.default_rng(seed), LIBRARIES[library](problem.scores)
+def test_blocks_of_any_size_in_any_order_equal_all_scores_at_once(problem: Problem, seed: int) -> None:
+    rng, scores = np.random.default_rng(seed), LIBRARIES["torch"](problem.scores)
     evaluator = evaluator_of(problem)
     feed(evaluator, scores, random_blocks(rng, *scores.shape))
     assert_same(evaluator.best(), best_of(problem))
@@ -329,8 +302,8 @@ def test_a_larger_problem_in_blocks_is_that_of_plain_loops() -> None:
 
 
 @pytest.mark.parametrize("kind", FLOATS)
-@pytest.mark.parametrize("scale", [1.0, 1e-3, 100.0])
-def test_decisions_are_those_of_exact_arithmetic_on_the_values_of_every_type(kind: str, scale: float) -> None:
+def test_decisions_are_those_of_exact_arithmetic_on_the_values_of_every_type(kind: str) -> None:
+    scale = 1e-3
     rng = np.random.default_rng(7)
     problem = random_problem(rng, 14, 6)
     scores = FLOATS[kind]((rng.normal(0, scale, (14, 6)) + np.array(problem.scores) * scale).tolist())
@@ -341,79 +314,12 @@ def test_decisions_are_those_of_exact_arithmetic_on_the_values_of_every_type(kin
     assert numbers_of(report_of(evaluator.best())) == close(dense_numbers(exact))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FLOATS if "16" in kind])
-def test_neighbours_of_low_precision_are_told_apart_exactly(kind: str) -> None:
-    below = 1 - 2**-8 if "bfloat16" in kind else 1 - 2**-11
-    report = report_of(best_of(TOLD_APART._replace(scores=[[1, below], [below, 1]]), FLOATS[kind]))
-    assert report.curve.bias.tolist() == [-math.inf, below - 1, 1 - below]
-    assert numbers_of(report) == dict.fromkeys(NUMBERS, 1.0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_probabilities_lose_nothing_to_rounding(library: str) -> None:
-    rng = np.random.default_rng(11)
-    problem = random_problem(rng, 40, 8)
-    logits = rng.normal(0, 3, (40, 1000))
-    logits[:, 0] = 14  # most of the probability is elsewhere
-    logits[:, 1:9] = np.array(problem.scores)
-    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    scores = LIBRARIES[library](shares[:, 1:9].tolist())
-    assert 1e-8 < float(scores.min()) < float(scores.max()) < 1e-3
-    exact = problem.with_exact(scores)
-    actual = report_of(best_of(problem, lambda _: scores))
-    assert numbers_of(actual) == close(dense_numbers(exact))
-    # the same as whole numbers, which are no probabilities, and in which nothing is rounded
-    whole = [[value * 2**60 for value in row] for row in exact.scores]
-    assert all(value.denominator == 1 for row in whole for value in row)
-    large = best_of(
-        problem._replace(scores=[[float(value) for value in row] for row in whole]), FLOATS["numpy-float64"]
-    )
-    assert numbers_of(report_of(large)) == numbers_of(actual)
-
-
 def test_turns_that_double_precision_cannot_tell_apart_count_as_one() -> None:
     # exactly, the first image turns at 1 - 2e-20, after the second one, at 1 - 3e-20; the difference of both is beyond
     # a float64
     problem = Problem([[1.0, 2e-20], [1.0, 3e-20]], [0, 1], [True, False], [True, True])
     assert couples_auc(problem.with_exact(FLOATS["numpy-float32"](problem.scores))) == 1
     assert report_of(best_of(problem)).auc == 0.5
-
-
-@settings(deadline=None)
-@given(problems(), st.integers(-100, 100), st.data())
-def test_a_constant_added_to_all_scores_of_an_image_changes_nothing(
-    problem: Problem, constant: int, data: st.DataObject
-) -> None:
-    image = data.draw(st.integers(0, len(problem.scores) - 1))
-    moved = [[s + constant * (number == image) for s in row] for number, row in enumerate(problem.scores)]
-    for sweep in czsl.SWEEPS:
-        one, other = (report_of(best_of(problem._replace(scores=s)), sweep) for s in (problem.scores, moved))
-        np.testing.assert_equal(numbers_of(one), numbers_of(other))
-
-
-@settings(deadline=None)
-@given(problems(), st.randoms(use_true_random=False))
-def test_the_order_of_images_changes_nothing(problem: Problem, random: Any) -> None:
-    rows = list(zip(problem.scores, problem.targets, strict=True))
-    random.shuffle(rows)
-    scores, targets = map(list, zip(*rows, strict=True))
-    shuffled = report_of(best_of(problem._replace(scores=scores, targets=targets)))
-    np.testing.assert_equal(numbers_of(shuffled), numbers_of(report_of(best_of(problem))))
-
-
-@settings(deadline=None)
-@given(st.integers(1, 6), st.integers(1, 6), seeds)
-def test_the_order_of_pairs_changes_nothing_where_scores_differ(pairs: int, images: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    scores = np.stack([rng.permutation(pairs) for _ in range(images)]).astype(np.float32)
-    seen, targets, order = rng.random(pairs) < 0.5, rng.integers(0, pairs, images), rng.permutation(pairs)
-    place = np.argsort(order)
-    for sweep in czsl.SWEEPS:
-        one = czsl_report(scores, targets, seen, sweep=sweep)
-        other = czsl_report(scores[:, order], place[targets], seen[order], sweep=sweep)
-        np.testing.assert_equal(numbers_of(one), numbers_of(other))
-        np.testing.assert_array_equal(one.curve.bias, other.curve.bias)
 
 
 def test_among_equal_scores_the_lowest_index_wins_whatever_the_order_of_columns() -> None:
@@ -427,21 +333,18 @@ def test_among_equal_scores_the_lowest_index_wins_whatever_the_order_of_columns(
             assert best.predictions(0).tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("kind", ["torch-float32", "torch-bfloat16"])
-def test_scores_may_require_a_gradient(kind: str) -> None:
+def test_scores_may_require_a_gradient() -> None:
     problem = random_problem(np.random.default_rng(3), 8, 5)
-    scores = FLOATS[kind](problem.scores)
+    scores = FLOATS["torch-bfloat16"](problem.scores)
     assert_same(best_of(problem, lambda _: scores.requires_grad_()), best_of(problem, lambda _: scores.detach()))
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("value", [99.0, math.nan, math.inf, -math.inf])
-@settings(deadline=None, max_examples=30)
-@given(problem=problems())
-def test_scores_of_pairs_that_are_no_candidates_do_not_matter(library: str, value: float, problem: Problem) -> None:
+@settings(deadline=None, max_examples=60)
+@given(problem=problems(), value=st.sampled_from([99.0, math.nan, math.inf, -math.inf]))
+def test_scores_of_pairs_that_are_no_candidates_do_not_matter(value: float, problem: Problem) -> None:
     scores = [[s if c else value for s, c in zip(row, problem.candidates, strict=True)] for row in problem.scores]
     with np.errstate(invalid="ignore"):
-        assert_same(best_of(problem._replace(scores=scores), LIBRARIES[library]), best_of(problem))
+        assert_same(best_of(problem._replace(scores=scores)), best_of(problem))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -464,19 +367,8 @@ def test_everything_may_be_given_as_tensors() -> None:
     assert (report.state, report.object) == (other.state, other.object)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("integer", [np.int32, np.int64])
-def test_positions_may_be_integers_of_any_width(library: str, integer: type) -> None:
-    problem = Problem([[2, 1, 3, 1], [1, 2, 3, 4], [3, 3, 1, 1]], [0, 1, 2], [True, True, False, False], [True] * 4)
-    evaluator = evaluator_of(problem)
-    images, pairs = np.arange(3, dtype=integer), np.arange(4, dtype=integer)
-    evaluator.update(LIBRARIES[library](problem.scores), images, pairs)
-    assert_best(evaluator.best(), problem)
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_positions_may_be_lists_even_empty_ones(library: str) -> None:
-    scores, evaluator = LIBRARIES[library](TOLD_APART.scores), evaluator_of(TOLD_APART)
+def test_positions_may_be_lists_even_empty_ones() -> None:
+    scores, evaluator = LIBRARIES["torch"](TOLD_APART.scores), evaluator_of(TOLD_APART)
     evaluator.update(scores, images=[0, 1], pairs=[0, 1])
     evaluator.update(scores[:0], images=[], pairs=[0, 1])
     evaluator.update(scores[:, :0], images=[0, 1], pairs=[])
@@ -485,11 +377,13 @@ def test_positions_may_be_lists_even_empty_ones(library: str) -> None:
 
 def test_what_was_found_stays_when_more_is_fed() -> None:
     evaluator = evaluator_of(TOLD_APART)
-    evaluator.update(np.zeros((2, 2)))
+    evaluator.update(np.zeros((2, 1)), pairs=np.array([1]))
     before = evaluator.best()
     evaluator.update(np.ones((2, 2)))
-    assert before.seen_score.tolist() == [0, 0]
-    assert evaluator.best().seen_score.tolist() == [1, 1]
+    assert (before.seen_score.tolist(), before.seen_pair.tolist()) == ([-math.inf] * 2, [-1, -1])
+    assert (before.unseen_score.tolist(), before.unseen_pair.tolist()) == ([0, 0], [1, 1])
+    after = evaluator.best()
+    assert (after.seen_score.tolist(), after.seen_pair.tolist()) == ([1, 1], [0, 0])
 
 
 def test_a_report_is_that_of_an_evaluator_fed_at_once() -> None:
@@ -522,17 +416,10 @@ def test_the_first_image_with_a_wrong_score_is_named(library: str, wrong: float)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_in_a_block_the_first_image_with_a_wrong_score_is_named_by_its_position_among_all(library: str) -> None:
+def test_in_a_block_the_first_image_with_a_wrong_score_is_named_by_its_position_among_all() -> None:
     scores = [[0, 0], [math.nan, 0], [0, 0], [0, math.inf]]
     with raises(ArgumentError, code="not-finite", place="scores[6]"):
-        update_of(scores, library, images=np.array([11, 8, 3, 6]), pairs=np.array([2, 0]))
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_infinities_that_cancel_out_are_found() -> None:
-    with raises(ArgumentError, code="not-finite", place="scores[1]"):
-        update_of([[0, 0], [math.inf, -math.inf]], "numpy", images=np.array([0, 1]), pairs=np.array([0, 1]))
+        update_of(scores, "torch", images=np.array([11, 8, 3, 6]), pairs=np.array([2, 0]))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -555,12 +442,6 @@ def test_the_first_image_whose_true_pair_cannot_be_answered_is_named(
     assert f" {count} images " in str(error.value)
 
 
-@pytest.mark.parametrize("pairs", [0, 3])
-def test_without_any_candidate_no_true_pair_can_be_answered(pairs: int) -> None:
-    with raises(ArgumentError, place="targets[0]"):
-        Evaluator(np.array([0, 0]), np.ones(pairs, dtype=bool), np.zeros(pairs, dtype=bool))
-
-
 WRONG_SHAPES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((11, 3), {}),
     ((12, 2), {}),
@@ -572,13 +453,12 @@ WRONG_SHAPES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize(("shape", "where"), WRONG_SHAPES)
 def test_scores_of_another_shape_than_images_and_pairs_say_are_refused(
-    library: str, shape: tuple[int, ...], where: dict[str, Any]
+    shape: tuple[int, ...], where: dict[str, Any]
 ) -> None:
     with raises(ArgumentError, code="wrong-shape", place="scores"):
-        update_of(np.zeros(shape).tolist(), library, **where)
+        update_of(np.zeros(shape).tolist(), "numpy", **where)
 
 
 @pytest.mark.parametrize(("seen", "candidates"), [((3,), (2,)), ((3, 1), (3, 1)), ((), ())])

@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
-from recompose.tracks.czsl.metrics import thresholds as module
 from recompose.tracks.czsl.metrics.best import RunningBest
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdProfile, feasibility
@@ -22,7 +20,6 @@ from tests.errors import raises
 from tests.tracks.czsl.metrics.derivations import (
     Problem,
     assert_best,
-    assert_same,
     close,
     couples_auc,
     dense_numbers,
@@ -30,7 +27,7 @@ from tests.tracks.czsl.metrics.derivations import (
     sweep_numbers,
 )
 
-KINDS = ["numpy-float32", "torch-float32", "torch-bfloat16"]
+KINDS = ["numpy-float32", "torch-bfloat16"]
 NUMPY = FLOATS["numpy-float32"]
 VALUES = [-0.5, -0.25, 0.0, 0.25, 0.5]
 seeds = st.integers(0, 2**32 - 1)
@@ -173,14 +170,6 @@ def test_feasibility_worked_out_by_hand() -> None:
     np.testing.assert_allclose(feasibility(states, objects, seen), expected, rtol=0, atol=1e-15)
 
 
-def test_vectors_of_low_precision_are_taken_as_they_are() -> None:
-    rng = np.random.default_rng(2)
-    states, objects = rng.normal(size=(5, 3)).astype(np.float16), rng.normal(size=(4, 3)).astype(np.float16)
-    seen = rng.random((5, 4)) < 0.4
-    exact = feasibility(states.astype(np.float64), objects.astype(np.float64), seen)
-    assert np.array_equal(feasibility(states, objects, seen), exact)
-
-
 # ladders
 
 
@@ -193,15 +182,6 @@ def test_a_ladder_holds_the_best_pairs_at_every_threshold(kind: str, given_: Cal
     assert ladder.thresholds.tolist() == given_.thresholds
     for threshold in every_threshold(given_):
         assert_best(ladder.at(threshold), given_.at(threshold))
-
-
-@pytest.mark.parametrize("kind", ["numpy-float32", "torch-float32"])
-@pytest.mark.parametrize(("bits", "values"), [(0, 4), (3, 1000), (10, 20)])
-def test_a_larger_ladder_holds_the_best_pairs_at_every_threshold(kind: str, bits: int, values: int) -> None:
-    given = random_calibrated(bits, 40, 120, bits, values)
-    ladder = ladder_of(given, 3, FLOATS[kind])
-    for threshold in every_threshold(given):
-        assert_best(ladder.at(threshold), given.at(threshold))
 
 
 def test_a_rung_beats_all_that_come_before_it() -> None:
@@ -236,15 +216,6 @@ def test_few_entries_are_looked_at_again_however_many_pairs_there_are(monkeypatc
     assert len(counts) < 25  # chunks grow with what came before
     assert sum(counts) < 10 * 25  # about one entry an image in each
     assert_best(builder.ladder().at(0.25), given.at(0.25))
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=60)
-@given(calibrated(), seeds)
-def test_without_a_threshold_nothing_is_excluded(given: Calibrated, seed: int) -> None:
-    builder = fed(given, seed)
-    assert_best(builder.best(), given.problem)
-    assert_same(builder.ladder().at(-math.inf), builder.best())
 
 
 @settings(deadline=None)
@@ -288,10 +259,9 @@ def test_without_unseen_pairs_no_threshold_is_needed() -> None:
     assert ladder.at(-math.inf).seen_pair.tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("kind", ["numpy-float32", "torch-float32"])
-def test_one_block_without_unseen_pairs_or_without_images_adds_nothing(kind: str) -> None:
+def test_one_block_without_unseen_pairs_or_without_images_adds_nothing() -> None:
     given = random_calibrated(12, 6, 8, 2, 10)
-    builder, scores = fed(given, 0, FLOATS[kind]), FLOATS[kind](given.problem.scores)
+    builder, scores = fed(given, 0), NUMPY(given.problem.scores)
     before = builder.ladder()
     seen, nothing = np.flatnonzero(given.problem.seen), np.empty(0, dtype=np.int64)
     builder.update(scores[:, seen], np.arange(6), seen)
@@ -299,27 +269,6 @@ def test_one_block_without_unseen_pairs_or_without_images_adds_nothing(kind: str
     after = builder.ladder()
     for name in ("image", "pair", "score", "feasibility"):
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
-
-
-def test_scores_may_require_a_gradient() -> None:
-    given = random_calibrated(13, 6, 8, 2, 10)
-
-    def requiring(rows: Any) -> torch.Tensor:
-        return torch.tensor(rows, dtype=torch.float32, requires_grad=True)
-
-    ladder = ladder_of(given, 0, requiring)
-    for threshold in given.thresholds:
-        assert_best(ladder.at(threshold), given.at(threshold))
-
-
-@pytest.mark.parametrize("kind", ["numpy-float32", "torch-float32"])
-def test_positions_may_be_narrow_integers(kind: str) -> None:
-    given = random_calibrated(14, 6, 8, 2, 10)
-    builder = builder_of(given)
-    order = np.array(falling_order(given, np.random.default_rng(0)), dtype=np.int32)
-    builder.update(FLOATS[kind](given.problem.scores)[:, order.tolist()], np.arange(6, dtype=np.int32), order)
-    for threshold in given.thresholds:
-        assert_best(builder.ladder().at(threshold), given.at(threshold))
 
 
 # order and errors
@@ -368,17 +317,6 @@ def test_an_unseen_pair_without_a_feasibility_is_refused_and_a_seen_one_is_not()
     with raises(ArgumentError, code="not-finite", place="feasibility[2]"):
         LadderBuilder(np.array([0]), np.array([True, False, False]), values)
     LadderBuilder(np.array([0]), np.array([True, False, True]), values)
-
-
-def test_a_true_pair_that_is_none_is_refused() -> None:
-    with raises(ArgumentError, code="no-pair", place="targets[1]"):
-        LadderBuilder(np.array([0, 2]), np.array([True, False]), np.zeros(2))
-
-
-def test_scores_that_are_not_finite_are_refused() -> None:
-    builder = four_pairs()
-    with raises(ArgumentError, code="not-finite", place="scores[2]"):
-        builder.update(np.array([[1.0], [np.nan]]), np.array([1, 2]), np.array([0]))
 
 
 # as the released code calibrates
@@ -439,12 +377,8 @@ def test_the_released_search_takes_the_first_best_of_fifty_thresholds(given: Cal
     assert released_threshold(ladder_of(given, seed)) == literal_search(given)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_released_search_in_a_larger_problem_takes_the_first_best_of_fifty_thresholds(seed: int) -> None:
     given = random_calibrated(seed, 40, 25, 2, 100)
     actual = released_threshold(ladder_of(given))
     assert actual == literal_search(given)
-
-
-def test_the_released_search_tries_as_many_thresholds_as_the_released_code() -> None:
-    assert module.RELEASED_THRESHOLDS == 50

@@ -19,20 +19,20 @@ from recompose.tracks.czsl.metric_values import CalibratedScores, compute_metric
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds
 from tests.tracks.czsl.metrics.derivations import (
-    NUMBERS,
     Problem,
     assert_best,
     assert_same,
     close,
     couples_auc,
     sweep_numbers,
+    top_pairs,
     world_numbers,
 )
 
 RED_CAT, RED_DOG, BLUE_CAT, BLUE_DOG, GREEN_CAT, GREEN_DOG = (
     (state, name) for state in ("red", "blue", "green") for name in ("cat", "dog")
 )
-EVERY_SIZE = [(1, 1), (3, 2), (20, 4), (7, 1000), (1000, 3), (1000, 1000)]
+EVERY_SIZE = [(3, 2), (7, 1000), (1000, 3)]
 
 
 @pytest.fixture
@@ -221,7 +221,6 @@ def test_a_world_holds_the_images_of_validation_and_test_with_their_labels(data:
 # blocks
 
 
-@pytest.mark.parametrize("library", ["numpy", "torch"])
 @pytest.mark.parametrize("calibrates", [False, True])
 @pytest.mark.parametrize(("images", "pairs"), EVERY_SIZE)
 def test_blocks_of_any_size_equal_one_dense_pass_and_are_asked_for_once(
@@ -231,11 +230,10 @@ def test_blocks_of_any_size_equal_one_dense_pass_and_are_asked_for_once(
     images: int,
     pairs: int,
     calibrates: bool,
-    library: str,
 ) -> None:
     monkeypatch.setattr(worlds, "IMAGE_BLOCK", images)
     monkeypatch.setattr(worlds, "PAIR_BLOCK", pairs)
-    dense = DenseScores(larger, library)
+    dense = DenseScores(larger, "torch")
     derived = Derived(larger, dense, feasibility)
     scores = score_worlds(larger, dense, feasibility if calibrates else None)
     assert set(scores.bests) == {(split, world) for split in ("val", "test") for world in ("closed", "open")}
@@ -245,6 +243,8 @@ def test_blocks_of_any_size_equal_one_dense_pass_and_are_asked_for_once(
     for split, ladder in scores.ladders.items():
         for threshold in [-1.0, *sorted(set(derived.flat)), 2.0]:
             assert_best(ladder.at(threshold), derived.calibrated(split, "feasible", threshold))
+    closed = derived.plain("test", "closed")
+    assert scores.top.tolist() == [top_pairs(row, closed.candidates, 5) for row in closed.scores]
     asked = [pair for block, _ in dense.blocks.values() for pair in block]
     split_at = len(derived.pairs("closed"))
     for world, of_world in (("closed", asked[:split_at]), ("open", asked[split_at:])):
@@ -258,19 +258,11 @@ def test_blocks_of_any_size_equal_one_dense_pass_and_are_asked_for_once(
         assert sorted(chain(*rows)) == tested
 
 
-@pytest.mark.parametrize("title", ["", "a title"])
-def test_progress_has_the_title(data: PairData, monkeypatch: pytest.MonkeyPatch, title: str) -> None:
-    labels: list[str] = []
-    monkeypatch.setattr(worlds, "bar", lambda items, label, unit: (labels.append(label), items)[1])
-    score_worlds(data, always_the_label(data), title=title)
-    assert [(label.startswith("a title"), bool(label)) for label in labels] == [(bool(title), True)]
-
-
 # numbers
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("high", "low"), [(4, -2), (2, 0), (1, -9)])
+@pytest.mark.parametrize(("high", "low"), [(4, -2), (1, -9)])
 def test_numbers_of_all_worlds_are_those_of_plain_loops(
     larger: PairData, feasibility: np.ndarray, high: int, low: int
 ) -> None:
@@ -317,14 +309,6 @@ def test_feasibility_changes_nothing_in_the_closed_and_the_open_world(
     assert {name: numbers[name] for name in compute_metrics(larger, without)} == compute_metrics(larger, without)
 
 
-def test_a_method_that_is_always_right_measures_ones(data: PairData) -> None:
-    actual = compute_metrics(data, score_worlds(data, always_the_label(data)))
-    for world in ("val/closed", "val/open", "test/closed", "test/open"):
-        assert {name: actual[f"{world}/dense/{name}"] for name in NUMBERS} == dict.fromkeys(NUMBERS, 1.0)
-        assert actual[f"{world}/groups/balanced/unseen"] == 1.0
-        assert (actual[f"{world}/state"], actual[f"{world}/object"]) == (1.0, 1.0)
-
-
 def test_a_pair_of_the_other_split_distracts_in_the_open_world_only(data: PairData) -> None:
     scores = score_worlds(data, always_the_label(data, liked=(BLUE_CAT, GREEN_DOG)))
     actual, ending = compute_metrics(data, scores), "/dense/unseen"
@@ -341,12 +325,6 @@ def test_an_infeasible_pair_distracts_where_nothing_is_excluded_only(data: PairD
     assert [actual[f"val/{world}/dense/unseen"] for world in ("closed", "open", "feasible")] == [1, 0, 1]
     assert actual["test/feasible/dense/unseen"] == 1
     assert actual["test/feasible/threshold"] == 0.5
-
-
-def test_numbers_are_plain_ones_that_json_holds(larger: PairData, feasibility: np.ndarray) -> None:
-    actual = compute_metrics(larger, score_worlds(larger, DenseScores(larger), feasibility))
-    assert json.loads(json.dumps(actual, allow_nan=False)) == actual
-    assert {type(value) for value in actual.values()} == {float}
 
 
 def test_numbers_that_do_not_exist_are_left_out(data: PairData) -> None:
@@ -377,8 +355,8 @@ def test_what_is_written_is_read_back_bit_by_bit(
     path = tmp_path / "scores.safetensors"
     scores.write(path)
     assert [path.name for path in tmp_path.iterdir()] == ["scores.safetensors"]
-    assert scores.top.shape == (20, 5)
     again = PairScores.read(path)
+    np.testing.assert_array_equal(again.top, scores.top, strict=True)
     assert set(again.bests) == set(scores.bests)
     for key, best in scores.bests.items():
         assert_same(best, again.bests[key])
@@ -388,16 +366,6 @@ def test_what_is_written_is_read_back_bit_by_bit(
         for name in ("image", "pair", "score", "feasibility"):
             one, other = getattr(ladder, name), getattr(again.ladders[split], name)
             np.testing.assert_array_equal(one, other, err_msg=name, strict=True)
-
-
-def test_numbers_need_nothing_but_the_written_file(larger: PairData, feasibility: np.ndarray, tmp_path: Path) -> None:
-    scores = score_worlds(larger, DenseScores(larger, "torch"), feasibility)
-    scores.write(tmp_path / "one")
-    again = PairScores.read(tmp_path / "one")
-    assert CalibratedScores(again).thresholds == CalibratedScores(scores).thresholds
-    assert compute_metrics(larger, again) == compute_metrics(larger, scores)
-    again.write(tmp_path / "other")
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
 @pytest.mark.slow
