@@ -4,14 +4,13 @@ import io
 import pickle
 import tarfile
 import zipfile
-from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pytest
 from scipy.io import savemat
 
-from recompose.data.content import changed_files, raw_files, write_content
+from recompose.data.content import write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
@@ -143,31 +142,6 @@ def test_labels_that_count_other_classes_are_noticed(tmp_path: Path, adapter: st
     savemat(root / "res101.mat", {**fields, "labels": exchanged})
     with raises(DataError, "other-class", place="res101.mat: labels, row 4"):
         write_index(recipe, root, tmp_path)
-
-
-def test_the_index_says_what_it_was_read_from(tmp_path: Path) -> None:
-    root = World().write(tmp_path / "data/cub")
-    get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
-    files = {path for path in root.rglob("*") if path.is_file()}
-    digests = {path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
-    assert raw_files(tmp_path / "index") == digests
-    (root / "words.npy").write_bytes(b"other")
-    assert changed_files(root, tmp_path / "index") == ["words.npy"]
-
-
-def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:
-    root = World().write(tmp_path / "data/cub")
-    assert len(get(RECIPE, section(), tmp_path / "data", tmp_path / "index").paths) == 10
-    (root / "images/001.owl/owl_0.jpg").unlink()
-    with raises(DataError, "missing-image", place="images/001.owl/owl_0.jpg"):
-        get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
-
-
-def test_another_data_set_is_not_taken_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    World().write(tmp_path / "data/cub")
-    with raises(DataError, "wrong-count", place=tmp_path / "data/cub"):
-        get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
 
 
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,21 +99,6 @@ def test_names_of_attributes_may_stand_in_a_matlab_file(root: Path) -> None:
     assert "attributes.mat" in xlsa17.annotation_files(root)
 
 
-def test_the_files_that_it_is_read_from_are_named(root: Path) -> None:
-    World().write(root)
-    there = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
-    assert {*xlsa17.annotation_files(root), *xlsa17.read(root, COUNTS).paths} == there
-
-
-@pytest.mark.slow
-def test_features_are_not_unpacked(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recompose.tracks.gzsl.data.matlab.MOST_BYTES", 10_000)
-    world = World()
-    world.index["features"] = np.zeros((2048, 100))
-    for version in (5, 7):
-        assert len(xlsa17.read(world.write(root, version=version), COUNTS).paths) == 10
-
-
 @pytest.mark.parametrize("before", ["images", f"{ELSEWHERE}/old/images", "/data/AwA//JPEGImages"])
 def test_only_what_is_below_the_images_counts_of_a_path(root: Path, before: str) -> None:
     expected = xlsa17.read(World().write(root), COUNTS).paths
@@ -209,13 +194,10 @@ REFUSED: list[tuple[str, str, Callable[[World], Any]]] = [
     ("wrong-shape", "res101.mat: labels", give("index", "labels", np.ones((5, 2)))),
     ("wrong-number", "res101.mat: labels, row 7", put("index", "labels", 6, 0.0)),
     ("wrong-number", "res101.mat: labels, row 7", put("index", "labels", 6, 5.0)),
-    ("wrong-number", "res101.mat: labels, row 7", put("index", "labels", 6, 2.5)),
     ("wrong-number", "res101.mat: labels, row 7", put("index", "labels", 6, np.nan)),
     ("wrong-count", "res101.mat: labels", give("index", "labels", np.ones((9, 1)))),
     ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/images/../../etc/passwd")),
     ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/images/a\\..\\x.jpg")),
-    ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "images/../images/x.jpg")),
-    ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/images/..")),
     ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/pictures/x.jpg")),
     # in two splits it would be a leak that no place in a split tells
     ("duplicate-image", "image_files, row 10", put("index", "image_files", (9, 0), "/images/001.owl/owl_2.jpg")),
@@ -278,12 +260,6 @@ def test_a_missing_file_is_named(root: Path, name: str, code: str, place: str) -
     refuse(root, code, place)
 
 
-def test_two_files_of_one_thing_are_refused(root: Path) -> None:
-    World().write(root)
-    (root / "attributes.mat").touch()
-    refuse(root, "not-one-file", root)
-
-
 @settings(max_examples=200, deadline=None)
 @given(st.text("ab./\\\0:~ é", max_size=12), st.sampled_from(["", "/x/images/", "images/", "JPEGImages//"]))
 def test_no_name_leads_out_of_the_folder(name: str, before: str) -> None:
@@ -300,26 +276,15 @@ def test_missing_images_are_counted(root: Path) -> None:
     refuse(root, "missing-image", "images/001.owl/owl_1.jpg")
 
 
-def test_lists_are_text_of_some_size(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    World().write(root)
-    whole = (root / "trainclasses1.txt").read_bytes()
-    (root / "trainclasses1.txt").write_bytes(whole + b"\xff\xfe")
-    refuse(root, "no-utf-8", "trainclasses1.txt")
-    (root / "trainclasses1.txt").write_bytes(whole.replace(b"\n", b"\r\n"))
-    assert xlsa17.read(root, COUNTS)
-    monkeypatch.setattr(xlsa17, "_MOST_BYTES", 3)
-    refuse(root, "large-file", ".txt")
-
-
 # counts
 
 
-@pytest.mark.parametrize("name", list(asdict(COUNTS)))
-def test_a_wrong_count_is_named(root: Path, name: str) -> None:
+def test_each_wrong_count_is_named(root: Path) -> None:
     World().write(root)
-    with raises(DataError, "wrong-count", place=root) as caught:
-        xlsa17.read(root, replace(COUNTS, **{name: asdict(COUNTS)[name] + 7}))
-    assert name.replace("_", " ") in str(caught.value)
+    for name, count in asdict(COUNTS).items():
+        with raises(DataError, "wrong-count", place=root) as caught:
+            xlsa17.read(root, replace(COUNTS, **{name: count + 7}))
+        assert name.replace("_", " ") in str(caught.value)
 
 
 # labels and folders

@@ -42,7 +42,6 @@ LAYOUT = (
 
 _LABELS = f"labels are places in allclasses_names of {ATTRIBUTES_AND_SPLITS}, not the numbers in folders' names"
 _IMAGE_FOLDERS = (IMAGES, "JPEGImages")  # names of the folder in image_files
-_MOST_BYTES = 2**24  # of a list
 _LENGTH_TOLERANCE = 1e-4
 
 
@@ -306,8 +305,6 @@ def _validation(root: Path, classes: tuple[str, ...], seen: np.ndarray) -> np.nd
 def _lines(path: Path) -> list[tuple[int, str]]:
     """Return the lines of a list with their numbers, without blank ones."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise _fault("large-file", path, f"is too large for a list of names: beyond {_MOST_BYTES} bytes")
         lines = read_text(path).split("\n")
     except OSError as error:
         raise _fault("damaged-file", path, f"cannot be read: {error}") from None
