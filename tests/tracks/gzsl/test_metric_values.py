@@ -26,8 +26,8 @@ def scored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     settings = ALE if request.param == "validation" else AS_RELEASED
     training.train(document("ale_devise_sje:ALE", settings), needs, needs["run"], CPU, "a run")
     settings = {"margin": 0.1, "normalisation": "length", "violations": "all", "scoring": {"bias": 0.1}}
-    told = {**document("ale_devise_sje:ALE", settings), "threads": 1, "save": []}
-    evaluate(told, needs, needs["evaluation"], CPU, "an evaluation")
+    evaluation = {**document("ale_devise_sje:ALE", settings), "threads": 1, "save": []}
+    evaluate(evaluation, needs, needs["evaluation"], CPU, "an evaluation")
     return needs
 
 

@@ -74,8 +74,8 @@ def feed_forward(p: Parameters, name: str, x: Tensor) -> Tensor:
 def encode(p: Parameters, name: str, regions: list[Tensor], geometry: bool) -> list[Tensor]:
     lowered, side, count = None, math.isqrt(len(regions)), range(len(regions))
     if geometry:
-        told = {(i, j): torch.tensor(relation(i, j, side), dtype=regions[0].dtype) for i in count for j in count}
-        rows = [[linear(p, f"{name}.attention.lowered", told[i, j])[0].clamp(min=0) for j in count] for i in count]
+        relations = {(i, j): torch.tensor(relation(i, j, side), dtype=regions[0].dtype) for i in count for j in count}
+        rows = [[linear(p, f"{name}.attention.lowered", relations[i, j])[0].clamp(min=0) for j in count] for i in count]
         lowered = torch.stack([torch.stack(row) for row in rows])
     attended = attend(p, f"{name}.attention", regions, regions, lowered)
     encoded = []
@@ -125,11 +125,11 @@ def plain_agt(
         features = [feature + answer for feature, answer in zip(features, answers, strict=True)]
     scores = [u @ p["agt.W"] @ f for u, f in zip(encoded, features, strict=True)]
     between = torch.diag(p["agt.W4"]) if p["agt.W4"].dim() == 1 else p["agt.W4"]
-    found = [
+    scores_of_attributes = [
         plain_sum([r * (region @ between @ attribute) for r, region in zip(scores, regions, strict=True)])
         for attribute in attributes
     ]
-    return torch.stack(found), asked
+    return torch.stack(scores_of_attributes), asked
 
 
 def plain_cross_entropy(scores: list[Tensor], targets: list[int], classes: list[int]) -> Tensor:
@@ -203,10 +203,10 @@ def plain_contrast(features: list[Tensor], targets: list[int], temperature: floa
 def plain_dazle(p: Parameters, grid: Tensor, words: list[Tensor]) -> Tensor:
     """What one image [R, channels] has of each attribute [A]."""
     regions = [unit(region) for region in grid]
-    found = []
+    scores_of_attributes = []
     for word in words:
         weights = plain_softmax([word @ p["W2"] @ region for region in regions])
         feature = plain_sum([w * region for w, region in zip(weights, regions, strict=True)])
         score = sum(w * (word @ p["W1"] @ region) for w, region in zip(weights, regions, strict=True))
-        found.append(score * (1 / (1 + (-(word @ p["W3"] @ feature)).exp())) if "W3" in p else score)
-    return torch.stack(found)
+        scores_of_attributes.append(score * (1 / (1 + (-(word @ p["W3"] @ feature)).exp())) if "W3" in p else score)
+    return torch.stack(scores_of_attributes)

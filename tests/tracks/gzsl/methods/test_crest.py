@@ -19,7 +19,6 @@ from torch import Tensor
 
 from recompose.errors import ArgumentError
 from recompose.tracks.gzsl.methods.crest import (
-    CREST,
     annealed_loss,
     compactness,
     conflict,
@@ -50,15 +49,11 @@ from tests.tracks.gzsl.methods.derivations import (
 )
 from tests.tracks.gzsl.methods.tiny import (
     ATTRIBUTES,
-    CHANNELS,
     CLASSES,
-    CREST_SETTINGS,
     IMAGES,
     REGIONS,
     SEEN,
     TARGETS,
-    build,
-    changed,
     crest,
     grids,
     parameters_of,
@@ -104,8 +99,8 @@ def contrast_by_loop(rows: Rows, targets: list[int], temperature: float, thresho
     return total / len(rows)
 
 
-@pytest.mark.parametrize("threshold", [-math.inf, -1.0, 0.0, 0.5, 2.0])
-@pytest.mark.parametrize("targets", [[0, 0, 1, 1, 2, 0], [0, 1, 2, 3, 4, 5], [1, 1, 1, 1, 1, 1]])
+@pytest.mark.parametrize("threshold", [-1.0, 0.5, 2.0])
+@pytest.mark.parametrize("targets", [[0, 0, 1, 1, 2, 0], [0, 1, 2, 3, 4, 5]])
 def test_the_contrast_and_its_gradient_are_the_loop_s(targets: list[int], threshold: float) -> None:
     assert_value_and_gradients(
         lambda features: visual_contrast(features, torch.tensor(targets), 0.3, threshold),
@@ -160,8 +155,8 @@ def triplet_of(queries: Tensor, patterns: Tensor, margin: float, distance: Patte
 
 
 @pytest.mark.parametrize("distance", ["released", "mean", "sum"])
-@pytest.mark.parametrize("margin", [0.2, 1.0])
-def test_the_losses_of_patterns_and_their_gradients_are_the_loops(distance: PatternDistance, margin: float) -> None:
+def test_the_losses_of_patterns_and_their_gradients_are_the_loops(distance: PatternDistance) -> None:
+    margin = 0.7
     matrices = [normal(6, 6, 3), normal(7, 4, 3)]
     assert_value_and_gradients(
         lambda queries, patterns: triplet_of(queries, patterns, margin, distance),
@@ -173,19 +168,6 @@ def test_the_losses_of_patterns_and_their_gradients_are_the_loops(distance: Patt
         lambda queries, patterns: compactness_by_loop(queries, patterns, distance),
         matrices,
     )
-
-
-def test_queries_of_regions_of_images_are_one_list_of_queries() -> None:
-    queries, patterns = torch.tensor(normal(8, 2, 5, 3)), torch.tensor(normal(9, 4, 3))
-    near, far = nearest_patterns(queries, patterns)
-    assert near.shape == far.shape == queries.shape
-    distances: list[PatternDistance] = ["released", "mean", "sum"]
-    for distance in distances:
-        rows, memory = queries.flatten(0, 1).tolist(), patterns.tolist()
-        assert triplet(queries, near, far, 1.0, distance).item() == pytest.approx(
-            triplet_by_loop(rows, memory, 1.0, distance)
-        )
-        assert compactness(queries, near, distance).item() == pytest.approx(compactness_by_loop(rows, memory, distance))
 
 
 ROWS, COLUMNS = 3, 4
@@ -269,9 +251,8 @@ def summed(function: Callable[..., float]) -> Callable[..., float]:
 # losses
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_expected_cross_entropy_and_its_gradient_are_the_loop_s(seed: int) -> None:
-    (evidence,) = evidences(seed)
+def test_the_expected_cross_entropy_and_its_gradient_are_the_loop_s() -> None:
+    (evidence,) = evidences(0)
     assert_value_and_gradients(
         lambda alpha: expected_cross_entropy(alpha, answers).sum(),
         summed(cross_entropy_by_loop),
@@ -322,28 +303,6 @@ def test_the_divergence_is_that_of_torch_s_distributions() -> None:
     alpha = torch.tensor(evidences(5)[0] + 1)
     one, uniform = (torch.distributions.Dirichlet(a) for a in (alpha, torch.ones_like(alpha)))
     torch.testing.assert_close(dirichlet_kl(alpha), torch.distributions.kl_divergence(one, uniform))
-
-
-def test_the_divergence_as_printed_cannot_be_trained() -> None:
-    """alpha~ = y + (1 - y) e has the pole where misleading evidence is none, and its gradient asks for some."""
-
-    def as_printed(misleading: float) -> tuple[float, float]:
-        evidence = torch.tensor([[5.0, misleading, misleading]], dtype=torch.float64, requires_grad=True)
-        true = torch.tensor([[1.0, 0.0, 0.0]], dtype=torch.float64)
-        alpha = true + (1 - true) * evidence
-        strength = alpha.sum(dim=1, keepdim=True)
-        normaliser = strength[:, 0].lgamma() - math.lgamma(3) - alpha.lgamma().sum(dim=1)
-        value = normaliser + ((alpha - 1) * (alpha.digamma() - strength.digamma())).sum(dim=1)
-        (gradient,) = torch.autograd.grad(value.sum(), evidence)
-        return value.item(), gradient[0, 1].item()
-
-    values, gradients = zip(*(as_printed(misleading) for misleading in (1e-1, 1e-3, 1e-6, 0.0)), strict=True)
-    assert 0 < values[0] < values[1] < values[2] and values[2] > 1e5 and not math.isfinite(values[3])
-    assert 0 > gradients[0] > gradients[1] > gradients[2]  # descent adds evidence for wrong classes
-    without = torch.tensor([[6.0, 1.0, 1.0]], dtype=torch.float64, requires_grad=True)
-    value = kl_to_uniform(without, torch.tensor([0]))
-    value.sum().backward()
-    assert value.item() == pytest.approx(0, abs=1e-12) and without.grad is not None and (without.grad >= 0).all()
 
 
 # opinions
@@ -398,9 +357,8 @@ def test_the_gradients_of_conflict_and_fusion_are_those_of_finite_differences() 
 # widths of numbers
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_computed_in_single(dtype: torch.dtype) -> None:
-    evidence = torch.rand(8, 200, generator=torch.Generator().manual_seed(0)).to(dtype)
+def test_half_precision_is_computed_in_single() -> None:
+    evidence = torch.rand(8, 200, generator=torch.Generator().manual_seed(0)).bfloat16()
     targets = torch.arange(8)
     given_loss = evidential_loss(evidence, evidence.flip(1), targets, epoch=80)
     wide = evidential_loss(evidence.double(), evidence.flip(1).double(), targets, epoch=80)
@@ -568,24 +526,6 @@ def test_a_grid_that_is_no_square_is_refused_where_geometry_matters() -> None:
     with raises(ArgumentError, place="regions"):
         crest().predict(INPUTS[:, :3])
     assert crest(grounding={"geometry": False}).predict(INPUTS[:, :3]).scores.shape == (IMAGES, CLASSES)
-
-
-@pytest.mark.slow
-def test_training_lowers_the_loss_and_the_class_of_images_is_learnt() -> None:
-    torch.manual_seed(0)
-    settings = changed(CREST_SETTINGS, grounding={"hidden": 16, "dropout": 0.1, "region_scores": "zeros"})
-    method = build(CREST, space(attributes=12), CHANNELS, settings).train()
-    optimizer = torch.optim.Adam(method.parameters(), lr=1e-2)
-    inputs, losses = grids() + 3 * torch.nn.functional.one_hot(LABELS, CHANNELS)[:, None], []
-    for epoch in range(40):
-        optimizer.zero_grad()
-        loss = method.loss(inputs, LABELS, epoch)["loss"]
-        loss.backward()
-        optimizer.step()
-        losses.append(float(loss.detach()))
-    assert losses[-1] < 0.8 * losses[0]
-    scores = method.eval().predict(inputs).scores
-    assert (scores[:, method.seen].argmax(dim=1) == (method.seen.cumsum(0) - 1)[LABELS]).all()
 
 
 def test_dropout_differs_from_image_to_image_though_they_share_attributes() -> None:

@@ -81,7 +81,7 @@ def build(kind: type[GridMethod], space: ClassSpace, channels: int, settings: di
     return kind(space, channels, kind.settings_class.model_validate(settings))  # type: ignore[call-arg]
 
 
-def made(kind: type[GridMethod], settings: dict[str, Any], **changes: Any) -> Any:
+def build_moved(kind: type[GridMethod], settings: dict[str, Any], **changes: Any) -> Any:
     """A method in 64 bits, nothing dropped, and nothing in it where it begins."""
     torch.manual_seed(3)
     method = build(kind, space(), CHANNELS, changed(settings, **changes)).double()
@@ -92,17 +92,17 @@ def made(kind: type[GridMethod], settings: dict[str, Any], **changes: Any) -> An
 
 
 def transzero(**changes: Any) -> TransZero:
-    method: TransZero = made(TransZero, TRANSZERO, **changes)
+    method: TransZero = build_moved(TransZero, TRANSZERO, **changes)
     return method
 
 
 def dazle(**changes: Any) -> DAZLE:
-    method: DAZLE = made(DAZLE, DAZLE_SETTINGS, **changes)
+    method: DAZLE = build_moved(DAZLE, DAZLE_SETTINGS, **changes)
     return method
 
 
 def crest(**changes: Any) -> CREST:
-    method: CREST = made(CREST, CREST_SETTINGS, **changes)
+    method: CREST = build_moved(CREST, CREST_SETTINGS, **changes)
     return method
 
 
