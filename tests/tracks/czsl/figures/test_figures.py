@@ -136,11 +136,6 @@ def test_similarities_are_cosines_of_composed_features(seed: int, count: int, dr
         assert result[image] == pytest.approx(expected, abs=1e-5)
 
 
-def test_features_that_vanish_are_like_none() -> None:
-    parts = {"from_states": -np.ones((3, 2), dtype=np.float32), "from_objects": np.zeros((3, 2), dtype=np.float32)}
-    assert galleries.similarities(parts, 0, 1).tolist() == [-1, -1, 0]
-
-
 @settings(deadline=None)
 @given(some_images)
 def test_swaps_are_the_first_ones_whose_composed_pair_test_images_show(test: list[Pair]) -> None:

@@ -114,7 +114,6 @@ def plain_aggregated(pairs: list[Pair], batch: Batch, phi: Phi, edges: str, prot
 STATE_COUNT, OBJECT_COUNT, WIDTH = 3, 2, 5
 # uneven counts; no image shows (2, 0) or (1, 1)
 CODEBOOK_LABELS = [[0, 0], [0, 1], [0, 0], [1, 0], [2, 1], [0, 0], [2, 1], [0, 1]]
-PAIRS = torch.tensor([[2, 0], [0, 1], [1, 1]])
 
 
 def new_codebook(seed: int = 0) -> Codebook:
@@ -170,15 +169,6 @@ def test_it_begins_at_a_random_direction_for_every_pair() -> None:
     assert not torch.equal(new_codebook(1).prototypes, codebook.prototypes)
 
 
-def test_it_is_kept_and_not_learned() -> None:
-    codebook = new_codebook()
-    assert not list(codebook.parameters())
-    assert set(codebook.state_dict()) == {"prototypes"}
-    other = new_codebook(1)
-    other.load_state_dict(codebook.state_dict())
-    assert torch.equal(other.prototypes, codebook.prototypes)
-
-
 def test_it_begins_at_means_of_embeddings() -> None:
     embeddings = random_rows(len(CODEBOOK_LABELS), WIDTH)
     codebook = new_codebook()
@@ -188,53 +178,11 @@ def test_it_begins_at_means_of_embeddings() -> None:
     assert codebook.prototypes.dtype == torch.float32
 
 
-def test_neither_lengths_nor_precision_nor_order_of_embeddings_matter() -> None:
-    embeddings, labels = random_rows(len(CODEBOOK_LABELS), WIDTH), torch.tensor(CODEBOOK_LABELS)
-    first, second = new_codebook(), new_codebook(1)
-    first.begin_at_means(embeddings, labels)
-    factors = torch.tensor([0.01, 3.0, 100.0, 1.0, 0.5, 7.0, 20.0, 0.3]).double()
-    order = torch.tensor([6, 2, 0, 7, 4, 1, 5, 3])
-    second.begin_at_means((embeddings * factors[:, None])[order], labels[order])
-    torch.testing.assert_close(second.prototypes, first.prototypes)
-    second.begin_at_means(embeddings.bfloat16(), labels)
-    torch.testing.assert_close(second.prototypes, first.prototypes, atol=0.01, rtol=0)
-
-
 def test_a_name_without_images_leaves_a_pair_to_the_other() -> None:
     codebook = new_codebook()
     embeddings = random_rows(2, WIDTH)
     codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]))
     torch.testing.assert_close(codebook.prototypes[2], unit(embeddings))
-
-
-# reading and writing
-
-
-@pytest.mark.parametrize("momentum", [0.0, 0.9])
-def test_an_update_is_a_weighted_sum_at_unit_length(momentum: float) -> None:
-    codebook, refined = new_codebook(), 0.3 * random_rows(3, WIDTH)
-    before = codebook.prototypes.clone()
-    actual = codebook.blend(PAIRS, refined, momentum)
-    for row, new, (m, n) in zip(actual, refined.tolist(), PAIRS.tolist(), strict=True):
-        mixed = [
-            momentum * a + (1 - momentum) * b for a, b in zip(codebook.prototypes[m, n].tolist(), new, strict=True)
-        ]
-        length = math.sqrt(sum(x * x for x in mixed))
-        torch.testing.assert_close(row, torch.tensor([x / length for x in mixed]))
-    assert torch.equal(codebook.prototypes, before)
-
-
-def test_only_what_is_written_changes_and_precision_stays() -> None:
-    codebook, new = new_codebook(), random_rows(3, WIDTH).bfloat16()
-    before, place = codebook.prototypes.clone(), codebook.prototypes.data_ptr()
-    codebook.write(PAIRS, new.requires_grad_())
-    written = {(m, n): row for (m, n), row in zip(PAIRS.tolist(), new.detach().float(), strict=True)}
-    for m in range(STATE_COUNT):
-        for n in range(OBJECT_COUNT):
-            assert torch.equal(codebook.prototypes[m, n], written.get((m, n), before[m, n]))
-    assert codebook.prototypes.dtype == torch.float32
-    assert codebook.prototypes.data_ptr() == place
-    assert not codebook.prototypes.requires_grad
 
 
 # other starts of unseen pairs
@@ -297,17 +245,6 @@ def test_pairs_of_which_images_show_neither_name_stay_and_lengths_are_one(unseen
     codebook.begin_at_means(random_rows(3, 4), torch.tensor([[0, 0], [1, 1], [0, 1]]), unseen)
     assert torch.equal(codebook.prototypes[2, 2], before[2, 2])
     torch.testing.assert_close(codebook.prototypes.norm(dim=-1), torch.ones(3, 3))
-
-
-def test_a_trained_codebook_is_a_parameter_and_is_written_to_all_the_same() -> None:
-    codebook = Codebook(2, 2, 3, trained=True)
-    assert dict(codebook.named_parameters()).keys() == codebook.state_dict().keys() == {"prototypes"}
-    pairs, rows = torch.tensor([[1, 0]]), torch.tensor([[0.0, 1.0, 0.0]])
-    loss = codebook.lookup(torch.tensor([[0, 1], [1, 0]])).sum()
-    codebook.write(pairs, rows)
-    loss.backward()
-    assert codebook.prototypes.grad is not None
-    assert torch.equal(codebook.prototypes[1, 0], rows[0])
 
 
 EDGES: list[Edges] = ["posteriors", "labels"]
@@ -485,25 +422,6 @@ def test_a_degree_below_what_32_bits_hold_in_full_gives_no_more_than_its_feature
 
 
 # work
-
-
-def test_only_couples_that_make_a_candidate_are_composed_each_once() -> None:
-    states, objects = random_labels(0, 6)
-    batch, of = random_batch(0, states, objects), matrices(0)
-    target = list(zip(states, objects, strict=True))
-    pairs = candidates_of(batch, target)
-    calls: list[list[Pair]] = []
-
-    def compose(first: Tensor, second: Tensor) -> Tensor:
-        calls.append([(int(i), int(j)) for i, j in zip(first, second, strict=True)])
-        return composing(batch, of)(first, second)
-
-    aggregate(pairs, *factors(batch), compose, "posteriors")
-    (couples,) = calls
-    expected = {(i, j) for i in range(6) for j in range(6) if (states[i], objects[j]) in target}
-    assert len(couples) == len(set(couples))
-    assert set(couples) == expected
-    assert 6 <= len(expected) < 36
 
 
 class Sizes(TorchFunctionMode):
@@ -776,21 +694,6 @@ def test_projections_begin_as_the_sum_of_a_state_and_an_object(backbone: Backbon
         assert torch.equal(layer.weight, torch.eye(backbone.width))
 
 
-# the loss
-
-
-@pytest.mark.parametrize("place", range(4))
-def test_each_weight_is_of_its_own_loss_and_zero_switches_it_off(
-    backbone: Backbone, images: Tensor, place: int
-) -> None:
-    weights = [0.0] * 4
-    weights[place] = 3.0
-    method = learning(backbone, loss_weights=weights)
-    parts = derive(method, images, CLOSED).parts
-    torch.testing.assert_close(loss_of(method, images), 3 * parts[place], atol=1e-4, rtol=1e-4)
-    assert all((part - parts[place]).abs() > 1e-2 for k, part in enumerate(parts) if k != place)
-
-
 # interpretations of what the paper leaves open
 
 
@@ -908,16 +811,6 @@ def test_candidates_move_and_all_others_stay_to_the_bit(backbone: Backbone, imag
         assert float(after[m, n].norm()) == pytest.approx(1, abs=1e-6)
 
 
-@torch.no_grad()
-def test_batches_add_up(backbone: Backbone, images: Tensor) -> None:
-    """The second batch moves on from where the first one left each prototype."""
-    method = learning(backbone)
-    for targets, seen in ((TARGETS, images), (FEWER, images.flip(-1))):
-        expected = derive(method, seen, CLOSED, targets).codebook
-        loss_of(method, seen, targets)
-        torch.testing.assert_close(method.codebook.prototypes, expected, atol=1e-5, rtol=1e-4)
-
-
 # what is learned
 
 
@@ -962,31 +855,6 @@ def test_gradient_reaches_what_it_should(
     method = learning(backbone, loss_weights=weights, **changed)
     assert {name.split(".")[0] for name in learned(method)} == {"prompts", *IMAGES, *HEADS, *PROJECTIONS}
     assert parts_with_gradient(method, loss_of(method, images)) == expected
-
-
-@torch.no_grad()
-@pytest.mark.parametrize(
-    ("weights", "count"),
-    [
-        ([1.0, 1.0, 1.0, 1.0], 3 + 2 + 4),
-        ([1.0, 0.0, 0.0, 0.0], 3 + 2 + 4),
-        ([0.0, 1.0, 1.0, 1.0], 3 + 2),
-        ([0.0, 0.0, 0.0, 1.0], 3 + 2),
-    ],
-)
-def test_texts_of_pairs_are_encoded_only_where_they_count(
-    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch, weights: list[float], count: int
-) -> None:
-    method, encoded = learning(backbone, loss_weights=weights), []
-    right = Backbone.encode_alike
-
-    def watch(self: Backbone, prompts: Tensor, shared: int) -> Tensor:
-        encoded.append(len(prompts))
-        return right(self, prompts, shared)
-
-    monkeypatch.setattr(Backbone, "encode_alike", watch)
-    loss_of(method, images)
-    assert sum(encoded) == count
 
 
 # scores

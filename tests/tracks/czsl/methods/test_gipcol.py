@@ -17,7 +17,6 @@ from tests.tracks.czsl.methods.derivations import (
     PAIRS,
     STATES,
     method_of,
-    plain_linear,
     plain_logits,
     plain_mean,
     plain_prompt,
@@ -122,15 +121,6 @@ def test_words_go_through_two_convolutions_of_dense_matrices(either: Backbone, p
     expected = plain_vectors(method, pairs)
     torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
     assert (expected == 0).sum() == 0
-
-
-@torch.no_grad()
-def test_without_pairs_each_word_is_its_only_neighbour(either: Backbone) -> None:
-    method = build(either, pairs=None)
-    first, second = method.convolutions
-    expected = torch.stack([plain_linear(second, plain_linear(first, word).clamp(min=0)) for word in method.words])
-    torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
-    assert not torch.allclose(build(either).vectors(), expected, atol=1e-2)
 
 
 @torch.no_grad()

@@ -30,7 +30,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_loss,
     plain_mean,
     plain_paths,
-    plain_texts,
     random_images,
     settings_of,
     small_backbone,
@@ -82,17 +81,6 @@ def test_where_names_are_single_tokens_texts_begin_as_those_of_clip(either: Back
     ):
         texts = either.tokens([f"a photo of {name}" for name in names])
         torch.testing.assert_close(actual, either.model.encode_text(texts), atol=1e-5, rtol=1e-4)
-
-
-def test_texts_are_learned_contexts_before_learned_vectors(either: Backbone) -> None:
-    method = build(either)
-    world = method.encode_texts(BLOCKS)
-    expected = plain_texts(method, 3, PAIRS)
-    torch.testing.assert_close(torch.cat([block.pairs for block in world]), expected["pair"], atol=1e-4, rtol=1e-4)
-    for block, index in zip(world, BLOCKS, strict=True):
-        assert torch.equal(block.index, index)
-        torch.testing.assert_close(block.states, expected["state"], atol=1e-4, rtol=1e-4)
-        torch.testing.assert_close(block.objects, expected["object"], atol=1e-4, rtol=1e-4)
 
 
 def test_one_mask_drops_elements_of_states_and_objects_in_all_prompts(backbone: Backbone) -> None:
@@ -172,16 +160,6 @@ def test_a_disentangler_drops_what_it_returns() -> None:
     expected = plain_disentangled(head, x, True) * dropout(torch.ones(5, 6), 0.5)
     torch.manual_seed(1)
     torch.testing.assert_close(head(x), expected, atol=1e-5, rtol=1e-4)
-
-
-def test_images_are_seen_as_bytes_by_the_adapted_tower(either: Backbone, images: Tensor) -> None:
-    method = build(either)
-    assert method.sees == "pixels"
-    actual = method.encode_images(images)
-    (block,) = method.encode_texts([torch.tensor(PAIRS)])
-    texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
-    for path, expected in plain_paths(method, images, PAIRS).items():
-        torch.testing.assert_close(method.logits(path, actual, texts[path]), expected, atol=2e-3, rtol=1e-3)
 
 
 # what is tuned

@@ -16,7 +16,6 @@ from recompose.tracks.czsl.metrics.czsl import Best, Evaluator, czsl_report, rep
 from tests.arrays import FLOATS, Make
 from tests.errors import raises
 from tests.tracks.czsl.metrics.derivations import (
-    NUMBERS,
     Problem,
     accuracy,
     answers,
@@ -163,18 +162,6 @@ def test_a_curve_worked_out_by_hand() -> None:
     assert numbers_of(report) == close({"seen": 1, "unseen": 1, "harmonic_mean": 2 / 3, "auc": 0.75})
 
 
-def test_images_that_turn_at_the_same_bias_turn_together() -> None:
-    report = report_of(best_of(Problem([[1, 1], [5, 5]], [0, 1], [True, False], [True, True])))
-    assert numbers_of(report) == {"seen": 1, "unseen": 1, "harmonic_mean": 0, "auc": 0.5}
-
-
-def test_wrong_answers_give_zeros_and_no_nan() -> None:
-    problem = Problem([[1, 2, 1, 2], [1, 2, 1, 2]], [0, 2], [True, True, False, False], [True] * 4)
-    with np.errstate(all="raise"):
-        for sweep in czsl.SWEEPS:
-            assert numbers_of(report_of(best_of(problem), sweep)) == dict.fromkeys(NUMBERS, 0.0)
-
-
 # the field's sweep
 
 
@@ -292,15 +279,6 @@ def test_merged_parts_equal_all_scores_at_once(problem: Problem, seed: int) -> N
     assert_same(third.merge(first.merge(second)), best_of(problem))
 
 
-def test_a_larger_problem_in_blocks_is_that_of_plain_loops() -> None:
-    rng = np.random.default_rng(5)
-    problem = random_problem(rng, 70, 40)
-    for make in LIBRARIES.values():
-        scores, evaluator = make(problem.scores), evaluator_of(problem)
-        feed(evaluator, scores, random_blocks(rng, 70, 40))
-        assert_best(evaluator.best(), problem.with_exact(scores))
-
-
 @pytest.mark.parametrize("kind", FLOATS)
 def test_decisions_are_those_of_exact_arithmetic_on_the_values_of_every_type(kind: str) -> None:
     scale = 1e-3
@@ -312,14 +290,6 @@ def test_decisions_are_those_of_exact_arithmetic_on_the_values_of_every_type(kin
     evaluator.update(scores)
     assert_best(evaluator.best(), exact)
     assert numbers_of(report_of(evaluator.best())) == close(dense_numbers(exact))
-
-
-def test_turns_that_double_precision_cannot_tell_apart_count_as_one() -> None:
-    # exactly, the first image turns at 1 - 2e-20, after the second one, at 1 - 3e-20; the difference of both is beyond
-    # a float64
-    problem = Problem([[1.0, 2e-20], [1.0, 3e-20]], [0, 1], [True, False], [True, True])
-    assert couples_auc(problem.with_exact(FLOATS["numpy-float32"](problem.scores))) == 1
-    assert report_of(best_of(problem)).auc == 0.5
 
 
 def test_among_equal_scores_the_lowest_index_wins_whatever_the_order_of_columns() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
 from recompose.tracks.czsl.metrics.best import RunningBest
-from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
+from recompose.tracks.czsl.metrics.czsl import report_of
 from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdProfile, feasibility
 from recompose.tracks.czsl.metrics.thresholds import aucs, best_threshold, released_calibration, released_threshold
 from tests.arrays import FLOATS, Make
@@ -184,22 +184,6 @@ def test_a_ladder_holds_the_best_pairs_at_every_threshold(kind: str, given_: Cal
         assert_best(ladder.at(threshold), given_.at(threshold))
 
 
-def test_a_rung_beats_all_that_come_before_it() -> None:
-    given = random_calibrated(8, 30, 200, 1, 50)
-    ladder = ladder_of(given, 4)
-    assert ladder.score.dtype == np.float64
-    assert np.isnan(ladder.feasibility).tolist() == given.problem.seen
-    rungs = list(zip(ladder.image.tolist(), ladder.pair.tolist(), ladder.score.tolist(), strict=True))
-    heights = [given.feasibility[pair] for _, pair, _ in rungs]
-    assert heights == sorted(heights, reverse=True)
-    highest: dict[int, tuple[float, int]] = {}
-    for image, pair, score in rungs:
-        assert score == given.problem.scores[image][pair]
-        assert image not in highest or (score, -pair) > highest[image]
-        highest[image] = (score, -pair)
-    assert len(rungs) < 30 * 10  # about the logarithm of the number of pairs for each image
-
-
 def test_few_entries_are_looked_at_again_however_many_pairs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     given, counts, climb = random_calibrated(16, 10, 2000, 10, 500), [], RunningBest.climb
 
@@ -229,15 +213,6 @@ def test_aucs_are_the_dense_auc_at_every_threshold(given: Calibrated, seed: int)
     else:
         assert len(actual) == len(given.thresholds)
         assert np.isnan(actual).all()
-
-
-def test_aucs_of_a_larger_problem_are_the_dense_auc_at_every_threshold() -> None:
-    given = random_calibrated(9, 60, 60, 2, 30)
-    ladder = ladder_of(given)
-    actual = aucs(ladder).tolist()
-    assert actual == close([report_of(ladder.at(threshold)).auc for threshold in given.thresholds])
-    assert actual == close([float(couples_auc(given.at(threshold))) for threshold in given.thresholds])
-    assert len(set(actual)) > 5
 
 
 @settings(deadline=None)
@@ -332,16 +307,6 @@ def test_released_calibration_multiplies_scores(given: Calibrated, seed: int) ->
         actual = report_of(released_calibration(ladder, threshold))
         if len(set(given.problem.kinds)) == 2:
             assert numbers_of(actual) == close(dense_numbers(multiplied))
-
-
-def test_reports_of_released_calibration_are_those_of_a_dense_evaluation() -> None:
-    given = random_calibrated(15, 25, 20, 1, 8)
-    assert min(given.thresholds) < 0 < max(given.thresholds)
-    ladder = ladder_of(given)
-    for threshold in every_threshold(given):
-        for sweep in SWEEPS:
-            actual = report_of(released_calibration(ladder, threshold), sweep)
-            assert numbers_of(actual) == close(sweep_numbers(given.multiplied(threshold), sweep))
 
 
 @pytest.mark.parametrize(

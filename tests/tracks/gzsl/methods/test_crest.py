@@ -26,7 +26,6 @@ from recompose.tracks.gzsl.methods.crest import (
     evidential_loss,
     expected_cross_entropy,
     fuse,
-    kl_to_uniform,
     nearest_patterns,
     triplet,
     uncertainty,
@@ -48,10 +47,8 @@ from tests.tracks.gzsl.methods.derivations import (
     unit,
 )
 from tests.tracks.gzsl.methods.tiny import (
-    ATTRIBUTES,
     CLASSES,
     IMAGES,
-    REGIONS,
     SEEN,
     TARGETS,
     crest,
@@ -280,15 +277,6 @@ def test_the_loss_of_two_views_and_its_gradients_are_the_loop_s(average: bool, g
     )
 
 
-def test_losses_have_a_value_for_each_image() -> None:
-    (first, second), epoch = (torch.tensor(one) for one in evidences(0, views=2)), 20
-    rows = list(zip(first.tolist(), second.tolist(), ANSWERS, strict=True))
-    assert evidential_loss(first, second, answers, epoch).tolist() == pytest.approx(
-        [evidential_by_loop([a, b], target, epoch, 1.0, 50, True) for a, b, target in rows]
-    )
-    assert kl_to_uniform(first + 1, answers).shape == (ROWS,)
-
-
 @pytest.mark.parametrize("alpha", [(1.0, 1.0), (2.5, 1.0), (1.3, 7.0), (0.6, 0.9)])
 def test_of_two_classes_both_terms_are_the_integrals_that_they_stand_for(alpha: tuple[float, float]) -> None:
     density = beta(*alpha).pdf
@@ -478,14 +466,6 @@ def test_mu_weighs_agt_and_the_fusion_of_evidence_is_its_own_path() -> None:
         torch.testing.assert_close(prediction.uncertainties["fused"], uncertainty(fuse(*evidence)))
         embeddings = method.embeddings(INPUTS)
         torch.testing.assert_close(embeddings["fused"], mu * embeddings["agt"] + (1 - mu) * embeddings["vgt"])
-
-
-def test_attention_is_over_regions() -> None:
-    attention = crest().attention(INPUTS)
-    assert attention.shape == (IMAGES, ATTRIBUTES, REGIONS)
-    torch.testing.assert_close(attention.sum(dim=-1), torch.ones(IMAGES, ATTRIBUTES, dtype=attention.dtype))
-    with pytest.raises(NotImplementedError):
-        crest(components={"vgt": False}).attention(INPUTS)
 
 
 @pytest.mark.parametrize(

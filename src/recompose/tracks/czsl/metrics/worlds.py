@@ -150,7 +150,8 @@ class _Gathered:
         ladders = {
             split: builder.ladder() for (split, _), builder in self._best.items() if isinstance(builder, LadderBuilder)
         }
-        return PairScores({of: builder.best() for of, builder in self._best.items()}, ladders, self._top.pairs)
+        bests = {place: builder.best() for place, builder in self._best.items()}
+        return PairScores(bests, ladders, self._top.pairs)
 
 
 def _order(world: World, feasibility: np.ndarray | None) -> np.ndarray:

@@ -73,10 +73,10 @@ class TransZeroPlus(CalibratedMethod):
         words = space.words.shape[1]
         self.vgt = VisualGrounding(channels, words, settings.grounding)
         self.agt = AttributeGrounding(channels, words, settings.grounding)
-        each = {**self.weights, "regression": settings.regression_weight}
+        losses = {**self.weights, "regression": settings.regression_weight}
         self.weights = {
-            **{f"vgt_{name}": weight for name, weight in each.items()},
-            **{f"agt_{name}": settings.agt_loss_weight * weight for name, weight in each.items()},
+            **{f"vgt_{name}": weight for name, weight in losses.items()},
+            **{f"agt_{name}": settings.agt_loss_weight * weight for name, weight in losses.items()},
             "attribute_agreement": settings.attribute_agreement,
             "class_agreement": settings.class_agreement,
         }
