@@ -138,7 +138,7 @@ def test_dropout_is_of_training_alone_and_repeats_with_its_seed(backbone: Backbo
     for seed in (3, 3, 4):
         method = build(backbone, case).train()
         torch.manual_seed(seed)
-        losses.append(float(method.loss(inputs_of(method, images), TARGETS, TRAIN)))
+        losses.append(method.loss(inputs_of(method, images), TARGETS, TRAIN).item())
     assert losses[0] == losses[1]
     drops = any(isinstance(part, torch.nn.Dropout) and part.p for part in build(backbone, case).modules())
     assert (losses[0] != losses[2]) == drops

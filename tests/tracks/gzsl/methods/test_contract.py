@@ -91,7 +91,7 @@ def test_dropout_is_of_training_alone_and_repeats_with_its_seed(case: str) -> No
     for seed in (3, 3, 4):
         method = build(case).train()
         torch.manual_seed(seed)
-        losses.append(float(method.loss(INPUTS, LABELS, 3)["loss"]))
+        losses.append(method.loss(INPUTS, LABELS, 3)["loss"].item())
     assert losses[0] == losses[1]
     draws = any(isinstance(part, torch.nn.Dropout) and part.p for part in method.modules()) or case == "ale"
     assert draws or losses[0] == losses[2]
