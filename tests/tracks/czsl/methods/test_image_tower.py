@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.image_tower import Adapter, LowRank, image_tuning
+from recompose.backbones.low_rank import LowRank
+from recompose.tracks.czsl.methods.image_tower import Adapter, image_tuning
 from recompose.tracks.czsl.methods.settings import ImageTower
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, unsettle
 
