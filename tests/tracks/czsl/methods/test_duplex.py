@@ -403,7 +403,7 @@ def test_a_candidate_that_nobody_believes_in_gets_nothing_and_no_number_that_is_
     learned = [batch.of_states, batch.of_objects, p_states, p_objects]
     for tensor in learned:
         tensor.requires_grad_()
-    composed = torch.randn(2, 2, 4)
+    composed = unit(random_rows(2, 2, 4))
     actual = aggregate(torch.tensor([[0, 0], [1, 1]]), *factors(batch), lambda i, j: composed[i, j], "posteriors")
     assert torch.equal(actual[0], torch.zeros(4))
     assert actual[1].norm() > 0.1
