@@ -9,7 +9,6 @@ import functools
 import hashlib
 import importlib.util
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -342,13 +341,5 @@ def _own_closure(module: str) -> dict[str, str]:
 
 def changed_modules(code: Mapping[str, str]) -> list[str]:
     """Return the modules of a fingerprint that this process has with another digest, or not at all."""
-    return [
-        module
-        for module, digest in code.items()
-        if _is_digest(digest) and (_path(module) is None or fingerprint([module])[module] != digest)
-    ]
-
-
-def _is_digest(text: str) -> bool:
-    """Return False for the version of a distribution."""
-    return re.fullmatch("[0-9a-f]{64}", text) is not None
+    modules = [module for module in code if is_module(module)]
+    return [module for module in modules if _path(module) is None or fingerprint([module])[module] != code[module]]
