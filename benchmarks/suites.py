@@ -19,8 +19,8 @@ from torch.nn.functional import normalize
 from benchmarks.machine import machine
 from recompose.backbones.clip import Backbone, tokenizer_of
 from recompose.harness.encoding import encode
-from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
-from recompose.tracks.vlc.suites.scores import suite_scores
+from recompose.tracks.vlc.data.suite import Collector, Suite
+from recompose.tracks.vlc.suites.tasks import Choices
 
 MODEL, ITEMS, IMAGES, TEXTS = "ViT-B-32", 72, 15, 114  # of 7,511 items, 1,560 images and 11,844 texts
 REPEATS = 40  # of the texts, where they are only tokenized
@@ -71,7 +71,7 @@ def ours(model: Backbone, preprocess: Callable, suite: Suite, root: Path) -> np.
     """The same by the harness."""
     with tempfile.TemporaryDirectory() as folder:
         encoded = encode(model, preprocess, model.tokenizer, [suite], root, Path(folder), CPU)
-        return suite_scores(suite, encoded.features(suite))[SUBTASK]
+        return suite.scores(encoded.features(suite))[SUBTASK]
 
 
 def timed(function: Callable[..., np.ndarray], *arguments: object) -> tuple[float, np.ndarray]:

@@ -17,7 +17,7 @@ from recompose.files import write_text
 from recompose.tracks.vlc.data.formats import coco, comvg, sugarcrepe, valse
 from recompose.tracks.vlc.data.negclip_list import LIST
 from recompose.tracks.vlc.data.suite import files
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from recompose.tracks.vlc.suites.catalogue import read_suite
 from tests.tracks.vlc.data.published import lexicon_files
 
 ROWS = 110_000  # captions of the published list, about

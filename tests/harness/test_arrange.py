@@ -21,8 +21,8 @@ from recompose.data.upstream import MIRROR
 from recompose.errors import DataError, UnsafeArchive
 from recompose.harness.arrange import arrange, fetch
 from recompose.tracks.vlc.data.formats import aro, bivlc, elevater, sugarcrepe
-from recompose.tracks.vlc.data.suites_on_disk import FORMS, format_of, read_suite
-from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
+from recompose.tracks.vlc.data.formats.spec import SUBSETS
+from recompose.tracks.vlc.suites.catalogue import FORMS, format_of, read_suite
 from tests.errors import raises
 from tests.tracks.vlc.data.published import contents, pack
 
@@ -139,7 +139,7 @@ def publish_spec(path: Path, **without: bool) -> None:
     other = json.dumps([{"query": "two", "keys": ["image/7.jpg", "image/8.jpg"], "label": 1}]).encode()
     files = {
         f"data/{subset}/{name}": content
-        for subset in SPEC_SUBSETS
+        for subset in SUBSETS
         for name, content in {
             "image2text.json": item,
             "text2image.json": other,
@@ -336,7 +336,7 @@ def test_the_command_fails_where_something_is_lacking(tmp_path: Path, monkeypatc
     assert answer.exit_code == 1 and "gated" in answer.output
     with raises(DataError, "unknown-suite", "winogrond") as error:
         CliRunner().invoke(app, ["data", "fetch", "winogrond"], catch_exceptions=False)
-    assert "did you mean winoground?" in str(error.value)
+    assert "'winoground'" in str(error.value)
     publish_spec(tmp_path / "data/archives/spec/data.zip")
     answer = CliRunner().invoke(app, ["data", "arrange", "spec", "--data", "elsewhere"])
     assert answer.exit_code == 0 and "can be evaluated" in answer.output

@@ -21,11 +21,12 @@ from recompose.harness.compare import compare
 from recompose.harness.comparison import ComparisonRequest, ComparisonRow
 from recompose.harness.comparison_files import write_comparison
 from recompose.harness.stored_evaluation import digests, read_evaluations
+from recompose.tracks.vlc.data.formats.sugarcrepe import MEAN as SUGARCREPE
 from recompose.tracks.vlc.data.index import write_suites
-from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
-from recompose.tracks.vlc.suites.aggregation import SUGARCREPE
-from recompose.tracks.vlc.suites.metric_values import metrics
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.scores import write_scores
+from recompose.tracks.vlc.suites.tasks import Choices, Classes, Groups, Pool, Similarity, Task, Triplets
+from recompose.tracks.vlc.suites.values import metrics
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,8 @@ from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.harness import encoding
 from recompose.harness.encoding import Encoded, encode, without_crop
-from recompose.tracks.vlc.data.suite import Choices, Suite
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.tasks import Choices
 from tests.clips import random_clip
 from tests.data.modes import write_every_mode
 from tests.errors import raises

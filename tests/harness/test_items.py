@@ -15,14 +15,16 @@ from recompose.errors import DamagedError, DataError, PlanError
 from recompose.files import write_json
 from recompose.harness import evaluated_items
 from recompose.harness.evaluated_items import item_sheet
-from recompose.harness.item_outcomes import leaves, outcomes
 from recompose.harness.item_sheets import evaluated_sheet, stored_sheet
-from recompose.harness.items import DifferingItems, ItemOutcome, WorstItems, count_categories, worst
+from recompose.harness.items import DifferingItems, ItemOutcome, WorstItems, count_categories, outcomes, worst
 from recompose.plan import Plan, Recipe, TrackPlan
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from recompose.tracks.vlc.suites.metric_values import metrics
+from recompose.tracks.vlc.data.index import SUITES
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.catalogue import read_suite
+from recompose.tracks.vlc.suites.judges import judge_of
 from recompose.tracks.vlc.suites.scores import FILE, has_scores, write_scores
+from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Similarity, Task, Triplets
+from recompose.tracks.vlc.suites.values import metrics
 from recompose.workspace import Workspace
 from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import tiny_suites, write_sugarcrepe
@@ -56,15 +58,8 @@ def random_scores(suite: Suite, seed: int = 0) -> dict[str, np.ndarray]:
     """Scores in coarse steps, so that ties are frequent; the first item of a task has none."""
     rng, scores = np.random.default_rng(seed), {}
     for name, task in suite.tasks.items():
-        for leaf in leaves(name, task):
-            items = {
-                "Choices": lambda task=task: task.offered.shape,
-                "Groups": lambda task=task: (len(task.images), 2, 2),
-                "Triplets": lambda task=task: (len(task.images), 6),
-                "Classes": lambda task=task: (len(task.images), len(task.names)),
-                "Similarity": lambda task=task: (len(task.graded),),
-                "Pool": lambda task=task, leaf=leaf: (len(task.images if leaf.endswith("i2t") else task.texts),),
-            }[type(task).__name__]()
+        for leaf in task.leaves(name):
+            items = task.shape(leaf)
             if isinstance(task, Pool):
                 scores[leaf] = rng.integers(0, 4, items)
                 scores[leaf][0] = -1
@@ -122,25 +117,16 @@ def plain(task: Task, row: Any, number: int, rule: str) -> tuple[float, bool | N
 def test_outcomes_are_those_of_plain_loops(suite: Suite) -> None:
     scores = random_scores(suite)
     for name, task in suite.tasks.items():
-        for leaf in leaves(name, task):
+        for leaf in task.leaves(name):
             expected = []
             for number in range(len(scores[leaf])):
                 if number == 0 or (isinstance(task, Classes) and task.labels.ndim == 2 and number in (2, 3)):
                     continue  # without scores; without a class, or with all of them
                 margin, right = plain(task, scores[leaf][number], number, RULES.get(suite.name, "strict"))
                 expected.append((number, pytest.approx(margin), right, None if isinstance(task, Pool) else margin == 0))
-            judged = outcomes(suite, name, leaf, scores[leaf])
+            judged = outcomes(judge_of(suite, name), leaf, scores[leaf])
             assert [(one.number, one.margin, one.is_right, one.is_tie) for one in judged] == expected
             assert {one.task for one in judged} == {leaf}
-
-
-@pytest.mark.parametrize("suite", tiny_suites()[:4], ids=lambda suite: suite.name)
-def test_the_share_of_right_items_is_the_metric(suite: Suite) -> None:
-    scores = random_scores(suite, seed=3)
-    numbers = metrics([suite], scores)
-    for name in suite.tasks:
-        judged = outcomes(suite, name, name, scores[name])
-        assert sum(bool(one.is_right) for one in judged) / len(judged) == pytest.approx(numbers[f"test/{name}"])
 
 
 def test_graded_items_are_worst_where_ranks_differ() -> None:
@@ -154,7 +140,7 @@ def test_graded_items_are_worst_where_ranks_differ() -> None:
         equal = sum(value == values[place] for value in values)
         return below + (equal + 1) / 2
 
-    judged = outcomes(suite, "sick", "sick", scores)
+    judged = outcomes(judge_of(suite, "sick"), "sick", scores)
     expected = [-abs(rank(scores, place) - rank(task.graded, place)) / 6 for place in range(6)]
     assert [one.margin for one in judged] == pytest.approx(expected)
     assert {(one.is_right, one.is_tie) for one in judged} == {(None, None)}
@@ -166,8 +152,8 @@ def test_categories_are_groups_classes_and_subtasks() -> None:
         return [
             one.category
             for name, task in suite.tasks.items()
-            for leaf in leaves(name, task)
-            for one in outcomes(suite, name, leaf, scores[leaf])
+            for leaf in task.leaves(name)
+            for one in outcomes(judge_of(suite, name), leaf, scores[leaf])
         ]
 
     suites = {suite.name: suite for suite in tiny_suites()}
@@ -207,6 +193,7 @@ def test_categories_are_counted_and_the_worst_come_first() -> None:
 def write_result(folder: Path, suite: Suite, scores: dict[str, np.ndarray], **changes: Any) -> Path:
     """A folder as of the command evaluate."""
     write_scores(scores, folder / FILE)
+    suite.write(folder / SUITES / f"{suite.name}.json")
     document = {
         "model": "ViT-B-32",
         "weights": {"name": "openai"},
@@ -289,8 +276,7 @@ def test_wrong_results_are_refused(tmp_path: Path, data: Path) -> None:
     with raises(DataError, "unknown-suite", "sugarcrep") as error:
         evaluated_sheet(folder, "sugarcrep", data)
     assert "'sugarcrepe'" in str(error.value)
-    with raises(DataError, "missing-suite", tmp_path / "sugarcrepe"):
-        evaluated_sheet(folder, "sugarcrepe", tmp_path)
+    assert evaluated_sheet(folder, "sugarcrepe", tmp_path / "nowhere").outcomes  # images alone are elsewhere
     with raises(DataError, "unknown-category", "swap_objj") as error:
         evaluated_sheet(folder, "sugarcrepe", data).within("swap_objj")
     assert "'swap_obj'" in str(error.value)
@@ -301,9 +287,10 @@ def test_wrong_results_are_refused(tmp_path: Path, data: Path) -> None:
     for name, changes in {"a": {"metrics": None}, "b": {"suites": "sugarcrepe"}}.items():
         with raises(DataError, "damaged-result"):
             evaluated_sheet(write_result(tmp_path / name, suite, scores, **changes), "sugarcrepe", data)
-    stored = metrics([suite], scores) | {"test/sugarcrepe/swap_obj": 0.123}
-    with raises(DataError, "other-files", "test/sugarcrepe/swap_obj"):
-        evaluated_sheet(write_result(tmp_path / "c", suite, scores, metrics=stored), "sugarcrepe", data)
+    (folder / SUITES / "sugarcrepe.json").rename(tmp_path / "moved")
+    with raises(DataError, "damaged-evaluation", "sugarcrepe.json"):
+        evaluated_sheet(folder, "sugarcrepe", data)
+    (tmp_path / "moved").rename(folder / SUITES / "sugarcrepe.json")
     longer = scores | {"sugarcrepe/swap_obj": np.zeros((9, 2), dtype=np.float32)}
     write_scores(longer, folder / FILE)
     with raises(DataError, "other-files", "sugarcrepe/swap_obj"):

@@ -26,9 +26,10 @@ from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
 from recompose.harness.item_sheets import evaluated_sheet
 from recompose.harness.own_model import OwnModel, load_own_model
-from recompose.tracks.vlc.data.suite import Classes, Suite
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.sigmoid import Sigmoid
 from recompose.tracks.vlc.suites.scores import FILE, read_scores, write_scores
+from recompose.tracks.vlc.suites.tasks import Classes
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import SICK, write_files
 from tests.tracks.vlc.tiny_suites import captions, write_images, write_sugarcrepe

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.errors import DataError
 from recompose.harness.survey import suites_present, survey
-from recompose.tracks.vlc.data.suites_on_disk import FORMS
+from recompose.tracks.vlc.suites.catalogue import FORMS
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import SICK, pair, touch, write_files, write_json
 from tests.tracks.vlc.tiny_suites import write_sugarcrepe
@@ -35,7 +35,7 @@ def names_of(requested: Sequence[str], root: Path) -> list[str]:
 def test_named_suites_must_be_there_and_all_means_those_that_are(root: Path, tmp_path: Path) -> None:
     assert names_of(("winoground", "sick", "sick"), root) == ["winoground", "sick"]
     (_, absent), names = suites_present(("all",), root), names_of(("all",), root)
-    assert names == ["winoground", "sick", "sts_b"] and {*names, *absent} == {*FORMS}
+    assert names == ["sick", "sts_b", "winoground"] and {*names, *absent} == {*FORMS}
     with raises(DataError, "unknown-suite", "sugarcrep"):
         suites_present(("sick", "sugarcrep"), root)
     with raises(DataError, "missing-suite", f"{root}: crepe, aro") as error:

@@ -17,7 +17,7 @@ from recompose.plugins import FILE
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.vlc.data.index import read_suites
-from recompose.tracks.vlc.suites.metric_values import metrics
+from recompose.tracks.vlc.suites.values import metrics
 from recompose.workspace import Workspace
 from tests.configuration import edit, text_of, write_params
 from tests.conftest import ROOT, environment

@@ -12,7 +12,8 @@ from selenium.webdriver.support.ui import Select
 
 from recompose.data.pictures import Picture
 from recompose.harness.item_page import items_page, thumbnail
-from recompose.harness.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ScoredPair, WorstItems
+from recompose.harness.items import DifferingItems, ItemOutcome, ItemSheet, WorstItems
+from recompose.tracks.vlc.suites.judges import ItemContent, ScoredPair
 from tests.site.browsing import all_of, one, open_address, until_equal
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \" onfocus='x' {{ 7 * 7 }}"

@@ -8,7 +8,6 @@ from PIL import Image
 
 from recompose.synthetic import creatures, objects
 from recompose.synthetic.creatures import ASPECTS, SIZE, draw_creature
-from tests.synthetic.fingerprints import ROUNDING, fingerprint
 
 WHOLE = {
     "body_shape": "square",
@@ -58,17 +57,8 @@ def test_creatures_are_whole_in_the_picture() -> None:
         assert (frame == 128).all()
 
 
-# fmt: off
-DRAWN = [  # of VALUES in their order
-    -899, -369, 733, -736, -369, -3178, -2964, 284, -1307, 14, -1524, 12, -839, -1081, -906, -369, -2550, -369,
-    -1700, -3071, -1669, -1396, -369, -1419, -46, 1313, -369, 256, -2561, -3209,
-]
-# fmt: on
-
-
 @pytest.mark.usefixtures("plain")
-def test_every_value_looks_as_it_did() -> None:
+def test_every_value_can_be_seen() -> None:
     pictures = [pixels(WHOLE | {aspect: value}) for aspect, value in VALUES]
-    assert [fingerprint(picture) for picture in pictures] == pytest.approx(DRAWN, abs=ROUNDING)
     own = {(aspect, value) for aspect, value in VALUES if WHOLE.get(aspect) == value}
     assert len({picture.tobytes() for picture in pictures}) == len(VALUES) - len(own) + 1

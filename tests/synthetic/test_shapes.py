@@ -30,7 +30,6 @@ from recompose.tracks.czsl.data import shapes_pairs
 from recompose.tracks.czsl.data.compositional import METADATA, read_metadata
 from recompose.tracks.czsl.data.pairs import SPLITS
 from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS
-from tests.synthetic.fingerprints import ROUNDING, fingerprint
 
 IMAGES = {"train": 90, "val": 80, "test": 114}
 CENTRE, RADIUS = (32, 32), 20
@@ -192,33 +191,12 @@ def pictures_in(look: Look, states: tuple[str, ...]) -> np.ndarray:
 
 
 WORN = [(), *((state,) for state in STATES), *(("red", state) for state in PAINTERS)]
-# of WORN in their order; one picture of a data set
-# fmt: off
-DRAWN = {
-    "scenes": [
-        2431, 891, 1620, -3489, -3641, 2176, 5183, 4283, -845, 1716, -782, -3474, 932, 2106, 587, 2519, -375,
-        -2683, 1066, 3317, -350, 809, -2033, -1034, 443, 4061, -811, 311, -1090,
-    ],
-    "catalogue": [
-        6745, 6486, 3120, 190, 2204, 8195, 6672, 6181, 6024, 6060, 3100, 2358, 3358, 5529, 5788, 4803, 6152, 7934,
-        5833, 7051, 6573, 5274, 3126, 941, 3263, 7443, 5364, 6247, 5423,
-    ],
-}
-# fmt: on
-OF_A_DATA_SET = -4445
 
 
-@pytest.mark.parametrize(("name", "look"), [("scenes", SCENES), ("catalogue", CATALOGUE)])
-def test_all_objects_in_all_states_look_as_they_did_and_other_than_each_other(name: str, look: Look) -> None:
+@pytest.mark.parametrize("look", [SCENES, CATALOGUE], ids=["scenes", "catalogue"])
+def test_all_objects_in_all_states_look_other_than_each_other(look: Look) -> None:
     sheets = [pictures_in(look, states) for states in WORN]
-    assert [fingerprint(sheet) for sheet in sheets] == pytest.approx(DRAWN[name], abs=ROUNDING)
     assert len({picture.tobytes() for sheet in sheets for picture in sheet}) == len(WORN) * len(OBJECTS)
-
-
-def test_a_data_set_is_drawn_in_the_look_of_the_catalogue(made: tuple[Path, dict[str, str]]) -> None:
-    first = shapes_pairs.read(made[0] / "pairs", IMAGES).samples[0].path
-    found = fingerprint(np.asarray(Image.open(made[0] / "pairs" / first)))
-    assert found == pytest.approx(OF_A_DATA_SET, abs=ROUNDING)
 
 
 # scenes and captions

@@ -16,7 +16,7 @@ from recompose.params.mistakes import params_error, problems_of
 from recompose.plugins import Plugin
 from recompose.tracks.vlc import FORMS as SUITE_FORMS
 from recompose.tracks.vlc import VLC
-from recompose.tracks.vlc.data.known_forms import known_forms
+from recompose.tracks.vlc.suites.catalogue import known_forms
 from recompose.workspace import Workspace
 
 

@@ -26,7 +26,7 @@ from recompose.progress import say
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite, files
-from recompose.tracks.vlc.data.suites_on_disk import format_of, missing_subtasks
+from recompose.tracks.vlc.suites.catalogue import format_of, missing_subtasks
 
 WORK = ".arranging"  # below the root of raw files, while an archive is unpacked
 IMAGES = "images/"

@@ -13,9 +13,9 @@ from recompose.harness.evaluation_result import EvaluationResult
 from recompose.progress import say
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc import VLC
-from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, SIMILARITIES, SUBTASKS
-from recompose.tracks.vlc.suites.metric_values import CLASSIFICATION_FORM, PREFIX, RECALLS
-from recompose.tracks.vlc.suites.scores import WAYS
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from recompose.tracks.vlc.suites.subtasks import RECALLS, WAYS
+from recompose.tracks.vlc.suites.values import CLASSIFICATION_FORM, PREFIX
 
 SELECTION, RETRIEVAL = "image_caption_selection", "zeroshot_retrieval"
 CLASSIFICATION, SIMILARITY = "zeroshot_classification", "text_similarity"  # the last one is not CLIP_benchmark's
@@ -62,35 +62,34 @@ def documents_of(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
         yield "_".join(re.sub(r"[^\w.@+-]+", "_", part) for part in parts) + ".json", document
 
 
-def _queries() -> dict[str, str]:
-    """Return the query of each sub-task, with those of plugins' forms in this process."""
+def _own_queries() -> dict[str, str]:
+    """Return the query of each sub-task of plugins' forms in this process."""
     track = TRACKS[VLC.name]
     assert isinstance(track, VLC)
-    return {name: task.query for name, task in SUBTASKS.items()} | track.own_queries
+    return track.own_queries
 
 
 def _dataset(leaf: str) -> str:
     """Return the data set of scores: both directions of retrieval are one."""
-    return leaf if leaf in _queries() else leaf.removesuffix("/i2t").removesuffix("/t2i")
+    return leaf if leaf in SUBTASKS or leaf in _own_queries() else leaf.removesuffix("/i2t").removesuffix("/t2i")
 
 
 def _metrics(leaf: str, numbers: dict[str, float]) -> tuple[str, dict[str, float]]:
     """Return the task of a data set, and its metrics by CLIP_benchmark's names; those without a number are absent."""
-    if leaf in _queries():
-        names = {
-            "i2t": {"text_acc": leaf, "acc": leaf},
-            "t2i": {"image_acc": leaf, "acc": leaf},
-            "group": {"image_acc": f"{leaf}/image", "text_acc": f"{leaf}/text", "acc": leaf},
-            "triplet": {"text_acc": leaf, "acc": leaf, "text_only_acc": f"{leaf}/text_only"},
-        }[_queries()[leaf]]
-        task = SELECTION
-    elif leaf in SIMILARITIES:
-        task, names = SIMILARITY, {"spearman": leaf, "pearson": f"{leaf}/pearson"}
-    elif leaf.startswith(f"{CLASSIFICATION_FORM}/"):
-        metric = CLASSIFICATIONS[leaf].metric if leaf in CLASSIFICATIONS else "accuracy"
-        task, names = CLASSIFICATION, {ACCURACY.get(metric, metric): leaf}
-    else:
-        recalls = [(way, k) for k in RECALLS for way in reversed(WAYS)]
-        names = {f"{RETRIEVED[way]}_retrieval_recall@{k}": f"{leaf}/{way}/r{k}" for way, k in recalls}
-        task = RETRIEVAL
+    known = SUBTASKS.get(leaf)
+    is_classified = leaf.startswith(f"{CLASSIFICATION_FORM}/")
+    query = known.query if known else _own_queries().get(leaf, "classes" if is_classified else "retrieval")
+    metric = known.metric if known else "accuracy"
+    task, names = {
+        "i2t": (SELECTION, {"text_acc": leaf, "acc": leaf}),
+        "t2i": (SELECTION, {"image_acc": leaf, "acc": leaf}),
+        "group": (SELECTION, {"image_acc": f"{leaf}/image", "text_acc": f"{leaf}/text", "acc": leaf}),
+        "triplet": (SELECTION, {"text_acc": leaf, "acc": leaf, "text_only_acc": f"{leaf}/text_only"}),
+        "similarity": (SIMILARITY, {"spearman": leaf, "pearson": f"{leaf}/pearson"}),
+        "classes": (CLASSIFICATION, {ACCURACY.get(metric, metric): leaf}),
+        "retrieval": (
+            RETRIEVAL,
+            {f"{RETRIEVED[way]}_retrieval_recall@{k}": f"{leaf}/{way}/r{k}" for k in RECALLS for way in reversed(WAYS)},
+        ),
+    }[query]
     return task, {name: numbers[metric] for name, metric in names.items() if metric in numbers}

@@ -19,9 +19,9 @@ from recompose.harness.comparison import (
 )
 from recompose.harness.paired_numbers import PairedNumber, paired_numbers
 from recompose.harness.stored_evaluation import MAX_NAMES, StoredEvaluation, read_evaluations, shared_suites
-from recompose.tracks.vlc.data.suite import Pool, Suite
-from recompose.tracks.vlc.suites.metric_values import PREFIX, headline
-from recompose.tracks.vlc.suites.scores import WAYS, has_scores
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.scores import has_scores
+from recompose.tracks.vlc.suites.values import PREFIX, headline
 
 MEANS = tuple(name.removeprefix(PREFIX) for name in headline())
 
@@ -49,10 +49,7 @@ def _levels(suites: Sequence[Suite], names: Sequence[str]) -> dict[str, Level]:
     """Return the level of each number."""
     tops: set[str] = set()
     for suite in suites:
-        leaves = (
-            [f"{name}/{way}" for way in WAYS] if isinstance(task, Pool) else [name]
-            for name, task in suite.tasks.items()
-        )
+        leaves = (task.leaves(name) for name, task in suite.tasks.items())
         tops |= {suite.name} if suite.name in names else {*chain.from_iterable(leaves)}
     return {name: "mean" if name in MEANS else "suite" if name in tops else "part" for name in names}
 

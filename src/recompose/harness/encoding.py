@@ -31,9 +31,10 @@ from recompose.harness.own_model import SIDE
 from recompose.progress import SAY_EVERY, ProgressLogger
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
-from recompose.tracks.vlc.data.suite import ABSENT, Suite, image_numbers
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.embeddings import BLOCK, longest_first, normalized
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
+from recompose.tracks.vlc.suites.tasks import ABSENT
 
 Precision = Literal["fp32", "fp16", "bf16"]
 Preprocess = Callable[[Image.Image], Tensor]
@@ -168,7 +169,7 @@ def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:
         suite.images[number]
         for suite in suites
         for task in suite.tasks.values()
-        for number in np.unique(image_numbers(task)).tolist()
+        for number in np.unique(task.image_numbers).tolist()
         if number != ABSENT
     }
     yield from sorted(pictures, key=lambda picture: (picture.path, picture.box or (), picture.squeezed))
@@ -260,7 +261,7 @@ def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
     for suite in suites:
         same = [number for number, image in enumerate(suite.images) if image == picture]
         for name, task in suite.tasks.items():
-            numbers = image_numbers(task)
+            numbers = task.image_numbers
             rows = np.isin(numbers, same).reshape(len(numbers), -1).any(axis=1)
             if rows.any():
                 return f"item {int(rows.argmax())} (from 0) of {name}"

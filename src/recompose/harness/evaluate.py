@@ -47,10 +47,11 @@ from recompose.locks import sole_writer
 from recompose.progress import say
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import write_suites
-from recompose.tracks.vlc.data.suite import Classes, Suite
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.sigmoid import Sigmoid
-from recompose.tracks.vlc.suites.metric_values import PREFIX, Count, counts, headline, metrics
-from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
+from recompose.tracks.vlc.suites.scores import FILE, write_scores
+from recompose.tracks.vlc.suites.tasks import Classes
+from recompose.tracks.vlc.suites.values import PREFIX, Count, counts, headline, metrics
 
 TABLE, EMBEDDINGS = "scores.csv", "embeddings"
 PRECISIONS = get_args(Precision)
@@ -162,7 +163,7 @@ def _check_folder(path: Path, evaluated: Mapping[str, Any], suites: Sequence[str
 def _scores(suite: Suite, encoded: Encoded, sigmoid: Sigmoid | None) -> dict[str, np.ndarray]:
     """Return the scores of a suite's sub-tasks by name."""
     features = encoded.features(suite)
-    scores = suite_scores(suite, features)
+    scores = suite.scores(features)
     for name, task in suite.tasks.items():
         if sigmoid and isinstance(task, Classes) and sigmoid.applies_to(task):
             scores[name] = sigmoid.class_probabilities(task, features)

@@ -23,7 +23,6 @@ class EvaluationResult(BaseModel):
     weights: Weights
     alpha: float = 1.0
     suites: list[str]
-    largest_items: int | None = None  # of a sub-task of suites that can be limited
     metrics: dict[str, float]
     items: dict[str, dict[str, int]]  # by the names of scores
     files: dict[str, str] = {}  # the digests of scores and items

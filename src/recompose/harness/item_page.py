@@ -12,9 +12,10 @@ from PIL import Image
 
 from recompose.errors import DataError
 from recompose.files import Document
-from recompose.harness.items import DifferingItems, ItemContent, ItemOutcome, ItemSheet, ItemView, WorstItems
+from recompose.harness.items import DifferingItems, ItemOutcome, ItemSheet, ItemView, WorstItems
 from recompose.site.build import FOLDER as SITE
 from recompose.site.build import content_policy, read_asset
+from recompose.tracks.vlc.suites.judges import ItemContent
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture

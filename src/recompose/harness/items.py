@@ -5,13 +5,14 @@ Imported without torch.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from recompose.errors import DataError
 from recompose.params.mistakes import nearest
-
-if TYPE_CHECKING:
-    from recompose.data.pictures import Picture
+from recompose.tracks.vlc.suites.judges import ItemContent as ItemContent  # what views of items show
+from recompose.tracks.vlc.suites.judges import Judge
+from recompose.tracks.vlc.suites.scores import has_scores
 
 MAX_NAMES = 12  # in a message
 
@@ -38,30 +39,33 @@ class ItemOutcome:
         return "graded" if self.is_right is None else "right" if self.is_right else "wrong"
 
 
-@dataclass(frozen=True)
-class ScoredPair:
-    """An image and a text, or two texts, with their score."""
+def outcomes(judge: Judge, leaf: str, scores: np.ndarray, labels: Sequence[str] | None = None) -> list[ItemOutcome]:
+    """Return the outcomes of a task's items that have scores, in their order.
 
-    image: int | None  # the position among the item's images; None: two texts
-    text: str
-    score: float | None  # None: not stored, as of retrieval
-    is_true: bool  # they belong together
-    other: str = ""  # the second of two texts
-
-
-@dataclass(frozen=True)
-class ItemContent:
-    """The images and texts of an item, with their scores."""
-
-    images: "tuple[Picture, ...]"
-    pairs: tuple[ScoredPair, ...]
-    note: str = ""  # what scores do not say, such as a rank
-
-    @property
-    def query(self) -> str:
-        """The text that all of several images are scored with; empty where there is none."""
-        texts = {pair.text for pair in self.pairs}
-        return self.pairs[0].text if len(texts) == 1 and len(self.images) > 1 else ""
+    Args:
+        judge: of the task.
+        leaf: the name of the scores.
+        scores: of all items.
+        labels: the categories of items [items], instead of the task's own.
+    """
+    numbers = np.flatnonzero(has_scores(scores) & judge.judgeable(leaf))
+    if not len(numbers):
+        return []
+    judged, own = judge.judge(scores[numbers], numbers), labels or judge.labels
+    suite = judge.suite.name
+    part = leaf.removeprefix(f"{suite}/") if leaf != suite else ""
+    rights = [None] * len(numbers) if judged.right is None else judged.right.tolist()
+    return [
+        ItemOutcome(
+            leaf,
+            number,
+            "/".join(filter(None, (part, own[number] if own else ""))) or suite,
+            margin,
+            right,
+            margin == 0 if judged.shows_ties else None,
+        )
+        for number, margin, right in zip(numbers.tolist(), judged.margins.tolist(), rights, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,17 @@ from recompose.tracks import TRACKS
 from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.catalogue import PublishedSuite
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
-from recompose.tracks.vlc.data.known_forms import Adapters, check_form, known_forms, layout_of, read_suite
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.data.suites_on_disk import FORMS
-from recompose.tracks.vlc.params import IMAGES, RESERVED
+from recompose.tracks.vlc.params import IMAGES
+from recompose.tracks.vlc.suites.catalogue import (
+    FORMS,
+    RESERVED,
+    Adapters,
+    check_form,
+    known_forms,
+    layout_of,
+    read_suite,
+)
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -42,7 +49,7 @@ class NamedSuite:
     def read(self, root: Path, items: int | None = None) -> Suite:
         """Read the suite below a root of raw files, with so many items of a sub-task at most; None: as declared."""
         limit = self.limit if items is None else Limit(items)
-        return read_suite(self.form, root, self.name, self.folder, _adapters(), limit)
+        return read_suite(self.form, root, self.name, self.folder, limit, _adapters())
 
 
 def find_suite(suite: str, declared: Mapping[str, Section] | None = None) -> NamedSuite:

@@ -5,10 +5,9 @@ of an image in retrieval. Where a suite averages over groups of items, such as A
 Sub-tasks are resampled independently of each other.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TypeVar
+from functools import cached_property
 from zlib import crc32
 
 import numpy as np
@@ -24,25 +23,14 @@ from recompose.harness.paired_items import (
     mcnemar,
     percentile_interval,
 )
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
-from recompose.tracks.vlc.suites.aggregation import Mean, aggregate, names_in
-from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, TRIPLET_SENSES, SubTask
-from recompose.tracks.vlc.suites.metric_values import in_large_groups, subtasks_of, trees
-from recompose.tracks.vlc.suites.metrics import (
-    CLASSIFICATION,
-    accuracy,
-    macro_accuracy,
-    mean_per_class,
-    right_choices,
-    right_groups,
-    right_triplets,
-    spearman,
-)
-from recompose.tracks.vlc.suites.scores import WAYS, has_scores
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.judges import Judge, Number, judge_of
+from recompose.tracks.vlc.suites.means import Mean, aggregate, names_in
+from recompose.tracks.vlc.suites.scores import has_scores
+from recompose.tracks.vlc.suites.values import trees
 
 Scores = Mapping[str, np.ndarray]
 Pair = tuple[np.ndarray, np.ndarray]  # of the first model, and of the second
-T = TypeVar("T")
 SLOW_RESAMPLES = 1_000  # of a number that is no mean of its items, whose draws cannot be summed up
 EXACT, UNITS = "McNemar, exact", "bootstrap over {}"
 
@@ -95,11 +83,12 @@ class PairedNumber:
 
 @dataclass(frozen=True)
 class _Right:
-    """The items that each model has right, and the units, groups or classes that they belong to."""
+    """The items that each model has right, their units, and the numbers of both models."""
 
     right: Pair  # each [items] bool
     unit: np.ndarray  # [items]
     unit_name: str
+    values: tuple[float, float]
 
     def number(self, name: str, resamples: int) -> PairedNumber:
         """Return an accuracy over items."""
@@ -110,8 +99,7 @@ class _Right:
         first, second = self.right
         only = (int((first & ~second).sum()), int((second & ~first).sum()))
         test = EXACT if alone else UNITS.format(self.unit_name)
-        values = _both(accuracy, self.right)
-        return PairedNumber(name, len(unit), len(sizes), values, test, draws, only)
+        return PairedNumber(name, len(unit), len(sizes), self.values, test, draws, only)
 
     def group_mean(self, name: str, groups: np.ndarray, resamples: int) -> PairedNumber:
         """Return a mean over groups of accuracies, whose units are groups."""
@@ -119,24 +107,18 @@ class _Right:
         means = np.bincount(group, weights=self._differences) / sizes
         ones = np.ones(len(sizes), dtype=np.int64)
         draws = bootstrap_mean(means, ones, resamples, _generator(name)) if len(sizes) > 1 else None
-        values = _both(lambda right: macro_accuracy(right, groups), self.right)
-        return PairedNumber(name, len(group), len(sizes), values, UNITS.format("groups"), draws)
+        return PairedNumber(name, len(group), len(sizes), self.values, UNITS.format("groups"), draws)
 
-    def class_mean(self, name: str, classes: np.ndarray, values: tuple[float, float], resamples: int) -> PairedNumber:
+    def class_mean(self, name: str, classes: np.ndarray, resamples: int) -> PairedNumber:
         """Return a mean over classes of accuracies, whose units are items."""
         ones, count = np.ones(len(classes), dtype=np.int64), len(classes)
         draws = bootstrap_mean(self._differences, ones, resamples, _generator(name), classes) if count > 1 else None
-        return PairedNumber(name, count, count, values, UNITS.format(self.unit_name), draws)
+        return PairedNumber(name, count, count, self.values, UNITS.format(self.unit_name), draws)
 
     @property
     def _differences(self) -> np.ndarray:
         first, second = self.right
         return second.astype(np.int64) - first
-
-
-def _both(function: Callable[[np.ndarray], T], pair: Pair) -> tuple[T, T]:
-    """Return a function of each model's array."""
-    return function(pair[0]), function(pair[1])
 
 
 def paired_numbers(suites: Sequence[Suite], first: Scores, second: Scores, resamples: int) -> list[PairedNumber]:
@@ -145,7 +127,7 @@ def paired_numbers(suites: Sequence[Suite], first: Scores, second: Scores, resam
 
     Args:
         suites: the suites.
-        first: the scores of one model, as ``scores.suite_scores`` returns them.
+        first: the scores of one model, as ``Suite.scores`` returns them.
         second: the scores of the other model, of the same items.
         resamples: of a bootstrap.
 
@@ -154,105 +136,51 @@ def paired_numbers(suites: Sequence[Suite], first: Scores, second: Scores, resam
     """
     leaves: list[PairedNumber] = []
     for suite in suites:
-        for name, task in suite.tasks.items():
+        for name in suite.tasks:
             try:
-                leaves += _task_numbers(suite, name, task, first, second, resamples)
+                leaves += _task_numbers(judge_of(suite, name), first, second, resamples)
             except (ValueError, LookupError) as error:
                 message = f"{suite.name}: {name}: it cannot be compared: {error}"
                 raise DataError(message, code="wrong-scores", place=name) from None
     return leaves + _means(suites, leaves, resamples)
 
 
-def _task_numbers(
-    suite: Suite, name: str, task: Task, first: Scores, second: Scores, resamples: int
-) -> Iterator[PairedNumber]:
+def _task_numbers(judge: Judge, first: Scores, second: Scores, resamples: int) -> Iterator[PairedNumber]:
     """Yield the numbers of a sub-task; retrieval has one for each direction, groups and triplets one for each sense."""
-    for leaf in [f"{name}/{way}" for way in WAYS] if isinstance(task, Pool) else [name]:
+    for leaf in judge.task.leaves(judge.name):
         if first[leaf].shape != second[leaf].shape:
             raise ValueError(f"the scores of {leaf} are {first[leaf].shape} and {second[leaf].shape}")
-        valid = has_scores(first[leaf]) & has_scores(second[leaf])
-        if isinstance(task, Choices):
-            valid &= in_large_groups(suite, name, task)
-        if valid.any():
-            yield from _leaf_numbers(suite, leaf, task, valid, (first[leaf], second[leaf]), resamples)
+        items = has_scores(first[leaf]) & has_scores(second[leaf]) & judge.counting(leaf)
+        if not items.any():
+            continue
+        units = judge.units(leaf)[items]
+        senses = (judge.numbers(leaf, scores[leaf][items], items) for scores in (first, second))
+        for pair in zip(*senses, strict=True):
+            yield _paired_number(pair, units, judge.UNIT, resamples)
 
 
-def _leaf_numbers(
-    suite: Suite, leaf: str, task: Task, valid: np.ndarray, scores: Pair, resamples: int
-) -> Iterator[PairedNumber]:
-    """Yield the numbers of the valid items [items] bool, given all scores."""
-    published, subtasks = suite.published(leaf), subtasks_of(suite)
-    pair = _both(lambda array: array[valid], scores)
-    match task:
-        case Choices():
-            yield _choice_number(subtasks[published], leaf, task, valid, pair, resamples)
-        case Groups():
-            ties = subtasks[published].ties
-            groups = [right_groups(array.transpose(0, 2, 1), ties) for array in pair]
-            for place, sense in ((leaf, "group"), (f"{leaf}/text", "text"), (f"{leaf}/image", "image")):
-                right = getattr(groups[0], sense), getattr(groups[1], sense)
-                yield _Right(right, task.images[valid, 0], "images").number(place, resamples)
-        case Triplets():
-            triplets = [right_triplets(array, subtasks[published].ties) for array in pair]
-            for place, sense in ((leaf, "both"), *((f"{leaf}/{sense}", sense) for sense in TRIPLET_SENSES)):
-                right = getattr(triplets[0], sense), getattr(triplets[1], sense)
-                yield _Right(right, task.images[valid], "images").number(place, resamples)
-        case Classes():
-            yield _class_number(published, leaf, task.labels[valid], pair, resamples)
-        case Pool():
-            unit = np.arange(len(valid)) if leaf.endswith(WAYS[0]) else task.image_of
-            yield _Right(_both(lambda ranks: ranks == 0, pair), unit[valid], "images").number(leaf, resamples)
-        case Similarity():
-            yield _other_number(leaf, partial(_on_rows, spearman, task.graded[valid]), pair, resamples)
+def _paired_number(pair: tuple[Number, Number], units: np.ndarray, unit: str, resamples: int) -> PairedNumber:
+    """Return a number of two models, given the units of its items [items]."""
+    one, other = pair
+    values = one.value(len(units)), other.value(len(units))
+    if one.right is None or other.right is None:
+        return _other_number(pair, values, len(units), resamples)
+    answers = _Right((one.right, other.right), units, unit, values)
+    if one.groups is None:
+        return answers.number(one.name, resamples)
+    if one.are_groups_drawn:
+        return answers.group_mean(one.name, one.groups, resamples)
+    return answers.class_mean(one.name, one.groups, resamples)
 
 
-def _choice_number(
-    rule: SubTask, leaf: str, task: Choices, valid: np.ndarray, pair: Pair, resamples: int
-) -> PairedNumber:
-    """Return an accuracy over items, or its mean over their groups."""
-    true, present = task.true[valid], task.offered[valid] != ABSENT
-    right = _both(lambda array: right_choices(array, true, rule.ties, present), pair)
-    answers = _Right(right, task.asked[valid], "images" if task.query == "i2t" else "captions")
-    if rule.group_minimum:
-        return answers.group_mean(leaf, np.array(task.groups)[valid], resamples)
-    return answers.number(leaf, resamples)
-
-
-def _class_number(published: str, leaf: str, labels: np.ndarray, pair: Pair, resamples: int) -> PairedNumber:
-    """Return the number of a data set of classification, by its metric."""
-    metric = CLASSIFICATIONS[published].metric if published in CLASSIFICATIONS else "accuracy"
-    if metric not in ("accuracy", "mean-per-class"):
-        return _other_number(leaf, partial(_on_rows, CLASSIFICATION[metric], labels), pair, resamples)
-    right = _both(lambda array: right_choices(array, labels, "first"), pair)
-    answers = _Right(right, np.arange(len(labels)), "images")
-    if metric == "accuracy":
-        return answers.number(leaf, resamples)
-    return answers.class_mean(leaf, labels, _both(lambda array: mean_per_class(array, labels), pair), resamples)
-
-
-def _on_rows(
-    metric: Callable[[np.ndarray, np.ndarray], float], truth: np.ndarray, scores: np.ndarray, rows: np.ndarray
-) -> float:
-    """Return a metric of some items, given by their numbers."""
-    return metric(scores[rows], truth[rows])
-
-
-def _other_number(
-    leaf: str, metric: Callable[[np.ndarray, np.ndarray], float], pair: Pair, resamples: int
-) -> PairedNumber:
-    """Return a number that is no mean of its items, such as a correlation: a function of scores and items' numbers."""
-    items = len(pair[0])
-
-    def values(rows: np.ndarray) -> tuple[float, float]:
-        return _both(lambda scores: metric(scores, rows), pair)
-
-    def difference(rows: np.ndarray) -> float:
-        first, second = values(rows)
-        return second - first
-
-    whole = values(np.arange(items))
-    draws = bootstrap(difference, items, min(resamples, SLOW_RESAMPLES), _generator(leaf))
-    return PairedNumber(leaf, items, items, whole, UNITS.format("items"), draws)
+def _other_number(pair: tuple[Number, Number], values: tuple[float, float], items: int, resamples: int) -> PairedNumber:
+    """Return a number that is no mean of its items, such as a correlation."""
+    one, other = pair
+    assert one.of_items and other.of_items
+    first, second = one.of_items, other.of_items
+    few = min(resamples, SLOW_RESAMPLES)
+    draws = bootstrap(lambda rows: second(rows) - first(rows), items, few, _generator(one.name))
+    return PairedNumber(one.name, items, items, values, UNITS.format("items"), draws)
 
 
 def _means(suites: Sequence[Suite], leaves: Sequence[PairedNumber], resamples: int) -> list[PairedNumber]:

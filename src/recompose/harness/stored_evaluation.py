@@ -13,9 +13,10 @@ from recompose.files import read_json
 from recompose.harness.evaluation import ALL
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.data.index import SUITES
-from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool, Similarity, Suite, Task, Triplets
-from recompose.tracks.vlc.suites.metric_values import check, counts
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
+from recompose.tracks.vlc.suites.tasks import Task
+from recompose.tracks.vlc.suites.values import check, counts
 
 RESULTS = "results.json"  # of an evaluation: its numbers, model and suites
 MAX_NAMES = 4  # in a note
@@ -148,7 +149,7 @@ def _check_same_items(suite: Suite, first: StoredEvaluation, other: StoredEvalua
     """
     theirs = other.suites[suite.name]
     for name, task in suite.tasks.items():
-        items, their_items = _items(suite, task), _items(theirs, theirs.tasks[name])
+        items, their_items = _questions(suite, task), _questions(theirs, theirs.tasks[name])
         if theirs.form != suite.form or not _are_equal(items, their_items):
             sizes = f"{len(items[0])} in {first.folder}, {len(their_items[0])} in {other.folder}"
             message = (
@@ -164,20 +165,8 @@ def _are_equal(items: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> boo
     )
 
 
-def _items(suite: Suite, task: Task) -> list[np.ndarray]:
+def _questions(suite: Suite, task: Task) -> list[np.ndarray]:
     """Return what an item asks, with images and texts in place of their numbers: arrays [items, ...]."""
     pictures = [str((picture.path, picture.box, picture.squeezed)) for picture in suite.images]
     images, texts = (np.array([*names, ""], dtype=object) for names in (pictures, suite.texts))  # the last: ABSENT's
-    match task:
-        case Choices():
-            asked, offered = (images, texts) if task.query == "i2t" else (texts, images)
-            return [asked[task.asked], offered[task.offered], task.true, np.array(task.groups or ())]
-        case Groups() | Triplets():
-            return [images[task.images], texts[task.texts]]
-        case Classes():
-            prompts = np.array([" ".join(texts[list(numbers)]) for numbers in task.prompts])
-            return [images[task.images], task.labels, prompts]
-        case Pool():
-            return [images[task.images], texts[task.texts], task.image_of]
-        case Similarity():
-            return [texts[task.first], texts[task.second], task.graded]
+    return task.questions(images, texts)

@@ -12,9 +12,10 @@ from recompose.harness.evaluation import ALL, SuiteCondition, SuiteState
 from recompose.harness.named_suites import NamedSuite, find_suite, find_suites
 from recompose.params import Section
 from recompose.progress import printable
-from recompose.tracks.vlc.data.suite import ABSENT, Suite, Task, files, image_numbers
-from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites
-from recompose.tracks.vlc.suites.metric_values import check
+from recompose.tracks.vlc.data.suite import Suite, files
+from recompose.tracks.vlc.suites.catalogue import FORMS, layout_of, missing_subtasks, present_suites
+from recompose.tracks.vlc.suites.tasks import ABSENT, Task
+from recompose.tracks.vlc.suites.values import check
 
 MAX_NAMES = 4  # sub-tasks in a message
 
@@ -103,7 +104,7 @@ def without_images(suite: Suite, paths: Set[str], state: SuiteState, error: Data
     unusable = np.array([picture.path in paths for picture in suite.images], dtype=bool)
 
     def shows(task: Task) -> bool:
-        numbers = image_numbers(task)
+        numbers = task.image_numbers
         return bool(unusable[numbers[numbers != ABSENT]].any())
 
     tasks = {name: task for name, task in suite.tasks.items() if not shows(task)}

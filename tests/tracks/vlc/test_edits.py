@@ -2,21 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from recompose import fingerprint, phases
 from recompose.phases import PHASES, Phase
 from recompose.plan import Recipe, closure
-from recompose.tracks.vlc.suites.catalogue import UNDRAWN, SuiteForm
+from recompose.tracks.vlc.suites.catalogue import DRAWN, FORMS
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 
 pytestmark = pytest.mark.slow
 
 VLC = "recompose.tracks.vlc"
-READERS = [form for form in get_args(SuiteForm) if form not in UNDRAWN]
 EVALUATIONS = {"evaluations"}
 SUITES = {"data", "pixels", "evaluations"}
 Edit = Callable[[str], None]
@@ -64,7 +62,7 @@ def kinds(recipes: list[Recipe]) -> set[str]:
     return {recipe.kind for recipe in recipes}
 
 
-@pytest.mark.parametrize("form", READERS)
+@pytest.mark.parametrize("form", DRAWN)
 def test_an_edited_reader_of_a_drawn_suite_trains_nothing(tmp_path: Path, edit: Edit, form: str) -> None:
     before = project(tmp_path)
     edit(f"{VLC}.data.formats.{form}")
@@ -73,7 +71,7 @@ def test_an_edited_reader_of_a_drawn_suite_trains_nothing(tmp_path: Path, edit: 
     assert {recipe.name for recipe in others if recipe.kind == "data"} == {"shapes-suites"}
 
 
-@pytest.mark.parametrize("form", UNDRAWN)
+@pytest.mark.parametrize("form", sorted({*FORMS} - {*DRAWN}))
 def test_an_edited_reader_of_a_suite_that_the_profile_lacks_changes_nothing(
     tmp_path: Path, edit: Edit, form: str
 ) -> None:
@@ -87,10 +85,13 @@ def test_an_edited_reader_of_a_suite_that_the_profile_lacks_changes_nothing(
     [
         ("data.synthetic_suites.standalone", SUITES),
         ("evaluation", EVALUATIONS),
-        ("suites.scores", EVALUATIONS),
-        ("suites.ranks", SUITES),  # the catalogue of suites names its rules for ties
-        ("suites.metrics", set()),
-        ("suites.metric_values", set()),
+        ("suites.scores", SUITES),  # tasks know how they are scored
+        ("suites.tasks", SUITES),
+        ("suites.embeddings", EVALUATIONS),
+        ("suites.accuracy", set()),
+        ("suites.judges", set()),
+        ("suites.catalogue", SUITES),
+        ("suites.values", set()),
         ("tables.benchmarks", set()),
         ("figures.holistic", set()),
         ("training", {"runs", "evaluations"}),

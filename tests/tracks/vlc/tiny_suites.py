@@ -13,7 +13,8 @@ from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import write_pixels
 from recompose.data.pictures import Picture
 from recompose.tracks.vlc.data.index import pictures, write_suites
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Triplets
 
 WORDS = ("red", "blue", "dog", "cat", "on", "under", "a", "small", "box", "ball")
 

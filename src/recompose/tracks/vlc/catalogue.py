@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
@@ -16,7 +16,8 @@ from recompose.tracks.vlc.methods.settings import (
     NegClipSettings,
     UntunedClipSettings,
 )
-from recompose.tracks.vlc.suites.catalogue import LIMITED, UNDRAWN, SuiteForm
+from recompose.tracks.vlc.suites.catalogue import DRAWN as DRAWN_FORMS
+from recompose.tracks.vlc.suites.catalogue import FORMS, LIMITED, MODULES
 
 _IN = "recompose.tracks.vlc.methods"
 METHODS = {
@@ -77,7 +78,7 @@ class PublishedSuite(Section):
     own: its sub-tasks and metrics bear that name, and each is scored as in the published suite.
     """
 
-    adapter: SuiteForm = Field(description="The reader: the form of the suite's files.")
+    adapter: Literal[*FORMS] = Field(description="The reader: the form of the suite's files.")  # type: ignore[valid-type]
     folder: FileName | None = Field(
         default=None,
         description="Folder of its files in data/vlc, as of its own images in data/vlc/images; null: its name.",
@@ -113,12 +114,11 @@ def suite_adapter(module: str, form: str, subtasks: Mapping[str, tuple[str, str]
 
 _DATA = "recompose.tracks.vlc.data"
 _100K = {"train": 100_000}  # as FSC-CLIP's authors chose them
-_FORMS = {form: f"{_DATA}.formats.{form}" for form in get_args(SuiteForm)}
-_DRAWN = tuple(module for form, module in _FORMS.items() if form not in UNDRAWN)
+_DRAWN = tuple(MODULES[form] for form in DRAWN_FORMS)
 ADAPTERS: dict[str, CaptionAdapter] = {
     "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, synthetic=True),
     DRAWN: CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, companions=_DRAWN, kind="suites"),
     "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
     "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
-    **{form: CaptionAdapter(module, PublishedSuite, kind="suites") for form, module in _FORMS.items()},
+    **{form: CaptionAdapter(MODULES[form], PublishedSuite, kind="suites") for form in FORMS},
 }

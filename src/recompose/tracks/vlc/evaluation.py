@@ -18,7 +18,7 @@ from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.methods.settings import CaptionScoring, ClipScoring
 from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
-from recompose.tracks.vlc.suites.scores import Features, suite_scores, write_scores
+from recompose.tracks.vlc.suites.scores import Features, write_scores
 
 ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.attribute"  # by name: outside other fingerprints
 SUITES, PIXELS = "suites-", "pixels-"  # prefixes of the names of collections, in an evaluation's needs
@@ -72,7 +72,7 @@ class SuitesScoring(Scoring[dict[str, np.ndarray]]):
         scores: dict[str, np.ndarray] = {}
         for collection in self._collections.values():
             for suite, features in zip(collection.suites, collection.features(), strict=True):
-                scores |= suite_scores(suite, features)
+                scores |= suite.scores(features)
         return [scores]
 
     def embeddings(self) -> dict[str, torch.Tensor]:

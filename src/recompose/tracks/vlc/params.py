@@ -1,7 +1,7 @@
 """The track's part of params.yaml: its section, and the choice that a profile makes from it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, get_args
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -11,14 +11,12 @@ from recompose.params.schema import TrackForm
 from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.tracks.vlc.catalogue import DRAWN, METHODS, DataSet, PublishedSuite, SuiteEntry
-from recompose.tracks.vlc.suites.aggregation import TREES, names_in
-from recompose.tracks.vlc.suites.catalogue import LIMITED, UNDRAWN, SuiteForm
+from recompose.tracks.vlc.suites.catalogue import DRAWN as DRAWN_FORMS
+from recompose.tracks.vlc.suites.catalogue import LIMITED, RESERVED
 
 MethodName = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(enum=list(METHODS)))]
 Methods = methods_section(METHODS)
 IMAGES = "images"  # the folder of the images of all published suites
-# the first parts of the names of metrics
-RESERVED = {*get_args(SuiteForm), "cae", *(name.split("/")[0] for tree in TREES for name in names_in(tree))}
 
 
 class Vlc(TrackSection):
@@ -90,7 +88,7 @@ class VlcChoice(TrackChoice):
         earlier: list[str] = []
         for number, name in enumerate(self.suites):
             adapter = section.suites[name].adapter if name in section.suites else ""
-            if (adapter == name and adapter not in UNDRAWN) or adapter == DRAWN:
+            if (adapter == name and adapter in DRAWN_FORMS) or adapter == DRAWN:
                 if earlier and DRAWN in (adapter, *earlier):
                     yield Problem(("suites", number), f"its sub-tasks have the names of another suite's: {adapter}")
                 earlier.append(adapter)

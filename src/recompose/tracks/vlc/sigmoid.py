@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from recompose.tracks.vlc.data.suite import Classes, Task
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
+from recompose.tracks.vlc.suites.tasks import Classes, Task
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Sigmoid:
 
     def applies_to(self, task: Task) -> bool:
         """Return whether images of a task may show several classes."""
-        return isinstance(task, Classes) and task.labels.ndim == 2
+        return isinstance(task, Classes) and task.has_several_labels
 
     def class_probabilities(self, task: Classes, features: Features) -> np.ndarray:
         """Return the probabilities [images, classes] that an image and a class belong together.
@@ -41,8 +41,7 @@ class Sigmoid:
         """
         from scipy.special import expit
 
-        means = [features.texts[features.text_rows[list(prompts)]].mean(axis=0) for prompts in task.prompts]
-        classes = np.stack([mean / np.linalg.norm(mean) for mean in means])
+        classes = task.class_embeddings(features)
         rows = features.image_rows[task.images]
         # in 64 bits, in which confident classes do not tie at 1
         probabilities = expit(self.scale * (features.images[rows] @ classes.T).astype(np.float64) + self.bias)

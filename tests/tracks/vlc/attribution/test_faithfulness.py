@@ -26,10 +26,11 @@ from recompose.tracks.vlc.attribution.subsets import (
     TREES,
     WINOGROUND_ITEMS,
 )
-from recompose.tracks.vlc.data.suite import Choices, Groups, Suite
-from recompose.tracks.vlc.suites.aggregation import TREES as PUBLISHED
-from recompose.tracks.vlc.suites.aggregation import aggregate, names_in
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import TREES as PUBLISHED
+from recompose.tracks.vlc.suites.means import aggregate, names_in
+from recompose.tracks.vlc.suites.tasks import Choices, Groups
 from tests.tracks.vlc.attributions import made_up
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -63,7 +64,7 @@ def test_a_leaf_of_a_mean_is_a_sub_task_or_computed_here_and_a_name_means_one_th
 def test_means_are_those_that_the_paper_and_its_first_author_s_code_have() -> None:
     rng = np.random.default_rng(0)
     leaves = {leaf: float(rng.random()) for tree in TREES for leaf in tree.leaves}  # type: ignore[union-attr]
-    found = aggregate(leaves, trees=TREES)
+    found = aggregate(leaves, None, TREES)
     x = {name.removeprefix("vl_checklist/all/"): value for name, value in leaves.items()}
     attribute = sum(
         (x[f"attribute_{kind}/vaw"] + x[f"attribute_{kind}/vg"]) / 2

@@ -26,8 +26,7 @@ from recompose.tracks.vlc.data.acquire import acquire, write_index
 from recompose.tracks.vlc.data.captions import Captions, read_docs, read_negatives, write_docs
 from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.data.suites_on_disk import layout_of
-from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS, layout_of
 from tests.errors import raises
 from tests.tracks.vlc.data.published import contents, lexicon_files, pack, save_model, wheel_files
 

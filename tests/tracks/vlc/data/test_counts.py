@@ -8,8 +8,9 @@ import pytest
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
-from recompose.tracks.vlc.data.suite import Choices, Groups, Suite, Task, Triplets
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from recompose.tracks.vlc.suites.tasks import Choices, Groups, Task, Triplets
 from tests.errors import raises
 
 

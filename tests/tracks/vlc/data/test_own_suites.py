@@ -12,18 +12,18 @@ from recompose.errors import ParamsError, PlanError
 from recompose.plan import Plan, Planner
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc.data.index import read_suites
-from recompose.tracks.vlc.data.suite import Choices, Suite
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from recompose.tracks.vlc.suites.catalogue import ITEMS, RETRIEVALS
-from recompose.tracks.vlc.suites.metric_values import check, metrics
-from recompose.tracks.vlc.suites.scores import Features, suite_scores
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.catalogue import RETRIEVAL, SUBTASKS, read_suite
+from recompose.tracks.vlc.suites.scores import Features
+from recompose.tracks.vlc.suites.tasks import Choices
+from recompose.tracks.vlc.suites.values import check, metrics
 from tests.configuration import parse_params
 from tests.conftest import ROOT
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import equal
 from tests.tracks.vlc.tiny_suites import tiny_suites
 
-SUGARCREPE = {name.rpartition("/")[2]: count for name, count in ITEMS.items() if name.startswith("sugarcrepe/")}
+SUGARCREPE = {name.rpartition("/")[2]: task.items for name, task in SUBTASKS.items() if task.suite == "sugarcrepe"}
 PROFILE = """
   mine:
     based_on: large
@@ -94,7 +94,7 @@ def test_two_entries_of_one_adapter_are_planned_indexed_and_measured_under_their
         suites.append(suite)
     assert all("cat" in text for text in suites[1].texts)
     check(suites)
-    scores = {name: array for suite in suites for name, array in suite_scores(suite, features(suite)).items()}
+    scores = {name: array for suite in suites for name, array in suite.scores(features(suite)).items()}
     numbers = metrics(suites, scores)
     for name in ("my-crepe", "my-crepe/micro", "my-crepe/swap", "my-crepe/swap_obj"):
         metric = f"test/{name}"
@@ -110,7 +110,7 @@ def test_two_entries_of_one_adapter_are_planned_indexed_and_measured_under_their
 def test_another_name_changes_the_names_of_scores_and_metrics_alone(suite: Suite) -> None:
     other = renamed(suite, "mine")
     check([suite, other])
-    scores, other_scores = suite_scores(suite, features(suite)), suite_scores(other, features(other))
+    scores, other_scores = suite.scores(features(suite)), other.scores(features(other))
     assert {name.replace("mine", suite.name, 1) for name in other_scores} == {*scores}
     numbers, other_numbers = metrics([suite], scores), metrics([other], other_scores)
     expected = {name: number for name, number in numbers.items() if name.startswith(f"test/{suite.name}")}
@@ -133,11 +133,11 @@ def test_another_name_keeps_the_rule_for_ties(tmp_path: Path) -> None:
 
 def test_a_mean_over_suites_leaves_out_other_names() -> None:
     pool = next(suite for suite in tiny_suites() if suite.name == "coco")
-    suites = [renamed(renamed(pool, name), name) if name != "coco" else pool for name in (*RETRIEVALS, "mine")]
+    suites = [renamed(renamed(pool, name), name) if name != "coco" else pool for name in (*RETRIEVAL, "mine")]
     suites = [
         Suite(suite.name, suite.images, suite.texts, suite.tasks, "coco" * (suite.name == "mine")) for suite in suites
     ]
-    scores = {name: array for suite in suites for name, array in suite_scores(suite, features(suite)).items()}
+    scores = {name: array for suite in suites for name, array in suite.scores(features(suite)).items()}
     for way in ("i2t", "t2i"):
         scores[f"mine/{way}"] = np.full_like(scores[f"mine/{way}"], 9)
         with_mine, without = metrics(suites, scores), metrics(suites[:-1], scores)

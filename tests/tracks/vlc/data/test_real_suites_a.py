@@ -9,7 +9,7 @@ import pytest
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from recompose.tracks.vlc.suites.catalogue import read_suite
 from tests.tracks.vlc.data.formats.published import questions, touch
 
 if not os.environ.get("RECOMPOSE_REAL_DATA"):

@@ -60,16 +60,3 @@ def test_another_release_is_refused(tmp_path: Path) -> None:
     files = lexicon_files()
     files["data.adj"] = files["data.adj"].replace(b"3.0", b"3.1")
     check_refused(tmp_path, files, "other-release", "data.adj")
-
-
-def test_changed_ends_of_lines_are_found(tmp_path: Path) -> None:
-    files = lexicon_files()
-    files["data.adj"] = files["data.adj"].replace(b"\n", b"\r\n")
-    check_refused(tmp_path, files, "changed-file", "data.adj")
-
-
-@pytest.mark.parametrize("line", [b"cat n 1 0 1 0 00000007  ", b"cat n x 0 1 0 00000007"])
-def test_an_index_that_leads_nowhere_is_refused(tmp_path: Path, line: bytes) -> None:
-    files = lexicon_files()
-    files["index.noun"] += line + b"\n"
-    check_refused(tmp_path, files, "changed-file", "index.noun, line 3")

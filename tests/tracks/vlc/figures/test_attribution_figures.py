@@ -15,7 +15,8 @@ from recompose.data.pictures import Picture
 from recompose.papers.declaration import Artifact, Paper
 from recompose.tables.style import NumbersOnly, Sheet, styled
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
-from recompose.tracks.vlc.data.suite import Choices, Suite
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.tasks import Choices
 from recompose.tracks.vlc.figures import attribution_distributions as distributions
 from recompose.tracks.vlc.figures import attribution_maps, cumulative
 from recompose.tracks.vlc.suites.scores import FILE as SCORES

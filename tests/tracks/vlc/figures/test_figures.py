@@ -25,10 +25,11 @@ from recompose.plan import Recipe
 from recompose.tables.style import NumbersOnly, Sheet, styled
 from recompose.tracks.building import EMBEDDINGS
 from recompose.tracks.vlc.data.captions import Captions
-from recompose.tracks.vlc.data.suite import Pool, Suite
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.figures import negatives, page, retrieval, trajectories
 from recompose.tracks.vlc.figures.holistic import draw_holistic
 from recompose.tracks.vlc.figures.page import Word, mark_differences, plain_words, wrap_words
+from recompose.tracks.vlc.suites.tasks import Pool
 from tests.tables.fakes import Fake, by_seed
 from tests.tracks.vlc.figures.stored import StoredPictures
 

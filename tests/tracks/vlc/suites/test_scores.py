@@ -11,18 +11,16 @@ from hypothesis import strategies as st
 
 from recompose.backbones.clip import Backbone
 from recompose.harness.encoding import encode
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Triplets
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites import scores as module
 from recompose.tracks.vlc.suites.scores import (
     BROKEN,
     LEFT_OUT,
     Features,
-    pool_ranks,
     read_scores,
-    suite_scores,
-    task_scores,
     write_scores,
 )
+from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Task, Triplets
 from tests.clips import random_clip
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_images
 
@@ -42,6 +40,16 @@ def features(seed: int, images: int, texts: int, broken: tuple[int, ...] = ()) -
     return Features(unit(rng, images, 8), unit(rng, texts, 8), image_rows, rng.permutation(texts))
 
 
+def task_scores(task: Task, given_features: Features) -> np.ndarray:
+    (scores,) = task.scores("task", given_features).values()
+    return scores
+
+
+def pool_ranks(task: Pool, given_features: Features) -> tuple[np.ndarray, np.ndarray]:
+    ranks = task.scores("task", given_features)
+    return ranks["task/i2t"], ranks["task/t2i"]
+
+
 def image(given_features: Features, number: int) -> np.ndarray:
     return given_features.images[given_features.image_rows[number]].astype(np.float64)
 
@@ -56,7 +64,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> tuple[Backbone, Path, lis
     write_images(root)
     clip, suites = random_clip(), tiny_suites()
     encoded = encode(clip, clip.preprocess, clip.tokens, suites, root, root / "out", torch.device("cpu"), batch_size=5)
-    scores = {name: array for suite in suites for name, array in suite_scores(suite, encoded.features(suite)).items()}
+    scores = {name: array for suite in suites for name, array in suite.scores(encoded.features(suite)).items()}
     return clip, root, suites, scores
 
 

@@ -8,11 +8,12 @@ from scipy.stats import pearsonr, spearmanr
 
 from recompose.errors import ArgumentError
 from recompose.synthetic.sentences import Entity, Scene
-from recompose.tracks.vlc.data.suite import Similarity, Suite
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.data.synthetic_suites.similarity import facts, similarity
-from recompose.tracks.vlc.suites.metric_values import check, counts, metrics
-from recompose.tracks.vlc.suites.metrics import pearson, spearman
-from recompose.tracks.vlc.suites.scores import Features, suite_scores
+from recompose.tracks.vlc.suites.accuracy import pearson, spearman
+from recompose.tracks.vlc.suites.scores import Features
+from recompose.tracks.vlc.suites.tasks import Similarity
+from recompose.tracks.vlc.suites.values import check, counts, metrics
 from tests.errors import raises
 
 NUMBERS = st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 5)), min_size=2, max_size=30)
@@ -48,7 +49,7 @@ def test_a_suite_is_measured_by_cosines_of_its_texts() -> None:
     task = Similarity(np.array([0, 1, 2]), np.array([3, 3, 1]), np.array([2.0, 5.0, 1.0]))
     suite = Suite("sick", (), ("a", "b", "c", "d"), {"sick": task})
     check([suite])
-    scores = suite_scores(suite, Features(np.empty((0, 5), dtype=np.float32), texts, np.empty(0, dtype=int), rows))
+    scores = suite.scores(Features(np.empty((0, 5), dtype=np.float32), texts, np.empty(0, dtype=int), rows))
     cosines = [float(texts[6] @ texts[2]), float(texts[0] @ texts[2]), float(texts[3] @ texts[0])]
     assert scores["sick"].tolist() == pytest.approx(cosines, abs=1e-6)
     assert counts([suite], scores)["sick"] == (3, 0)

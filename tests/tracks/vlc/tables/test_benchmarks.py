@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from recompose.papers.declaration import load_paper
-from recompose.tracks.vlc.tables.benchmarks import UNKNOWN, benchmarks
+from recompose.tracks.vlc.tables.benchmarks import benchmarks
 
 PAPER = load_paper("fsc-clip")
 NOTHING: Any = None  # no results are read
@@ -32,7 +32,7 @@ def test_licences_are_those_that_the_paper_says_or_say_where_they_are_from() -> 
         if printed["licence"] != "-":
             said = printed["licence"].split(":")[0].replace("-BY", " BY").replace("BY-4", "BY 4")
             assert TEXTS[row, "licence"].startswith(said)
-    assert {row for (row, column), text in TEXTS.items() if column == "licence" and text == UNKNOWN} == {
+    assert {row for (row, column), text in TEXTS.items() if column == "licence" and text == "unknown"} == {
         *("CREPE", "VALSE", "VL-Checklist", "EqBen", "SPEC")
     }
 

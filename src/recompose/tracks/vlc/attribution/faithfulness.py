@@ -21,11 +21,12 @@ from recompose.tracks.vlc.attribution.subsets import (
     WINOGROUND,
     WINOGROUND_ITEMS,
 )
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Groups, Suite
-from recompose.tracks.vlc.suites.aggregation import aggregate, names_in
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.accuracy import accuracy, macro_accuracy, right_choices, right_groups
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
-from recompose.tracks.vlc.suites.metrics import accuracy, macro_accuracy, right_choices, right_groups
+from recompose.tracks.vlc.suites.means import aggregate, names_in
 from recompose.tracks.vlc.suites.scores import has_scores
+from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Groups
 
 RELATIONS = "aro/vg_relation"
 T_OF_THREE = 3.182446305284263  # 97.5 % quantile of Student's t with INTERVAL_PARTS - 1 degrees of freedom
@@ -40,7 +41,7 @@ def subset_metrics(
     Args:
         suites: the suites.
         scores: as returned by ``scores.suite_scores``, of all suites together.
-        leaves: the metrics of sub-tasks, of which ``metric_values.metrics`` takes means.
+        leaves: the metrics of sub-tasks, of which ``values.metrics`` takes means.
     """
     tasks = {name: task for suite in suites for name, task in suite.tasks.items()}
     subsets: dict[str, float] = {}
@@ -51,7 +52,7 @@ def subset_metrics(
         subsets |= winoground_metrics(scores["winoground"])
     names = {name for tree in TREES for name in names_in(tree)}
     parts = {name: number for name, number in {**leaves, **subsets}.items() if name in names}
-    means = aggregate(parts, trees=TREES)
+    means = aggregate(parts, None, TREES)
     return subsets | {name: number for name, number in means.items() if name.startswith("cae")}
 
 

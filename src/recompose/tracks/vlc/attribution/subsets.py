@@ -8,7 +8,8 @@ The others are declared here, under names that begin with ``cae/``, and computed
 does not import NumPy.
 """
 
-from recompose.tracks.vlc.suites.aggregation import COMVG, VL_CHECKLIST_ALL, Tree, macro, names_in
+from recompose.tracks.vlc.data.formats.vl_checklist import MEAN_OF_ALL
+from recompose.tracks.vlc.suites.means import Tree, macro, names_in
 
 METHODS = ("attention", "gradcam", "perturbation", "gradient")  # of attribution, in the paper's order
 # relations without a direction: ARO's authors exclude them from its mean (notebook at 81fdd20), and MACCO three more
@@ -54,12 +55,12 @@ SUGARCREPE_ATTRIBUTE = macro(
     "cae/sugarcrepe/attribute", *(f"sugarcrepe/{kind}_att" for kind in ("add", "replace", "swap"))
 )
 SUGARCREPE = macro("cae/sugarcrepe", "sugarcrepe/replace_rel", SUGARCREPE_ATTRIBUTE)
-CHECKLIST = macro("cae/vl_checklist", *VL_CHECKLIST_ALL.parts)
+CHECKLIST = macro("cae/vl_checklist", *MEAN_OF_ALL.parts)
 VALSE_ACTIONS = ("valse/action-replacement", "valse/actant-swap")
 VALSE = macro("cae/valse", *VALSE_ACTIONS, "valse/relations")  # three files with equal weights, as in the text
 # actions and places with equal weights, as in MACCO
 VALSE_KINDS = macro("cae/valse/kinds", macro("cae/valse/actions", *VALSE_ACTIONS), "valse/relations")
-MEAN = macro("cae", ARO, SUGARCREPE, CHECKLIST, VALSE, COMVG)  # Table 5
+MEAN = macro("cae", ARO, SUGARCREPE, CHECKLIST, VALSE, "comvg")  # Table 5
 TREES: tuple[Tree, ...] = (MEAN, VALSE_KINDS)
 
 WINOGROUND = "cae/winoground"  # its group score over CLEAN items; /text and /image

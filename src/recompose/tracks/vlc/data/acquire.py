@@ -27,9 +27,8 @@ from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.index import write_suites
-from recompose.tracks.vlc.data.known_forms import Adapters, layout_of, read_suite
 from recompose.tracks.vlc.data.suite import Suite, files
-from recompose.tracks.vlc.data.suites_on_disk import missing_subtasks
+from recompose.tracks.vlc.suites.catalogue import Adapters, layout_of, missing_subtasks, read_suite
 
 MODEL, LEXICON = "model", "lexicon"  # folders of a corpus
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -141,7 +140,7 @@ def _write_parses(name: str, corpus: Captions, root: Path, folder: Path) -> None
 def _write_suite(recipe: Recipe, root: Path, folder: Path, adapters: Adapters) -> list[str]:
     form, name, place = (recipe.document[key] for key in ("adapter", "suite", "folder"))
     limit = Limit(recipe.document.get("items"), recipe.document.get("items_seed"))
-    suite = read_suite(form, root, name, place, adapters, limit)
+    suite = read_suite(form, root, name, place, limit, adapters)
     check_counts(suite, limit)
     if absent := missing_subtasks(suite):
         say(f"{suite.name} lacks {', '.join(absent)}: means over them have no number")

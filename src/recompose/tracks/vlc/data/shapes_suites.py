@@ -13,7 +13,6 @@ from recompose.synthetic.sentences import Scene
 from recompose.tracks.vlc.data.formats import aro
 from recompose.tracks.vlc.data.shapes_captions import WEB
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.data.suites_on_disk import FORMS, read_suite
 from recompose.tracks.vlc.data.synthetic_suites.checklist import draw_checklist
 from recompose.tracks.vlc.data.synthetic_suites.classification import draw_classification
 from recompose.tracks.vlc.data.synthetic_suites.coco import (
@@ -36,7 +35,7 @@ from recompose.tracks.vlc.data.synthetic_suites.standalone import (
     draw_winoground,
 )
 from recompose.tracks.vlc.data.synthetic_suites.valse import draw_valse
-from recompose.tracks.vlc.suites.catalogue import UNDRAWN
+from recompose.tracks.vlc.suites.catalogue import DRAWN, read_suite
 
 
 def draw_suites(replicate: SuiteReplicate) -> None:
@@ -108,6 +107,5 @@ def read(root: Path) -> Iterator[Suite]:
     Raises:
         DataError: a file is absent or was changed.
     """
-    for form in FORMS:
-        if form not in UNDRAWN:
-            yield read_suite(form, root)
+    for form in DRAWN:
+        yield read_suite(form, root)

@@ -16,7 +16,7 @@ from recompose.tables.results import Results
 from recompose.tables.style import Sheet
 from recompose.tracks.vlc.attribution.store import Attributed
 from recompose.tracks.vlc.data.index import SUITES
-from recompose.tracks.vlc.data.suite import Choices, Suite
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.figures.attribution_distributions import methods_of, read_attributions
 from recompose.tracks.vlc.figures.page import (
     LINE,
@@ -29,6 +29,7 @@ from recompose.tracks.vlc.figures.page import (
     wrap_words,
 )
 from recompose.tracks.vlc.figures.retrieval import collections, evaluations_of_one_seed
+from recompose.tracks.vlc.suites.tasks import Choices
 
 PICTURES = 2  # of a sub-task, at most
 SIDE, GAP = 1.5, 0.15

@@ -15,8 +15,9 @@ from recompose.tables.rows import series_of
 from recompose.tables.style import Sheet
 from recompose.tracks.stored import read_embeddings
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
-from recompose.tracks.vlc.data.suite import Pool, Suite
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.figures.page import LINE, WIDTH, Page, Word, letters_in, square_pixels, wrap_text
+from recompose.tracks.vlc.suites.tasks import Pool
 
 POOL = "coco_counterfactuals"
 NEEDED = "suites-"  # prefix of the roles of collections of suites among the needs of an evaluation

@@ -1,227 +1,180 @@
-"""The sub-tasks of all suites: their queries, numbers of candidates and items, and rules for ties.
+"""All suites: the modules of their forms, their sub-tasks and means, and readers of suites on disk.
 
-Names are those of the leaves of ``aggregation.py``. Items are the published counts, which annotation files and the
-released tables of models are checked against. The rule for ties is that of a suite's released code; if the code leaves
-it open, or there is none, a tie is wrong.
+A suite is a module of ``data/formats``, or one of a plugin. FSC-CLIP was evaluated with vl_compo, whose code was never
+released; the means were recovered from its tables of 202 models, and reproduce all of their numbers.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, Protocol, TypeAlias, cast
 
-from recompose.tracks.vlc.suites.aggregation import (
-    CREPE_SYSTEMATICITY,
-    SPEC_SUBSETS,
-    VL_CHECKLIST,
-    VL_CHECKLIST_ALL,
-)
-
-if TYPE_CHECKING:
-    from recompose.tracks.vlc.suites.ranks import Ties
-
-SuiteForm = Literal[
-    "aro",
-    "crepe",
-    "eqben",
-    "imagecode",
-    "spec",
-    "sugarcrepe",
-    "svo_probes",
-    "valse",
-    "vl_checklist",
-    "whatsup",
-    "winoground",
-    "comvg",
-    "colorswap",
-    "clip_binding",
-    "elevater",
-    "coco",
-    "flickr30k",
-    "coco_counterfactuals",
-    "sick",
-    "sts_b",
-    "crepe_systematicity",
-    "bivlc",
-    "sugarcrepe_pp",
-]
-UNDRAWN = ("crepe_systematicity", "bivlc", "sugarcrepe_pp")  # suites of no paper here: they have no synthetic data
-LIMITED = ("eqben",)  # suites whose items a setting may limit
-Query = Literal["i2t", "t2i", "group", "triplet"]
-CREPE_COMPLEXITIES = range(4, 14)  # atoms of a caption; the last: 13 and more
-TRIPLET_SENSES = ("first", "second", "text_only")  # of triplets, beside both captions at once
-CHECKLIST_CAP = 1_000  # VL-Checklist's own settings take at most the first 1,000 items of a set
-CHECKLIST_SHORT = {  # the sets with fewer items
-    "object_location_margin/swig_agent": 260,
-    "object_location_margin/swig_destination": 45,
-    "object_location_margin/swig_item": 88,
-    "object_location_margin/swig_tool": 121,
-    "object_location_mid/swig_destination": 530,
-    "object_size_medium/swig_agent": 442,
-    "object_size_medium/swig_destination": 109,
-    "object_size_medium/swig_item": 742,
-    "object_size_small/swig_agent": 48,
-    "object_size_small/swig_destination": 9,
-    "object_size_small/swig_item": 154,
-    "object_size_small/swig_tool": 308,
-    "attribute_state/vg": 941,
-}
-# all items of the sets whose files could be counted (om-ai-lab/VL-CheckList at 6f8d6a3)
-CHECKLIST_ALL = {
-    "attribute_action/vaw": 3_039,
-    "attribute_material/vaw": 11_835,
-    "attribute_size/vaw": 15_321,
-    "attribute_state/vaw": 4_939,
-    "attribute_action/vg": 1_892,
-    "attribute_color/vg": 11_569,
-    "attribute_material/vg": 2_470,
-    "attribute_size/vg": 2_695,
-    "attribute_state/vg": 941,
-    "relation_action/swig": 25_150,
-    "relation_action/vg": 12_733,
-    "relation_spatial": 30_650,
-}
+from recompose.errors import DataError
+from recompose.params.mistakes import nearest
+from recompose.tracks.vlc.data import formats
+from recompose.tracks.vlc.data.formats.sources import Source
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit, SuiteFiles
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import Mean, Tree, macro, name_of, names_in, renamed
+from recompose.tracks.vlc.suites.subtasks import WAYS, SubTask
 
 
-@dataclass(frozen=True)
-class SubTask:
-    """A set of items with one accuracy."""
+class Format(Protocol):
+    """A module that reads suites of one form; of a plugin's, LAYOUT and ``read`` are required."""
 
-    name: str
-    query: Query  # a caption for an image, an image for a caption, pairs of both, or two captions for an image
-    candidates: int | None  # of an item, or captions and images of a group; None: items differ, or unknown
-    items: int | None  # None: no published count
-    ties: "Ties"
-    group_minimum: int | None = None  # ARO: the mean over groups of at least so many items; None: over items
+    LAYOUT: str  # the required files; <suite> is the suite's folder
+    SOURCES: tuple[Source, ...]  # the published files
+    SUBTASKS: tuple[SubTask, ...]
+    MEANS: tuple[Tree, ...]  # the suite's own first
+    # and, where they differ: IS_DRAWN (False: there is no synthetic data), IS_LIMITED (True: a setting may limit items)
 
-    @property
-    def suite(self) -> str:
-        """The name of the suite."""
-        return self.name.split("/")[0]
+    @staticmethod
+    def read(files: SuiteFiles) -> Suite:
+        """Read a suite."""
 
 
-@dataclass(frozen=True)
-class Classification:
-    """A data set of ELEVATER."""
-
-    name: str
-    images: int  # of its test split
-    metric: Literal["accuracy", "mean-per-class", "11point_mAP", "roc_auc"] = "accuracy"
-    centre_crop: bool = True
+Adapters: TypeAlias = Mapping[str, Any]  # of ``vlc.catalogue``, which builds on this module
+NONE: Adapters = {}
 
 
-@dataclass(frozen=True)
-class Retrieval:
-    """A set of images, each with its captions; equal scores keep the order of the files."""
-
-    name: str
-    images: int
-    captions: int
-    ties: "Ties" = "first"
+def _published() -> Iterator[tuple[str, Format]]:
+    for module in iter_modules(formats.__path__, f"{formats.__name__}."):
+        content = import_module(module.name)
+        if hasattr(content, "SUBTASKS"):  # others are shared by several suites
+            yield module.name.rpartition(".")[2], cast(Format, content)
 
 
-def _subtasks(
-    suite: str, items: Mapping[str, int | None], query: Query, candidates: int | None, ties: "Ties"
-) -> Iterator[SubTask]:
-    return (SubTask(f"{suite}/{name}", query, candidates, count, ties) for name, count in items.items())
+PUBLISHED = dict(_published())
+FORMS = tuple(PUBLISHED)  # the published suites, also the names of their folders
+MODULES = {form: f"{formats.__name__}.{form}" for form in FORMS}
+DRAWN = tuple(form for form, module in PUBLISHED.items() if getattr(module, "IS_DRAWN", True))
+LIMITED = tuple(form for form, module in PUBLISHED.items() if getattr(module, "IS_LIMITED", False))
+SUBTASKS = {task.name: task for module in PUBLISHED.values() for task in module.SUBTASKS}
 
-
-_LISTED = (
-    # the true caption is last, and argmax takes the first
-    SubTask("aro/vg_relation", "i2t", 2, 23_937, "strict", group_minimum=1),
-    SubTask("aro/vg_attribution", "i2t", 2, 28_748, "strict", group_minimum=25),
-    # it is first: a shuffled caption identical to the true one counts as right
-    SubTask("aro/flickr30k_order", "i2t", 5, 5_000, "lenient"),
-    SubTask("aro/coco_order", "i2t", 5, 25_010, "lenient"),
-    # the true caption is first, and a stable sort leaves it before equals: some false captions are the same text
-    *_subtasks("crepe", {"atom": 17_698, "swap": 7_405, "negate": 17_303}, "i2t", None, "lenient"),
-    *_subtasks("eqben", {"youcook2": 45_849, "gebc": 1_814, "ag": 195_872, "sd": 1_513}, "group", 2, "strict"),
-    *_subtasks("eqben", {"kubric_loc": 2_000, "kubric_cnt": 2_000, "kubric_attr": 2_000}, "group", 2, "strict"),
-    # sorted, with an unspecified order of equal scores
-    *_subtasks("imagecode", {"video": 1_872, "static": 430}, "t2i", 10, "strict"),
-    # argmax, with the true candidate anywhere
-    *_subtasks("spec", {f"i2t/{subset}": None for subset in SPEC_SUBSETS}, "i2t", None, "first"),
-    *_subtasks("spec", {f"t2i/{subset}": None for subset in SPEC_SUBSETS}, "t2i", None, "first"),
-    *_subtasks("sugarcrepe", {"replace_obj": 1_652, "replace_att": 788, "replace_rel": 1_406}, "i2t", 2, "strict"),
-    *_subtasks("sugarcrepe", {"swap_obj": 245, "swap_att": 666}, "i2t", 2, "strict"),
-    *_subtasks("sugarcrepe", {"add_obj": 2_062, "add_att": 692}, "i2t", 2, "strict"),
-    # no code was released; the counts are those of the images that FSC-CLIP's authors could still download
-    *_subtasks("svo_probes", {"subj_neg": 3_728, "verb_neg": 13_523, "obj_neg": 4_911}, "t2i", 2, "strict"),
-    *_subtasks("valse", {"existence": 505, "plurals": 851, "relations": 535, "foil-it": 943}, "i2t", 2, "strict"),
-    *_subtasks(
-        "valse",
-        {"counting-hard": 868, "counting-small-quant": 900, "counting-adversarial": 691},
-        "i2t",
-        candidates=2,
-        ties="strict",
-    ),
-    *_subtasks("valse", {"action-replacement": 648, "actant-swap": 949}, "i2t", 2, "strict"),
-    *_subtasks("valse", {"coreference-standard": 708, "coreference-hard": 104}, "i2t", 2, "strict"),
+COMP = macro(
+    "comp",
     *(
-        SubTask(leaf, "i2t", 2, CHECKLIST_SHORT.get(leaf.removeprefix("vl_checklist/"), CHECKLIST_CAP), "strict")
-        for leaf in VL_CHECKLIST.leaves
+        PUBLISHED[form].MEANS[0]
+        for form in (
+            "aro",
+            "crepe",
+            "eqben",
+            "imagecode",
+            "spec",
+            "sugarcrepe",
+            "svo_probes",
+            "valse",
+            "vl_checklist",
+            "whatsup",
+            "winoground",
+        )
     ),
-    *(
-        SubTask(leaf, "i2t", 2, CHECKLIST_ALL.get(leaf.removeprefix("vl_checklist/all/")), "strict")
-        for leaf in VL_CHECKLIST_ALL.leaves
-    ),
-    # the true caption is first, and argmax takes the first
-    *_subtasks("whatsup", {"a": 412, "b": 408}, "i2t", 4, "lenient"),
-    *_subtasks("whatsup", {"coco_qa_one": 2_247, "coco_qa_two": 440}, "i2t", 2, "lenient"),
-    *_subtasks("whatsup", {"vg_qa_one": 1_160, "vg_qa_two": 291}, "i2t", 2, "lenient"),
-    SubTask("winoground", "group", 2, 400, "strict"),
-    SubTask("comvg", "t2i", 2, 5_400, "strict"),
-    SubTask("comvg/verb", "t2i", 2, 1_280, "strict"),
-    SubTask("colorswap", "group", 2, 300, "strict"),  # Winoground's format; its code reads answers in words
-    # the true caption is first, and argmax takes the first
-    SubTask("clip_binding", "i2t", 5, None, "lenient"),
-    SubTask("clip_binding/plain", "i2t", 5, None, "lenient"),
-    # sorted, with an unspecified order of equal scores
-    *(SubTask(leaf, "i2t", None, None, "strict") for leaf in CREPE_SYSTEMATICITY),
-    *_subtasks("bivlc", {"replace": 2_099, "swap": 359, "add": 475}, "group", 2, "strict"),
-    *_subtasks(
-        "sugarcrepe_pp", {"replace_obj": 1_652, "replace_att": 788, "replace_rel": 1_406}, "triplet", 3, "strict"
-    ),
-    *_subtasks("sugarcrepe_pp", {"swap_obj": 245, "swap_att": 666}, "triplet", 3, "strict"),
 )
-SUBTASKS = {subtask.name: subtask for subtask in _LISTED}
-ITEMS = {subtask.name: subtask.items for subtask in _LISTED if subtask.items is not None}
+ZS = cast(Mean, PUBLISHED["elevater"].MEANS[0])
+RETRIEVAL = ("coco", "flickr30k", "coco_counterfactuals")
+I2T_RET, T2I_RET = (macro(f"{way}_ret", *(f"{name}/{way}" for name in RETRIEVAL)) for way in WAYS)
+OVER_SUITES = (COMP, ZS, I2T_RET, T2I_RET)
+_INSIDE = {name for tree in OVER_SUITES for name in names_in(tree)}
+OTHERS = tuple(tree for module in PUBLISHED.values() for tree in module.MEANS if name_of(tree) not in _INSIDE)
+TREES: tuple[Tree, ...] = (*OVER_SUITES, *OTHERS)
+# the first parts of the names of metrics
+RESERVED = {*FORMS, "cae", *(name.split("/")[0] for tree in TREES for name in names_in(tree))}
 
-CLASSIFICATIONS = {
-    task.name: task
-    for task in (
-        Classification("elevater/caltech101", 6_084, "mean-per-class"),
-        Classification("elevater/cifar10", 10_000),
-        Classification("elevater/cifar100", 10_000),
-        Classification("elevater/country211", 21_100),
-        Classification("elevater/dtd", 1_880),
-        Classification("elevater/eurosat-clip", 5_000),
-        Classification("elevater/fer2013", 3_589),
-        Classification("elevater/fgvc-aircraft-2013b", 3_333, "mean-per-class"),
-        Classification("elevater/flower102", 6_149, "mean-per-class"),
-        Classification("elevater/food101", 25_250),
-        Classification("elevater/gtsrb", 12_630),
-        Classification("elevater/hateful-memes", 500, "roc_auc"),
-        Classification("elevater/imagenet-1k", 50_000),
-        Classification("elevater/kitti-distance", 711, centre_crop=False),
-        Classification("elevater/mnist", 10_000),
-        Classification("elevater/oxford-iiit-pets", 3_669, "mean-per-class"),
-        Classification("elevater/patchcamelyon", 32_768),
-        Classification("elevater/rendered-sst2", 1_821),
-        Classification("elevater/resisc45-clip", 25_200),
-        Classification("elevater/stanfordcar", 8_041),
-        Classification("elevater/voc2007classification", 4_952, "11point_mAP"),
-    )
-}
 
-# the numbers of graded pairs of sentences in the test sets
-SIMILARITIES = {"sick": 4_927, "sts_b": 1_379}
+def trees_of(form: str, name: str) -> tuple[Tree, ...]:
+    """Return the trees of a suite under another name than the published one of its form.
 
-RETRIEVALS = {
-    dataset.name: dataset
-    for dataset in (
-        Retrieval("coco", 5_000, 25_010),  # Karpathy's test split
-        Retrieval("flickr30k", 1_000, 5_000),
-        # 5,223 of its 17,410 pairs of two images and two captions, drawn with an unknown seed
-        Retrieval("coco_counterfactuals", 10_446, 10_446),
-    )
-}
+    Example:
+        >>> [tree.name for tree in trees_of("sugarcrepe", "mine")]
+        ['mine', 'mine/micro']
+        >>> trees_of("coco", "mine")
+        ('mine/i2t', 'mine/t2i')
+    """
+    module = PUBLISHED.get(form)
+    return tuple(renamed(tree, form, name) for tree in module.MEANS) if module else ()
+
+
+def known_forms(adapters: Adapters) -> list[str]:
+    """Return the names of all forms, those of published suites first."""
+    own = (name for name, adapter in adapters.items() if adapter.kind == "suites" and not adapter.synthetic)
+    return list(dict.fromkeys([*FORMS, *own]))
+
+
+def check_form(form: str, adapters: Adapters = NONE, suite: str = "") -> None:
+    """Check that a form is known.
+
+    Args:
+        form: the form.
+        adapters: the formats of the track, with those of plugins.
+        suite: the suite that is in it, for the message.
+
+    Raises:
+        DataError: there is no such form; the message names the nearest one.
+    """
+    if form not in (known := known_forms(adapters)):
+        near = nearest(form, known) or f"; there are {', '.join(known)}"
+        message = f"{suite}{': ' if suite else ''}there is no form of suites {form!r} here{near}"
+        remedy = "that of a plugin needs the plugin installed, or a project that names it"
+        raise DataError(f"{message}; {remedy}", code="unknown-suite", place=form)
+
+
+def format_of(form: str, adapters: Adapters = NONE) -> Format:
+    """Return the module that reads suites of a form.
+
+    Raises:
+        DataError: there is no such form.
+    """
+    check_form(form, adapters)
+    return PUBLISHED[form] if form in FORMS else cast(Format, import_module(adapters[form].module))
+
+
+def layout_of(form: str, folder: str = "", adapters: Adapters = NONE) -> str:
+    """Return the files that a suite of a form requires, below the root of raw files, on one line.
+
+    Args:
+        form: the form.
+        folder: the suite's folder; empty: that of the published suite.
+        adapters: the formats of the track, with those of plugins.
+    """
+    layout = "; ".join(format_of(form, adapters).LAYOUT.replace("<suite>", folder or form).splitlines())
+    is_fetched = form in FORMS and folder in ("", form)
+    return f"{layout}; `recompose data fetch {form}` gets what is public" if is_fetched else layout
+
+
+def read_suite(
+    form: str, root: Path, name: str = "", folder: str = "", limit: Limit = UNLIMITED, adapters: Adapters = NONE
+) -> Suite:
+    """Read a suite below a root of raw files.
+
+    Args:
+        form: its form.
+        root: the root of raw files.
+        name: the name of the suite; empty: that of the published one.
+        folder: the folder of its files; empty: its name.
+        limit: the largest number of items of a sub-task, of forms in ``LIMITED``.
+        adapters: the formats of the track, with those of plugins.
+
+    Raises:
+        DataError: there is no such form, or files are missing or of another form.
+    """
+    name = name or form
+    folder = folder or name
+    files = SuiteFiles(root, form, name, folder, layout_of(form, folder, adapters), limit)
+    suite = format_of(form, adapters).read(files)
+    return suite if form in FORMS else replace(suite, own_rules=adapters[form].rules)
+
+
+def present_suites(root: Path) -> list[str]:
+    """Return the published suites whose folder of annotation files exists below a root of raw files."""
+    return [name for name in FORMS if (root / name).is_dir()]
+
+
+def missing_subtasks(suite: Suite) -> list[str]:
+    """Return the sub-tasks that a suite lacks here, such as data sets of ELEVATER that are not on disk; none if all its
+    sub-tasks are its own.
+    """
+    names = [name for name, task in SUBTASKS.items() if task.suite == suite.name]
+    missing = [name for name in names if name not in suite.tasks]
+    return missing if len(missing) < len(names) else []

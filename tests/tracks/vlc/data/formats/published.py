@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.suite import Choices, Groups, Pool, Similarity, Suite, Triplets
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.catalogue import read_suite
+from recompose.tracks.vlc.suites.tasks import Choices, Groups, Pool, Similarity, Triplets
 from tests.errors import raises
 
 # files of the suites that grade pairs of sentences

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.suite import Classes, Suite
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.catalogue import read_suite
+from recompose.tracks.vlc.suites.tasks import Classes
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import equal, write_json
 

@@ -9,9 +9,9 @@ import pytest
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import eqben
 from recompose.tracks.vlc.data.formats.suite_files import Limit
-from recompose.tracks.vlc.data.suite import Groups, Suite
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS, read_suite
+from recompose.tracks.vlc.suites.tasks import Groups
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import equal, touch, write_json
 

@@ -12,9 +12,10 @@ import pytest
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import coco, coco_counterfactuals, flickr30k, sugarcrepe, sugarcrepe_pp, valse
 from recompose.tracks.vlc.data.formats.crepe_systematicity import CORPORA, NEGATIVES, SPLITS
-from recompose.tracks.vlc.data.suite import Choices, Suite
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
+from recompose.tracks.vlc.data.formats.spec import SUBSETS as SPEC_SUBSETS
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.catalogue import read_suite
+from recompose.tracks.vlc.suites.tasks import Choices
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import check_refused, equal, items, pair, questions, write_files
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from recompose.tracks.vlc.suites.catalogue import read_suite
 from tests.tracks.vlc.data.formats.published import check_refused, questions, touch, write_json
 
 VIDEO, STATIC = "MSR-VTT-video7-shot1_0", "open-images-7_f91d"

@@ -7,13 +7,12 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import vl_checklist
-from recompose.tracks.vlc.data.suites_on_disk import read_suite
-from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST, VL_CHECKLIST_ALL
-from recompose.tracks.vlc.suites.catalogue import CHECKLIST_CAP
+from recompose.tracks.vlc.data.formats.vl_checklist import CAP, MEAN, MEAN_OF_ALL
+from recompose.tracks.vlc.suites.catalogue import read_suite
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, touch, write_json
 
-LEAVES = [leaf.removeprefix("vl_checklist/") for leaf in VL_CHECKLIST.leaves]
+LEAVES = [leaf.removeprefix("vl_checklist/") for leaf in MEAN.leaves]
 
 
 def entry(image: str, true: str = "a lying knife", false: str = "a jumping knife") -> list[Any]:
@@ -46,7 +45,7 @@ def test_files_lie_where_the_released_settings_say(leaf: str, file: str) -> None
 def test_the_first_of_the_true_captions_against_the_first_of_the_false(tmp_path: Path) -> None:
     swig = [["dialing_8.jpg", {"POS": ["a man dials", "b", "c"], "NEG": ["a man eats", "e", "f"]}]]
     suite = read_suite("vl_checklist", written(tmp_path, Relation__swig_action=swig))
-    assert list(suite.tasks) == [*VL_CHECKLIST.leaves, *VL_CHECKLIST_ALL.leaves]
+    assert list(suite.tasks) == [*MEAN.leaves, *MEAN_OF_ALL.leaves]
     task = questions(suite, "vl_checklist/relation_action/swig")
     assert task == [("images/swig/dialing_8.jpg", ["a man dials", "a man eats"], 0)]
 
@@ -74,23 +73,23 @@ def test_images_lie_in_the_folders_of_their_corpora(tmp_path: Path) -> None:
 
 
 def test_the_first_items_of_a_set_are_taken(tmp_path: Path) -> None:
-    many = [entry("1.jpg", f"knife {number}") for number in range(CHECKLIST_CAP + 2)]
+    many = [entry("1.jpg", f"knife {number}") for number in range(CAP + 2)]
     suite = read_suite("vl_checklist", written(tmp_path, Attribute__vg__color=many))
     task = questions(suite, "vl_checklist/attribute_color/vg")
-    assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CHECKLIST_CAP)]
+    assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CAP)]
     task = questions(suite, "vl_checklist/all/attribute_color/vg")
-    assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CHECKLIST_CAP + 2)]
+    assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CAP + 2)]
 
 
 @pytest.mark.slow
 def test_items_without_an_image_of_hake_are_left_out_before_the_first_are_taken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    items = [entry("gone.jpg"), *(entry("1.jpg", f"knife {number}") for number in range(CHECKLIST_CAP))]
+    items = [entry("gone.jpg"), *(entry("1.jpg", f"knife {number}") for number in range(CAP))]
     suite = read_suite("vl_checklist", written(tmp_path, Relation__hake_action=items))
     for leaf in ("relation_action/hake", "all/relation_action/hake"):
         task = questions(suite, f"vl_checklist/{leaf}")
-        assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CHECKLIST_CAP)]
+        assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CAP)]
     assert "left out without an image: 1 of 1001 relation_action/hake\n" in capsys.readouterr().err
     (tmp_path / "images/hake/1.jpg").unlink()
     with raises(DataError, "missing-image", tmp_path / "images/hake"):

@@ -16,7 +16,10 @@ from collections.abc import Sequence
 from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import FLICKR30K_IMAGES, VAL2014, VISUAL_GENOME_PARTS, Source, drive_file
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Choices, Suite
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import macro, suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
+from recompose.tracks.vlc.suites.tasks import Choices
 
 CAPTIONS = 5  # of an item of the order tasks
 ORDERS = {"coco_order": COCO, "flickr30k_order": FLICKR30K}  # sub-task -> the folder of its images
@@ -25,6 +28,17 @@ FILES = {
     "vg_attribution": "visual_genome_attribution.json",
     **{name: f"{name}.json" for name in ORDERS},
 }
+SUBTASKS = (
+    # the true caption is last, and argmax takes the first
+    SubTask("aro/vg_relation", "i2t", 23_937, 2, "strict", group_minimum=1),
+    SubTask("aro/vg_attribution", "i2t", 28_748, 2, "strict", group_minimum=25),
+    # it is first: a shuffled caption identical to the true one counts as right
+    SubTask("aro/flickr30k_order", "i2t", 5_000, 5, "lenient"),
+    SubTask("aro/coco_order", "i2t", 25_010, 5, "lenient"),
+)
+MEANS = (suite(macro("aro", "vg_relation", "vg_attribution", "flickr30k_order", "coco_order")),)
+LICENCE = "MIT"  # of annotations, as its repository or its paper states
+STATE = "two of four annotation files are published; the order ones are made by its code"
 LAYOUT = f"""\
 <suite>/visual_genome_relation.json, <suite>/visual_genome_attribution.json: dataset_zoo/aro_datasets.py of \
 github.com/mertyg/vision-language-models-are-bows fetches them from Google Drive

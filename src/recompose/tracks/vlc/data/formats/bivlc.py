@@ -15,12 +15,19 @@ from recompose.tracks.vlc.data.formats.parquet import image_bytes, parquet_rows
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem
 from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Groups, Suite
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import in_sense, micro, suite
+from recompose.tracks.vlc.suites.subtasks import subtasks
+from recompose.tracks.vlc.suites.tasks import Groups
 
 TYPES = ("replace", "swap", "add")
 SIDES = ("", "negative_")  # prefixes of the fields of an image and its caption
 SHARDS = ("test-00000-of-00002", "test-00001-of-00002")
 WHOLE, FILES = "test.jsonl", tuple(f"{shard}.jsonl" for shard in SHARDS)
+SUBTASKS = tuple(subtasks("bivlc", {"replace": 2_099, "swap": 359, "add": 475}, "group", 2, "strict"))
+MEAN = suite(micro("bivlc", "replace", "swap", "add"))  # over all items, as in its released code
+MEANS = (MEAN, in_sense(MEAN, "text"), in_sense(MEAN, "image"))
+IS_DRAWN = False  # of no paper here: it has no synthetic data
 LAYOUT = (
     f"<suite>/{', <suite>/'.join(FILES)}, or both as <suite>/{WHOLE}: the rows of data/test-*.parquet of "
     "huggingface.co/datasets/imirandam/BiVLC, one a line: "

@@ -10,10 +10,16 @@ from recompose.tracks.vlc.data.formats.reading import Question
 from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
 
 FOLDER = "two_object/images/gen"  # among the suite's images
 PROMPT = "a photo of"
 CAPTIONS = ("pos", "neg_0", "neg_1", "neg_2", "neg_3")
+SUBTASKS = (  # the true caption is first, and argmax takes the first
+    SubTask("clip_binding", "i2t", None, 5, "lenient"),
+    SubTask("clip_binding/plain", "i2t", None, 5, "lenient"),  # another reading of it
+)
+MEANS = ("clip_binding", "clip_binding/plain")
 LAYOUT = (
     "<suite>/two_object/gen.csv, from the archive that github.com/marthaflinderslewis/clip-binding links to (Google "
     f"Drive), with the columns file_name, {', '.join(CAPTIONS)}; images/<suite>/{FOLDER}/<file_name> ({FOLDER} there)"

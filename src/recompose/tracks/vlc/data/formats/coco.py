@@ -5,8 +5,13 @@ from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
 from recompose.tracks.vlc.data.formats.sources import VAL2014, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
 
 FILE, ORIGINAL, FOLDER = "coco_karpathy_test.json", "dataset_coco.json", "val2014"
+SUBTASKS = (SubTask("coco", "retrieval", 5_000, captions=25_010),)
+MEANS = SUBTASKS[0].leaves
+LICENCE = "BSD-3-Clause (per the paper)"  # of annotations, as its repository or its paper states
+STATE = "published"
 LAYOUT = (
     f"<suite>/{FILE} (storage.googleapis.com/sfr-vision-language-research/datasets/{FILE}) or <suite>/{ORIGINAL} "
     f"(caption_datasets.zip of cs.stanford.edu/people/karpathy/deepimagesent): {FORMS}; "

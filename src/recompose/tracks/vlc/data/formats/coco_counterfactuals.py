@@ -11,9 +11,13 @@ from recompose.tracks.vlc.data.formats.retrieval import pool
 from recompose.tracks.vlc.data.formats.sources import Source, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.catalogue import RETRIEVALS
+from recompose.tracks.vlc.suites.subtasks import SubTask
 
-PAIRS = RETRIEVALS["coco_counterfactuals"].images // 2
+PAIRS = 5_223  # of its 17,410 pairs of two images and two captions, drawn with an unknown seed
+SUBTASKS = (SubTask("coco_counterfactuals", "retrieval", 2 * PAIRS, captions=2 * PAIRS),)
+MEANS = SUBTASKS[0].leaves
+LICENCE = "CC BY 4.0"  # of annotations, as its repository or its paper states
+STATE = "published; which 30 % the paper took is not"
 SEED = 0
 LAYOUT = (
     "<suite>/examples.jsonl, data/examples.jsonl of huggingface.co/datasets/Intel/COCO-Counterfactuals: lines of "

@@ -7,7 +7,10 @@ from recompose.tracks.vlc.data.formats.reading import check_distinct
 from recompose.tracks.vlc.data.formats.sources import Source, drive
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
 
+SUBTASKS = (SubTask("colorswap", "group", 300, 2, "strict"),)  # its code reads answers in words
+MEANS = ("colorswap",)
 LAYOUT = (
     "<suite>/test.json, from the archive that github.com/Top34051/colorswap links to (Google Drive): "
     '[{"id", "caption_1", "caption_2", "image_1", "image_2"}, ...]; '

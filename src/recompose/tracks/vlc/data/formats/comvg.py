@@ -14,10 +14,16 @@ from recompose.tracks.vlc.data.formats.reading import (
 from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
 
 COLUMNS = ("id", "sentence", "pos_image_id", "neg_image_id", "neg_value")
 FILE = "ComVG.csv"
 VALUES = ("subject", "verb", "object")  # of neg_value: the part in which the images differ
+SUBTASKS = (
+    SubTask("comvg", "t2i", 5_400, 2, "strict"),
+    SubTask("comvg/verb", "t2i", 1_280, 2, "strict"),  # another reading of it
+)
+MEANS = ("comvg", "comvg/verb")
 LAYOUT = (
     f"<suite>/{FILE}, datasets/ComVG.csv of github.com/eric-ai-lab/ComCLIP, with the columns {', '.join(COLUMNS)}; "
     f"{VISUAL_GENOME}/<image id>.jpg, all images (visualgenome.org)"

@@ -14,12 +14,29 @@ import ast
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source, github
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Choices, Suite
-from recompose.tracks.vlc.suites.catalogue import CREPE_COMPLEXITIES
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import macro, suite
+from recompose.tracks.vlc.suites.subtasks import subtasks
+from recompose.tracks.vlc.suites.tasks import Choices
 
 SETS = ("atom", "swap", "negate")
 NEGATIVES = "hard_negs"  # as Python writes them
 COLUMNS = ("image_id", "caption", "n", NEGATIVES, "x", "y", "width", "height")  # n: atoms of the caption
+COMPLEXITIES = range(4, 14)  # atoms of a caption; the last: 13 and more
+SUBTASKS = (
+    # the true caption is first, and a stable sort leaves it before equals: some false captions are the same text
+    *subtasks(
+        "crepe",
+        {"atom": 17_698, "swap": 7_405, "negate": 17_303},
+        "i2t",
+        candidates=None,
+        ties="lenient",
+        groups=tuple(map(str, COMPLEXITIES)),
+    ),
+)
+MEANS = (suite(macro("crepe", "atom", "swap", "negate")),)
+LICENCE = "unknown"  # of annotations, as its repository or its paper states
+STATE = "published; Visual Genome's images"
 LAYOUT = f"""\
 <suite>/prod_hard_negatives/prod_vg_hard_negs_<set>_all.csv, sets {", ".join(SETS)}: data/prod_hard_negatives.zip of \
 github.com/RAIVNLab/CREPE
@@ -79,5 +96,5 @@ def negatives(row: AnnotationItem, column: str = NEGATIVES) -> list[str]:
 
 def _choices(files: SuiteFiles, name: str) -> Choices:
     rows = files.rows(file_of(name), COLUMNS)
-    groups = [str(min(row.whole("n"), CREPE_COMPLEXITIES[-1])) for row in rows]
+    groups = [str(min(row.whole("n"), COMPLEXITIES[-1])) for row in rows]
     return files.choices("i2t", [question(files, row, NEGATIVES) for row in rows], groups)

@@ -15,12 +15,22 @@ from recompose.tracks.vlc.data.formats.crepe import ADDRESS, question
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem
 from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Choices, Suite, Task
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
+from recompose.tracks.vlc.suites.tasks import Choices, Task
 
 CORPORA, SPLITS = ("cc12m", "yfcc", "laion"), ("seen", "unseen")
 REGION = ("image_id", "caption", "x", "y", "width", "height")
 NEGATIVES = {kind: f"valid_hard_negs_{kind}" for kind in ("atom", "comp", "combined")}  # lists or sets of Python
 NONE = ("[]", "set()")  # as Python writes an empty list or set
+SUBTASKS = tuple(  # sorted, with an unspecified order of equal scores
+    SubTask(f"crepe_systematicity/{corpus}_{split}_{kind}", "i2t", ties="strict")
+    for corpus in CORPORA
+    for split in SPLITS
+    for kind in NEGATIVES
+)
+MEANS = tuple(task.name for task in SUBTASKS)  # the paper compares these numbers with each other, and has no mean
+IS_DRAWN = False  # of no paper here: it has no synthetic data
 LAYOUT = f"""\
 <suite>/syst_hard_negatives/syst_vg_hard_negs_<split>_compounds_in_<corpus>.csv, splits {" and ".join(SPLITS)}, \
 training sets {", ".join(CORPORA)}: data/syst_hard_negatives.zip of github.com/RAIVNLab/CREPE

@@ -30,8 +30,10 @@ from recompose.tracks.vlc.data.formats.reading import (
 )
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Classes, Suite
-from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import macro
+from recompose.tracks.vlc.suites.subtasks import SubTask
+from recompose.tracks.vlc.suites.tasks import Classes
 
 SETS = {  # name of the settings (``resources/datasets/*.yaml``) -> name of the prompts and in the registry
     "caltech101": "caltech-101",
@@ -57,6 +59,33 @@ SETS = {  # name of the settings (``resources/datasets/*.yaml``) -> name of the 
     "voc2007classification": "voc-2007-classification",
 }
 SOURCE, PROMPTS, REGISTRY = "prompts.py", "elevater_prompts.json", "vision_datasets.json"
+SUBTASKS = (
+    SubTask("elevater/caltech101", "classes", 6_084, metric="mean-per-class"),
+    SubTask("elevater/cifar10", "classes", 10_000),
+    SubTask("elevater/cifar100", "classes", 10_000),
+    SubTask("elevater/country211", "classes", 21_100),
+    SubTask("elevater/dtd", "classes", 1_880),
+    SubTask("elevater/eurosat-clip", "classes", 5_000),
+    SubTask("elevater/fer2013", "classes", 3_589),
+    SubTask("elevater/fgvc-aircraft-2013b", "classes", 3_333, metric="mean-per-class"),
+    SubTask("elevater/flower102", "classes", 6_149, metric="mean-per-class"),
+    SubTask("elevater/food101", "classes", 25_250),
+    SubTask("elevater/gtsrb", "classes", 12_630),
+    SubTask("elevater/hateful-memes", "classes", 500, metric="roc_auc"),
+    SubTask("elevater/imagenet-1k", "classes", 50_000),
+    SubTask("elevater/kitti-distance", "classes", 711, centre_crop=False),
+    SubTask("elevater/mnist", "classes", 10_000),
+    SubTask("elevater/oxford-iiit-pets", "classes", 3_669, metric="mean-per-class"),
+    SubTask("elevater/patchcamelyon", "classes", 32_768),
+    SubTask("elevater/rendered-sst2", "classes", 1_821),
+    SubTask("elevater/resisc45-clip", "classes", 25_200),
+    SubTask("elevater/stanfordcar", "classes", 8_041),
+    SubTask("elevater/voc2007classification", "classes", 4_952, metric="11point_mAP"),
+)
+MEANS = (macro("zs", *(task.name for task in SUBTASKS)),)
+_SQUEEZED = [task.name for task in SUBTASKS if not task.centre_crop]
+LICENCE = "MIT (toolkit)"  # of annotations, as its repository or its paper states
+STATE = "the toolkit is published; 21 data sets with licences of their own"
 LAYOUT = (
     f"<suite>/{SOURCE}: vision_benchmark/datasets/{SOURCE} of "
     "github.com/Computer-Vision-in-the-Wild/Elevater_Toolkit_IC, or its two tables as "
@@ -211,8 +240,7 @@ def _classes(files: SuiteFiles, entry: AnnotationItem, prompts: ClassPrompts, na
         if not many and len(image.labels) != 1:
             raise image.entry.fault("wrong-count", f"{len(image.labels)} labels, where an image has one")
     labels = _indicators(listed, len(prompts.names)) if many else np.array([image.labels[0] for image in listed])
-    published = CLASSIFICATIONS.get(f"elevater/{name}")
-    squeezed = published is not None and not published.centre_crop
+    squeezed = f"elevater/{name}" in _SQUEEZED
     return Classes(
         np.array([files.collector.image(image.path, squeezed=squeezed) for image in listed], dtype=np.int64),
         labels,

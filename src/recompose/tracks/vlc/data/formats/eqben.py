@@ -17,11 +17,23 @@ from collections.abc import Mapping
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, fault
 from recompose.tracks.vlc.data.formats.sources import Source, drive
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Groups, Suite
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import macro, suite
+from recompose.tracks.vlc.suites.subtasks import subtasks
+from recompose.tracks.vlc.suites.tasks import Groups
 
 SETS = ("youcook2", "gebc", "ag", "kubric_loc", "kubric_cnt", "kubric_attr", "sd")
 FILE = "ann_json_finegrained_random.json"
 PARTS = ("c0i0", "c1i0", "c0i1", "c1i1")  # of a group: a caption and an image
+SUBTASKS = (
+    *subtasks("eqben", {"youcook2": 45_849, "gebc": 1_814, "ag": 195_872, "sd": 1_513}, "group", 2, "strict"),
+    *subtasks("eqben", {"kubric_loc": 2_000, "kubric_cnt": 2_000, "kubric_attr": 2_000}, "group", 2, "strict"),
+)
+KUBRIC = macro("kubric", "kubric_loc", "kubric_cnt", "kubric_attr")  # its three sets count as one
+MEANS = (suite(macro("eqben", "youcook2", "gebc", "ag", KUBRIC, "sd")),)
+IS_LIMITED = True  # a setting may limit its items
+LICENCE = "unknown"  # of annotations, as its repository or its paper states
+STATE = "published, images of 100 GB"
 LAYOUT = f"""\
 <suite>/{FILE}: the annotation after randomize that github.com/Wangt-CN/EqBen links to, \
 drive.google.com/file/d/1-CWEuZ5F0KQ4d94Y9rRtBsMIcqb8V7nm, with private_info (not the raw original annotation)

@@ -21,9 +21,16 @@ from recompose.tracks.vlc.data.formats.reading import (
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import micro, suite
+from recompose.tracks.vlc.suites.subtasks import subtasks
 
 FILE = "valid_data.json"
 CANDIDATES = 10
+# sorted, with an unspecified order of equal scores
+SUBTASKS = tuple(subtasks("imagecode", {"video": 1_872, "static": 430}, "t2i", 10, "strict"))
+MEANS = (suite(micro("imagecode", "video", "static")),)
+LICENCE = "MIT"  # of annotations, as its repository or its paper states
+STATE = "published, without the answers of its test split"
 LAYOUT = f"""\
 <suite>/{FILE}: the folder data of github.com/McGill-NLP/imagecode
 images/<suite>/<set>/img<number>.jpg, {CANDIDATES} of each set: image-sets.zip of zenodo.org/record/6518944"""

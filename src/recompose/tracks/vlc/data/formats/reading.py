@@ -18,7 +18,8 @@ import numpy as np
 from recompose.data.paths import is_inside
 from recompose.errors import DataError, MissingFilesError
 from recompose.files import read_text
-from recompose.tracks.vlc.data.suite import Box, Collector, Similarity
+from recompose.tracks.vlc.data.suite import Box, Collector
+from recompose.tracks.vlc.suites.tasks import Similarity
 
 T = TypeVar("T")
 Key: TypeAlias = str | int  # the name of a field, or the position of an entry in a list

@@ -11,7 +11,8 @@ import numpy as np
 
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_distinct, items, read_object, require_items
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Collector, Pool, Suite
+from recompose.tracks.vlc.data.suite import Collector, Suite
+from recompose.tracks.vlc.suites.tasks import Pool
 
 FORMS = (
     '[{"image": "<folder>/<file>", "caption": [...]}, ...] or, in Karpathy\'s own form, {"images": [{"filepath": '

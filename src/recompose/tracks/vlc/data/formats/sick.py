@@ -9,9 +9,12 @@ from recompose.tracks.vlc.data.formats.reading import check_distinct, similarity
 from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
 
 FILE = "SICK_test_annotated.txt"
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
+SUBTASKS = (SubTask("sick", "similarity", 4_927),)  # pairs of its test set
+MEANS = ("sick",)
 LAYOUT = (
     f"<suite>/{FILE}, of sick_test_annotated.zip of alt.qcri.org/semeval2014/task1 (Data and Tools): a table with tabs "
     f"and the columns {', '.join(COLUMNS)}"

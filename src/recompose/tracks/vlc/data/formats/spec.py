@@ -8,11 +8,20 @@ file, and ``label``, the position of the right one. In ``image2text.json`` the q
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite, Task
-from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import macro, suite
+from recompose.tracks.vlc.suites.subtasks import WAYS, subtasks
+from recompose.tracks.vlc.suites.tasks import Task
 
+SUBSETS = ("absolute_size", "relative_size", "absolute_spatial", "relative_spatial", "existence", "count")
+SUBTASKS = tuple(  # argmax, with the true candidate anywhere
+    task for way in WAYS for task in subtasks("spec", {f"{way}/{name}": None for name in SUBSETS}, way, None, "first")
+)
+MEANS = (suite(macro("spec", *(macro(way, *(f"{way}/{subset}" for subset in SUBSETS)) for way in WAYS))),)
+LICENCE = "unknown"  # of annotations, as its repository or its paper states
+STATE = "published"
 LAYOUT = f"""\
-<suite>/<subset>/image2text.json, <suite>/<subset>/text2image.json, subsets {", ".join(SPEC_SUBSETS)}: data.zip of \
+<suite>/<subset>/image2text.json, <suite>/<subset>/text2image.json, subsets {", ".join(SUBSETS)}: data.zip of \
 huggingface.co/datasets/wjpoom/SPEC
 images/<suite>/<subset>/...: the images there"""
 
@@ -20,8 +29,8 @@ SOURCES = (
     Source(
         "spec/data.zip",
         {
-            rf"((?:{'|'.join(SPEC_SUBSETS)})/(?:image2text|text2image)\.json)": "spec",
-            rf"((?:{'|'.join(SPEC_SUBSETS)})/.+\.(?:jpg|jpeg|png))": "images/spec",  # beside the annotations there
+            rf"((?:{'|'.join(SUBSETS)})/(?:image2text|text2image)\.json)": "spec",
+            rf"((?:{'|'.join(SUBSETS)})/.+\.(?:jpg|jpeg|png))": "images/spec",  # beside the annotations there
         },
         ("https://huggingface.co/datasets/wjpoom/SPEC/resolve/main/data.zip",),
     ),
@@ -35,7 +44,7 @@ def read(files: SuiteFiles) -> Suite:
         DataError: a file is absent or not as published.
     """
     tasks: dict[str, Task] = {}
-    for subset in SPEC_SUBSETS:
+    for subset in SUBSETS:
         of_images = [_image_query(files, item, subset) for item in files.items(f"{subset}/image2text.json")]
         of_texts = [_text_query(files, item, subset) for item in files.items(f"{subset}/text2image.json")]
         tasks |= {

@@ -9,9 +9,12 @@ from recompose.tracks.vlc.data.formats.reading import similarity_task
 from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
 
 FILE = "sts-test.csv"
 COLUMNS = ("genre", "file", "year", "number", "score", "first sentence", "second sentence")
+SUBTASKS = (SubTask("sts_b", "similarity", 1_379),)  # pairs of its test set
+MEANS = ("sts_b",)
 LAYOUT = (
     f"<suite>/{FILE}, of Stsbenchmark.tar.gz of ixa2.si.ehu.eus/stswiki: a table with tabs and without a header; "
     f"its columns are {', '.join(COLUMNS)}"

@@ -9,9 +9,27 @@ from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Ques
 from recompose.tracks.vlc.data.formats.sources import VAL2017, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import macro, micro, suite
+from recompose.tracks.vlc.suites.subtasks import subtasks
 
 SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
 IMAGES = f"{COCO}/val2017"
+SUBTASKS = (
+    *subtasks("sugarcrepe", {"replace_obj": 1_652, "replace_att": 788, "replace_rel": 1_406}, "i2t", 2, "strict"),
+    *subtasks("sugarcrepe", {"swap_obj": 245, "swap_att": 666}, "i2t", 2, "strict"),
+    *subtasks("sugarcrepe", {"add_obj": 2_062, "add_att": 692}, "i2t", 2, "strict"),
+)
+MEAN = suite(
+    macro(
+        "sugarcrepe",
+        micro("replace", "replace_obj", "replace_att", "replace_rel"),
+        micro("swap", "swap_obj", "swap_att"),
+        micro("add", "add_obj", "add_att"),
+    )
+)
+MEANS = (MEAN, micro("sugarcrepe/micro", *MEAN.leaves))  # the second: over all items, as in its paper
+LICENCE = "MIT"  # of annotations, as its repository or its paper states
+STATE = "published; COCO's images"
 LAYOUT = f"""\
 <suite>/{{{",".join(SETS)}}}.json: the folder data of github.com/RAIVNLab/sugar-crepe
 {IMAGES}/<12 digits>.jpg: val2017.zip of cocodataset.org"""

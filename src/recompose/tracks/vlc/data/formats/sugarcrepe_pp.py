@@ -11,9 +11,17 @@ from recompose.tracks.vlc.data.formats.reading import check_distinct
 from recompose.tracks.vlc.data.formats.sources import VAL2017, github, plain_files
 from recompose.tracks.vlc.data.formats.sugarcrepe import IMAGES
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite, Triplets
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import in_sense, macro, suite
+from recompose.tracks.vlc.suites.subtasks import subtasks
+from recompose.tracks.vlc.suites.tasks import Triplets
 
 SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att")
+ITEMS = {"replace_obj": 1_652, "replace_att": 788, "replace_rel": 1_406, "swap_obj": 245, "swap_att": 666}
+SUBTASKS = tuple(subtasks("sugarcrepe_pp", ITEMS, "triplet", 3, "strict"))
+MEAN = suite(macro("sugarcrepe_pp", *ITEMS))  # its paper prints no mean
+MEANS = (MEAN, in_sense(MEAN, "text_only"))
+IS_DRAWN = False  # of no paper here: it has no synthetic data
 LAYOUT = f"""\
 <suite>/{{{",".join(SETS)}}}.json: the folder data of github.com/Sri-Harsha/scpp
 {IMAGES}/<12 digits>.jpg: val2017.zip of cocodataset.org"""

@@ -18,7 +18,8 @@ from recompose.tracks.vlc.data.formats.reading import (
     read_rows,
     read_tabbed,
 )
-from recompose.tracks.vlc.data.suite import Box, Choices, Collector, Groups, Query, Suite, Task
+from recompose.tracks.vlc.data.suite import Box, Collector, Suite
+from recompose.tracks.vlc.suites.tasks import Choices, Groups, Query, Task
 
 T = TypeVar("T")
 

@@ -14,10 +14,17 @@ from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import macro, suite
+from recompose.tracks.vlc.suites.subtasks import subtasks
 
 SETS = ("subj_neg", "verb_neg", "obj_neg")
 FILE = "svo_probes.csv"
 COLUMNS = ("sentence", "pos_image_id", "neg_image_id", *SETS)  # the last are True or False
+# no code was released; the counts are those of the images that FSC-CLIP's authors could still download
+SUBTASKS = tuple(subtasks("svo_probes", {"subj_neg": 3_728, "verb_neg": 13_523, "obj_neg": 4_911}, "t2i", 2, "strict"))
+MEANS = (suite(macro("svo_probes", "subj_neg", "verb_neg", "obj_neg")),)
+LICENCE = "CC BY 4.0"  # of annotations, as its repository or its paper states
+STATE = "published as addresses of images, many of which are dead"
 LAYOUT = f"""\
 <suite>/{FILE}: github.com/google-deepmind/svo_probes
 images/<suite>/<image_id>.jpg: what can still be downloaded from the addresses in that file, many of which are dead; \

@@ -15,7 +15,10 @@ from recompose.tracks.vlc.data.formats.sources import (
     plain_files,
 )
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Choices, Suite
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import macro, suite
+from recompose.tracks.vlc.suites.subtasks import subtasks
+from recompose.tracks.vlc.suites.tasks import Choices
 
 SETS = (
     *("existence", "plurals", "counting-hard", "counting-small-quant", "counting-adversarial", "relations"),
@@ -35,6 +38,29 @@ DIALOGUE_FOLDERS = {
     "COCO_val2014": f"{COCO}/val2014",
     "VisualDialog_val2018": "images/visdial/VisualDialog_val2018",
 }
+_COUNTING = {"counting-hard": 868, "counting-small-quant": 900, "counting-adversarial": 691}
+SUBTASKS = (
+    *subtasks("valse", {"existence": 505, "plurals": 851, "relations": 535, "foil-it": 943}, "i2t", 2, "strict"),
+    *subtasks("valse", _COUNTING, "i2t", 2, "strict"),
+    *subtasks("valse", {"action-replacement": 648, "actant-swap": 949}, "i2t", 2, "strict"),
+    *subtasks("valse", {"coreference-standard": 708, "coreference-hard": 104}, "i2t", 2, "strict"),
+)
+MEANS = (
+    suite(
+        macro(  # eleven files count as seven
+            "valse",
+            "existence",
+            "plurals",
+            macro("counting", *_COUNTING),
+            "relations",
+            macro("actions", "action-replacement", "actant-swap"),
+            macro("coreference", "coreference-standard", "coreference-hard"),
+            "foil-it",
+        )
+    ),
+)
+LICENCE = "unknown"  # of annotations, as its repository or its paper states
+STATE = "published; images of four other data sets"
 LAYOUT = (
     f"<suite>/<set>.json for the sets {', '.join(SETS)}, from the folder data of github.com/Heidelberg-NLP/VALSE: "
     '{id: {"dataset", "image_file", "caption", "foil", "mturk": {"caption": votes}}, ...}; '

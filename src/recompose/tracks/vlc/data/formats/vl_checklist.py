@@ -16,10 +16,87 @@ from recompose.data.paths import is_inside
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import SWIG_IMAGES, VISUAL_GENOME_PARTS, Source, github, plain_files
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Choices, Suite
-from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST, VL_CHECKLIST_ALL
-from recompose.tracks.vlc.suites.catalogue import CHECKLIST_CAP
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import Mean, macro, renamed, suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
+from recompose.tracks.vlc.suites.tasks import Choices
 
+
+def _object_leaf(name: str) -> Mean:
+    """Return an object leaf of VL-Checklist: HAKE, and the means of SWiG's four sets and of Visual Genome's two.
+
+    At most 1,000 items of a set are scored. Given the sets' sizes, the released scores have the denominators of these
+    means, not those of a pooled share.
+    """
+    swig = macro(f"{name}/swig", *(f"{name}/swig_{role}" for role in ("agent", "destination", "item", "tool")))
+    return macro(name, f"{name}/hake", swig, macro(f"{name}/vg", f"{name}/vg_obj", f"{name}/vg_subj"))
+
+
+CAP = 1_000  # VL-Checklist's own settings take at most the first 1,000 items of a set
+SHORT = {  # the sets with fewer items
+    "object_location_margin/swig_agent": 260,
+    "object_location_margin/swig_destination": 45,
+    "object_location_margin/swig_item": 88,
+    "object_location_margin/swig_tool": 121,
+    "object_location_mid/swig_destination": 530,
+    "object_size_medium/swig_agent": 442,
+    "object_size_medium/swig_destination": 109,
+    "object_size_medium/swig_item": 742,
+    "object_size_small/swig_agent": 48,
+    "object_size_small/swig_destination": 9,
+    "object_size_small/swig_item": 154,
+    "object_size_small/swig_tool": 308,
+    "attribute_state/vg": 941,
+}
+# all items of the sets whose files could be counted (om-ai-lab/VL-CheckList at 6f8d6a3)
+COUNTED = {
+    "attribute_action/vaw": 3_039,
+    "attribute_material/vaw": 11_835,
+    "attribute_size/vaw": 15_321,
+    "attribute_state/vaw": 4_939,
+    "attribute_action/vg": 1_892,
+    "attribute_color/vg": 11_569,
+    "attribute_material/vg": 2_470,
+    "attribute_size/vg": 2_695,
+    "attribute_state/vg": 941,
+    "relation_action/swig": 25_150,
+    "relation_action/vg": 12_733,
+    "relation_spatial": 30_650,
+}
+MEAN = suite(
+    macro(
+        "vl_checklist",
+        macro(
+            "object",
+            *(_object_leaf(f"object_location_{place}") for place in ("center", "margin", "mid")),
+            *(_object_leaf(f"object_size_{size}") for size in ("large", "medium", "small")),
+        ),
+        macro(
+            "attribute",
+            *(
+                macro(f"attribute_{kind}", f"attribute_{kind}/vaw", f"attribute_{kind}/vg")
+                for kind in ("action", "color", "material", "size", "state")
+            ),
+        ),
+        macro(
+            "relation",
+            macro("relation_action", "relation_action/hake", "relation_action/swig", "relation_action/vg"),
+            "relation_spatial",
+        ),
+    )
+)
+# all items of the sets that CLIP-CAE is evaluated on; those of the tree above are limited
+MEAN_OF_ALL = macro("vl_checklist/all", *(renamed(part, "vl_checklist", "vl_checklist/all") for part in MEAN.parts[1:]))
+SUBTASKS = (
+    *(SubTask(leaf, "i2t", SHORT.get(leaf.removeprefix("vl_checklist/"), CAP), 2, "strict") for leaf in MEAN.leaves),
+    *(
+        SubTask(leaf, "i2t", COUNTED.get(leaf.removeprefix("vl_checklist/all/")), 2, "strict")
+        for leaf in MEAN_OF_ALL.leaves
+    ),
+)
+MEANS = (MEAN, MEAN_OF_ALL)
+LICENCE = "unknown"  # of annotations, as its repository or its paper states
+STATE = "published; some of HAKE's images have dead links"
 IMAGES = {"vg": VISUAL_GENOME, "vaw": VISUAL_GENOME, "swig": "images/swig", "hake": "images/hake"}
 LAYOUT = (
     "<suite>/data/{Object,Attribute,Relation}/...json, the 56 files of the folder data of "
@@ -30,8 +107,8 @@ LAYOUT = (
     "hake_images_20200614,hcvrd,hico_20160224_det,openimages,pic,vcoco}/* as its DATASETS.md says "
     "(github.com/DirtyHarryLYL/HAKE; for some parts the links are dead: items without an image are left out)"
 )
-LEAVES = tuple(leaf.removeprefix(f"{VL_CHECKLIST.name}/") for leaf in VL_CHECKLIST.leaves)  # the names of sets
-ALL = tuple(leaf.removeprefix(f"{VL_CHECKLIST_ALL.name}/") for leaf in VL_CHECKLIST_ALL.leaves)  # without a limit
+LEAVES = tuple(leaf.removeprefix(f"{MEAN.name}/") for leaf in MEAN.leaves)  # the names of sets
+ALL = tuple(leaf.removeprefix(f"{MEAN_OF_ALL.name}/") for leaf in MEAN_OF_ALL.leaves)  # without a limit
 
 
 def read(files: SuiteFiles) -> Suite:
@@ -43,7 +120,7 @@ def read(files: SuiteFiles) -> Suite:
     sets = {leaf: files.items(f"data/{file_of(leaf)}") for leaf in LEAVES}
     hake, folder = {leaf: items for leaf, items in sets.items() if corpus_of(leaf) == "hake"}, IMAGES["hake"]
     sets |= files.with_images(hake, folder, lambda item: [_path(item, folder)])
-    tasks = {leaf: _choices(files, leaf, items[:CHECKLIST_CAP]) for leaf, items in sets.items()}
+    tasks = {leaf: _choices(files, leaf, items[:CAP]) for leaf, items in sets.items()}
     return files.suite(tasks | {f"all/{leaf}": _choices(files, leaf, sets[leaf]) for leaf in ALL})
 
 

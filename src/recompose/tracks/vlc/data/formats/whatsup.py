@@ -11,6 +11,8 @@ from recompose.tracks.vlc.data.formats.reading import COCO, VISUAL_GENOME, Annot
 from recompose.tracks.vlc.data.formats.sources import VAL2017, Source, drive, drive_file
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.means import macro, suite
+from recompose.tracks.vlc.suites.subtasks import subtasks
 
 PLACES = 4  # captions of an item: positions of its object
 CONTROLLED = {  # sub-task -> its file, and the name of its folder of images
@@ -23,6 +25,14 @@ QUESTIONS = {
     "vg_qa_one": "vg_qa_one_obj.json",
     "vg_qa_two": "vg_qa_two_obj.json",
 }
+SUBTASKS = (  # the true caption is first, and argmax takes the first
+    *subtasks("whatsup", {"a": 412, "b": 408}, "i2t", 4, "lenient"),
+    *subtasks("whatsup", {"coco_qa_one": 2_247, "coco_qa_two": 440}, "i2t", 2, "lenient"),
+    *subtasks("whatsup", {"vg_qa_one": 1_160, "vg_qa_two": 291}, "i2t", 2, "lenient"),
+)
+MEANS = (suite(macro("whatsup", "a", "b", "coco_qa_one", "coco_qa_two", "vg_qa_one", "vg_qa_two")),)
+LICENCE = "MIT"  # of annotations, as its repository or its paper states
+STATE = "published"
 LAYOUT = (
     f"<suite>/{{{','.join([*(file for file, _ in CONTROLLED.values()), *QUESTIONS.values()])}}}, from the Google Drive "
     "folder that github.com/amitakamath/whatsup_vlms links to: "

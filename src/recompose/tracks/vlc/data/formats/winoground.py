@@ -12,7 +12,12 @@ from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_dist
 from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.subtasks import SubTask
 
+SUBTASKS = (SubTask("winoground", "group", 400, 2, "strict"),)
+MEANS = ("winoground",)
+LICENCE = "research only"  # of annotations, as its repository or its paper states
+STATE = "gated: its conditions have to be accepted"
 LAYOUT = (
     "<suite>/examples.jsonl, data/examples.jsonl of huggingface.co/datasets/facebook/winoground, which is gated: "
     "accept its conditions (a parquet of images and captions, or an earlier revision's files): lines of "

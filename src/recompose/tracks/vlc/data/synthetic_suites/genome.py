@@ -7,6 +7,7 @@ from typing import Any
 
 from recompose.synthetic.sentences import OPENINGS, Entity, Scene, Wording, caption, phrase
 from recompose.tracks.vlc.data.formats import comvg, crepe
+from recompose.tracks.vlc.data.formats.crepe import COMPLEXITIES as CREPE_COMPLEXITIES
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     counterfactual,
@@ -34,7 +35,6 @@ from recompose.tracks.vlc.data.synthetic_suites.photos import (
     partial_statement,
 )
 from recompose.tracks.vlc.data.synthetic_suites.questions import cycle_photos
-from recompose.tracks.vlc.suites.catalogue import CREPE_COMPLEXITIES
 
 PAIRS = (("red", "blue"), ("green", "golden"), ("blue", "golden"))  # pairs of colours of ARO's questions, each frequent
 SUBJECT = Wording(article="the", sentence=True)

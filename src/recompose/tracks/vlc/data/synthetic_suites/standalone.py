@@ -16,6 +16,7 @@ from recompose.tracks.vlc.data.formats import (
     svo_probes,
     whatsup,
 )
+from recompose.tracks.vlc.data.formats.spec import SUBSETS as SPEC_SUBSETS
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     counterfactual,
@@ -38,7 +39,6 @@ from recompose.tracks.vlc.data.synthetic_suites.photos import (
     map_entities,
 )
 from recompose.tracks.vlc.data.synthetic_suites.questions import PHOTO
-from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
 
 
 def _couples(

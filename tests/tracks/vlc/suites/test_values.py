@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import sugarcrepe, sugarcrepe_pp
 from recompose.tracks.vlc.data.index import write_suites
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Task, Triplets
-from recompose.tracks.vlc.suites.aggregation import ELEVATER, RETRIEVAL, SUGARCREPE, SUGARCREPE_PP, TREES
-from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, SUBTASKS
-from recompose.tracks.vlc.suites.metric_values import check, counts, metrics, read_metrics, trees
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.catalogue import PUBLISHED, RETRIEVAL, SUBTASKS, TREES
 from recompose.tracks.vlc.suites.scores import FILE, LEFT_OUT, write_scores
+from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Task, Triplets
+from recompose.tracks.vlc.suites.values import check, counts, metrics, read_metrics, trees
 from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import tiny_suites
 
@@ -124,10 +125,10 @@ def test_bivlc_counts_the_items_of_its_types_in_each_sense(seed: int) -> None:
 
 def test_sugarcrepe_pp_asks_for_both_captions_and_means_are_over_its_sub_tasks() -> None:
     rows = [[2, 2, 1, 3, 0, 0], [2, 1, 1, 3, 3, 0], [0, 2, 1, 3, 0, 0], [np.nan] * 6]
-    scores = {leaf: np.array(rows, dtype=np.float32) for leaf in SUGARCREPE_PP.leaves}
+    scores = {leaf: np.array(rows, dtype=np.float32) for leaf in sugarcrepe_pp.MEAN.leaves}
     scores["sugarcrepe_pp/swap_obj"] = scores["sugarcrepe_pp/swap_obj"][[1]]
     task = Triplets(np.zeros(4, dtype=int), np.zeros((4, 3), dtype=int))
-    asked = suite("sugarcrepe_pp", **{leaf.replace("/", "__"): task for leaf in SUGARCREPE_PP.leaves})
+    asked = suite("sugarcrepe_pp", **{leaf.replace("/", "__"): task for leaf in sugarcrepe_pp.MEAN.leaves})
     values = metrics([asked], scores)
     senses = [values[f"test/sugarcrepe_pp/swap_att{end}"] for end in ("", "/first", "/second", "/text_only")]
     assert senses == pytest.approx([1 / 3, 2 / 3, 2 / 3, 2 / 3])
@@ -194,8 +195,10 @@ def test_zs_is_over_the_published_sets_or_over_those_that_were_drawn() -> None:
         tasks: dict[str, Task] = {f"elevater/{name}": told(labels, 2) for name in names}
         return metrics([Suite("elevater", IMAGES, TEXTS, tasks)], dict.fromkeys(tasks, scores))
 
-    assert "test/zs" not in of(*ELEVATER[:3])
-    binary = [name for name in ELEVATER if CLASSIFICATIONS[f"elevater/{name}"].metric == "accuracy"]
+    assert "test/zs" not in of("caltech101", "cifar10", "cifar100")
+    binary = [
+        task.name.removeprefix("elevater/") for task in PUBLISHED["elevater"].SUBTASKS if task.metric == "accuracy"
+    ]
     assert of(*binary, "drawn")["test/zs"] == 0.5
     assert of("drawn-colours", "drawn-shapes")["test/zs"] == 0.5
     assert trees(tiny_suites()) == TREES
@@ -216,7 +219,7 @@ def test_means_of_retrieval_are_over_the_published_sets_or_over_those_that_were_
 
 def test_means_of_sub_tasks_are_there_once_all_of_them_are() -> None:
     rng = np.random.default_rng(0)
-    tasks: dict[str, Task] = {name: choices(rng, 3 + place, 2) for place, name in enumerate(SUGARCREPE.leaves)}
+    tasks: dict[str, Task] = {name: choices(rng, 3 + place, 2) for place, name in enumerate(sugarcrepe.MEAN.leaves)}
     scores = {name: coarse(rng, 3 + place, 2) for place, name in enumerate(tasks)}
     found = metrics([Suite("sugarcrepe", IMAGES, TEXTS, tasks)], scores)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
 from recompose.tracks.vlc.suites import ranks
-from recompose.tracks.vlc.suites.metrics import (
+from recompose.tracks.vlc.suites.accuracy import (
     CLASSIFICATION,
     accuracy,
     class_accuracy,
