@@ -178,7 +178,7 @@ def test_what_is_incomplete_or_hostile_does_not_stop_the_rest(world: World, mixe
     assert "is absent" in lines["crepe"] and "images are absent (2)" in lines["colorswap"]
     assert "outside of its folder" in lines["winoground"]
     strict = CliRunner().invoke(app, [*arguments, "--data", str(mixed), "--out", str(tmp_path / "strict"), "--strict"])
-    assert isinstance(strict.exception, DataError) and strict.exception.code == "missing-file"
+    assert isinstance(strict.exception, DataError) and strict.exception.code == "missing-image"
     assert not (tmp_path / "strict").exists()
 
 

@@ -127,8 +127,11 @@ def test_sugarcrepe_pp_asks_for_both_captions_and_means_are_over_its_sub_tasks()
     rows = [[2, 2, 1, 3, 0, 0], [2, 1, 1, 3, 3, 0], [0, 2, 1, 3, 0, 0], [np.nan] * 6]
     scores = {leaf: np.array(rows, dtype=np.float32) for leaf in sugarcrepe_pp.MEAN.leaves}
     scores["sugarcrepe_pp/swap_obj"] = scores["sugarcrepe_pp/swap_obj"][[1]]
-    task = Triplets(np.zeros(4, dtype=int), np.zeros((4, 3), dtype=int))
-    asked = suite("sugarcrepe_pp", **{leaf.replace("/", "__"): task for leaf in sugarcrepe_pp.MEAN.leaves})
+    tasks = {
+        leaf.replace("/", "__"): Triplets(np.zeros(len(array), dtype=int), np.zeros((len(array), 3), dtype=int))
+        for leaf, array in scores.items()
+    }
+    asked = suite("sugarcrepe_pp", **tasks)
     values = metrics([asked], scores)
     senses = [values[f"test/sugarcrepe_pp/swap_att{end}"] for end in ("", "/first", "/second", "/text_only")]
     assert senses == pytest.approx([1 / 3, 2 / 3, 2 / 3, 2 / 3])
@@ -263,6 +266,8 @@ def test_what_cannot_be_measured_is_told_before() -> None:
             [suite("sugarcrepe", sugarcrepe__swap_obj=good)],
             {"sugarcrepe/swap_obj": np.array([[np.inf, 1]] + [[0, 1]] * 2)},
         )
+    with raises(DataError, "wrong-scores", "sugarcrepe/swap_obj"):
+        metrics([suite("sugarcrepe", sugarcrepe__swap_obj=good)], {"sugarcrepe/swap_obj": np.zeros((2, 2))})
 
 
 def test_an_evaluation_of_the_workflow_is_measured_from_its_folders(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def metrics(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[s
     for judge in (judge_of(suite, name) for suite in suites for name in suite.tasks):
         try:
             values = dict(_values(judge, scores))
-        except ValueError as error:
+        except (ValueError, IndexError) as error:
             raise judge.error("wrong-scores", f"it has no metrics: {error}") from None
         details |= values
         leaves |= {metric: value for metric, value in values.items() if metric in parts}
