@@ -22,12 +22,14 @@ from recompose.tracks.vlc.suites.subtasks import WAYS, SubTask
 
 
 class Format(Protocol):
-    """A module that reads suites of one form; of a plugin's, LAYOUT and ``read`` are required."""
+    """A module that reads suites of one form; a plugin's has LAYOUT and ``read`` alone."""
 
     LAYOUT: str  # the required files; <suite> is the suite's folder
     SOURCES: tuple[Source, ...]  # the published files
     SUBTASKS: tuple[SubTask, ...]
     MEANS: tuple[Tree, ...]  # the suite's own first
+    LICENCE: str  # of annotations, and
+    STATE: str  # the availability, of the suites in a paper's table of benchmarks
     # and, where they differ: IS_DRAWN (False: there is no synthetic data), IS_LIMITED (True: a setting may limit items)
 
     @staticmethod

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # a caption for an image, an image for a caption, pairs of both, two captions for an image, a class for an image, either
 # among all of a set, and grades of two texts
 Query = Literal["i2t", "t2i", "group", "triplet", "classes", "retrieval", "similarity"]
-WAYS = ("i2t", "t2i")  # of retrieval
+WAYS: tuple[Literal["i2t"], Literal["t2i"]] = ("i2t", "t2i")  # of retrieval
 RECALLS = (1, 5, 10)
 SENSES: Mapping[str, tuple[str, ...]] = {  # other numbers of a sub-task, by its query
     "group": ("text", "image"),
