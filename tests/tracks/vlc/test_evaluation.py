@@ -19,10 +19,10 @@ from recompose.tracks.vlc.attribution import store
 from recompose.tracks.vlc.building import OTHER, Gelu, restore_clip
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Triplets
 from recompose.tracks.vlc.evaluation import evaluate
 from recompose.tracks.vlc.suites import embeddings
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
+from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Triplets
 from recompose.training.hardware import Hardware
 from tests.clips import random_clip
 from tests.tracks.vlc.tiny import activations, narrowed

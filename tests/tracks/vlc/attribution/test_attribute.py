@@ -14,9 +14,9 @@ from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
 from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.store import Attributed
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.tasks import Choices
 from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
 from recompose.tracks.vlc.suites.scores import Features
+from recompose.tracks.vlc.suites.tasks import Choices
 from recompose.tracks.vlc.text.aro_captions import ATTRIBUTES, RELATIONS, concepts_of
 from tests.clips import random_clip
 from tests.tracks.vlc.tiny_suites import plain_text

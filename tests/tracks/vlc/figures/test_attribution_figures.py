@@ -16,11 +16,11 @@ from recompose.papers.declaration import Artifact, Paper
 from recompose.tables.style import NumbersOnly, Sheet, styled
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.tasks import Choices
 from recompose.tracks.vlc.figures import attribution_distributions as distributions
 from recompose.tracks.vlc.figures import attribution_maps, cumulative
 from recompose.tracks.vlc.suites.scores import FILE as SCORES
 from recompose.tracks.vlc.suites.scores import write_scores
+from recompose.tracks.vlc.suites.tasks import Choices
 from tests.tracks.vlc.attributions import made_up
 from tests.tracks.vlc.figures.stored import StoredPictures
 

@@ -24,9 +24,9 @@ from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.attribution.labels import IsolatedTokenizer, token_labels
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.tasks import Choices
 from recompose.tracks.vlc.suites.embeddings import text_embeddings
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
+from recompose.tracks.vlc.suites.tasks import Choices
 from recompose.tracks.vlc.text.aro_captions import ATTRIBUTES, RELATIONS, composition, concepts_of
 from recompose.tracks.vlc.text.concepts import Concept, Kind, Pieces, Place, places
 from recompose.tracks.vlc.text.perturbations import Candidates, perturb_caption

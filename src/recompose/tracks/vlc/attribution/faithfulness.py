@@ -40,7 +40,7 @@ def subset_metrics(
 
     Args:
         suites: the suites.
-        scores: as returned by ``scores.suite_scores``, of all suites together.
+        scores: as returned by ``Suite.scores``, of all suites together.
         leaves: the metrics of sub-tasks, of which ``values.metrics`` takes means.
     """
     tasks = {name: task for suite in suites for name, task in suite.tasks.items()}
@@ -131,7 +131,7 @@ def attribution_metrics(
 
     Args:
         suites: the suites.
-        scores: as returned by ``scores.suite_scores``, of all suites together.
+        scores: as returned by ``Suite.scores``, of all suites together.
         by_task: as returned by ``store.read``.
     """
     values: dict[str, float] = {}

@@ -15,11 +15,11 @@ from recompose.tables.results import Results
 from recompose.tables.style import Sheet, panels
 from recompose.tracks.vlc.attribution.faithfulness import RELATIONS, right_relations
 from recompose.tracks.vlc.attribution.store import Attributed, cumulative_accuracy, ratios
-from recompose.tracks.vlc.suites.tasks import Choices
 from recompose.tracks.vlc.figures.attribution_distributions import methods_of, read_attributions
 from recompose.tracks.vlc.figures.attribution_maps import suite_of
 from recompose.tracks.vlc.figures.retrieval import evaluations_of_one_seed
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
+from recompose.tracks.vlc.suites.tasks import Choices
 
 POINTS = 500  # of a line, at most: there are tens of thousands of items
 ENDS = (2.5, 97.5)  # percentiles of ratios that limit the panels

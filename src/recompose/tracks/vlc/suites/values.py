@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from recompose.errors import DataError
+from recompose.tracks.vlc.attribution.faithfulness import attribution_metrics, subset_metrics
 from recompose.tracks.vlc.attribution.store import FILE as ATTRIBUTION
 from recompose.tracks.vlc.attribution.store import read
-from recompose.tracks.vlc.attribution.faithfulness import attribution_metrics, subset_metrics
 from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import I2T_RET, OVER_SUITES, SUBTASKS, T2I_RET, TREES, ZS, trees_of
