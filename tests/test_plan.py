@@ -1,6 +1,5 @@
 """The plan: what a recipe is, and which edit touches which runs and evaluations."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,12 +16,7 @@ from recompose.tracks import TRACKS
 from tests.configuration import params_text, parse_params
 from tests.errors import raises
 
-TRAINED = ("coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci", "duplex")
-THREE_PATH = {"c-s-o", "troika", "msci", "duplex"}
-ALL_TRAINED = dict.fromkeys(TRAINED, 3)
-ON_BACKBONE = {"clip": 3, **ALL_TRAINED}  # what needs no seed is scored in each of three worlds
-EVERYTHING = {"chance": 3, **ON_BACKBONE}
-OF_A_SEED = dict.fromkeys(TRAINED, 1)
+METHODS = ["chance", "clip", "coop", "csp", "troika", "msci", "duplex"]
 DATA = "shapes-pairs"
 MAIN, OTHER = "shapes-clip-from-scratch", "shapes-resnet-from-scratch"
 SEEDS = "profiles.large.czsl.seeds"
@@ -33,7 +27,7 @@ PINNED = {
         "image_size": 32,
         "backbone": main,
         "other_backbone": other,
-        "methods": ["chance", "clip", *TRAINED],
+        "methods": METHODS,
         "seeds": seeds,
         "variant_seeds": variant_seeds,
     }
@@ -68,17 +62,31 @@ def digests(recipes: Iterable[Recipe]) -> list[str]:
     return [recipe.digest for recipe in recipes]
 
 
-def changed(
-    values: Mapping[str, object], variants: Mapping[str, Variant] | None = None
-) -> tuple[dict[str, int], dict[str, int]]:
-    """How many runs, and how many evaluations, of each method or variant other values make new."""
+def names_of(recipes: Iterable[Recipe], kind: str) -> set[str]:
+    return {str(recipe.labels["name"]) for recipe in recipes if recipe.kind == kind}
+
+
+def changed(values: Mapping[str, object], variants: Mapping[str, Variant] | None = None) -> tuple[set[str], set[str]]:
+    """Return the methods and variants of which other values make all runs new, and of which all evaluations."""
     old, new = plan_of(variants), plan_of(variants, values)
     had = set(digests(old.recipes))
-    runs, evaluations = (
-        Counter(str(recipe.labels["name"]) for recipe in new.of(kind) if recipe.digest not in had)
-        for kind in ("runs", "evaluations")
-    )
-    return dict(runs), dict(evaluations)
+    added, kept = ([each for each in new.recipes if (each.digest in had) is known] for known in (False, True))
+    runs, evaluations = ((names_of(added, kind), names_of(kept, kind)) for kind in ("runs", "evaluations"))
+    assert runs[0].isdisjoint(runs[1]) and evaluations[0].isdisjoint(evaluations[1])
+    return runs[0], evaluations[0]
+
+
+def group(name: str) -> set[str]:
+    """Return a method, or those that learn, that need a backbone, or all."""
+    plan = plan_of()
+    seeing = [recipe for recipe in plan.of("evaluations") if "backbone" in recipe.needs]
+    groups = {
+        "": set(),
+        "learning": names_of(plan.recipes, "runs"),
+        "seeing": names_of(seeing, "evaluations"),
+        "all": set(METHODS),
+    }
+    return groups.get(name, {name})
 
 
 # recipes
@@ -163,36 +171,33 @@ def test_the_whole_plan_is_in_such_an_order_without_repetition() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "trained", "scored"),
     [
-        ("czsl.methods.csp.dropout", 0.4, {"csp": 3}, {"csp": 3}),
-        ("czsl.methods.msci.aggregated", 3, {"msci": 3}, {"msci": 3}),
-        ("czsl.methods.troika.traction", 0.2, {"troika": 3}, {"troika": 3}),
-        ("czsl.methods.clip.prompt", "a picture of {state} {object}", {}, {"clip": 3}),
-        (f"czsl.datasets.{DATA}.seed", 8, ALL_TRAINED, EVERYTHING),
-        (f"backbones.{MAIN}.scenes", 46001, ALL_TRAINED, ON_BACKBONE),
-        (f"backbones.{MAIN}.activation", "quick_gelu", ALL_TRAINED, ON_BACKBONE),
-        (SEEDS, [0, 1, 9], OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
-        (SEEDS, [5], OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
-        ("profiles.large.trainer.precision", "bf16-mixed", ALL_TRAINED, ON_BACKBONE),
-        ("profiles.large.trainer.threads", 2, ALL_TRAINED, ON_BACKBONE),
-        (f"backbones.{MAIN}.threads", 2, ALL_TRAINED, ON_BACKBONE),
-        ("profiles.large.trainer.accelerator", "auto", {}, {}),
-        ("profiles.large.czsl.other_backbone", None, {}, {}),
-        ("czsl.methods.dfsp.fusion", "BiF", {"dfsp": 3}, {"dfsp": 3}),
-        ("czsl.methods.gipcol.hidden", 64, {"gipcol": 3}, {"gipcol": 3}),
-        ("czsl.methods.duplex.momentum", 0.8, {"duplex": 3}, {"duplex": 3}),
-        ("czsl.methods.c-s-o.image_tower", "lora", {"c-s-o": 3}, {"c-s-o": 3}),
-        ("czsl.feasibility.prompt", "a picture of {name}", {}, ON_BACKBONE),
-        ("czsl.methods.csp.per_dataset.mit-states.training.lr", 6e-5, {}, {}),
+        ("czsl.methods.msci.aggregated", 3, "msci", "msci"),
+        ("czsl.methods.clip.prompt", "a picture of {state} {object}", "", "clip"),
+        (f"czsl.datasets.{DATA}.seed", 8, "learning", "all"),
+        (f"backbones.{MAIN}.scenes", 46001, "learning", "seeing"),
+        (f"backbones.{MAIN}.threads", 2, "learning", "seeing"),
+        ("profiles.large.trainer.precision", "bf16-mixed", "learning", "seeing"),
+        ("profiles.large.trainer.threads", 2, "learning", "seeing"),
+        ("profiles.large.trainer.accelerator", "auto", "", ""),
+        ("profiles.large.czsl.other_backbone", None, "", ""),
+        ("czsl.feasibility.prompt", "a picture of {name}", "", "seeing"),
+        ("czsl.methods.csp.per_dataset.mit-states.training.lr", 6e-5, "", ""),
         # how a trained model is scored trains nothing, and how an epoch is selected does
-        ("czsl.methods.msci.scoring.closed", [0.3, 0.7], {}, {"msci": 3}),
-        ("czsl.methods.msci.scoring.open", [0.3, 0.7], {}, {"msci": 3}),
-        ("czsl.methods.msci.training.selection.weights", [0.3, 0.7], {"msci": 3}, {"msci": 3}),
+        ("czsl.methods.msci.scoring.closed", [0.3, 0.7], "", "msci"),
+        ("czsl.methods.msci.training.selection.weights", [0.3, 0.7], "msci", "msci"),
     ],
 )
-def test_an_edit_makes_exactly_that_new_which_it_can_change(
-    key: str, value: object, trained: dict[str, int], scored: dict[str, int]
-) -> None:
-    assert changed({key: value}) == (trained, scored)
+def test_an_edit_makes_exactly_that_new_which_it_can_change(key: str, value: object, trained: str, scored: str) -> None:
+    assert changed({key: value}) == (group(trained), group(scored))
+
+
+def test_another_seed_makes_its_own_recipes_new_and_no_others() -> None:
+    had = set(digests(plan_of().recipes))
+    new = [each for each in plan_of(None, {SEEDS: [0, 1, 9]}).recipes if each.digest not in had]
+    methods = [each for each in new if "method" in each.labels]
+    assert {each.labels["seed"] for each in methods} == {9}
+    assert names_of(methods, "evaluations") == set(METHODS)
+    assert names_of(methods, "runs") == group("learning")
 
 
 def test_where_an_archive_is_downloaded_from_does_not_matter() -> None:
@@ -214,59 +219,54 @@ def test_of_released_weights_the_precision_of_training_touches_what_trains_alone
         for precision in ("bf16-mixed", "32-true")
     )
     had = set(digests(old.recipes))
-    new = [recipe for recipe in new.recipes if recipe.digest not in had]
-    assert {recipe.kind for recipe in new} == {"runs", "evaluations"}
-    assert {recipe.labels["method"] for recipe in new} == set(TRAINED) - {
-        "troika",
-        "msci",
-    }  # which have one of their own
+    changed = [recipe for recipe in new.recipes if recipe.digest not in had]
+    assert {recipe.kind for recipe in changed} == {"runs", "evaluations"}
+    assert names_of(changed, "evaluations") == names_of(changed, "runs")
+    assert names_of(changed, "runs") == group("learning") - {"troika", "msci"}  # which have one of their own
 
 
-def test_a_method_without_randomness_is_scored_once_and_what_learns_nothing_is_not_trained() -> None:
-    plan = plan_of()
-    names = ("chance", "clip", *TRAINED)
-    assert [len(evaluations_of(plan, method)) for method in names] == [3] * 10  # a world for each seed
-    assert Counter(recipe.labels["method"] for recipe in plan.of("runs")) == ALL_TRAINED
-    paper = plan_of(profile="paper")
-    assert [len(evaluations_of(paper, method, "cgqa")) for method in names] == [5, 1, *[5] * 8]
+def test_a_method_without_randomness_is_scored_once_on_a_published_data_set_and_in_each_synthetic_world() -> None:
+    worlds, paper = plan_of(), plan_of(profile="paper")
+    for method in METHODS:
+        seeds = [evaluation.labels["seed"] for evaluation in evaluations_of(worlds, method)]
+        assert seeds == [0, 1, 2]
+        once = [evaluation.labels["seed"] for evaluation in evaluations_of(paper, method, "cgqa")]
+        assert once == ([0] if method == "clip" else [0, 1, 2, 3, 4])
 
 
 def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
     plan = plan_of(profile="paper")
-    assert len(set(digests(plan.of("evaluations")))) == len(plan.of("evaluations")) == 3 * (5 + 1 + 8 * 5)
-    assert len(set(digests(plan.of("runs")))) == len(plan.of("runs")) == 3 * 8 * 5
+    planned = [each for recipes in plan.tracks["czsl"].evaluations.values() for each in recipes]
+    assert len(set(digests(planned))) == len(planned) == len(plan.of("evaluations"))
+    runs = {each.needs["run"].digest for each in planned if "run" in each.needs}
+    assert runs == set(digests(plan.of("runs")))
+    assert len(runs) == sum("run" in each.needs for each in planned)
 
 
 @pytest.mark.parametrize(
     ("edited", "trained", "scored"),
     [
-        ("recompose.tracks.czsl.methods.clip_coop_csp", {"coop", "csp"}, {"clip", "coop", "csp"}),
-        ("recompose.tracks.czsl.methods.prompts", set(TRAINED), set(ON_BACKBONE)),
-        ("recompose.tracks.czsl.methods.image_tower", THREE_PATH, THREE_PATH),
-        ("recompose.tracks.czsl.methods.attention", {"dfsp", "troika", "msci"}, {"dfsp", "troika", "msci"}),
-        ("recompose.tracks.czsl.methods.image_tower", THREE_PATH, THREE_PATH),
-        ("recompose.tracks.czsl.methods.duplex", {"duplex"}, {"duplex"}),
-        ("recompose.training.pretraining", set(TRAINED), set(ON_BACKBONE)),
-        ("recompose.tracks.czsl.training", set(TRAINED), set(TRAINED)),
-        ("recompose.tracks.czsl.evaluation", set(), set(EVERYTHING)),
-        ("recompose.tracks.czsl.scoring", set(), set(EVERYTHING)),
-        ("recompose.tracks.czsl.metrics.feasibility", set(), set(EVERYTHING)),
-        ("recompose.synthetic.objects", set(TRAINED), set(EVERYTHING)),
+        ("recompose.tracks.czsl.methods.duplex", "duplex", "duplex"),
+        ("recompose.tracks.czsl.methods.prompts", "learning", "seeing"),
+        ("recompose.training.pretraining", "learning", "seeing"),
+        ("recompose.tracks.czsl.training", "learning", "learning"),
+        ("recompose.tracks.czsl.scoring", "", "all"),
+        ("recompose.tracks.czsl.metrics.feasibility", "", "all"),
+        ("recompose.synthetic.objects", "learning", "all"),
         # metrics follow from scores: a metric neither trains nor scores
-        ("recompose.tracks.czsl.metric_values", set(), set()),
-        ("recompose.tracks.czsl.metrics.czsl", set(), set()),
-        ("recompose.progress", set(), set()),
-        ("recompose.store", set(), set()),
-        ("recompose.tables.table", set(), set()),
+        ("recompose.tracks.czsl.metric_values", "", ""),
+        ("recompose.tracks.czsl.metrics.czsl", "", ""),
+        ("recompose.progress", "", ""),
+        ("recompose.store", "", ""),
     ],
 )
 def test_an_edit_of_code_makes_new_what_uses_it(
-    monkeypatch: pytest.MonkeyPatch, edited: str, trained: set[str], scored: set[str]
+    monkeypatch: pytest.MonkeyPatch, edited: str, trained: str, scored: str
 ) -> None:
     from recompose import plan as shared
     from recompose.tracks import czsl, planning
 
-    old = set(digests(plan_of().recipes))
+    old, expected = set(digests(plan_of().recipes)), (group(trained), group(scored))
     right: Callable[..., dict[str, str]] = shared.fingerprint
 
     def other(names: Iterable[str]) -> dict[str, str]:
@@ -275,8 +275,7 @@ def test_an_edit_of_code_makes_new_what_uses_it(
     for module in (shared, planning, czsl):
         monkeypatch.setattr(module, "fingerprint", other)
     new = [recipe for recipe in plan_of().recipes if recipe.digest not in old]
-    assert {recipe.labels["method"] for recipe in new if recipe.kind == "runs"} == trained
-    assert {recipe.labels["method"] for recipe in new if recipe.kind == "evaluations"} == scored
+    assert (names_of(new, "runs"), names_of(new, "evaluations")) == expected
 
 
 # variants
@@ -299,7 +298,7 @@ def test_a_variant_that_changes_nothing_shares_everything_of_its_method() -> Non
     plan = plan_of({"msci-2-layers": variant(aggregated=2)})
     assert evaluations_of(plan, "msci-2-layers")[0].digest == evaluations_of(plan, "msci")[0].digest
     assert digests(plan.recipes) == digests(plan_of().recipes)
-    assert {recipe.labels["name"] for recipe in plan.of("evaluations")} == set(EVERYTHING)
+    assert names_of(plan.recipes, "evaluations") == set(METHODS)
 
 
 def test_a_variant_runs_on_its_data_sets_with_their_settings() -> None:
@@ -382,7 +381,7 @@ def test_scored_otherwise_a_run_is_shared() -> None:
             assert evaluation.digest != theirs[seed].digest
     assert [each.labels["seed"] for each in evaluations_of(plan, "scored")] == [0, 1, 2]
     assert [each.labels["seed"] for each in evaluations_of(plan, "scored-mean")] == [0]
-    assert Counter(run.labels["name"] for run in plan.of("runs")) == {**ALL_TRAINED, "msci-mean": 1}
+    assert names_of(plan.recipes, "runs") == group("learning") | {"msci-mean"}
 
 
 def test_an_edit_that_trains_anew_scores_anew_and_one_of_scoring_does_not_train() -> None:
@@ -392,8 +391,8 @@ def test_an_edit_that_trains_anew_scores_anew_and_one_of_scoring_does_not_train(
         "scored-mean": scoring("msci-mean", [0.0, 1.0], aggregation="mean"),
     }
     share = {"czsl.methods.msci.share": 0.3}
-    trained = {"msci": 3, "msci-mean": 1}
-    assert changed(share, variants) == (trained, {**trained, "scored": 1, "scored-mean": 1})
+    trained = {"msci", "msci-mean"}
+    assert changed(share, variants) == (trained, {*trained, "scored", "scored-mean"})
     old = set(digests(plan_of(variants).recipes))
     edited = plan_of(variants | {"scored": scoring("msci", [0.25, 0.75])})
     assert [recipe.labels["name"] for recipe in edited.recipes if recipe.digest not in old] == ["scored"]
@@ -473,8 +472,8 @@ def test_where_the_other_backbone_is_the_main_one_runs_are_shared() -> None:
 
 def test_an_edit_of_the_other_backbone_makes_its_runs_new_alone() -> None:
     edited = {f"backbones.{OTHER}.batch_size": 64}
-    assert changed(edited, {"other": on_other()}) == ({"other": 1}, {"other": 1})
-    assert changed(edited) == ({}, {})
+    assert changed(edited, {"other": on_other()}) == ({"other"}, {"other"})
+    assert changed(edited) == (set(), set())
 
 
 # grids

@@ -237,8 +237,7 @@ class Graph:
 
 
 def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", costs: Costs | None) -> Iterator[Job]:
-    priorities, waits = _priorities(work.papers, artifacts), _waits(work)
-    is_complete = work.store.is_complete
+    priorities, waits = _priorities(work.papers, artifacts), _waits(work, needs)
     for recipe in work.plan.recipes:
         rule, verb = RULES[recipe.kind]
         gpus, estimate = gpus_of(work, [recipe]), costs.estimate(recipe) if costs else None
@@ -246,7 +245,7 @@ def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", cos
             key=recipe.key,
             rule=rule.format(track=recipe.track, method=recipe.labels.get("method")).replace("-", "_"),
             title=f"{verb} {recipe.name}",
-            is_due=not is_complete(recipe),
+            is_due=recipe.key in needs.missing,
             needs=(*needs.of(recipe), *waits.get(recipe.key, ())),
             priority=priorities.get(recipe.key, 0),
             threads=threads_of(work, recipe) * max(gpus, 1),  # a process for each GPU
@@ -260,7 +259,7 @@ class _Needs:
     """What recipes wait for: their needs without those that other needs wait for."""
 
     def __init__(self, work: Workspace) -> None:
-        self._missing = {recipe.key for recipe in work.missing(work.plan.recipes)}
+        self.missing = {recipe.key for recipe in work.missing(work.plan.recipes)}
         self._behind: dict[str, set[str]] = {}  # by key: everything that a recipe needs, directly or not
         for recipe in work.plan.recipes:  # needs come first
             needs = {need.key for need in recipe.needs.values()}
@@ -270,13 +269,13 @@ class _Needs:
         """Return the keys of a recipe's nearest needs, with those that are missing behind a complete one."""
         needs = list(dict.fromkeys(need.key for need in recipe.needs.values()))
         behind = set().union(*(self._behind[key] for key in needs))
-        behind_missing = set().union(*(self._behind[key] for key in needs if key in self._missing))
-        return [key for key in needs if key not in (behind_missing if key in self._missing else behind)]
+        behind_missing = set().union(*(self._behind[key] for key in needs if key in self.missing))
+        return [key for key in needs if key not in (behind_missing if key in self.missing else behind)]
 
     def behind(self, recipe: Recipe) -> list[str]:
         """Return the keys of what is missing behind a recipe's complete needs."""
-        complete = {need.key for need in recipe.needs.values()} - self._missing
-        return sorted(set().union(*(self._behind[key] for key in complete)) & self._missing)
+        complete = {need.key for need in recipe.needs.values()} - self.missing
+        return sorted(set().union(*(self._behind[key] for key in complete)) & self.missing)
 
 
 def _priorities(papers: Iterable[Paper], artifacts: Mapping[str, Recipe]) -> dict[str, int]:
@@ -305,9 +304,9 @@ def order_papers(papers: Iterable[Paper]) -> list[Paper]:
     )
 
 
-def _waits(work: Workspace) -> dict[str, list[str]]:
+def _waits(work: Workspace, needs: "_Needs") -> dict[str, list[str]]:
     """Return what evaluations wait for besides their needs: the first one of their pass, which makes all of it."""
-    missing = work.missing(work.plan.of("evaluations"))
+    missing = [recipe for recipe in work.plan.of("evaluations") if recipe.key in needs.missing]
     return {other.key: [first.key] for first, *others in passes(missing) for other in others}
 
 

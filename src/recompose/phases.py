@@ -41,7 +41,6 @@ class Phase:
     about: str
     make: Callable[[Workspace, Recipe, Path], None]
     on_gpu: bool = False  # this phase, and all phases that need its content, use a GPU if there is one
-    make_together: Callable[[Workspace, Mapping[Path, Recipe]], None] | None = None  # recipes that a track groups
 
 
 def track_of(recipe: Recipe) -> Track:
@@ -266,9 +265,7 @@ PHASES: Mapping[str, Phase] = MappingProxyType(
         "features": Phase("Images of all data sets, encoded once", cache_features, on_gpu=True),
         "grids": Phase("Images of all data sets, encoded once as grids of regions", cache_grids, on_gpu=True),
         "runs": Phase("Methods, trained with all seeds", train),
-        "evaluations": Phase(
-            "Runs and untrained models, scored on their benchmarks", evaluate, make_together=evaluate_together
-        ),
+        "evaluations": Phase("Runs and untrained models, scored on their benchmarks", evaluate),
     }
 )  # by kind of recipe, in their order: the only list of phases
 
@@ -286,6 +283,9 @@ def make(work: Workspace, recipes: Iterable[Recipe], *, again: bool = False) -> 
     """
     _leave_scheduler()
     recipes = list({recipe.digest: recipe for recipe in recipes}.values())
+    if is_helper():
+        _help(work, recipes)
+        return
     with _own_devices(work, recipes):
         _make_all(work, recipes, again=again)
 
@@ -303,7 +303,7 @@ def discard_outdated(work: Workspace, recipes: Iterable[Recipe]) -> None:
 
 def _own_devices(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[object]:
     """Return a context in which this process owns the GPUs that it needs; with ``devices: auto`` all of them."""
-    if is_helper() or not needs_gpu(recipes) or work.params.chosen.trainer.devices == "auto":
+    if not needs_gpu(recipes) or work.params.chosen.trainer.devices == "auto":
         return nullcontext()
     count = gpus_of(work, recipes)
     return own_devices(work.results / DEVICES, count) if count else nullcontext()
@@ -334,47 +334,63 @@ def gpus_of(work: Workspace, recipes: Sequence[Recipe]) -> int:
     return int(trainer.devices) if is_shared else 1
 
 
+def is_helper() -> bool:
+    """Return true if Lightning started this process to help another one with a run on several devices."""
+    return int(os.environ.get("LOCAL_RANK", "0")) > 0
+
+
+def _help(work: Workspace, recipes: Iterable[Recipe]) -> None:
+    """Take part in the runs that the process which started this one makes; that one locks and records them."""
+    for run in work.missing(recipe for recipe in recipes if recipe.kind == "runs"):
+        PHASES["runs"].make(work, run, work.store.folder(run))
+
+
 def _make_all(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
-    failed: dict[str, str] = {}
-    keys: list[str] = []
-    done = 0
-    for group in passes(recipes):
-        places = [f"{number}/{len(recipes)}" for number in range(done + 1, done + 1 + len(group))]
-        done += len(group)
-        failed_needs = [need for need in group[0].needs.values() if need.digest in failed]
-        affected = group if failed_needs else work.missing(group) or group
+    failed: dict[str, str] = {}  # key -> message
+    for together in passes(recipes):
+        failed_needs = [need for need in together[0].needs.values() if need.key in failed]
+        affected = together if failed_needs else work.missing(together) or together
         try:
             if failed_needs:
                 raise FailedError(f"it needs {failed_needs[0].name} ({failed_needs[0].key}), which failed")
-            if not again and not is_helper():
-                _adopt_equal(work, group)
-            _make_group(work, dict(zip(places, group, strict=True)))
+            _make_pass(work, together, again=again)
         except Exception as error:
             for recipe in affected:
                 say(f"{recipe.key} ({recipe.name}) failed: {error_text(error)}")
-                keys.append(recipe.key)
                 trace = "" if failed_needs else f" see {work.store.folder(recipe) / ERROR};"
-                failed[recipe.digest] = (
+                failed[recipe.key] = (
                     f"  {recipe.name}: {error_text(error)}\n   {trace} to retry: recompose make {recipe.key}"
                 )
     if failed:
         message = "\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()])
-        raise FailedError(message, place=", ".join(keys))
+        raise FailedError(message, place=", ".join(failed))
 
 
-def _adopt_equal(work: Workspace, recipes: Iterable[Recipe]) -> None:
-    for recipe in recipes:
+def _make_pass(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
+    """Make the incomplete recipes of one pass over the images, or of a single recipe."""
+    for recipe in [] if again else recipes:
         if key := work.store.adopt_equal(recipe):
             say(f"{recipe.key}: {recipe.name} is that of {key}, as its code and inputs are")
+    with work.store.build_together(recipes) as folders:
+        for recipe in recipes:
+            _announce(work, recipe, is_missing=recipe in folders.values())
+        if len(folders) > 1:
+            evaluate_together(work, folders)
+        elif folders:
+            ((folder, recipe),) = folders.items()
+            PHASES[recipe.kind].make(work, recipe, folder)
+    for recipe in folders.values():
+        if recipe.kind == "evaluations":
+            _say_headline(work, recipe)
 
 
 def passes(recipes: Iterable[Recipe]) -> list[list[Recipe]]:
     """Return recipes in their order; evaluations that one pass over the images makes are together."""
-    groups: dict[str, list[Recipe]] = {}
+    passes: dict[str, list[Recipe]] = {}
     for recipe in recipes:
-        together = PHASES[recipe.kind].make_together is not None
-        groups.setdefault(track_of(recipe).pass_key(recipe) if together else recipe.digest, []).append(recipe)
-    return list(groups.values())
+        key = track_of(recipe).pass_key(recipe) if recipe.kind == "evaluations" else recipe.digest
+        passes.setdefault(key, []).append(recipe)
+    return list(passes.values())
 
 
 def _leave_scheduler() -> None:
@@ -387,65 +403,24 @@ def _leave_scheduler() -> None:
     warnings.filterwarnings("ignore", message="The `srun` command is available")  # `srun` is unused on purpose
 
 
-def _make_group(work: Workspace, recipes: Mapping[str, Recipe]) -> None:
-    """Make the incomplete recipes of a group, given by their places in the list of all recipes."""
-    if is_helper() and not all(_is_shared(work, recipe) for recipe in recipes.values()):
-        return
-    with _build(work, list(recipes.values())) as folders:
-        for place, recipe in recipes.items():
-            _announce(work, recipe, place, is_missing=recipe in folders.values())
-        if folders:
-            _make_missing(work, folders)
-    for place, recipe in recipes.items():
-        if recipe.kind == "evaluations" and recipe in folders.values():
-            _say_headline(work, recipe, place)
-
-
-def _announce(work: Workspace, recipe: Recipe, place: str, *, is_missing: bool) -> None:
-    title = f"{place} {recipe.key}: {recipe.name}"
+def _announce(work: Workspace, recipe: Recipe, *, is_missing: bool) -> None:
+    title = f"{recipe.key}: {recipe.name}"
     if is_missing:
-        say(title, detail=recipe.kind in ("runs", "evaluations"))
+        say(title, detail=recipe.kind in TRAINED)
         return
     say(f"{title} is complete", detail=True)
     if recipe.kind == "data":
         raw_folder(work, recipe)  # raw files may have been deleted
 
 
-def _make_missing(work: Workspace, folders: Mapping[Path, Recipe]) -> None:
-    folder, recipe = next(iter(folders.items()))
-    phase = PHASES[recipe.kind]
-    if len(folders) > 1:
-        assert phase.make_together is not None  # otherwise no group has two recipes
-        phase.make_together(work, folders)
-    else:
-        phase.make(work, recipe, folder)
-
-
-def _say_headline(work: Workspace, recipe: Recipe, place: str) -> None:
+def _say_headline(work: Workspace, recipe: Recipe) -> None:
     from recompose.metric_cache import MetricCache
 
     track = track_of(recipe)
     metric = track.metric(track.headline)
     value = MetricCache(work.store, work.results).of(recipe).get(track.headline)
     if value is not None:
-        say(f"{place} {recipe.name}: {track.headline} {metric.factor * value:.{metric.digits}f} {metric.unit}")
-
-
-def is_helper() -> bool:
-    """Return true if Lightning started this process to help another one with a run on several devices."""
-    return int(os.environ.get("LOCAL_RANK", "0")) > 0
-
-
-def _is_shared(work: Workspace, recipe: Recipe) -> bool:
-    """Return true if helpers take part in a recipe: only in runs that are not complete."""
-    return recipe.kind == "runs" and not work.store.is_complete(recipe)
-
-
-def _build(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[Mapping[Path, Recipe]]:
-    """Enter the build of recipes, or help the process that is building them; yields the recipes to make, by folder."""
-    if is_helper():
-        return nullcontext({work.store.folder(recipe): recipe for recipe in recipes})
-    return work.store.build_together(recipes)
+        say(f"{recipe.name}: {track.headline} {metric.factor * value:.{metric.digits}f} {metric.unit}")
 
 
 def _verified(work: Workspace, recipe: Recipe) -> Path:

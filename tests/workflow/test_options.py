@@ -58,6 +58,8 @@ def test_where_nothing_is_due_an_option_answers_and_writes_nothing(
     ("options", "line"),
     [
         (["--delete-all-output"], "--delete-all-output would delete the record"),
+        (["--no-hooks"], "--no-hooks leaves out what writes the recipes"),
+        (["--export-cwl", "workflow.cwl"], "--export-cwl is not carried out by Snakemake 9"),
         (["--config", "profile=nope"], "'nope' is not allowed"),
         (["--forcerun", "trian_c_s_o"], f"there is no target 'trian_c_s_o'; the nearest is '{TRAIN}'"),
         (["--until", "trian_c_s_o"], f"there is no target 'trian_c_s_o'; the nearest is '{TRAIN}'"),
