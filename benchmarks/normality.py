@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import shapiro, skew
 
 from recompose.papers.declaration import all_papers
-from recompose.tables.published import PublishedLineage
+from recompose.tables.published import read_lineages
 
 LEAST = 8  # differences; fewer say little about their shape
 DRAWS = 500  # normal samples for each comparison
@@ -23,8 +23,8 @@ LEVEL = 0.05
 def samples(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
     """The track and the differences of each comparison in the reports of a profile, each comparison once."""
     papers = {paper.name: paper for paper in all_papers()}
-    published, seen = PublishedLineage.read(folder, papers.values()), set()
-    for name, lineage in published.lineages.items():
+    lineages, seen = read_lineages(folder, papers.values()), set()
+    for name, lineage in lineages.items():
         for cell in lineage.cells:
             for comparison in cell.evidence.comparisons if cell.evidence else ():
                 assert cell.evidence is not None

@@ -396,8 +396,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 @app.command("summary", rich_help_panel=LOOK)
 def summarize(work: Project) -> None:
-    """Summarize the reports in six lines: what was made, its cost, headline numbers, the state of the instrument, the
-    audit, and the page to open.
+    """Summarize the reports: what was made, its cost, headline numbers, the state of the instrument, the audit, how the
+    numbers differ from the last commit, and the page to open.
     """
     from recompose.commands.summary import summary
 
@@ -647,7 +647,7 @@ def downstream(
     from recompose.commands.downstream import show_downstream
     from recompose.tables.published import PublishedLineage
 
-    dependents = find_downstream(PublishedLineage.read(work.reports, work.declared), work.declared, run)
+    dependents = find_downstream(PublishedLineage.read(work, work.declared), work.declared, run)
     if as_json:
         print_json(dependents)
     else:

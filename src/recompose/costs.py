@@ -18,7 +18,7 @@ from recompose.phases import PHASES, needs_gpu
 from recompose.plan import Plan, Recipe, recipe_of
 from recompose.progress import read_progress
 from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, flat
-from recompose.tables.lineage import SUFFIX, Lineage, read_made
+from recompose.tables.lineage import SUFFIX, Lineage, Made
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -209,7 +209,7 @@ def _published(work: Workspace, plan: Plan) -> list[MadeRecipe]:
                 with suppress(LineageError):
                     records |= Lineage.read(work.reports / paper.name / f"{name}{SUFFIX}").records
                     covered |= paper.methods_of(name)
-    builds, recipes = read_made(work.reports), _recipes(records, plan)
+    builds, recipes = Made.read(work.reports).builds, _recipes(records, plan)
     return [MadeRecipe(recipes[key], builds[key]) for key in records if key in builds]
 
 

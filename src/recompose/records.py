@@ -105,29 +105,40 @@ class Description(LenientModel):
         return identity(self.kind, self.document, {role: need.digest for role, need in self.needs.items()}, self.code)
 
 
-class StableRecord(Description):
-    """The part of a record that is equal in all builds of the recipe."""
+class Build(BuildInfo):
+    """A build with its content, as reports hold it: what may differ between two builds of a recipe."""
+
+    inputs: dict[str, str] = {}
+    files: dict[str, StoredFile] = {}  # none: unknown, in files of older versions
+
+    @property
+    def content(self) -> str:
+        """The digest of all files that the recipe determines; empty where they are unknown."""
+        return content_of(self.files) if self.files else ""
+
+
+class Record(Description):
+    """The record of a complete folder."""
 
     inputs: dict[str, str]
     files: dict[str, StoredFile]
+    made: BuildInfo
 
     @property
     def content(self) -> str:
         """The digest of all files that the recipe determines; recipes that need them record it."""
-        return digest({name: file.sha256 for name, file in self.files.items() if name not in VOLATILE})
-
-
-class Record(StableRecord):
-    """The record of a complete folder."""
-
-    made: BuildInfo
+        return content_of(self.files)
 
     @property
-    def stable(self) -> StableRecord:
-        """The part that is equal in all builds."""
-        parts = {name: getattr(self, name) for name in StableRecord.model_fields}
-        parts["files"] = {name: file for name, file in self.files.items() if name not in VOLATILE}
-        return StableRecord.model_construct(**parts)
+    def description(self) -> Description:
+        """The recipe: the part that is equal in all builds."""
+        return Description.model_construct(**{name: getattr(self, name) for name in Description.model_fields})
+
+    @property
+    def build(self) -> Build:
+        """The part that may differ between builds, without files that nothing is made from."""
+        files = {name: file.plain() for name, file in self.files.items() if name not in VOLATILE}
+        return Build.model_validate({**self.made.plain(), "inputs": self.inputs, "files": files})
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -153,6 +164,11 @@ class Record(StableRecord):
     def write(self, path: Path) -> None:
         """Write the record atomically, which makes the folder complete."""
         write_json(path, self.plain())
+
+
+def content_of(files: Mapping[str, StoredFile]) -> str:
+    """Return the digest of all files that a recipe determines."""
+    return digest({name: file.sha256 for name, file in files.items() if name not in VOLATILE})
 
 
 def remedy(key: str) -> str:

@@ -2,37 +2,19 @@
 invented.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from recompose.fingerprint import fingerprint
 from recompose.plan import Recipe, closure
-from recompose.records import StableRecord
 from recompose.tables.lineage import Lineage, lineage_path
 from recompose.tracks import TRACKS
 
-FILES = {
-    "data": ("content.json", "samples.csv"),
-    "backbones": ("backbone.json", "weights.safetensors"),
-    "features": ("embeddings.npy",),
-    "grids": ("grids.npy",),
-    "pixels": ("pixels.npy",),
-    "runs": ("checkpoint.safetensors",),
-    "evaluations": ("scores.safetensors",),
-}
-
-
-def sha256(*parts: str) -> str:
-    return hashlib.sha256("/".join(parts).encode()).hexdigest()
-
 
 def record_of(recipe: Recipe) -> dict[str, Any]:
-    """The record of something as if it had been made."""
-    files = {name: {"sha256": sha256(recipe.digest, name), "bytes": len(name)} for name in FILES[recipe.kind]}
-    inputs = {role: StableRecord.model_validate(record_of(need)).content for role, need in recipe.needs.items()}
-    return {**recipe.description().plain(), "inputs": inputs, "files": files}
+    """The record of something as a lineage holds it."""
+    return recipe.description().plain()
 
 
 def made_of(number: int = 0, **more: Any) -> dict[str, Any]:

@@ -1,21 +1,16 @@
 """The audit in bad worlds: what was done is found and named, and nothing else is blamed."""
 
-import os
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from recompose.audit.findings import Audit
 from recompose.plan import TrackPlan
 from recompose.store import VERIFIED
-from recompose.tables import caveats
 from recompose.workspace import Workspace
 from tests.audit.worlds import (
-    DATA_RENAMED,
     FROM_DATA,
     MADE_FROM_EVALUATIONS,
     ONE_IMAGE_MORE,
@@ -23,13 +18,13 @@ from tests.audit.worlds import (
     all_of,
     audited,
     copy_of,
-    correct,
     data_of,
+    dirty,
     edit_json,
     evaluations_of,
     findings,
-    index_of,
     indexes_of,
+    key_of,
     moved,
     remake_reports,
     stale_rows,
@@ -37,10 +32,6 @@ from tests.audit.worlds import (
 from tests.conftest import Project
 
 WRITTEN_BEFORE = "artifacts, parameters, or the code that writes it, changed since"
-
-
-def key_of(folder: Path) -> str:
-    return f"{folder.parent.name}/{folder.name}"
 
 
 def test_the_clean_world_is_clean(clean: Audit) -> None:
@@ -58,92 +49,6 @@ def test_an_audit_writes_nothing_but_what_was_verified(root: Path) -> None:
 
 
 # evaluations
-
-
-def zeroed(scores: Path) -> None:
-    """Scores of the same size that say nothing."""
-    content = scores.read_bytes()
-    scores.write_bytes(content[:-1000] + bytes(1000))
-
-
-def test_scores_zeroed_at_equal_size_are_found(root: Path, clean: Audit) -> None:
-    first, _ = evaluations_of(root)
-    zeroed(first / "scores.safetensors")
-    found = audited(root)
-    place = f"results/{key_of(first)}/scores.safetensors"
-    assert findings(found) == [("tampered", place, "was changed since it was made")]
-    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
-    assert found.recomputed == 1
-
-
-def test_truncated_scores_are_found_and_not_measured_by(root: Path, clean: Audit) -> None:
-    first, _ = evaluations_of(root)
-    scores = first / "scores.safetensors"
-    size = scores.stat().st_size
-    os.truncate(scores, size - 100)
-    found = audited(root)
-    why = f"has {size - 100} bytes instead of {size}"
-    assert findings(found) == [("tampered", f"results/{key_of(first)}/scores.safetensors", why)]
-    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
-    assert found.recomputed == 1
-
-
-def test_forged_scores_are_not_measured_by(root: Path, clean: Audit) -> None:
-    first, second = evaluations_of(root)
-    shutil.copy(second / "scores.safetensors", first / "scores.safetensors")
-    correct(first / "record.json", "scores.safetensors")
-    found = audited(root)
-    why = "differs from its record in the reports"
-    assert findings(found) == [("tampered", f"results/{key_of(first)}", why)]
-    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
-    assert found.recomputed == 1
-
-
-def test_swapped_scores_are_found(root: Path, clean: Audit) -> None:
-    first, second = (folder / "scores.safetensors" for folder in evaluations_of(root))
-    content = first.read_bytes()
-    first.write_bytes(second.read_bytes())
-    second.write_bytes(content)
-    found = audited(root)
-    why = "was changed since it was made"
-    assert findings(found) == sorted(
-        ("tampered", f"results/{key_of(path.parent)}/{path.name}", why) for path in (first, second)
-    )
-    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
-    assert found.recomputed == 0
-
-
-@pytest.mark.parametrize("name", ["scores.safetensors", "costs.json", "log.txt"])
-def test_a_deleted_file_is_found(root: Path, clean: Audit, name: str) -> None:
-    first, _ = evaluations_of(root)
-    (first / name).unlink()
-    found = audited(root)
-    assert findings(found) == [("tampered", f"results/{key_of(first)}/{name}", "is missing")]
-    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
-
-
-def test_kept_measures_that_were_forged_are_not_believed(root: Path, clean: Audit) -> None:
-    """They are kept beside the store for speed alone."""
-    for path in root.glob("results/metrics/*/*.json"):
-        edit_json(path, lambda kept: kept["metrics"].update({"test/closed/dense/auc": 0.5}))
-    found = audited(root)
-    assert (findings(found), moved(found, clean)) == ([], {})
-
-
-def dirty(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a record and the reports as they would be had a source been edited that was never committed."""
-
-    monkeypatch.setattr(caveats, "_find_commit", lambda code: None)
-    edit_json(folder / "record.json", lambda record: record["made"].update(dirty=True))
-    remake_reports(root)
-
-
-def test_an_evaluation_of_a_dirty_tree_is_found(root: Path, clean: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    dirty(root, evaluations_of(root)[0], monkeypatch)
-    found = audited(root)
-    why = "1 of 2 were made from a changed or unknown working tree"
-    assert findings(found) == [("uncommitted", name, why) for name in sorted(MADE_FROM_EVALUATIONS)]
-    assert moved(found, clean) == all_of("uncommitted", MADE_FROM_EVALUATIONS)
 
 
 @pytest.mark.parametrize("where", ["record", "reports", "both"])
@@ -191,46 +96,6 @@ def test_the_remedy_of_edited_build_info_names_the_file_that_was_edited(root: Pa
         assert findings(audited(root)) == []
 
 
-def test_what_was_made_again_to_the_same_content_changes_nothing(root: Path, clean: Audit) -> None:
-    again(evaluations_of(root)[0])
-    found = audited(root)
-    assert (findings(found), moved(found, clean)) == ([], {})
-
-
-def again(folder: Path, *, otherwise: bool = False) -> None:
-    """A record as that of the same recipe that was made again later."""
-
-    def edit(record: dict[str, Any]) -> None:
-        record["made"]["started"] = record["made"]["started"].replace("20", "21", 1)
-
-    if otherwise:
-        zeroed(folder / "scores.safetensors")
-        correct(folder / "record.json", "scores.safetensors")
-    edit_json(folder / "record.json", edit)
-
-
-def test_what_was_made_again_and_came_out_otherwise_makes_what_shows_it_stale(root: Path, clean: Audit) -> None:
-    first, _ = evaluations_of(root)
-    again(first, otherwise=True)
-    found = audited(root)
-    why = "was rebuilt after the reports, with another result"
-    assert findings(found) == [("stale", f"results/{key_of(first)}", why)]
-    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
-    assert {line for lines in found.why["msci/table-2"].values() for line in lines} == {
-        f"results/{key_of(first)} {why}"
-    }
-
-
-def test_a_missing_seed_is_found(root: Path, clean: Audit) -> None:
-    first, _ = evaluations_of(root)
-    shutil.rmtree(first)
-    remake_reports(root)
-    found = audited(root)
-    why = f"1 evaluation is missing ({key_of(first)})"
-    assert findings(found) == [("incomplete", name, why) for name in sorted(MADE_FROM_EVALUATIONS)]
-    assert moved(found, clean) == all_of("incomplete", MADE_FROM_EVALUATIONS)
-
-
 def test_evaluations_of_two_code_versions_are_found(root: Path, clean: Audit) -> None:
     """A record as an older evaluation would have it: its code is another one, and its digest with it."""
     module = "recompose.tracks.czsl.methods.chance"
@@ -250,17 +115,6 @@ def test_evaluations_of_two_code_versions_are_found(root: Path, clean: Audit) ->
     assert findings(found) == sorted([*mixed, *stale_rows(f"code changed: {module}")])
     assert moved(found, clean) == {name: {"mixed": count} for name, count in MADE_FROM_EVALUATIONS.items()}
     assert found.recomputed == 2
-
-
-@pytest.mark.parametrize("name", ["device", "packages"])
-def test_evaluations_of_two_kinds_of_machines_are_found(root: Path, clean: Audit, name: str) -> None:
-    other = {"device": "1 x GPU", "packages": {"torch": "1.0"}}[name]
-    edit_json(evaluations_of(root)[0] / "record.json", lambda record: record["made"].update({name: other}))
-    remake_reports(root)
-    found = audited(root)
-    why = f"runs differ in {name}"
-    assert findings(found) == [("mixed", artifact, why) for artifact in sorted(MADE_FROM_EVALUATIONS)]
-    assert moved(found, clean) == all_of("mixed", MADE_FROM_EVALUATIONS)
 
 
 # data sets and indexes
@@ -304,52 +158,6 @@ def test_raw_data_that_is_not_here_is_not_checked_and_nothing_is_blamed(root: Pa
     )
 
 
-IN_TABLE_13 = {"tampered": 10, "unchecked": 30}  # what nobody asks for stands in the same table
-
-
-@pytest.mark.parametrize("world", [0, 1])
-@pytest.mark.parametrize("name", ["samples.csv", "pairs.json", "statistics.json", "content.json"])
-def test_a_changed_index_is_found_and_not_measured_by(root: Path, clean: Audit, name: str, world: int) -> None:
-    path = indexes_of(root)[world] / name
-    path.write_text(path.read_text()[:-40])
-    found = audited(root)
-    ((state, place, why),) = findings(found)
-    assert (state, place) == ("tampered", f"results/{key_of(path.parent)}/{name}")
-    assert " bytes instead of " in why
-    of_data = {} if world else all_of("tampered", FROM_DATA) | {"duplex/table-13": IN_TABLE_13}
-    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS) | of_data
-    assert found.recomputed == 1  # the other world's
-    told = f"data/shapes-pairs-{path.parent.name}: its index is not valid" in found.report.unchecked
-    assert told == (name == "content.json")  # which holds the digests of raw files
-
-
-def test_a_forged_index_is_not_measured_by(root: Path, clean: Audit) -> None:
-    index = index_of(root)
-    edit_json(index / "statistics.json", lambda counts: counts.update(states=99))
-    correct(index / "record.json", "statistics.json")
-    found = audited(root)
-    assert ("tampered", f"results/{key_of(index)}", "differs from its record in the reports") in findings(found)
-    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS, FROM_DATA) | {
-        "duplex/table-13": IN_TABLE_13
-    }
-    assert found.recomputed == 1  # the other world's
-
-
-def test_evaluations_of_data_that_was_indexed_anew_are_stale(root: Path, clean: Audit) -> None:
-    index = index_of(root)
-    edit_json(index / "statistics.json", lambda counts: counts.update(more=1))
-    correct(index / "record.json", "statistics.json")
-    edit_json(index / "record.json", lambda record: record["made"].update(started="2100-01-01T00:00:00+00:00"))
-    found = audited(root)
-    anew = ("stale", f"results/{key_of(index)}", "was rebuilt after the reports, with another result")
-    other = f"was made from another data than {key_of(index)} is now"
-    first, _ = evaluations_of(root)  # the second is of another world
-    assert findings(found) == sorted([anew, ("stale", f"results/{key_of(first)}", other)])
-    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA) | {
-        "duplex/table-13": {"stale": 10, "unchecked": 30}
-    }
-
-
 # parameters and code
 
 
@@ -386,13 +194,6 @@ def test_a_parameter_of_the_data_is_named(root: Path, clean: Audit) -> None:
     assert found.recomputed == 2
 
 
-def test_a_data_set_of_another_name_is_stale_and_nobody_is_blamed(root: Path, clean: Audit) -> None:
-    Project(root).set(DATA_RENAMED)
-    found = audited(root)
-    assert {state for state, _, _ in findings(found)} == {"stale"}
-    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
-
-
 def test_a_parameter_that_nothing_stored_depends_on_changes_nothing(root: Path, clean: Audit) -> None:
     Project(root).set({"czsl.feasibility.prompt": "a picture of {name}"})
     found = audited(root)
@@ -413,31 +214,3 @@ def test_a_method_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> No
     )
     assert findings(found) == sorted(("stale", name, why) for name in (*compared, "msci/one-scale"))
     assert moved(found, clean) == {}
-
-
-def test_other_code_of_measures_is_stale_whatever_it_gives(
-    root: Path, clean: Audit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its numbers may be others, and rightly so: nobody tampered with anything."""
-    other_measures(monkeypatch)
-    found = audited(root, drawing=True)
-    assert {state for state, _, _ in findings(found)} == {"stale"}
-    rows = [each for each in findings(found) if not each[1].startswith("reports/smoke/")]
-    module = "recompose.tracks.czsl.metrics.czsl"
-    assert {why for _, _, why in rows} == {f"code of metrics changed: {module}"}
-    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA) | {
-        "duplex/table-13": {"stale": 10, "unchecked": 30}
-    }
-
-
-def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The code of metrics as if it had been edited, so that it gives other numbers."""
-    from recompose.audit import trust
-    from recompose.tracks import TRACKS
-
-    track = type(TRACKS["czsl"])
-    honest, fingerprint = track.metrics, trust.fingerprint
-    monkeypatch.setattr(track, "metrics", lambda *given: {name: value / 2 for name, value in honest(*given).items()})
-    monkeypatch.setattr(
-        trust, "fingerprint", lambda names: fingerprint(names) | {"recompose.tracks.czsl.metrics.czsl": "0" * 64}
-    )

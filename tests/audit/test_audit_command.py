@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,9 @@ from recompose.audit.audit import audit_document
 from recompose.audit.findings import Audit, AuditReport, Finding
 from recompose.cli import app
 from recompose.commands.audit import show_findings
-from recompose.records import StableRecord
+from recompose.records import Description
 from recompose.tables.cells import Cell
-from recompose.tables.lineage import MADE, Lineage, read_made, write_made
+from recompose.tables.lineage import MADE, Lineage, Made
 from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of, replace_once
 from tests.conftest import Project
@@ -123,7 +124,7 @@ def test_a_deleted_evaluation_is_named_with_what_rests_on_it(root: Path, monkeyp
 
 @pytest.mark.parametrize("full", [False, True])
 def test_all_places_of_a_finding_are_shown_where_all_are_asked_for(full: bool) -> None:
-    findings = [Finding("stale", f"reports/{number}", "was changed") for number in range(9)]
+    findings = [Finding.of("other-text", f"reports/{number}", "was changed") for number in range(9)]
     file = io.StringIO()
     show_findings(
         Console(file=file, width=200),
@@ -138,14 +139,15 @@ def test_all_places_of_a_finding_are_shown_where_all_are_asked_for(full: bool) -
 def test_a_report_counts_the_build_info_that_it_writes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reports of a clone were made on another machine; those made here replace them."""
     path = root / "reports/smoke" / MADE
-    made = read_made(path.parent)
-    elsewhere = {key: build.model_copy(update={"device": "another machine"}) for key, build in [*made.items()][::2]}
-    write_made(path.parent, made | elsewhere)
+    made = Made.read(path.parent)
+    builds = [*made.builds.items()][::2]
+    elsewhere = {key: build.model_copy(update={"device": "another machine"}) for key, build in builds}
+    replace(made, builds=made.builds | elsewhere).write(path.parent)
     monkeypatch.chdir(root)
     done = CliRunner().invoke(app, ["report"])
     assert done.exit_code == 0, done.output
     assert "audit: is clean" in done.output
-    assert read_made(path.parent) == made
+    assert Made.read(path.parent) == made
 
 
 HOSTILE = [
@@ -165,9 +167,9 @@ HOSTILE = [
 def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_path: Path) -> None:
     """A name can come from a lineage, a record, a file of reports, or the folder of a data set."""
     cell = Cell.model_construct(made_from=[name], row=name)
-    record = StableRecord.model_construct(needs={}, kind="evaluations")
+    record = Description.model_construct(needs={}, kind="evaluations")
     published = PublishedLineage({name: Lineage.model_construct(cells=[cell], records={name: record})})
-    finding = Finding("stale", f"results/{name}", f"{name} was {name}", name, (name,))
+    finding = Finding.of("rebuilt", f"results/{name}", f"{name} was {name}", name, remedy=name)
     report = AuditReport([finding], [f"{name} is not on this disk"])
     report.cells.update(["current"])
     found = Audit(report, {name: {("measured", "", name, name): "current"}}, {}, 1, 0, {}, {})

@@ -45,7 +45,7 @@ def made(root: Path, paper: Paper) -> Path:
 
 
 def audited(root: Path, paper: Paper) -> Audit:
-    return audit(Workspace(root), [paper], drawing=False)
+    return audit(Workspace(root), [paper], pages=lambda _: {}, drawing=False)
 
 
 def replicates(root: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from tests.audit.worlds import (
     edit_json,
     evaluations_of,
     findings,
+    improve,
     index_of,
     moved,
     replace_once,
@@ -38,79 +39,7 @@ def file_of(root: Path, ending: str, name: str = TABLE) -> Path:
     return root / "reports/smoke" / f"{name}.{ending}"
 
 
-def improve(lineage: dict[str, Any]) -> None:
-    """Give chance's accuracy on seen pairs another value."""
-    cell = next(cell for cell in lineage["cells"] if (cell["view"], cell["column"]) == (SEEN[1], SEEN[3]))
-    cell.update(text="9.9 ± 1.1", value=9.9)
-
-
 # tables
-
-
-def test_an_edited_cell_is_found(root: Path, clean: Audit) -> None:
-    replace_once(file_of(root, "csv"), ROW, BETTER)
-    found = audited(root)
-    place = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
-    assert findings(found) == [("tampered", place, "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'")]
-    assert moved(found, clean) == {TABLE: {"tampered": 8}}
-    assert found.states[TABLE][SEEN] == "tampered"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (ROW, ROW.replace("0.8 ± 1.1", "9.9 ± 1.1"), "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'"),
-        (ROW, ROW.replace("0.793651", "9.9"), "shows value '9.9'; its runs give value '0.793651'"),
-        (f"{ROW}{REST}", "", "shows nothing; its runs give '0.8 ± 1.1'"),
-    ],
-)
-def test_an_edited_cell_is_found_where_the_digest_was_made_to_agree(
-    root: Path, clean: Audit, old: str, new: str, said: str
-) -> None:
-    replace_once(file_of(root, "csv"), old, new)
-    correct(file_of(root, "lineage.json"), "table-2.csv")
-    found = audited(root)
-    place = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
-    assert findings(found) == [("tampered", place, said)]
-    assert moved(found, clean) == {TABLE: {"tampered": 1}}
-
-
-def test_a_forged_table_is_found_where_lineage_agrees_with_it_in_everything(root: Path, clean: Audit) -> None:
-    replace_once(file_of(root, "csv"), ROW, BETTER)
-    edit_json(file_of(root, "lineage.json"), improve)
-    correct(file_of(root, "lineage.json"), "table-2.csv")
-    found = audited(root)
-    place = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
-    assert findings(found) == [("tampered", place, "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'")]
-    assert moved(found, clean) == {TABLE: {"tampered": 1}}
-
-
-def test_a_row_that_stands_twice_is_found(root: Path, clean: Audit) -> None:
-    replace_once(file_of(root, "csv"), ROW, f"{BETTER}{REST}{ROW}")
-    correct(file_of(root, "lineage.json"), "table-2.csv")
-    found = audited(root)
-    why = "the current code or declaration gives another file"
-    assert findings(found) == [("stale", "reports/smoke/msci/table-2.csv", why)]
-    assert moved(found, clean) == {}
-
-
-@pytest.mark.parametrize("lines", [0, 1])
-def test_an_emptied_table_is_one_finding(root: Path, clean: Audit, lines: int) -> None:
-    """With and without its header; the lineage agrees with it."""
-    path = file_of(root, "csv")
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[:lines]))
-    correct(file_of(root, "lineage.json"), "table-2.csv")
-    found = audited(root)
-    assert findings(found) == [("tampered", "reports/smoke/msci/table-2.csv", "is empty")]
-    assert moved(found, clean) == {TABLE: {"tampered": 8}}
-
-
-def test_an_edited_lineage_is_found(root: Path, clean: Audit) -> None:
-    edit_json(file_of(root, "lineage.json"), improve)
-    found = audited(root)
-    place = "reports/smoke/msci/table-2.lineage.json · chance · shapes-pairs S · exact"
-    assert findings(found) == [("tampered", place, "its text, value are not what its runs give")]
-    assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
 
 def test_a_cell_that_stands_in_the_lineage_alone_is_found(root: Path, clean: Audit) -> None:
@@ -124,59 +53,7 @@ def test_a_cell_that_stands_in_the_lineage_alone_is_found(root: Path, clean: Aud
     assert {state for state, where, _ in findings(found) if "MSCI" not in where} == set()
 
 
-@pytest.mark.parametrize("artifact", ["duplex/table-3", "msci/table-3", "msci/figure-curves"])
-def test_an_edited_record_in_one_lineage_is_found(root: Path, clean: Audit, artifact: str) -> None:
-    """Whichever lineage is read last."""
-    key = f"evaluations/{evaluations_of(root)[0].name}"
-    other = {"sha256": "0" * 64, "bytes": 1}
-    lineage = file_of(root, "lineage.json", artifact)
-    edit_json(lineage, lambda lineage: lineage["records"][key]["files"].update({"scores.safetensors": other}))
-    found = audited(root)
-    assert {state for state, _, _ in findings(found)} == {"tampered"}
-    named = {place for _, place, _ in findings(found)}
-    assert named <= {f"results/{key}", *(f"reports/smoke/{name}.lineage.json" for name in MADE_FROM_EVALUATIONS)}
-    assert set(found.states[artifact].values()) == {"tampered"}
-
-
-@pytest.mark.parametrize("part", ["labels", "inputs", "name"])
-def test_any_part_of_a_record_in_a_lineage_is_compared(root: Path, clean: Audit, part: str) -> None:
-    key = f"evaluations/{evaluations_of(root)[0].name}"
-    other = {"labels": {"method": "magic", "seed": 0}, "inputs": {"data": "0" * 64}, "name": "magic"}[part]
-    lineage = file_of(root, "lineage.json", "duplex/table-3")
-    edit_json(lineage, lambda lineage: lineage["records"][key].update({part: other}))
-    found = audited(root)
-    why = f"has another record of {key} than results/ has"
-    assert findings(found) == [("tampered", "reports/smoke/duplex/table-3.lineage.json", why)]
-    assert moved(found, clean) == {"duplex/table-3": {"tampered": 8}}
-
-
-def test_an_edited_reported_cell_is_found(root: Path, clean: Audit) -> None:
-    replace_once(file_of(root, "csv"), "SCEN,mit-states S,reported,,29.9,29.9", "SCEN,mit-states S,reported,,39.9,39.9")
-    found = audited(root)
-    why = "shows '39.9'; reported/table-2.csv says '29.9'"
-    assert findings(found) == [("tampered", "reports/smoke/msci/table-2.csv · SCEN · mit-states S", why)]
-    assert moved(found, clean) == {TABLE: {"tampered": 8}}
-
-
 # other files
-
-
-@pytest.mark.parametrize("name", ["msci/table-2.md", "duplex/table-1.tex", "msci/figure-curves.svg"])
-def test_an_edited_file_is_found(root: Path, clean: Audit, name: str) -> None:
-    path = root / "reports/smoke" / name
-    path.write_text(path.read_text().replace("chance", "change").replace("16", "61"))
-    found = audited(root)
-    assert findings(found) == [("tampered", f"reports/smoke/{name}", CHANGED)]
-    artifact = name.partition(".")[0]
-    assert moved(found, clean) == {artifact: {"tampered": SHOWN[artifact]}}
-
-
-def test_an_edited_picture_is_found(root: Path, clean: Audit) -> None:
-    path = file_of(root, "png", "msci/figure-curves")
-    path.write_bytes(path.read_bytes() + b"0")
-    found = audited(root)
-    assert findings(found) == [("tampered", "reports/smoke/msci/figure-curves.png", CHANGED)]
-    assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
 
 
 @pytest.mark.parametrize("agreeing", [False, True])
@@ -192,42 +69,6 @@ def test_edited_numbers_of_a_figure_are_found(root: Path, clean: Audit, agreeing
     why = f"line {number} shows {other}; its runs give {line}" if agreeing else CHANGED
     assert findings(found) == [("tampered", "reports/smoke/msci/figure-curves.csv", why)]
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
-
-
-@pytest.mark.parametrize("name", ["README.md", "metrics.json", "curves.csv", "index.html"])
-def test_an_edited_index_is_found(root: Path, clean: Audit, name: str) -> None:
-    path = root / "reports/smoke" / name
-    path.write_text(path.read_text() + " ")
-    found = audited(root)
-    assert findings(found) == [("tampered", f"reports/smoke/{name}", CHANGED)]
-    assert moved(found, clean) == {}
-
-
-@pytest.mark.parametrize("name", ["README.md", "metrics.json", "curves.csv", "index.html"])
-def test_an_edited_index_is_found_where_the_digest_was_made_to_agree(root: Path, clean: Audit, name: str) -> None:
-    path = root / "reports/smoke" / name
-    path.write_text(path.read_text().replace("chance", "magic"))
-    correct(root / "reports/smoke/index.json", name)
-    found = audited(root)
-    why = "artifacts, parameters, or the code that writes it, changed since"
-    assert findings(found) == [("stale", f"reports/smoke/{name}", why)]
-    assert moved(found, clean) == {}
-
-
-@pytest.mark.parametrize("name", ["msci/table-2.csv", "msci/table-2.tex", "msci/figure-curves.png", "curves.csv"])
-def test_a_deleted_file_is_found(root: Path, clean: Audit, name: str) -> None:
-    (root / "reports/smoke" / name).unlink()
-    found = audited(root)
-    assert findings(found) == [("incomplete", f"reports/smoke/{name}", "is missing")]
-    artifact = name.partition(".")[0]
-    assert moved(found, clean) == ({artifact: {"tampered": SHOWN[artifact]}} if artifact in SHOWN else {})
-
-
-@pytest.mark.parametrize("content", ["", '{"results": {'])
-def test_build_info_that_was_cut_off_is_found(root: Path, clean: Audit, content: str) -> None:
-    (root / "reports/smoke/made.json").write_text(content)
-    found = audited(root)
-    assert findings(found) == [("tampered", "reports/smoke/made.json", "cannot be read")]
 
 
 def test_a_deleted_lineage_is_found_and_hides_nothing_else(root: Path, clean: Audit) -> None:
@@ -290,7 +131,7 @@ def test_a_lineage_that_other_code_wrote_is_stale(root: Path) -> None:
     ]
 
 
-NONSENSE = ["", "{", "[]", "null", '"cells"', "[" * 100_000, '{"cells": NaN}', "\udcff", "{}", "\0"]
+NONSENSE = ["", "[]", "[" * 100_000, '{"cells": NaN}', "\udcff"]
 
 
 @pytest.mark.parametrize("text", NONSENSE)
@@ -312,9 +153,7 @@ def test_nonsense_anywhere_is_found_and_no_error(root: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "row,column\n1,2\n",
-        "row,column,source,view,text\na\n",
         "a" * 200_000,
         "row,column,source,view,text,value\n" + "," * 20,
     ],
@@ -331,19 +170,18 @@ def test_a_csv_of_another_form_is_found_where_the_digest_was_made_to_agree(root:
 # files of results whose records, too, were forged
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "nonsense"])
+@pytest.mark.parametrize("text", ["", "nonsense"])
 def test_nonsense_in_scores_is_found_where_every_record_was_made_to_agree(root: Path, text: str) -> None:
     folder, _ = evaluations_of(root)
     (folder / "scores.safetensors").write_text(text)
     correct(folder / "record.json", "scores.safetensors")
     files, key = read_json(folder / "record.json")["files"], f"evaluations/{folder.name}"
 
-    def agree(lineage: dict[str, Any]) -> None:
-        if key in lineage["records"]:
-            lineage["records"][key]["files"]["scores.safetensors"] = files["scores.safetensors"]
+    def agree(made: dict[str, Any]) -> None:
+        made["results"][key]["files"]["scores.safetensors"] = files["scores.safetensors"]
 
-    for path in root.glob("reports/smoke/**/*.lineage.json"):
-        edit_json(path, agree)
+    edit_json(root / "reports/smoke/made.json", agree)
+    shutil.rmtree(root / "results/contents")
     ((state, place, why),) = findings(audited(root))
     assert (state, place) == ("tampered", f"results/{key}")
     assert why.startswith("its scores cannot be read: ")

@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from recompose.audit.trust import STATES, Trust, TrustEvaluator, worst
-from recompose.files import read_json, write_json, write_text
+from recompose.audit.findings import STATES, worst
+from recompose.audit.trust import Trust, TrustEvaluator
+from recompose.files import write_text
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Plan, Recipe, TrackPlan
+from recompose.records import Record
 from recompose.store import Store
 from recompose.tables import caveats
 from recompose.tables.artifacts import make_artifacts
 from recompose.tables.caveats import MAX_KEYS
+from recompose.tables.lineage import Made
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.tables.table import build_table
@@ -91,14 +94,14 @@ class World:
         """Write the artifacts, and when and where everything behind them was built."""
         make_artifacts(StoredResults(self), PAPER, PAPER.artifacts)  # type: ignore[arg-type]
         records = {recipe.key: self.store.record_path(recipe) for recipe in self.plan.recipes}
-        built = {key: read_json(path)["made"] for key, path in records.items() if path.exists()}
-        write_json(self.reports / "made.json", {"results": built})
+        builds = {key: Record.read(path).build for key, path in records.items() if path.exists()}
+        Made.of(builds, PublishedLineage.read(self, [PAPER]).contents, {}).write(self.reports)  # type: ignore[arg-type]
 
     def edit_lineage(self, artifact: str, edit: Callable[[Any], object]) -> None:
         edit_json(self.reports / f"{artifact}.lineage.json", edit)
 
     def judge(self, **options: bool) -> TrustEvaluator:
-        return TrustEvaluator(self, PublishedLineage.read(self.reports, [PAPER]), **options)  # type: ignore[arg-type]
+        return TrustEvaluator(self, PublishedLineage.read(self, [PAPER]), **options)  # type: ignore[arg-type]
 
     def verdicts(self, artifact: str = TABLE) -> list[Trust]:
         """The verdict on each cell: of a table of settings, on the methods m and v."""
@@ -164,7 +167,7 @@ def test_a_changed_file_of_an_artifact_concerns_all_of_its_cells(
 
 def test_a_record_that_one_artifact_alone_has_otherwise_is_a_conflict_of_that_one(world: World) -> None:
     key = world.first().key
-    world.edit_lineage(TABLE, lambda lineage: lineage["records"][key]["files"]["statistics.json"].update(bytes=4))
+    world.edit_lineage(TABLE, lambda lineage: lineage["records"][key].update(name="magic"))
     assert world.states(TABLE) == ["tampered", "current"]
     assert all(TABLE in why and key in why for why in world.verdicts(TABLE)[0].why)
     assert world.states(OTHER) == ["current"]

@@ -3,13 +3,33 @@ one file.
 """
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.numpy import load_file, save_file
 
-from tests.audit.worlds import copy_of, each_record, evaluations_of, remake_reports
+from recompose.tables.artifacts import make_artifacts
+from recompose.tables.due import is_due
+from recompose.tables.kinds import artifact_recipe
+from recompose.tables.stored_results import StoredResults
+from recompose.workspace import Workspace
+from tests.audit.worlds import (
+    PAPERS_LOADED,
+    audited,
+    copy_of,
+    correct,
+    each_record,
+    edit_json,
+    evaluations_of,
+    findings,
+    remake_index,
+    remake_reports,
+)
 from tests.conftest import Project
 
+REBUILT = "was rebuilt after the reports, with another result"
+DUE = {"table-2": False, "table-3": True}
 ELSEWHERE = {
     "started": "2031-05-06T07:08:09+00:00",
     "seconds": 98765.43,
@@ -26,33 +46,57 @@ def everything(reports: Path) -> dict[str, bytes]:
     return {path.relative_to(reports).as_posix(): path.read_bytes() for path in reports.rglob("*") if path.is_file()}
 
 
+MADE = "made.json"
+SHOWN = {MADE, "index.html", "index.json"}  # the page shows digests, and the index has that of the page
+
+
 @pytest.fixture(scope="module")
 def both(chance_project: Project, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The reports as they were made, and made again from results as another machine would have them at another time."""
+    """The reports as they were made, and made again from results as another machine would have them at another time:
+    scores of other bytes that give the same metrics.
+    """
     root = copy_of(chance_project.root, tmp_path_factory.mktemp("elsewhere") / "project")
     each_record(root, lambda record: record["made"].update(ELSEWHERE))
     for folder in evaluations_of(root):
         (folder / "log.txt").write_text("another log\n")
-    each_record(root, _with_this_log(root))
+        scores = folder / "scores.safetensors"
+        save_file(load_file(scores), scores, {"machine": "another"})
+        correct(folder / "record.json", "log.txt", scores.name)
     remake_reports(root)
     return chance_project.root, root
 
 
-def _with_this_log(root: Path):  # type: ignore[no-untyped-def]
-    from recompose.digest import sha256_file
-
-    def edit(record: dict) -> None:  # type: ignore[type-arg]
-        if record["kind"] == "evaluations":
-            path = root / "results/evaluations" / record["digest"][:12] / "log.txt"
-            record["files"]["log.txt"] = {"sha256": sha256_file(path), "bytes": path.stat().st_size}
-
-    return edit
-
-
-def test_only_one_file_differs(both: tuple[Path, Path]) -> None:
+def test_only_one_file_and_what_shows_it_differ(both: tuple[Path, Path]) -> None:
     here, there = (everything(root / "reports/smoke") for root in both)
     assert here.keys() == there.keys()
-    assert {name for name in here if here[name] != there[name]} == {"made.json"}
+    assert {MADE} <= {name for name in here if here[name] != there[name]} <= SHOWN
+
+
+def test_reports_that_were_made_again_elsewhere_are_clean(both: tuple[Path, Path]) -> None:
+    found = audited(both[1])
+    assert findings(found) == []
+    assert found.report.cells.keys() == {"current"}
+
+
+def test_an_artifact_that_is_older_than_a_rebuilt_result_is_stale_and_due(root: Path) -> None:
+    """Its lineage is the same to the byte: the contents that it was made from tell, here and in the reports."""
+    folder = evaluations_of(root)[0]
+    save_file(load_file(folder / "scores.safetensors"), folder / "scores.safetensors", {"machine": "another"})
+    correct(folder / "record.json", "scores.safetensors")
+    edit_json(folder / "record.json", lambda record: record["made"].update(started="2031-05-06T07:08:09+00:00"))
+    work = Workspace(root)
+    czsl = [paper for paper in PAPERS_LOADED if paper.name == "msci"]
+    make_artifacts(StoredResults(work), czsl[0], ["table-2"])
+    remake_index(work)
+    for kept in (True, False):
+        if not kept:
+            shutil.rmtree(root / "results/contents")
+        found = audited(root)
+        assert set(found.states["msci/table-2"].values()) == {"current"}
+        assert "stale" in found.states["msci/table-3"].values()
+        assert ("stale", f"results/evaluations/{folder.name}", REBUILT) in findings(found)
+        due = {name: is_due(Workspace(root), czsl[0], name, artifact_recipe(work.plan, czsl[0], name)) for name in DUE}
+        assert due == DUE
 
 
 def test_nothing_of_where_and_when_it_was_made_stands_in_any_other_file(both: tuple[Path, Path]) -> None:

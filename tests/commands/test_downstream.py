@@ -15,7 +15,7 @@ from recompose.errors import DownstreamError
 from recompose.papers.declaration import load_paper
 from recompose.plan import Recipe
 from recompose.tables.lineage import Lineage
-from recompose.tables.published import PublishedLineage
+from recompose.tables.published import PublishedLineage, read_lineages
 from tests.audit.invented import cell_of, record_of
 from tests.configuration import write_params
 from tests.errors import raises
@@ -79,7 +79,7 @@ REACHED_BY = {name: {key for entry in cells for key in entry["made_from"]} for n
 
 
 def found(reports: Path, start: str) -> Origin:
-    return downstream(PublishedLineage.read(reports, PAPERS), PAPERS, start)
+    return downstream(PublishedLineage(read_lineages(reports, PAPERS)), PAPERS, start)
 
 
 @pytest.mark.parametrize("recipe", [INDEX, TRAINED, OTHER, TESTING, OTHERS_TEST], ids=lambda recipe: recipe.kind)

@@ -44,7 +44,7 @@ from recompose.phases import PHASES, Phase
 from recompose.plan import Recipe, closure
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.cells import Cell
-from recompose.tables.lineage import lineage_path, write_made
+from recompose.tables.lineage import Made, lineage_path
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
@@ -134,13 +134,13 @@ def publish(work: Workspace, value: Callable[[float], float] = lambda value: val
         )
     planned = {("csp", "shapes-pairs"): evaluations}
     lineage_of(StoredResults(work), "czsl", cells, planned).write(lineage_path(work.reports / TABLE))
-    made = {recipe.key: work.store.record(recipe).made for recipe in closure(evaluations)}
-    write_made(work.reports, made)
+    builds = {recipe.key: work.store.record(recipe).build for recipe in closure(evaluations)}
+    Made.of(builds, {TABLE: {}}, {}).write(work.reports)
     return read(work)
 
 
 def read(work: Workspace) -> PublishedLineage:
-    return PublishedLineage.read(work.reports, work.papers)
+    return PublishedLineage.read(work, work.papers)
 
 
 def forge(work: Workspace, recipe: Recipe) -> None:

@@ -24,12 +24,14 @@ from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
 from recompose.params import Params
 from recompose.plan import Recipe
+from recompose.records import Build
 from recompose.site import build
 from recompose.site.build import notes_html, page, pages
 from recompose.site.document import Site
 from recompose.tables.lineage import Lineage
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
+from tests.audit.invented import made_of
 from tests.configuration import params_text, parse_params
 
 pytestmark = pytest.mark.slow
@@ -137,9 +139,12 @@ def record(seed: int, name: Callable[[str], str] = same) -> dict[str, Any]:
         "document": {"settings": {"lr": 0.5, name("prompt"): name("a photo of {state}")}, "seed": seed},
         "needs": {},
         "code": {"recompose.tracks.czsl.methods.csp": "1"},
-        "inputs": {name("data"): "1" * 64},
-        "files": {name("log.txt"): {"sha256": "2" * 64, "bytes": 3}},
     }
+
+
+def build_of(name: Callable[[str], str] = same) -> Build:
+    files = {name("scores.txt"): {"sha256": "2" * 64, "bytes": 3}}
+    return Build.model_validate({**made_of(), "inputs": {name("data"): "1" * 64}, "files": files})
 
 
 def cell(row: str, column: str, view: str, values: list[float], text: str = "", **more: Any) -> dict[str, Any]:
@@ -277,7 +282,8 @@ class Toy:
             "toy/claims": self.claims,
         }
         records = {key_of(seed): record(seed, self.name) for seed in range(3)}
-        published = PublishedLineage({name: lineage_of(cells, records) for name, cells in lineages.items()})
+        made = {key: build_of(self.name) for key in records}
+        published = PublishedLineage({name: lineage_of(cells, records) for name, cells in lineages.items()}, made)
         states, why = {}, {}
         for artifact, cells in lineages.items():
             keys = {
@@ -286,7 +292,7 @@ class Toy:
             }
             states[artifact] = keys
             why[artifact] = {key: [self.name("lr was 1")] for key, state in keys.items() if state == "stale"}
-        finding = [Finding("stale", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
+        finding = [Finding.of("other-recipe", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
         counts = Counter(state for keys in states.values() for state in keys.values())
         audit = Audit(AuditReport(finding, [self.name("a thing")], counts), states, why, 3, 12, {}, {})
         return Site([self.paper], published, audit, params())

@@ -14,7 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from recompose.audit.trust import STATES
+from recompose.audit.findings import STATES
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
 from recompose.site import build

@@ -18,7 +18,8 @@ def data_of(world: int) -> Recipe:
 
 
 def shared(*compared: list[Recipe]) -> list[list[int]]:
-    return [[each.labels["seed"] for each in kept] for kept in shared_replicates(compared)]
+    by_method = shared_replicates({str(number): each for number, each in enumerate(compared)})
+    return [[each.labels["seed"] for each in evaluations] for evaluations in by_method.values()]
 
 
 def test_methods_are_compared_in_the_worlds_that_all_have() -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from recompose.audit.checks.artifacts import ArtifactCheck
-from recompose.audit.checks.index import check_index
+from recompose.audit.checks.index import Pages, check_index
 from recompose.audit.checks.lock import check_lock
 from recompose.audit.checks.stored import StoredCheck
 from recompose.audit.findings import Audit, AuditReport, Finding
@@ -48,6 +48,7 @@ class _Checks:
         report.cells.update(state for states_by_cell in states.values() for state in states_by_cell.values())
         evaluator = self.stored.evaluator
         records = evaluator.published.records.values()
+        rebuilt = set[str]().union(*(check.rebuilt for check in self.artifacts.values()))
         return Audit(
             report,
             states=states,
@@ -55,7 +56,7 @@ class _Checks:
             evaluations=sum(record.kind == "evaluations" for record in records),
             files=self.stored.files,
             lineages={name: check.lineage for name, check in self.artifacts.items() if check.lineage},
-            numbers=self.stored.numbers,
+            numbers={key: numbers for key, numbers in self.stored.numbers.items() if key not in rebuilt},
             published=len(self.stored.followed),
             compared={name: check.compared for name, check in self.artifacts.items()},
         )
@@ -78,6 +79,7 @@ def audit(
     papers: list[Paper],
     published: PublishedLineage | None = None,
     *,
+    pages: Pages,
     drawing: bool = True,
 ) -> Audit:
     """Check every artifact and every byte that it was made from; of all papers, also the index of the reports, and
@@ -87,13 +89,14 @@ def audit(
         work: the workspace of the reports.
         papers: the papers to check.
         published: what of the reports can be relied on, where that was read already.
+        pages: the page that shows an audit; this one knows no page.
         drawing: true to draw figures again; otherwise only their digests are checked.
     """
-    published = published or PublishedLineage.read(work.reports, papers)
+    published = published or PublishedLineage.read(work, papers)
     checks = _Checks.of(work, papers, published, reading=True)
     is_whole = len(papers) == len(work.papers)
     # the page shows an audit without drawings
-    index = check_index(work, papers, published, checks.audit()) if is_whole else AuditReport()
+    index = check_index(work, papers, published, checks.audit(), pages) if is_whole else AuditReport()
     if drawing:
         say("audit: drawing figures again", detail=True)
         for check in checks.artifacts.values():

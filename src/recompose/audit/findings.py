@@ -1,23 +1,77 @@
-"""Findings of an audit."""
+"""Findings: what speaks against the reports, each with a code, and the state that it gives to the numbers concerned."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from recompose.audit.trust import UNCHECKED
 from recompose.tables.lineage import Lineage
 
+STATES = (
+    "tampered",  # a file differs from what was written, or a number from the result of its runs
+    "incomplete",  # planned evaluations are missing
+    "mixed",  # its runs have different code, or come from different kinds of machines
+    "uncommitted",  # its runs come from sources that no commit holds
+    "stale",  # the current parameters, code or inputs would give another number
+    "unchecked",  # what it rests on is not on this disk, or is unreliable itself
+    "current",
+)
+UNCHECKED, CURRENT = STATES[-2:]
+CODES = {  # of a finding -> the state that it causes
+    "changed-file": "tampered",  # a file differs from what was written, or from its record
+    "unreadable": "tampered",  # a file is not of its form
+    "edited-record": "tampered",  # store, lineage and made.json disagree about a result
+    "edited-value": "tampered",  # a number is not what its runs or its source give
+    "changed-data": "tampered",  # raw files differ from their digests
+    "other-lock": "tampered",  # dvc.lock has other reports
+    "missing-file": "incomplete",
+    "incomplete": "incomplete",
+    "mixed": "mixed",
+    "uncommitted": "uncommitted",
+    "rebuilt": "stale",  # a result is another one than what was shown, or than what was made from it
+    "other-recipe": "stale",  # the current parameters or code ask for something else
+    "other-text": "stale",  # the current code or declaration writes another file
+    "outdated": "stale",  # another version of the code wrote it
+    "absent": UNCHECKED,  # a result is not on this disk
+    "unknown-content": UNCHECKED,  # nothing tells what an artifact was made from
+}
+REMAKE = "`snakemake --cores all`"  # the remedy of whatever the workflow can make again
+REMEDIES = {
+    "tampered": "look at `git diff` first; `snakemake --cores all` makes it again",  # somebody may have edited it
+    "incomplete": REMAKE,
+    "mixed": "`recompose store discard` these runs, then " + REMAKE,
+    "uncommitted": "commit the sources: a commit with exactly this code resolves it",
+    "stale": REMAKE,
+    UNCHECKED: "",
+}
 Key = tuple[str, ...]  # of a cell in its artifact: source, view, row, column
+
+
+def worst(states: Iterable[str]) -> str:
+    """Return the worst of some states; current if there are none."""
+    return min(states, key=STATES.index, default=CURRENT)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem: its state, place, reason and remedy."""
+    """A problem: its code, state, place, reason and remedy."""
 
+    code: str
     state: str
     place: str
     why: str
     remedy: str = ""
     keys: tuple[str, ...] = ()  # the stored folders that it concerns
+
+    @classmethod
+    def of(cls, code: str, place: str, why: str, *keys: str, remedy: str = "") -> "Finding":
+        """Return a finding with the state of its code, and the remedy of that state unless it has its own."""
+        state = CODES[code]
+        return cls(code, state, place, why, remedy or REMEDIES[state], keys)
+
+    @property
+    def text(self) -> str:
+        """The place and the reason as a sentence."""
+        return f"{self.place} {self.why}"
 
 
 @dataclass
@@ -28,10 +82,17 @@ class AuditReport:
     unchecked: list[str] = field(default_factory=list)  # what could not be checked, with the reason
     cells: Counter[str] = field(default_factory=Counter)  # measured cells by state
 
+    def note(self, finding: Finding) -> None:
+        """Add a finding, or what could not be checked."""
+        if finding.state == UNCHECKED:
+            self.unchecked.append(finding.text)
+        else:
+            self.findings.append(finding)
+
     def add(self, other: "AuditReport") -> None:
         """Add the result of another part."""
-        self.findings += other.findings
-        self.unchecked += other.unchecked
+        self.findings = list(dict.fromkeys([*self.findings, *other.findings]))  # artifacts share what they rest on
+        self.unchecked = list(dict.fromkeys([*self.unchecked, *other.unchecked]))
         self.cells += other.cells
 
     @property

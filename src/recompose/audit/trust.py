@@ -10,36 +10,21 @@ from functools import cached_property
 from typing import Any
 
 from recompose.audit.differences import Chain, changed_modules, changes, closest_recipe
+from recompose.audit.findings import Finding, worst
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, ProgramError
 from recompose.fingerprint import fingerprint
 from recompose.plan import Plan, recipe_of
 from recompose.programs import git
-from recompose.records import RECORD, BuildInfo, Record
+from recompose.records import RECORD, Build, BuildInfo, Record
+from recompose.records import remedy as store_remedy
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
-from recompose.tables.lineage import MADE, Lineage, parse_made
+from recompose.tables.lineage import MADE, Lineage, Made
 from recompose.tables.measured_cells import planned_recipes
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
-
-STATES = (
-    "tampered",  # a file differs from what was written, or a number from the result of its runs
-    "incomplete",  # planned evaluations are missing
-    "mixed",  # its runs have different code, or come from different kinds of machines
-    "uncommitted",  # its runs come from sources that no commit holds
-    "stale",  # the current parameters, code or inputs would give another number
-    "unchecked",  # what it rests on is not on this disk, or is unreliable itself
-    "current",
-)
-UNCHECKED, CURRENT = STATES[-2:]
-NOT_HERE = "is not on this disk"
-
-
-def worst(states: Iterable[str]) -> str:
-    """Return the worst of some states; current if there are none."""
-    return min(states, key=STATES.index, default=CURRENT)
 
 
 @dataclass(frozen=True)
@@ -51,24 +36,9 @@ class Trust:
     note: str = ""  # such as the commit that holds its code by now
 
 
-@dataclass(frozen=True)
-class Reason:
-    """A fault of a stored folder: the state that it causes, its place, and a description."""
-
-    state: str
-    place: str
-    fault: str
-    remedy: str = ""  # where it is not that of any such fault
-
-    @property
-    def why(self) -> str:
-        """The place and the fault as a sentence."""
-        return f"{self.place} {self.fault}"
-
-
-def absence(key: str) -> str:
+def absent(key: str) -> Finding:
     """Return the reason why a number is unchecked if a stored folder behind it is not on this disk."""
-    return Reason(UNCHECKED, f"results/{key}", NOT_HERE).why
+    return Finding.of("absent", f"results/{key}", "is not on this disk", key)
 
 
 @dataclass(frozen=True)
@@ -128,8 +98,8 @@ class TrustEvaluator:
 
     def _faults(self, artifact: str, key: str) -> Iterator[tuple[str, str]]:
         """Yield state and reason of the faults of a stored folder behind an artifact."""
-        yield from ((reason.state, reason.why) for reason in self.stored[key])
-        yield from (("tampered", why) for why in self.record_conflicts(artifact, key))
+        yield from ((finding.state, finding.text) for finding in self.stored[key])
+        yield from ((finding.state, finding.text) for finding in self.conflicts(artifact, key))
 
     def _commit_since(self, keys: Iterable[str]) -> str | None:
         """Return the commit that by now holds the code of the first of these that was uncommitted when it was made."""
@@ -147,15 +117,22 @@ class TrustEvaluator:
             self._stale[origin] = stale_reasons(self.work.plan, self.published.lineages[artifact], cell)
         return self._stale[origin]
 
-    def record_conflicts(self, artifact: str, key: str) -> list[str]:
-        """Return the disagreement between an artifact's record of a stored folder and the one on disk, if any.
-
-        Only for a folder that agrees with the other lineages.
-        """
-        record, on_disk = self.published.lineages[artifact].records[key], self.stored.on_disk.get(key)
-        if self.stored[key] or on_disk is None or record == on_disk.stable:
+    def conflicts(self, artifact: str, key: str) -> list[Finding]:
+        """Return the disagreement between what an artifact was made from and a stored folder without faults, if any."""
+        on_disk = None if self.stored[key] else self.stored.on_disk.get(key)
+        if on_disk is None:
             return []
-        return [f"{self.work.reports_place}/{artifact}.lineage.json has another record of {key} than results/ has"]
+        if self.published.lineages[artifact].records[key] != on_disk.description:
+            file = f"{self.work.reports_place}/{artifact}.lineage.json"
+            return [Finding.of("edited-record", file, f"has another record of {key} than results/ has", key)]
+        content = self.published.contents.get(artifact, {}).get(key)
+        if content is None:
+            file = f"{self.work.reports_place}/{MADE}"
+            return [Finding.of("unknown-content", file, f"does not tell the content of {key}", key)]
+        if content != on_disk.content:
+            why = "was rebuilt after the reports, with another result"
+            return [Finding.of("rebuilt", f"results/{key}", why, key)]
+        return []
 
     def changed_files(self, artifact: str) -> list[str]:
         """Return a sentence for each file of an artifact that differs from what was written."""
@@ -200,66 +177,60 @@ class StoredFaults:
     reading: bool
 
     def __post_init__(self) -> None:
-        self._reasons: dict[str, list[Reason]] = {}
+        self._reasons: dict[str, list[Finding]] = {}
         self.faults: dict[str, dict[str, str]] = {}  # key -> file -> its fault
         self.on_disk: dict[str, Record] = {}  # key -> record
 
-    def __getitem__(self, key: str) -> list[Reason]:
+    def __getitem__(self, key: str) -> list[Finding]:
         """Return the faults of a stored folder; none if it agrees with the reports."""
         if key not in self._reasons:
             self._reasons[key] = list(self._check(key))
         return self._reasons[key]
 
-    def _check(self, key: str) -> Iterator[Reason]:
+    def _check(self, key: str) -> Iterator[Finding]:
         store, recipe = self.work.store, recipe_of(self.published.records[key])
         if not store.is_complete(recipe):
-            yield Reason(UNCHECKED, f"results/{key}", NOT_HERE)
+            yield absent(key)
             return
         try:
             record = store.record(recipe)
         except DamagedError as error:
-            yield Reason("tampered", f"results/{key}/{error.path.name}", error.fault)
+            yield _damage(key, error.path.name, error.fault)
             return
         self.on_disk[key] = record
         self.faults[key] = store.faults(recipe, record, reading=self.reading)
-        yield from (Reason("tampered", f"results/{key}/{name}", fault) for name, fault in self.faults[key].items())
+        yield from (_damage(key, name, fault) for name, fault in self.faults[key].items())
         yield from self._record_faults(key, record)
         yield from self._input_faults(key, record)
 
-    def _record_faults(self, key: str, record: Record) -> Iterator[Reason]:
+    def _record_faults(self, key: str, record: Record) -> Iterator[Finding]:
         """Compare a record on disk with the one in the reports."""
-        made, published = self.published.made.get(key), self.published.records[key]
-        place = f"results/{key}"
-        if made and made.started == record.made.started:
-            if record.stable != published:
-                yield Reason("tampered", place, "differs from its record in the reports")
-            elif made != record.made:
-                yield self._edited_build_info(key, made, record.made)
-        elif record.content != published.content:
-            yield Reason("stale", place, "was rebuilt after the reports, with another result")
+        made = self.published.made.get(key)
+        if made and made.files and made.started == record.made.started and made != record.build:
+            yield self._edited_build(key, made, record.build)
 
-    def _edited_build_info(self, key: str, in_reports: BuildInfo, on_disk: BuildInfo) -> Reason:
+    def _edited_build(self, key: str, in_reports: Build, on_disk: Build) -> Finding:
         """Return the fault of a record or of its entry in the reports; the last commit tells which was edited."""
         file, record = f"{self.work.reports_place}/{MADE}", f"results/{key}/{RECORD}"
-        committed_by_key, unread = self._committed_build_info
+        committed_by_key, unread = self._committed_builds
         committed = committed_by_key.get(key)
         if committed == on_disk:
-            return Reason(
-                "tampered", file, f"has another entry of {key} than its last commit", f"`git checkout -- {file}`"
-            )
+            why, cure = f"has another entry of {key} than its last commit", f"`git checkout -- {file}`"
+            return Finding.of("edited-record", file, why, key, remedy=cure)
         unknown = f" (the last commit, which tells, cannot be read: {unread})" if unread else ""
-        remedy = "" if committed == in_reports else f"put back the one that was edited: {record} or {file}{unknown}"
-        return Reason("tampered", record, f"differs from its entry in {file}", remedy)
+        edited = f"put back the one that was edited: {record} or {file}{unknown}"
+        cure = store_remedy(key) if committed == in_reports else edited
+        return Finding.of("edited-record", record, f"differs from its entry in {file}", key, remedy=cure)
 
     @cached_property
-    def _committed_build_info(self) -> tuple[dict[str, BuildInfo], str]:
-        """The build info of the reports in the last commit, and why it cannot be read; empty where it can."""
+    def _committed_builds(self) -> tuple[dict[str, Build], str]:
+        """The builds in the reports of the last commit, and why these cannot be read; empty where they can."""
         try:
-            return parse_made(git("show", f"HEAD:./{self.work.reports_place}/{MADE}", folder=self.work.root)), ""
+            return Made.parse(git("show", f"HEAD:./{self.work.reports_place}/{MADE}", folder=self.work.root)).builds, ""
         except ProgramError as error:
             return {}, str(error)
 
-    def _input_faults(self, key: str, record: Record) -> Iterator[Reason]:
+    def _input_faults(self, key: str, record: Record) -> Iterator[Finding]:
         """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""
         for role, need in recipe_of(record).needs.items():
             store = self.work.store
@@ -269,11 +240,16 @@ class StoredFaults:
                 except DamagedError:
                     continue
                 if now != record.inputs.get(role):
-                    yield Reason("stale", f"results/{key}", f"was made from another {role} than {need.key} is now")
+                    why = f"was made from another {role} than {need.key} is now"
+                    yield Finding.of("rebuilt", f"results/{key}", why, key)
 
     def is_reliable(self, key: str) -> bool:
         """Return True if a stored folder is here and agrees with the reports; its needs may be absent."""
         return key in self.published.records and not self[key]
+
+
+def _damage(key: str, file: str, fault: str) -> Finding:
+    return Finding.of("changed-file", f"results/{key}/{file}", fault, key, remedy=store_remedy(key))
 
 
 def stale_reasons(plan: Plan, lineage: Lineage, cell: Cell) -> list[str]:

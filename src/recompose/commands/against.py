@@ -25,8 +25,8 @@ from recompose.metric_cache import COST as COST_PREFIX
 from recompose.papers.declaration import Paper
 from recompose.programs import git
 from recompose.progress import printable
-from recompose.records import BuildInfo, LenientModel, StableRecord
-from recompose.tables.lineage import MADE, SUFFIX, Lineage, parse_made, read_made
+from recompose.records import BuildInfo, Description, LenientModel
+from recompose.tables.lineage import MADE, SUFFIX, Lineage, Made
 from recompose.workspace import Workspace
 
 # from the mildest to the gravest
@@ -236,18 +236,22 @@ def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison
         DiffError: no git repository, or no such revision.
     """
     commit = commit_of(reports, revision)
+    unchanged = _unchanged(reports, commit)
     cells: list[ComparedCell] = []
     settings: Counter[str] = Counter()
     seen: set[str] = set()
     for paper in papers:
         for name in paper.artifacts:
             path = reports / paper.name / f"{name}{SUFFIX}"
-            then, now = _text_at(path, commit), path.read_text(encoding="utf-8") if path.exists() else ""
-            compared = compare_cells(f"{paper.name}/{name}", *map(RevisionCells.parse, (then, now)))
+            now = path.read_text(encoding="utf-8") if path.exists() else ""
+            then = now if f"{paper.name}/{path.name}" in unchanged else _text_at(path, commit)
+            after = RevisionCells.parse(now)
+            before = after if then is now else RevisionCells.parse(then)
+            compared = compare_cells(f"{paper.name}/{name}", before, after)
             cells += compared
             if any(cell.is_other_recipe for cell in compared):
                 settings.update(_recipe_changes(then, now, seen))
-    machines = _machines(parse_made(_text_at(reports / MADE, commit))), _machines(read_made(reports))
+    machines = _machines(Made.parse(_text_at(reports / MADE, commit)).builds), _machines(Made.read(reports).builds)
     return Comparison(revision, commit, cells, dict(settings.most_common()), machines)
 
 
@@ -267,6 +271,16 @@ def commit_of(folder: Path, revision: str) -> str:
     except ProgramError as error:
         message = f"git knows no revision '{revision}' ({error})"
         raise DiffError(message, code="unknown-revision", place=revision) from None
+
+
+def _unchanged(reports: Path, commit: str) -> set[str]:
+    """Return the lineages below a folder that are as in a commit; two calls of git find those of most reruns."""
+    try:
+        committed = git("ls-tree", "-r", "--name-only", commit, "--", ".", folder=reports).splitlines()
+        changed = git("diff", "--name-only", "--relative", commit, "--", f"*{SUFFIX}", folder=reports).splitlines()
+    except ProgramError:
+        return set()
+    return {*committed} - {*changed}
 
 
 def _text_at(path: Path, commit: str) -> str:
@@ -347,11 +361,11 @@ def _recipe_changes(then: str, now: str, seen: set[str]) -> Iterator[str]:
             yield from changes(Chain.of(partner, before.records), Chain.of(record, after.records))
 
 
-def _evaluations(lineage: Lineage) -> dict[str, StableRecord]:
+def _evaluations(lineage: Lineage) -> dict[str, Description]:
     return {key: record for key, record in lineage.records.items() if record.kind == "evaluations"}
 
 
-def _label(record: StableRecord) -> tuple[object, ...]:
+def _label(record: Description) -> tuple[object, ...]:
     return tuple(record.labels.get(name) for name in ("name", "dataset", "seed"))
 
 

@@ -12,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.audit.audit import audit, audit_document, reach
-from recompose.audit.findings import Audit, Finding
-from recompose.audit.trust import CURRENT, STATES, UNCHECKED, absence
+from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
+from recompose.audit.trust import absent
 from recompose.commands.release import open_release
 from recompose.console import pluralize, print_json, print_line, state_colour
 from recompose.papers.declaration import Paper
 from recompose.progress import printable, say
+from recompose.site.build import pages_of
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import PROFILE, Workspace
 
@@ -39,9 +40,9 @@ def show_audit(work: Workspace, papers: list[Paper], *, full: bool, as_json: boo
         full: show all findings, and the cells of each artifact instead of each paper.
         as_json: print JSON.
     """
-    published = PublishedLineage.read(work.reports, papers)
+    published = PublishedLineage.read(work, papers)
     gc.freeze()  # lineages live to the end as well
-    return _show(audit(work, papers, published), published, full=full, as_json=as_json)
+    return _show(audit(work, papers, published, pages=pages_of(work, published)), published, full=full, as_json=as_json)
 
 
 def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
@@ -52,8 +53,8 @@ def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
         say("a release holds scores; it does not hold the runs, features and images behind them")
         os.environ[PROFILE] = opened.release.profile
         work = Workspace(opened.root)
-        published = PublishedLineage.read(work.reports, work.papers)
-        audited = audit(work, work.papers, published)
+        published = PublishedLineage.read(work, work.papers)
+        audited = audit(work, work.papers, published, pages=pages_of(work, published))
         # an archive has no remote, and nothing is made or restored in it
         findings = [replace(finding, remedy="") for finding in audited.findings]
         audited = replace(audited, remedy="", report=replace(audited.report, findings=findings))
@@ -108,23 +109,23 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
 
 def _absent_texts(audited: Audit, published: PublishedLineage, *, full: bool) -> list[tuple[str, str]]:
     """Return the absent results: each with the cells that rest on it where they are few, otherwise counted by kind."""
-    absent = {key: text for key in published.records if (text := absence(key)) in audited.report.unchecked}
-    if full or (len(absent) <= NAMED and len(absent) < len(published.records)):
+    missing = {key: text for key in published.records if (text := absent(key).text) in audited.report.unchecked}
+    if full or (len(missing) <= NAMED and len(missing) < len(published.records)):
         return [
             (text, _reach_note({name: len(cells) for name, cells in published.reach(key).items()}))
-            for key, text in absent.items()
+            for key, text in missing.items()
         ]
-    kinds = Counter(published.records[key].kind for key in absent)
+    kinds = Counter(published.records[key].kind for key in missing)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    return [(f"{len(absent)} results are not on this disk: {counts} (--full names them)", "")]
+    return [(f"{len(missing)} results are not on this disk: {counts} (--full names them)", "")]
 
 
 def _unchecked_texts(audited: Audit, published: PublishedLineage) -> list[str]:
     """Return the unchecked parts except for absent results, with the number that share a reason."""
-    absent = {absence(key) for key in published.records}
+    missing = {absent(key).text for key in published.records}
     reasons: dict[str, list[str]] = {}
     for text in audited.report.unchecked:
-        if text not in absent:
+        if text not in missing:
             place, separator, reason = text.partition(": ")
             reasons.setdefault(reason if separator else text, []).append(place)
     texts = []

@@ -17,7 +17,7 @@ def make_cell(work: Workspace, text: str) -> None:
     papers = {paper.name: paper for paper in work.papers}
     paper = papers[one_of(papers, place.paper, "paper", "unknown-paper")]
     one_of(paper.artifacts, place.artifact, f"artifact of {paper.name}", "unknown-artifact")
-    published = PublishedLineage.read(work.reports, [paper])
+    published = PublishedLineage.read(work, [paper])
     has_reports = place.name in published.lineages
     reported = place.find(published.cells(place.name)) if has_reports else None
     wanted = reported or place.find(measured_cells(StoredResults(work), paper, place.artifact))

@@ -224,7 +224,7 @@ def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[ChangedA
             not after.edits and after.missing(new)
         )
 
-    published = PublishedLineage.read(after.reports, after.papers)
+    published = PublishedLineage.read(after, after.papers)
     for paper in after.papers:
         for name in paper.artifacts:
             old, new = (artifact_recipe(work.plan, paper, name).needs.values() for work in (before, after))

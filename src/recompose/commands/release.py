@@ -96,7 +96,7 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
     """
     if not target.name.endswith(ENDING):
         raise ReleaseError(f"{target} does not end in {ENDING}: name another file", code="ending", place=target)
-    published = PublishedLineage.read(work.reports, papers)
+    published = PublishedLineage.read(work, papers)
     behind = {key: recipe_of(record) for key, record in published.records.items() if record.kind in SCORED}
     stored = {key for key, recipe in behind.items() if work.store.is_complete(recipe)}
     evaluations = {key for key in behind if key.startswith("evaluations/")}

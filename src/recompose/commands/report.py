@@ -7,9 +7,8 @@ from rich.console import Console
 
 from recompose.audit.audit import audit_artifacts
 from recompose.commands.summary import show_summary
-from recompose.site.build import pages
-from recompose.site.document import Site
-from recompose.tables.index import build_info_of, write_index
+from recompose.site.build import pages_of
+from recompose.tables.index import builds_of, write_index
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
@@ -18,10 +17,9 @@ from recompose.workspace import Workspace
 def write_report(work: Workspace) -> None:
     """Write the page of a profile's papers with the files beside it, and print a summary."""
     papers = work.papers
-    on_disk = PublishedLineage.read(work.reports, papers)
-    published = replace(on_disk, made=build_info_of(work, on_disk))  # as is written below
+    on_disk = PublishedLineage.read(work, papers)
+    published = replace(on_disk, made=builds_of(work, on_disk))  # as is written below
     gc.freeze()  # lineages live to the end as well
     audited = audit_artifacts(work, papers, published)
-    site = Site(papers, published, audited, work.params)
-    write_index(StoredResults(work), papers, published, pages(site, work.reports))
+    write_index(StoredResults(work), papers, published, pages_of(work, published)(audited))
     show_summary(Console(), work, published, audited)

@@ -1,15 +1,20 @@
-"""`recompose summary`: a finished workflow in six lines."""
+"""`recompose summary`: a finished workflow in a few lines."""
+
+from collections.abc import Iterator
+from contextlib import suppress
 
 from rich.console import Console
 from rich.text import Text
 
 from recompose.audit.audit import Audit, audit_artifacts
+from recompose.commands.against import MISSING_THEN, compare
 from recompose.console import exact_duration, pluralize
+from recompose.errors import DiffError
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
 from recompose.tables.against import ADJUSTED
 from recompose.tables.expectations import Expectation
-from recompose.tables.lineage import Lineage, lineage_path, read_made
+from recompose.tables.lineage import Lineage, lineage_path
 from recompose.tables.published import PublishedLineage, headline_cell
 from recompose.tables.results import Results
 from recompose.tables.stored_results import StoredResults
@@ -19,7 +24,7 @@ from recompose.workspace import Workspace
 
 def summary(work: Workspace) -> None:
     """Audit the reports quickly, and print what they hold."""
-    published = PublishedLineage.read(work.reports, work.papers)
+    published = PublishedLineage.read(work, work.papers)
     show_summary(Console(), work, published, audit_artifacts(work, work.papers, published))
 
 
@@ -27,10 +32,11 @@ def show_summary(console: Console, work: Workspace, published: PublishedLineage,
     """Print what was made, its cost, headline numbers, the state of the instrument, the audit, and the page to open."""
     lines = [
         f"made: {_contents(published)}",
-        f"took: {exact_duration(sum(made.seconds for made in read_made(work.reports).values()))} of work",
+        f"took: {exact_duration(sum(made.seconds for made in published.made.values()))} of work",
         f"numbers: {_numbers(published, work.papers)}",
         f"instrument: {_instrument(work)}",
         f"audit: {audited.outcome}" + ("" if audited.report.clean else "; `recompose audit` shows it"),
+        *_commit_line(work),
         f"open: {work.reports / 'index.html'}",
     ]
     for line in lines:
@@ -60,6 +66,15 @@ def comparison_lines(work: Workspace, comparison: Paper) -> list[str]:
         if (baseline := views[cell.view].baseline) and not cell.column.endswith(ADJUSTED)
     ]
     return [*differences, f"{work.reports_place}/{comparison.name}/{comparison.first_artifact}.md"]
+
+
+def _commit_line(work: Workspace) -> Iterator[str]:
+    """Yield how the numbers differ from those of the last commit, where git has one with such reports."""
+    with suppress(DiffError):
+        comparison = compare(work.reports, work.papers, "HEAD")
+        if comparison.counts.keys() - {MISSING_THEN}:
+            same = "the same numbers" if comparison.is_same else "other numbers"
+            yield f"commit: {same} as in the last commit: {comparison.sentence}"
 
 
 def _contents(published: PublishedLineage) -> str:

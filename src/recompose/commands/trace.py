@@ -16,7 +16,8 @@ from rich.tree import Tree
 
 from recompose.audit.checks.artifacts import ArtifactCheck
 from recompose.audit.checks.stored import StoredCheck
-from recompose.audit.trust import CURRENT, UNCHECKED, Trust, TrustEvaluator, absence
+from recompose.audit.findings import CURRENT, UNCHECKED
+from recompose.audit.trust import Trust, TrustEvaluator, absent
 from recompose.commands.places import find_artifact, nearest_name, paper_of, place_text
 from recompose.console import escape_markup, first, line, pluralize, print_json, print_line, state_colour
 from recompose.digest import short
@@ -27,10 +28,10 @@ from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.documents import plain
 from recompose.plan import recipe_of
-from recompose.records import BuildInfo, StableRecord, code_text, flat
+from recompose.records import Build, Description, code_text, flat
 from recompose.tables.cells import Cell
 from recompose.tables.evidence import ClaimEvidence, ComparisonEvidence
-from recompose.tables.lineage import SUFFIX, Lineage, lineage_path, read_made, read_values
+from recompose.tables.lineage import SUFFIX, Lineage, lineage_path
 from recompose.tables.published import PublishedLineage
 from recompose.tables.table import reported_cells
 from recompose.workspace import Workspace
@@ -115,8 +116,8 @@ class TraceResult:
     """A cell, the records of everything behind it, and the trust in it."""
 
     cell: Cell
-    records: dict[str, StableRecord]  # by key, dependencies first
-    made: dict[str, BuildInfo]  # by key: host, time and commit, where they are known
+    records: dict[str, Description]  # by key, dependencies first
+    made: dict[str, Build]  # by key: host, time and commit, where they are known
     state: str
     why: list[str]
     note: str
@@ -132,7 +133,7 @@ class TraceResult:
     @property
     def reasons(self) -> list[str]:
         """The reasons for the state, with a single one for everything that is not on this disk."""
-        named = {absence(key) for key in self.absent}
+        named = {absent(key).text for key in self.absent}
         others = [why for why in dict.fromkeys(self.why) if why not in named]
         if named.isdisjoint(self.why):
             return others
@@ -306,7 +307,7 @@ def trace(work: Workspace, artifact: Artifact, row: str, column: str, view: str 
     """
     lineage = artifact.lineage
     cell = artifact.find({"row": row, "column": column} | ({"view": view} if view else {}))
-    published = PublishedLineage({artifact.title: lineage}, read_made(work.reports), read_values(work.reports))
+    published = PublishedLineage.of(work, {artifact.title: lineage})
     trust = _trust(TrustEvaluator(work, published), artifact, cell)
     keys = list(lineage.closure(cell.made_from))
     made = dict(published.made)
@@ -314,7 +315,7 @@ def trace(work: Workspace, artifact: Artifact, row: str, column: str, view: str 
     for key in keys:
         recipe = work.plan.by_key.get(key)
         if recipe and work.store.is_complete(recipe):
-            made[key] = work.store.record(recipe).made
+            made[key] = work.store.record(recipe).build
     return TraceResult(
         cell,
         records,
@@ -509,7 +510,7 @@ def _source_file(work: Workspace, name: str) -> str:
     return str(path.relative_to(work.root) if path.is_relative_to(work.root) else path)
 
 
-def changed_settings(work: Workspace, track: str, record: StableRecord) -> Iterator[str]:
+def changed_settings(work: Workspace, track: str, record: Description) -> Iterator[str]:
     """Yield the settings of a run that the method's section of params.yaml has otherwise: those that a variant, a data
     set or a profile changes, or that were edited since.
     """
@@ -662,15 +663,15 @@ def _without(values: Facts, common: Facts) -> Facts:
     return {name: value for name, value in values.items() if name not in common}
 
 
-def _facts(work: Workspace, key: str, record: StableRecord, made: BuildInfo | None) -> tuple[Facts, Facts, Facts]:
+def _facts(work: Workspace, key: str, record: Description, made: Build | None) -> tuple[Facts, Facts, Facts]:
     """Return the parameters, the needs and the other facts of something stored."""
     needs = {role: need.key for role, need in record.needs.items()}
     return dict(flat(record.document)), needs, _other_facts(work, key, record, made)
 
 
-def _other_facts(work: Workspace, key: str, record: StableRecord, made: BuildInfo | None) -> Facts:
+def _other_facts(work: Workspace, key: str, record: Description, made: Build | None) -> Facts:
     lines = {
-        "files": ", ".join(f"{name} {short(entry.sha256)}" for name, entry in record.files.items()),
+        "files": ", ".join(f"{name} {short(entry.sha256)}" for name, entry in made.files.items()) if made else "",
         "code": code_text(record.code),
         "its files": "" if (work.results / key).exists() else "not on this disk",
     }

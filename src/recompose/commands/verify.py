@@ -36,7 +36,7 @@ from recompose.metric_cache import COST, MetricCache
 from recompose.plan import Recipe, closure
 from recompose.programs import git
 from recompose.progress import be_quiet, say
-from recompose.records import VOLATILE, BuildInfo, StableRecord
+from recompose.records import VOLATILE, Build, BuildInfo, Record
 from recompose.tables.cells import DIFFERENCE, Cell
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
@@ -234,7 +234,7 @@ def verify(
         keep: keep the new results.
         as_json: print JSON.
     """
-    published = PublishedLineage.read(work.reports, work.papers)
+    published = PublishedLineage.read(work, work.papers)
     if cell:
         drawn = runs_behind(work, published, CellPlace.parse(cell, work))
     else:
@@ -372,14 +372,12 @@ def _is_exact(recipe: Recipe) -> bool:
 
 
 def _differing_files(
-    work: Workspace, published: PublishedLineage, recipe: Recipe, new: StableRecord
+    work: Workspace, published: PublishedLineage, recipe: Recipe, new: Record
 ) -> Iterator[tuple[str, tuple[str, ...], BuildInfo | None]]:
-    """Yield where a result has other files: in each lineage's record of it, and in the stored one, with its build."""
-    lineages = published.lineages.values()
-    reported = {record.content: record for lineage in lineages if (record := lineage.records.get(recipe.key))}
-    for record in reported.values():
-        if files := differing_files(record, new):
-            yield work.reports_place, files, published.made.get(recipe.key)
+    """Yield where a result has other files: in the reports, and in the store, with the build there."""
+    reported = published.made.get(recipe.key)
+    if reported and reported.files and (files := differing_files(reported, new)):
+        yield work.reports_place, files, reported
     if not work.store.is_complete(recipe):
         return
     try:
@@ -393,8 +391,8 @@ def _differing_files(
         yield "results", files, stored.made
 
 
-def differing_files(then: StableRecord, now: StableRecord) -> tuple[str, ...]:
-    """Return the files that differ between two records of a recipe, without those that differ between all builds."""
+def differing_files(then: Build | Record, now: Record) -> tuple[str, ...]:
+    """Return the files that differ between two builds of a recipe, without those that differ between all builds."""
     names = (then.files.keys() | now.files.keys()) - VOLATILE
     first, second = ({name: file.sha256 for name, file in record.files.items()} for record in (then, now))
     return tuple(sorted(name for name in names if first.get(name) != second.get(name)))

@@ -159,9 +159,8 @@ class Claim(PaperSection):
 class Artifact(PaperSection):
     """A table or a figure.
 
-    The core's kinds of tables: ``metrics`` (rows are methods or variants, columns metrics), ``intervals`` (the same,
-    with the ends of confidence intervals), ``comparisons`` (every two rows, in one metric), ``settings``,
-    ``statistics``, ``claims``; of figures: ``sweep``, ``forest``. Tracks add their own.
+    The core's kinds are in ``tables/kinds.py``; tracks add their own. In most, rows are methods or variants and columns
+    metrics.
     """
 
     kind: str

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from PIL import Image
 
+from recompose.audit.findings import Audit
 from recompose.site.document import Site
 from recompose.site.forest import forest_lines
 from recompose.site.scope import png_address
 from recompose.tables.index import PAGE
+from recompose.tables.published import PublishedLineage
+from recompose.workspace import Workspace
 
 FOLDER = Path(__file__).parent
 SCRIPTS = ("script.js", "claim.js", "graph.js", "search.js")  # in the order in which they are joined
@@ -29,6 +33,11 @@ SHARPNESS = 1.4  # dots of a figure for each pixel that it is shown at
 def page(site: Site, reports: Path) -> str:
     """Return the page of a site, with the bitmaps of its figures from the folder of reports; all content is escaped."""
     return pages(site, reports)[PAGE]
+
+
+def pages_of(work: Workspace, published: PublishedLineage) -> Callable[[Audit], dict[str, str]]:
+    """Return the function that makes the pages of a workspace which show an audit."""
+    return lambda audited: pages(Site(work.papers, published, audited, work.params), work.reports)
 
 
 def pages(site: Site, reports: Path) -> dict[str, str]:

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from recompose.audit.findings import Audit
-from recompose.audit.trust import STATES, UNCHECKED
+from recompose.audit.findings import STATES, UNCHECKED, Audit
 from recompose.claims.cells import PARTS, note, verdict_counts
 from recompose.claims.differences import number_text
 from recompose.claims.outcome import JudgedClaim, generalisation, outcome, reading, scope_text
@@ -14,7 +13,7 @@ from recompose.errors import ParamsError
 from recompose.files import Document, read_text
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Artifact, Paper, View
 from recompose.params import Params
-from recompose.records import StableRecord, code_text, flat
+from recompose.records import Build, Description, code_text, flat
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import Scope
 from recompose.site.settings import differing_rows
@@ -63,14 +62,17 @@ class Site:
 
     def stored_folders(self, paper: Paper) -> Document:
         """Return the details of the stored folders behind a paper's artifacts."""
-        records: dict[str, StableRecord] = {}
+        records: dict[str, Description] = {}
         for artifact in paper.artifacts:
             if lineage := self.published.lineages.get(f"{paper.name}/{artifact}"):
                 records |= lineage.records
         return self._stored(records)
 
-    def _stored(self, records: Mapping[str, StableRecord]) -> Document:
-        return {key: _stored_folder(key, record, self.params) for key, record in records.items()}
+    def _stored(self, records: Mapping[str, Description]) -> Document:
+        return {
+            key: _stored_folder(key, record, self.published.made.get(key), self.params)
+            for key, record in records.items()
+        }
 
     def _paper(self, paper: Paper, cells: "_Cells") -> Document:
         artifacts = [_artifact(paper, name, cells) for name in paper.artifacts]
@@ -416,7 +418,7 @@ def _spread_note(measured: list[Document]) -> str:
     )
 
 
-def _stored_folder(key: str, record: StableRecord, params: Params) -> Document:
+def _stored_folder(key: str, record: Description, build: Build | None, params: Params) -> Document:
     """Return the details of a stored folder; ``changed`` are the settings that differ from params.yaml."""
     settings = dict(flat(record.document))
     return {
@@ -428,13 +430,13 @@ def _stored_folder(key: str, record: StableRecord, params: Params) -> Document:
         "settings": settings,
         "changed": _changed_settings(record, params),
         "needs": [need.key for need in record.needs.values()],
-        "inputs": {name: short(value) for name, value in record.inputs.items()},
-        "files": {name: short(entry.sha256) for name, entry in record.files.items()},
+        "inputs": {name: short(value) for name, value in build.inputs.items()} if build else {},
+        "files": {name: short(entry.sha256) for name, entry in build.files.items()} if build else {},
         "code": code_text(record.code),
     }
 
 
-def _changed_settings(record: StableRecord, params: Params) -> Document:
+def _changed_settings(record: Description, params: Params) -> Document:
     """Return the value in params.yaml of each setting of a record that differs from it.
 
     Empty if params.yaml no longer has the method.

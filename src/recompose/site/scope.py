@@ -9,7 +9,7 @@ from itertools import chain, islice, zip_longest
 from PIL import Image
 
 from recompose.plan import Recipe, recipe_of
-from recompose.records import StableRecord
+from recompose.records import Description
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 from recompose.tracks.track import function
@@ -55,7 +55,7 @@ class Scope:
         )
 
 
-def _by_name(records: Iterable[StableRecord]) -> dict[str, list[Recipe]]:
+def _by_name(records: Iterable[Description]) -> dict[str, list[Recipe]]:
     """Return the replicates of each data set that has images or captions, by its name."""
     by_name: dict[str, list[Recipe]] = {}
     for record in sorted(records, key=lambda record: (record.track, record.name, record.digest)):
@@ -84,7 +84,7 @@ def _models(published: PublishedLineage) -> str:
     return f"CLIPs that see {_range(sizes)} pixels a side" if sizes else ""
 
 
-def _number(record: StableRecord, *keys: str) -> int:
+def _number(record: Description, *keys: str) -> int:
     """Return the number below nested keys of a record's document; 0 if it has none."""
     value: object = record.document
     for key in keys:

@@ -11,6 +11,7 @@ from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.tables.caveats import watermarks
 from recompose.tables.cells import Cell
+from recompose.tables.contents import write_contents
 from recompose.tables.formats import to_csv, to_latex, to_markdown
 from recompose.tables.kinds import artifact_files, artifact_recipe, evaluations_of, is_figure
 from recompose.tables.lineage import Lineage, PlannedEvaluations, lineage_path
@@ -35,6 +36,8 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         lineage = lineage_of(results, paper.track, cells, evaluations_of(results.plan, paper, name), written)
         recipe = artifact_recipe(results.plan, paper, name).digest
         lineage.model_copy(update={"recipe": recipe}).write(lineage_path(stem))
+        contents = {key: results.record(results.recipe(key)).content for key in lineage.records}
+        write_contents(results.work, f"{paper.name}/{name}", contents)
         missing |= {key for cell in cells for key in cell.missing}
     if missing:
         say(f"{paper.name}: {len(missing)} evaluations are missing; its artifacts are marked incomplete")
@@ -92,7 +95,7 @@ def lineage_of(
             for (name, benchmark), recipes in planned.items()
             if recipes
         ],
-        records={recipe.key: results.record(recipe).stable for recipe in described if results.is_complete(recipe)},
+        records={recipe.key: results.record(recipe).description for recipe in described if results.is_complete(recipe)},
         wanted={recipe.key: recipe.description() for recipe in closure(undescribed)},
         metric_code=fingerprint(TRACKS[track].metric_modules(cell.metric for cell in measured)),
         files={path.name: sha256_file(path) for path in files},

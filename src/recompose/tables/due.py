@@ -4,9 +4,10 @@ from pydantic_core import from_json
 
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError
-from recompose.files import Document, read_json
+from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.tables.contents import read_contents
 from recompose.tables.kinds import artifact_files, artifact_recipe, index_recipe
 from recompose.tables.lineage import INDEX, UNREADABLE, lineage_path
 from recompose.workspace import Workspace
@@ -34,22 +35,13 @@ def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
         lineage = from_json(path.read_bytes())  # several times as fast as the standard library
         if lineage["recipe"] != recipe.digest:
             return True
-        records = lineage["records"]
+        contents = read_contents(work, f"{paper.name}/{name}")
         evaluations = [need for need in recipe.needs.values() if need.kind == "evaluations"]
-        described = (_digests(records[need.key]) == _stored_digests(work, need) for need in evaluations)
+        is_same = (contents[need.key] == work.store.verify(need).content for need in evaluations)
         written = {file: sha256_file(path.with_name(file)) for file in artifact_files(paper, name)[:-1]}
-        return lineage["files"] != written or not all(described)
+        return lineage["files"] != written or not all(is_same)
     except (DamagedError, *WRONG):
         return True
-
-
-def _stored_digests(work: Workspace, need: Recipe) -> dict[str, str]:
-    """Return the digests of the files of a complete content, after checking its bytes."""
-    return _digests(work.store.verify(need).stable.plain())
-
-
-def _digests(record: Document) -> dict[str, str]:
-    return {name: file["sha256"] for name, file in record["files"].items()}
 
 
 def is_page_due(work: Workspace) -> bool:

@@ -9,11 +9,11 @@ from recompose.digest import sha256_file
 from recompose.files import write_text
 from recompose.papers.declaration import PRINTED, Paper
 from recompose.params import json_schema, reference
-from recompose.records import BuildInfo
+from recompose.records import Build
 from recompose.tables.cells import Cell
 from recompose.tables.formats import escape_markdown
 from recompose.tables.kinds import index_recipe
-from recompose.tables.lineage import INDEX, MADE, VALUES, ReportIndex, values_text, write_made
+from recompose.tables.lineage import INDEX, MADE, VALUES, Made, ReportIndex, values_text
 from recompose.tables.paper_readme import paper_readme
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
@@ -65,24 +65,25 @@ def write_index(
     written = {name: sha256_file(reports / name) for name in texts}
     recipe = index_recipe(results.work, papers).digest
     ReportIndex(files=written, recipe=recipe).write(reports)
-    write_made(reports, build_info_of(results.work, published), values_of(results, published))
+    builds, values = builds_of(results.work, published), values_of(results, published)
+    Made.of(builds, published.contents, values).write(reports)
     return [*texts, INDEX, MADE]
 
 
-def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, BuildInfo]:
-    """Return when, where and from which sources everything behind the artifacts was built: key -> build info.
+def builds_of(work: Workspace, published: PublishedLineage) -> dict[str, Build]:
+    """Return when, where and from which sources everything behind the artifacts was built, and with which content.
 
     Entries of folders that are not on this disk come from the present file.
     """
     recipes = work.plan.by_key
-    build_info = {}
+    builds = {}
     for key in sorted(published.records):
         recipe = recipes.get(key)
         if recipe and work.store.is_complete(recipe):
-            build_info[key] = work.store.record(recipe).made
+            builds[key] = work.store.record(recipe).build
         elif key in published.made:
-            build_info[key] = published.made[key]
-    return build_info
+            builds[key] = published.made[key]
+    return builds
 
 
 def values_of(results: StoredResults, published: PublishedLineage) -> dict[str, Mapping[str, float]]:

@@ -1,5 +1,7 @@
 """Kinds of artifacts: the tables and figures that exist, their files, and the recipes that determine them."""
 
+from dataclasses import dataclass
+
 from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
 from recompose.files import Document
@@ -12,35 +14,54 @@ from recompose.tables.seeds import shared_replicates
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
-TABLES = ("statistics", "settings", "metrics", "intervals", "comparisons", CLAIMS, AGAINST, DIFFERING)
-COMPARED = ("metrics", "intervals", AGAINST)  # tables that compare their rows in the replicates that all of them have
 SITE = ROOT / "site"  # the page's template, style and script
-FIGURES = {
-    "sweep": "recompose.tables.figures.sweep:draw_sweep",
-    FOREST: "recompose.tables.figures.forest:draw_forest",
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of tables or figures."""
+
+    place: str  # "module:function" that yields the measured cells of a table, or draws a figure
+    is_figure: bool = False
+    row_heading: str = "row"  # of the column with the names of rows
+    compares_rows: bool = False  # in the replicates that all of them have
+    is_summed_up: bool = True  # its measured part stands in the README of the paper's reports
+
+
+KINDS = {
+    "statistics": Kind("recompose.tables.measured:statistics", row_heading="data set", is_summed_up=False),
+    "settings": Kind("recompose.tables.measured:settings", row_heading="setting", is_summed_up=False),
+    "metrics": Kind("recompose.tables.measured:metrics", row_heading="method", compares_rows=True),
+    "intervals": Kind("recompose.tables.intervals:intervals", row_heading="method", compares_rows=True),
+    "comparisons": Kind("recompose.tables.comparisons:comparisons", row_heading="method"),
+    CLAIMS: Kind("recompose.claims.cells:verdicts", row_heading="claim"),
+    AGAINST: Kind("recompose.tables.against:against", compares_rows=True),
+    DIFFERING: Kind("recompose.tables.differing:differing_settings"),
+    "sweep": Kind("recompose.tables.figures.sweep:draw_sweep", is_figure=True),
+    FOREST: Kind("recompose.tables.figures.forest:draw_forest", is_figure=True),
 }
 
 
-def figures_of(paper: Paper) -> dict[str, str]:
-    """Return the kinds of figures that a paper may have: kind -> "module:function"."""
-    return FIGURES | dict(TRACKS[paper.track].figures)
+def find_kind(paper: Paper, name: str) -> Kind:
+    """Return the kind of an artifact: the core's, or its track's own.
+
+    Raises:
+        PlanError: neither has its kind.
+    """
+    kind, track = paper.artifacts[name].kind, TRACKS[paper.track]
+    tables = {own: Kind(place) for own, place in track.tables.items()}
+    figures = {own: Kind(place, is_figure=True) for own, place in track.figures.items()}
+    kinds = KINDS | tables | figures
+    if kind not in kinds:
+        place, near = f"{paper.file}: artifacts.{name}", nearest(kind, kinds)
+        message = f"{place} has the unknown kind {kind!r}{near}; allowed: {', '.join(kinds)}"
+        raise PlanError(message, code="unknown-kind", place=place)
+    return kinds[kind]
 
 
 def is_figure(paper: Paper, name: str) -> bool:
-    """Return True if an artifact is a figure, False if it is a table.
-
-    Raises:
-        PlanError: neither the core nor the paper's track has its kind.
-    """
-    kind, figures, tables = paper.artifacts[name].kind, figures_of(paper), (*TABLES, *TRACKS[paper.track].tables)
-    if kind not in figures and kind not in tables:
-        allowed = ", ".join((*tables, *figures))
-        place = f"{paper.file}: artifacts.{name}"
-        near = nearest(kind, (*tables, *figures))
-        raise PlanError(
-            f"{place} has the unknown kind {kind!r}{near}; allowed: {allowed}", code="unknown-kind", place=place
-        )
-    return kind in figures
+    """Return True if an artifact is a figure, False if it is a table."""
+    return find_kind(paper, name).is_figure
 
 
 def artifact_files(paper: Paper, name: str) -> list[str]:
@@ -59,13 +80,8 @@ def kind_of(paper: Paper, name: str) -> str:
 def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
     """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
     track = TRACKS[paper.track]
-    kind = paper.artifacts[name].kind
-    places = [(figures_of(paper) | dict(track.tables)).get(kind, "")]
-    modules = [
-        "recompose.tables.artifacts",
-        *track.metric_modules(paper.metrics),
-        *(place.partition(":")[0] for place in places if place),
-    ]
+    module = find_kind(paper, name).place.partition(":")[0]
+    modules = ["recompose.tables.artifacts", *track.metric_modules(paper.metrics), module]
     shown = paper.benchmarks_among(plan.benchmarks(paper.track))
     data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in shown}
     planned = evaluations_of(plan, paper, name).values()
@@ -88,10 +104,9 @@ def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str],
     evaluations: dict[tuple[str, str], list[Recipe]] = {}
     for benchmark in paper.benchmarks_among(plan.benchmarks(paper.track)):
         by_method = {method: plan.evaluations(paper.track, method, benchmark) for method in methods}
-        by_method = {method: recipes for method, recipes in by_method.items() if recipes}
-        if artifact.kind in COMPARED and not shows_differences:
-            by_method = dict(zip(by_method, shared_replicates(list(by_method.values())), strict=True))
-        evaluations |= {(method, benchmark): recipes for method, recipes in by_method.items()}
+        if find_kind(paper, name).compares_rows and not shows_differences:
+            by_method = shared_replicates(by_method)
+        evaluations |= {(method, benchmark): recipes for method, recipes in by_method.items() if recipes}
     return evaluations
 
 

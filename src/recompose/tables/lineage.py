@@ -1,16 +1,16 @@
 """Lineage: the evaluations behind every cell of an artifact, and the whole chain of recipes behind each of them.
 
-A lineage holds what determines a number and the digests of its files. It holds nothing that differs between two builds
-of the same recipe: time, host, commit and duration are in ``made.json``. The files are validated when they are read,
-since anybody may have written them.
+A lineage holds what determines a number, the number, and the digests of the artifact's own files. What may differ
+between two builds of a recipe is in ``made.json``: digests of scores and checkpoints, time, host, commit, duration. The
+files are validated when they are read, since anybody may have written them.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from types import MappingProxyType
 from typing import Self
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
@@ -20,7 +20,7 @@ from recompose.digest import digest, sha256_file, short
 from recompose.errors import LineageError, OutdatedLineageError
 from recompose.files import Document, read_json, write_json
 from recompose.metric_cache import COST
-from recompose.records import BuildInfo, Description, LenientModel, StableRecord, complaint
+from recompose.records import Build, Description, LenientModel, complaint
 from recompose.tables.cells import Cell, Number
 
 SUFFIX = ".lineage.json"
@@ -45,7 +45,7 @@ class Lineage(LenientModel):
     benchmarks: dict[str, str]  # name -> key of its data
     cells: list[Cell]  # the measured ones
     planned: list[PlannedEvaluations] = Field(alias="asked")
-    records: dict[str, StableRecord]  # of the complete evaluations and of everything behind them
+    records: dict[str, Description]  # of the complete evaluations and of everything behind them
     other_recipes: dict[str, Description] = Field(alias="wanted")  # of all other planned evaluations
     metric_code: dict[str, str]
     files: dict[str, str]  # name -> SHA-256
@@ -148,7 +148,7 @@ def lineage_path(path: Path) -> Path:
 
 
 Values = Mapping[str, Mapping[str, float]]  # the metrics of evaluations, by key
-NO_VALUES: Values = MappingProxyType({})
+CONTENTS_FORM = TypeAdapter(dict[str, dict[str, str]])
 VALUES_FORM = TypeAdapter(dict[str, dict[str, Number]])
 
 
@@ -178,48 +178,73 @@ class ReportIndex(LenientModel):
         write_json(reports / INDEX, self.plain())
 
 
-def read_made(reports: Path) -> dict[str, BuildInfo]:
-    """Read the build info of everything behind the reports by key, as far as it is valid."""
-    try:
-        return parse_made((reports / MADE).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
-        return {}
+@dataclass(frozen=True)
+class Made:
+    """What may differ between two builds of the same reports."""
+
+    builds: dict[str, Build] = field(default_factory=dict)  # of everything behind the reports, by key
+    earlier: dict[str, dict[str, str]] = field(default_factory=dict)  # artifact -> key -> content, see ``contents``
+    costs: dict[str, dict[str, float]] = field(default_factory=dict)  # evaluation -> its metrics of cost
+
+    @classmethod
+    def read(cls, reports: Path) -> Self:
+        """Read the file in a folder of reports, as far as it is valid."""
+        try:
+            return cls.parse((reports / MADE).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            return cls()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the content of such a file, as far as it is valid."""
+        made = cls()
+        with suppress(*UNREADABLE, LookupError, TypeError, AttributeError):
+            document = from_json(text)
+            for key, build in document["results"].items():
+                with suppress(ValidationError):
+                    made.builds[key] = Build.model_validate(build)
+            made.earlier.update(CONTENTS_FORM.validate_python(document.get("artifacts", {})))
+            made.costs.update(VALUES_FORM.validate_python(document["costs"]))
+        return made
+
+    def contents(self, artifact: str) -> dict[str, str]:
+        """Return the digest of each content that an artifact was made from; none where it is not known.
+
+        An artifact is rarely older than a result behind it; the file holds just those that are.
+        """
+        if artifact not in self.earlier:
+            return {}
+        return {key: build.content for key, build in self.builds.items()} | self.earlier[artifact]
+
+    @classmethod
+    def of(cls, builds: Mapping[str, Build], contents: Mapping[str, Mapping[str, str]], values: Values) -> Self:
+        """Return what is written of builds, of the contents that each artifact was made from, and of all metrics."""
+        now = {key: build.content for key, build in builds.items()}
+        earlier = {
+            artifact: {key: content for key, content in by_key.items() if content != now.get(key)}
+            for artifact, by_key in sorted(contents.items())
+        }
+        costs = {
+            key: {name: value for name, value in metrics.items() if name.startswith(COST)}
+            for key, metrics in sorted(values.items())
+        }
+        return cls(dict(builds), earlier, costs)
+
+    def write(self, reports: Path) -> None:
+        """Write the file into a folder of reports."""
+        builds = {key: build.plain() for key, build in self.builds.items()}
+        write_json(reports / MADE, {"results": builds, "artifacts": self.earlier, "costs": self.costs})
 
 
-def parse_made(text: str) -> dict[str, BuildInfo]:
-    """Return the build info in the text of such a file by key, as far as it is valid."""
-    made: dict[str, BuildInfo] = {}
-    with suppress(*UNREADABLE, KeyError, TypeError, AttributeError):
-        for key, document in from_json(text)["results"].items():
-            with suppress(ValidationError):
-                made[key] = BuildInfo.model_validate(document)
-    return made
-
-
-def write_made(reports: Path, made: Mapping[str, BuildInfo], values: Values = NO_VALUES) -> None:
-    """Write what differs between builds: the build info of everything behind the reports, and the costs among the
-    metrics of evaluations.
-    """
-    costs = {
-        key: {name: value for name, value in metrics.items() if name.startswith(COST)}
-        for key, metrics in sorted(values.items())
-    }
-    write_json(reports / MADE, {"results": {key: build.plain() for key, build in made.items()}, "costs": costs})
-
-
-def read_values(reports: Path) -> dict[str, dict[str, float]]:
-    """Read the metrics of the evaluations behind the reports, by key; none where the file is not as it was written.
-
-    Costs, which are others in each build, are read from the build info.
-    """
+def read_values(reports: Path, made: Made) -> dict[str, dict[str, float]]:
+    """Read the metrics of the evaluations behind the reports, by key; none where the file is not as it was written."""
     try:
         if sha256_file(reports / VALUES) != ReportIndex.read(reports).files.get(VALUES):
             return {}
         values = VALUES_FORM.validate_json((reports / VALUES).read_bytes())
-        costs = VALUES_FORM.validate_python(read_json(reports / MADE)["costs"])
-    except (LineageError, *UNREADABLE, LookupError, TypeError):
+    except (LineageError, *UNREADABLE):
         return {}
-    return {key: metrics | costs.get(key, {}) for key, metrics in values.items()}
+    return {key: metrics | made.costs.get(key, {}) for key, metrics in values.items()}
 
 
 def values_text(values: Values) -> str:

@@ -19,7 +19,7 @@ def measured_cells(results: StoredResults, paper: Paper, name: str) -> list[Cell
         from recompose.tables.figures.cells import figure_cells
 
         return figure_cells(results, paper, name)
-    return list(cell_builder(paper, paper.artifacts[name].kind)(results, paper, name))
+    return list(cell_builder(paper, name)(results, paper, name))
 
 
 def cell_recipes(plan: Plan, paper: Paper, cell: Cell) -> list[Recipe]:
@@ -33,8 +33,8 @@ def planned_recipes(plan: Plan, track: str, cell: Cell) -> list[Recipe]:
     """Return the recipes that the current plan has for a cell."""
     if cell.names:
         names = cell.beside or cell.names
-        planned = [plan.evaluations(track, name, cell.benchmark) for name in names]
-        by_name = zip(names, shared_replicates(planned) if cell.beside else planned, strict=True)
-        return [recipe for name, recipes in by_name if name in cell.names for recipe in recipes]
+        planned = {name: plan.evaluations(track, name, cell.benchmark) for name in names}
+        shared = shared_replicates(planned) if cell.beside else planned
+        return [recipe for name, recipes in shared.items() if name in cell.names for recipe in recipes]
     data = plan.tracks[track].benchmarks.get(cell.benchmark) if track in plan.tracks else None
     return [data] if data else []

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from recompose.papers.declaration import Paper
 from recompose.tables.formats import escape_markdown, measured_part
-from recompose.tables.kinds import is_figure
+from recompose.tables.kinds import find_kind, is_figure
 from recompose.tables.stored_results import StoredResults
 from recompose.tables.table import build_table
 
-NOT_SHOWN = ("settings", "statistics")  # kinds of tables without a measured part
 TOP = "../../.."  # the project's folder, from that of a paper's reports
 
 
@@ -43,5 +42,5 @@ def _sections(results: StoredResults, paper: Paper) -> Iterator[str]:
     for name, artifact in paper.artifacts.items():
         if is_figure(paper, name):
             yield from ("", f"## {name}", "", f"![{escape_markdown(artifact.caption)}]({name}.png)")
-        elif artifact.kind not in NOT_SHOWN and (table := build_table(results, paper, name)).measured:
+        elif find_kind(paper, name).is_summed_up and (table := build_table(results, paper, name)).measured:
             yield from ("", f"## {name}, measured", "", measured_part(table))

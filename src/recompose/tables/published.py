@@ -9,10 +9,12 @@ from pathlib import Path
 from recompose.errors import LineageError
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
-from recompose.records import BuildInfo, StableRecord
+from recompose.records import Build, Description
 from recompose.tables.cells import Cell
-from recompose.tables.lineage import SUFFIX, Lineage, read_made, read_values
+from recompose.tables.contents import read_contents
+from recompose.tables.lineage import SUFFIX, Lineage, Made, read_values
 from recompose.tracks import TRACKS
+from recompose.workspace import Workspace
 
 
 def headline_cell(paper: Paper, cells: Iterable[Cell]) -> Cell | None:
@@ -28,26 +30,39 @@ def headline_cell(paper: Paper, cells: Iterable[Cell]) -> Cell | None:
     return next((cell for cell in cells if cell.names == names and cell.metric == metric and cell.n), None)
 
 
+def read_lineages(reports: Path, papers: Iterable[Paper]) -> dict[str, Lineage]:
+    """Read every valid lineage of papers in a folder of reports, by ``<paper>/<artifact>``."""
+    lineages = {}
+    for paper in papers:
+        for name in paper.artifacts:
+            with suppress(LineageError):
+                lineages[f"{paper.name}/{name}"] = Lineage.read(reports / paper.name / f"{name}{SUFFIX}")
+    return lineages
+
+
 @dataclass(frozen=True)
 class PublishedLineage:
     """The lineage of each artifact that was made, by ``<paper>/<artifact>``."""
 
     lineages: dict[str, Lineage]
-    made: dict[str, BuildInfo] = field(default_factory=dict)  # key -> when, where and from which sources
+    made: dict[str, Build] = field(default_factory=dict)  # key -> when, where, from which sources, with which content
     values: dict[str, dict[str, float]] = field(default_factory=dict)  # evaluation -> its metrics
+    contents: dict[str, dict[str, str]] = field(default_factory=dict)  # artifact -> key -> the content it was made from
 
     @classmethod
-    def read(cls, reports: Path, papers: Iterable[Paper]) -> "PublishedLineage":
-        """Read every valid lineage in the folder of reports; the audit reports the invalid ones."""
-        valid = {}
-        for paper in papers:
-            for name in paper.artifacts:
-                with suppress(LineageError):
-                    valid[f"{paper.name}/{name}"] = Lineage.read(reports / paper.name / f"{name}{SUFFIX}")
-        return cls(valid, read_made(reports), read_values(reports))
+    def read(cls, work: Workspace, papers: Iterable[Paper]) -> "PublishedLineage":
+        """Read every valid lineage of papers in the folder of reports; the audit reports the invalid ones."""
+        return cls.of(work, read_lineages(work.reports, papers))
+
+    @classmethod
+    def of(cls, work: Workspace, lineages: dict[str, Lineage]) -> "PublishedLineage":
+        """Return these lineages with what the reports hold of how everything behind them was made."""
+        made = Made.read(work.reports)
+        contents = {name: read_contents(work, name, made) for name in lineages}
+        return cls(lineages, made.builds, read_values(work.reports, made), contents)
 
     @cached_property
-    def records(self) -> dict[str, StableRecord]:
+    def records(self) -> dict[str, Description]:
         """The records of everything behind them: key, such as ``runs/0123456789ab``, -> record."""
         return {key: record for lineage in self.lineages.values() for key, record in lineage.records.items()}
 

@@ -35,8 +35,7 @@ def rows_of(results: Results, paper: Paper, name: str) -> Iterator[MeasuredRow]:
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
         planned = {method: results.planned(paper.track, method, benchmark) for method in rows.values()}
         planned = {method: recipes for method, recipes in planned.items() if recipes}
-        shared = shared_replicates(list(planned.values()))
-        compared[benchmark] = dict(zip(planned, shared, strict=True))
+        compared[benchmark] = shared_replicates(planned)
         beside[benchmark] = tuple(planned) if compared[benchmark] != planned else ()
     for row, method in rows.items():
         for benchmark, by_method in compared.items():

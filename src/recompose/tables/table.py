@@ -2,50 +2,32 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from recompose.claims.cells import note, summary, verdicts
-from recompose.papers.declaration import AGAINST, CLAIMS, DIFFERING, Artifact, Paper
+from recompose.claims.cells import note, summary
+from recompose.papers.declaration import CLAIMS, Artifact, Paper
 from recompose.papers.printed import number_in
-from recompose.tables.against import against
 from recompose.tables.caveats import watermarks
 from recompose.tables.cells import Cell, Table
-from recompose.tables.comparisons import comparisons
-from recompose.tables.differing import differing_settings
-from recompose.tables.intervals import intervals
-from recompose.tables.kinds import COMPARED
-from recompose.tables.measured import metrics, settings, statistics
+from recompose.tables.kinds import find_kind
 from recompose.tables.results import Results
 from recompose.tables.rows import rows_of
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.tracks.track import function
 
-MEASURED = {
-    "statistics": statistics,
-    "settings": settings,
-    "metrics": metrics,
-    "intervals": intervals,
-    "comparisons": comparisons,
-    CLAIMS: verdicts,
-    AGAINST: against,
-    DIFFERING: differing_settings,
-}
-ROW_HEADINGS = {
-    **dict.fromkeys(("metrics", "intervals", "comparisons"), "method"),
-    **{"statistics": "data set", "settings": "setting", CLAIMS: "claim"},
-}
 ABOUT = ("category", "citation", "venue", "artifact")
 CellBuilder = Callable[[Results, Paper, str], Iterable[Cell]]
 
 
-def cell_builder(paper: Paper, kind: str) -> CellBuilder:
-    """Return the function that builds the measured cells of a kind of table: the core's, or the track's."""
-    return MEASURED[kind] if kind in MEASURED else function(TRACKS[paper.track].tables[kind])
+def cell_builder(paper: Paper, name: str) -> CellBuilder:
+    """Return the function that builds the measured cells of a table."""
+    builder: CellBuilder = function(find_kind(paper, name).place)
+    return builder
 
 
 def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
     """Return a table with its reported and measured cells."""
     artifact = paper.artifacts[name]
-    measured = cell_builder(paper, artifact.kind)(results, paper, name)
+    measured = cell_builder(paper, name)(results, paper, name)
     cells = [*reported_cells(paper, name), *measured, *quoted_cells(artifact)]
     rows, is_claims = paper.reported(name), artifact.kind == CLAIMS
     notes = (
@@ -63,14 +45,14 @@ def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
         watermarks=watermarks(results, cells),
         views={view: section.heading for view, section in artifact.views.items()},
         summary=summary(results, paper, cells) if is_claims else [],
-        row_heading=ROW_HEADINGS.get(artifact.kind, "row"),
+        row_heading=find_kind(paper, name).row_heading,
         reported_heading=paper.reported_heading,
     )
 
 
 def seeds_note(results: Results, paper: Paper, name: str) -> str:
     """Return a note on the seeds that the rows of a table share, if some rows have more; else an empty string."""
-    if paper.artifacts[name].kind not in COMPARED:
+    if not find_kind(paper, name).compares_rows:
         return ""
     fewer = {
         row.benchmark: sorted({int(evaluation.labels["seed"]) for evaluation in row.planned})

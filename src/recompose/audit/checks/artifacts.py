@@ -8,11 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recompose.audit.checks import INSPECT, REMAKE
 from recompose.audit.checks.recorded import Recorded
 from recompose.audit.checks.stored import StoredCheck
-from recompose.audit.findings import AuditReport, Finding, Key
-from recompose.audit.trust import UNCHECKED, TrustEvaluator, metric_code_changes, worst
+from recompose.audit.findings import UNCHECKED, AuditReport, Finding, Key, worst
+from recompose.audit.trust import TrustEvaluator, metric_code_changes
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
 from recompose.metric_cache import COST
@@ -28,14 +27,8 @@ from recompose.tracks import TRACKS
 SCORES_ABSENT = "some results behind it are missing or not valid"
 COSTS_ABSENT = "costs of runs, which are not on this disk"
 INPUTS_ABSENT = "images, features or models, which are not on this disk"
-COMMIT = "commit the sources: a commit with exactly this code resolves it"
 T = TypeVar("T")
 CellTexts = dict[Key, dict[str, str]]  # the rows of a table's CSV by cell: column of the file -> text
-REMEDIES = {
-    "incomplete": REMAKE,
-    "mixed": "`recompose store discard` these runs, then " + REMAKE,
-    "uncommitted": COMMIT,
-}
 
 
 @dataclass
@@ -55,14 +48,14 @@ class ArtifactCheck:
         """Check everything except what needs drawing figures again."""
         for path in self._paths:
             if not path.is_file():
-                self._add_finding("incomplete", self._relative(path), "is missing", REMAKE)
+                self._add_finding("missing-file", self._relative(path), "is missing")
         if self.lineage is None:
             self.report.unchecked.append(f"{self._place}: cannot be checked without its lineage")
             return
         self._check_trust()
         self._check_requests()
         if not self._is_whole:
-            reason = SCORES_ABSENT if not self._evaluations <= self.stored.numbers.keys() else COSTS_ABSENT
+            reason = SCORES_ABSENT if not self._evaluations <= self._numbers.keys() else COSTS_ABSENT
             self.report.unchecked.append(f"{self._place}: {reason}")
         if self._metric_code_changes:
             self.report.unchecked.append(f"{self._place}: its numbers come from other metric code")
@@ -89,8 +82,8 @@ class ArtifactCheck:
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.evaluator.work.root).as_posix()
 
-    def _add_finding(self, state: str, place: str, why: str, remedy: str, *keys: str) -> None:
-        self.report.findings.append(Finding(state, place, why, remedy, keys))
+    def _add_finding(self, code: str, place: str, why: str, *keys: str) -> None:
+        self.report.note(Finding.of(code, place, why, *keys))
 
     @cached_property
     def lineage(self) -> Lineage | None:
@@ -102,7 +95,8 @@ class ArtifactCheck:
             try:
                 Lineage.read(path)
             except LineageError as error:
-                self._add_finding(error.state, self._relative(path), str(error), REMAKE)
+                code = "outdated" if error.state == "stale" else "unreadable"
+                self._add_finding(code, self._relative(path), str(error))
         return None
 
     @cached_property
@@ -117,20 +111,34 @@ class ArtifactCheck:
         made_from = {key for cell in self._cells.values() for key in cell.made_from}
         return {key for key in made_from if self.evaluator.published.records[key].kind == "evaluations"}
 
+    @cached_property
+    def _numbers(self) -> dict[str, dict[str, float]]:
+        """The numbers of evaluations, without those that were rebuilt since it was made."""
+        return {key: values for key, values in self.stored.numbers.items() if key not in self.rebuilt}
+
+    @cached_property
+    def rebuilt(self) -> set[str]:
+        """The results on this disk that are others than those that it was made from."""
+        keys, conflicts = self.lineage.records if self.lineage else (), self.evaluator.conflicts
+        return {key for key in keys if any(finding.code == "rebuilt" for finding in conflicts(self._place, key))}
+
+    def _is_as_made(self, key: str) -> bool:
+        """Return true where a result is on this disk, as it was made from it."""
+        return self.evaluator.stored.is_reliable(key) and key not in self.rebuilt
+
     @property
     def _is_whole(self) -> bool:
         """True where all results behind it are here and valid."""
-        return self._evaluations <= self.stored.numbers.keys() and all(map(self._has_costs, self._cells.values()))
+        return self._evaluations <= self._numbers.keys() and all(map(self._has_costs, self._cells.values()))
 
     def _check_trust(self) -> None:
         """Find what speaks against each cell; a reason that many cells share becomes one finding."""
         assert self.lineage is not None
         for key in self.lineage.records:
-            for why in self.evaluator.record_conflicts(self._place, key):
-                place, _, problem = why.partition(" ")
-                self._add_finding("tampered", place, problem, INSPECT, key)
+            for finding in self.evaluator.conflicts(self._place, key):
+                self.report.note(finding)
         for caveat in self.evaluator.caveats(self._place):
-            self._add_finding(caveat.state, self._place, caveat.why, REMEDIES[caveat.state], *caveat.keys)
+            self._add_finding(caveat.state, self._place, caveat.why, *caveat.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
         for cell in self._cells.values():
             trust = self.evaluator.trust(self._place, cell)
@@ -141,7 +149,7 @@ class ArtifactCheck:
                 stale.setdefault(tuple(reasons), []).append(cell.row)
         for grouped, rows in stale.items():
             title = f"{', '.join(dict.fromkeys(rows))} ({len(rows)} {'cell' if len(rows) == 1 else 'cells'})"
-            self._add_finding("stale", f"{self._place} · {title}", "; ".join(grouped), REMAKE)
+            self._add_finding("other-recipe", f"{self._place} · {title}", "; ".join(grouped))
 
     def _check_requests(self) -> None:
         """Find rows and benchmarks that the current plan asks for and the artifact does not show."""
@@ -153,7 +161,7 @@ class ArtifactCheck:
         new = sorted(pair for pair in planned - recorded if plan.evaluations(track, *pair))
         if new and self.artifact.kind != "settings":
             names = ", ".join(f"{name} on {benchmark}" for name, benchmark in new)
-            self._add_finding("stale", self._place, f"the current parameters also ask for {names}", REMAKE)
+            self._add_finding("other-recipe", self._place, f"the current parameters also ask for {names}")
 
     def _worsen(self, key: Key, state: str, why: str) -> None:
         """Record another reason against a cell."""
@@ -169,7 +177,7 @@ class ArtifactCheck:
     @cached_property
     def _recorded(self) -> Recorded:
         assert self.lineage is not None
-        return Recorded(self.evaluator.work, self.evaluator.published, self.stored.numbers, self.lineage)
+        return Recorded(self.evaluator.work, self.evaluator.published, self._numbers, self.lineage)
 
     def _is_unchanged(self, path: Path) -> bool:
         """Return true where a file is as it was written."""
@@ -180,8 +188,7 @@ class ArtifactCheck:
         """Return true where a cell can be recomputed from stored results."""
         cell = self._cells[key]
         return self._has_costs(cell) and all(
-            made_from in self.stored.numbers
-            or (made_from not in self._evaluations and self.evaluator.stored.is_reliable(made_from))
+            made_from in self._numbers or (made_from not in self._evaluations and self._is_as_made(made_from))
             for made_from in cell.made_from
         )
 
@@ -205,7 +212,7 @@ class ArtifactCheck:
             self.report.unchecked.append(f"{self._place}: {INPUTS_ABSENT if absent else text}")
         except Exception as error:  # newer code may need what these runs lack
             why = f"the current code cannot recompute it: {type(error).__name__}: {error}"
-            self._add_finding("stale", self._place, why, REMAKE)
+            self._add_finding("other-recipe", self._place, why)
         return None
 
     @cached_property
@@ -228,11 +235,9 @@ class ArtifactCheck:
     def _check_file(self, path: Path, due: str | None) -> None:
         """Compare a file with what was written, and with what the current code would write."""
         if not self._is_unchanged(path):
-            self._add_finding("tampered", self._relative(path), "was changed since it was written", INSPECT)
+            self._add_finding("changed-file", self._relative(path), "was changed since it was written")
         elif due is not None and path.read_text(encoding="utf-8") != due:
-            self._add_finding(
-                "stale", self._relative(path), "the current code or declaration gives another file", REMAKE
-            )
+            self._add_finding("other-text", self._relative(path), "the current code or declaration gives another file")
 
     @property
     def _can_be_recomputed(self) -> bool:
@@ -240,10 +245,8 @@ class ArtifactCheck:
         if self._metric_code_changes:
             return False
         if not self._evaluations:
-            return all(
-                self.evaluator.stored.is_reliable(key) for cell in self._cells.values() for key in cell.made_from
-            )
-        return not self._evaluations.isdisjoint(self.stored.numbers)
+            return all(self._is_as_made(key) for cell in self._cells.values() for key in cell.made_from)
+        return not self._evaluations.isdisjoint(self._numbers)
 
     @cached_property
     def _metric_code_changes(self) -> list[str]:
@@ -267,7 +270,7 @@ class ArtifactCheck:
 
     def _blame_file(self, path: Path, why: str) -> set[Key]:
         """Record that a table cannot be read; return the keys of all its cells."""
-        self._add_finding("tampered", self._relative(path), why, INSPECT)
+        self._add_finding("unreadable", self._relative(path), why)
         self._worsen_all("tampered", f"{self._relative(path)} {why}")
         return set(self._cells)
 
@@ -305,7 +308,7 @@ class ArtifactCheck:
         why = f"shows {_text(in_file, expected)}; {says} {_text(expected, in_file)}"
         if key in self._cells and not is_stale:
             self._worsen(key, "tampered", f"{self._relative(path)} {why}")
-        self._add_finding(*(("stale", place, why, REMAKE) if is_stale else ("tampered", place, why, INSPECT)))
+        self._add_finding("other-text" if is_stale else "edited-value", place, why)
 
     def _agrees_with_lineage(self, key: Key, in_file: dict[str, str] | None, due: dict[str, str] | None) -> bool:
         """Return true where a cell that differs from the current code's has the same value, or exists on one side only,
@@ -324,13 +327,13 @@ class ArtifactCheck:
             if why := _disagreement(self._cells.get(key), due.get(key)):
                 place = " · ".join(part for part in (self._relative(self._paths[-1]), key[2], key[3], key[1]) if part)
                 self._worsen(key, "tampered", f"{self._relative(self._paths[-1])}: {why}")
-                self._add_finding("tampered", place, why, INSPECT)
+                self._add_finding("edited-value", place, why)
 
     def _check_figure(self) -> None:
         """Compare a figure's drawings, and the numbers beside them, with what was written."""
         for path in self._paths[:-1]:
             if path.is_file() and not self._is_unchanged(path):
-                self._add_finding("tampered", self._relative(path), "was changed since it was written", INSPECT)
+                self._add_finding("changed-file", self._relative(path), "was changed since it was written")
         if not self._can_be_drawn:
             self._mark_undrawn()
 
@@ -370,7 +373,7 @@ class ArtifactCheck:
             return
         why = _first_line(in_file, due)
         self._worsen_all("tampered", f"{self._relative(path)}: {why}")
-        self._add_finding("tampered", self._relative(path), why, INSPECT)
+        self._add_finding("edited-value", self._relative(path), why)
 
 
 def cells_in(text: str) -> dict[Key, dict[str, str]]:

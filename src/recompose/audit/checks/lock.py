@@ -32,7 +32,10 @@ def check_lock(root: Path) -> AuditReport:
     listed = [(path, change) for path, change in changed if path in paths or not paths]
     unlisted = [path for path, _ in changed if path not in paths] if paths else []
     return AuditReport(
-        findings=[Finding("tampered", path, f"does not match dvc.lock ({change})", REMEDY) for path, change in listed],
+        findings=[
+            Finding.of("other-lock", path, f"does not match dvc.lock ({change})", remedy=REMEDY)
+            for path, change in listed
+        ],
         unchecked=[f"{path} against dvc.lock, which has no entry for it" for path in unlisted],
     )
 

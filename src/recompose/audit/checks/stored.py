@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from recompose.audit.checks import REMAKE
 from recompose.audit.findings import AuditReport, Finding
-from recompose.audit.trust import UNCHECKED, TrustEvaluator
+from recompose.audit.trust import TrustEvaluator
 from recompose.data.content import CONTENT, changed_files, raw_files
 from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, recipe_of
@@ -60,13 +59,9 @@ class StoredCheck:
 
     def _check(self, key: str, recipe: Recipe) -> None:
         stored = self.evaluator.stored
-        for reason in stored[key]:
-            if reason.state == UNCHECKED:
-                self.report.unchecked.append(reason.why)
-                self.absent.append(key)
-            else:
-                remedy = reason.remedy or (REMAKE if reason.state == "stale" else store_remedy(key))
-                self.report.findings.append(Finding(reason.state, reason.place, reason.fault, remedy, (key,)))
+        for finding in stored[key]:
+            self.report.note(finding)
+            self.absent += [key] if finding.code == "absent" else []
         self.files += len(stored.on_disk[key].files) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
@@ -87,15 +82,13 @@ class StoredCheck:
             files = changed_files(root, index)
             self.files += len(raw_files(index))
         except Exception as error:  # what is in an index may be forged
-            self.report.findings.append(
-                Finding("tampered", f"results/{key}", f"cannot be read: {error}", RESTORE, (key,))
-            )
+            why = f"cannot be read: {error}"
+            self.report.note(Finding.of("unreadable", f"results/{key}", why, key, remedy=RESTORE))
             return
         more = f", one of {len(files)} changed files" if len(files) > NAMED else ""
-        self.report.findings += [
-            Finding("tampered", f"data/{root.name}/{name}", f"was changed since it was indexed{more}", RESTORE, (key,))
-            for name in files[:NAMED]
-        ]
+        for name in files[:NAMED]:
+            place, why = f"data/{root.name}/{name}", f"was changed since it was indexed{more}"
+            self.report.note(Finding.of("changed-data", place, why, key, remedy=RESTORE))
 
     def _compute_metrics(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
         """Recompute an evaluation's numbers from its scores."""
@@ -111,7 +104,7 @@ class StoredCheck:
             self.numbers[key] = numbers_of(MetricCache(work.store, work.results), recipe)
         except Exception as error:  # scores may be forged, or newer code may need what they lack
             why = f"its scores cannot be read: {type(error).__name__}: {error}"
-            self.report.findings.append(Finding("tampered", f"results/{key}", why, store_remedy(key), (key,)))
+            self.report.note(Finding.of("unreadable", f"results/{key}", why, key, remedy=store_remedy(key)))
 
 
 def _root(data: Path, recipe: Recipe) -> Path:

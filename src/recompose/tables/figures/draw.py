@@ -1,7 +1,7 @@
 """The entry point to draw a figure of any kind."""
 
 from recompose.papers.declaration import Paper
-from recompose.tables.kinds import figures_of
+from recompose.tables.kinds import find_kind
 from recompose.tables.results import Results
 from recompose.tables.style import Sheet, styled
 from recompose.tracks.track import function
@@ -10,4 +10,4 @@ from recompose.tracks.track import function
 def draw(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw a figure from its complete evaluations."""
     with styled():
-        function(figures_of(paper)[paper.artifacts[name].kind])(results, paper, name, sheet)
+        function(find_kind(paper, name).place)(results, paper, name, sheet)

@@ -78,9 +78,9 @@ def _is_planned_elsewhere(results: Results, paper: Paper, method: str, benchmark
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
-    planned_by_method = [results.planned(paper.track, method, benchmark) for method in methods]
+    planned_by_method = {method: results.planned(paper.track, method, benchmark) for method in methods}
     shared = shared_replicates(planned_by_method)  # a profile may have more replicates of one of them
-    planned = [evaluation for evaluations in shared for evaluation in evaluations]
+    planned = [evaluation for evaluations in shared.values() for evaluation in evaluations]
     by_seed: list[dict[int, Recipe]] = [
         {int(evaluation.labels["seed"]): evaluation for evaluation in results.complete(paper.track, method, benchmark)}
         for method in methods

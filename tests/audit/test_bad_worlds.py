@@ -1,0 +1,583 @@
+"""The table of bad worlds: what is spoiled in a finished project, what the audit finds, and the word that all say.
+
+The audit, the page and ``trace`` have to say the same word of a number, for the same reasons.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose import fingerprint as fingerprints
+from recompose.audit.audit import audit_artifacts
+from recompose.audit.findings import CODES, STATES, Audit
+from recompose.commands.status import store_item
+from recompose.commands.trace import Artifact, TraceResult, trace
+from recompose.site.document import Site
+from recompose.tables import caveats
+from recompose.tables.caveats import committed_since
+from recompose.tables.published import PublishedLineage
+from recompose.workspace import Workspace
+from tests.audit.worlds import (
+    DATA_RENAMED,
+    FROM_DATA,
+    MADE_FROM_EVALUATIONS,
+    ONE_IMAGE_MORE,
+    PAPERS_LOADED,
+    SHOWN,
+    again,
+    all_of,
+    audited,
+    correct,
+    dirty,
+    edit_json,
+    evaluations_of,
+    improve,
+    index_of,
+    indexes_of,
+    key_of,
+    moved,
+    other_measures,
+    remake_reports,
+    replace_once,
+    zeroed,
+)
+from tests.conftest import Project, environment
+
+TABLE, ROW, COLUMN, VIEW = "msci/table-2", "chance", "shapes-pairs S", "exact"
+REPORTS = "reports/smoke"
+CSV, LINEAGE, MADE = f"{REPORTS}/{TABLE}.csv", f"{REPORTS}/{TABLE}.lineage.json", f"{REPORTS}/made.json"
+CELL = f"{CSV} · chance · shapes-pairs S · exact"
+LINE, REST = "chance,shapes-pairs S,measured,exact,0.8 ± 1.1,0.793651", ",1.12239,2,,\n"
+BETTER = "chance,shapes-pairs S,measured,exact,9.9 ± 1.1,9.9"
+Patch = pytest.MonkeyPatch
+Spoil = Callable[[Path, Patch], object]
+Moved = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class World:
+    """A way to spoil a finished project, and what follows from it."""
+
+    name: str
+    spoil: Spoil
+    word: str  # of a number of chance in a table of MSCI
+    found: tuple[tuple[str, str], ...] = ()  # code and place; ``{first}`` is an evaluation, ``{index}`` its data
+    moved: Moved = field(default_factory=dict)  # cells in another state than before, by artifact
+    recomputed: int = 2  # evaluations
+
+
+def first_of(root: Path) -> Path:
+    return evaluations_of(root)[0]
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 40)
+
+
+def edit_csv(root: Path, old: str = LINE, new: str = BETTER, *, lineage: bool = False, digest: bool = True) -> None:
+    """Edit a table, its lineage or the digest there, too."""
+    replace_once(root / CSV, old, new)
+    if lineage:
+        edit_json(root / LINEAGE, improve)
+    if digest:
+        correct(root / LINEAGE, "table-2.csv")
+
+
+def empty_csv(root: Path, lines: int) -> None:
+    text = (root / CSV).read_text().splitlines(keepends=True)[:lines]
+    (root / CSV).write_text("".join(text))
+    correct(root / LINEAGE, "table-2.csv")
+
+
+def edit_lineage(root: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    """Edit the record of an evaluation in the lineage of a table."""
+    edit_json(root / LINEAGE, lambda lineage: edit(lineage["records"][key_of(first_of(root))]))
+
+
+def edit_made(root: Path, **parts: Any) -> None:
+    """Edit what the reports hold of the build of an evaluation."""
+    edit_json(root / MADE, lambda made: made["results"][key_of(first_of(root))].update(parts))
+
+
+def forge_scores(root: Path) -> None:
+    """Give an evaluation the scores of another one, and a record that agrees."""
+    first, second = evaluations_of(root)
+    shutil.copy(second / "scores.safetensors", first)
+    correct(first / "record.json", "scores.safetensors")
+
+
+def swap_scores(root: Path) -> None:
+    first, second = (folder / "scores.safetensors" for folder in evaluations_of(root))
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+
+
+def forge_index(root: Path, *, anew: bool = False) -> None:
+    index = index_of(root)
+    edit_json(index / "statistics.json", lambda counts: counts.update(states=99))
+    correct(index / "record.json", "statistics.json")
+    if anew:
+        edit_json(index / "record.json", lambda record: record["made"].update(started="2100-01-01T00:00:00+00:00"))
+
+
+def rebuild_record(root: Path, **made: Any) -> None:
+    """Make the reports again with another account of a build."""
+    edit_json(first_of(root) / "record.json", lambda record: record["made"].update(made))
+    remake_reports(root)
+
+
+def commit_since(root: Path, patch: Patch) -> None:
+    patch.setattr(caveats, "_find_commit", lambda code: "abc1234")
+    rebuild_record(root, dirty=True)
+
+
+def lose_seed(root: Path) -> None:
+    shutil.rmtree(first_of(root))
+    remake_reports(root)
+
+
+def forge_metrics(root: Path) -> None:
+    """They are kept beside the store for speed alone."""
+    for path in root.glob("results/metrics/*/*.json"):
+        edit_json(path, lambda kept: kept["metrics"].update({"test/closed/dense/auc": 0.5}))
+
+
+def edit_page(root: Path, name: str, *, digest: bool) -> None:
+    path = root / REPORTS / name
+    path.write_text(path.read_text().replace("chance", "magic"))
+    if digest:
+        correct(root / REPORTS / "index.json", name)
+
+
+def append(root: Path, name: str) -> None:
+    path = root / REPORTS / name
+    path.write_bytes(path.read_bytes() + b" ")
+
+
+TAMPERED, STALE = all_of("tampered", MADE_FROM_EVALUATIONS), all_of("stale", MADE_FROM_EVALUATIONS)
+# numbers of the data, too; what nobody asks for stands in the same table
+ALL_TAMPERED = all_of("tampered", SHOWN) | {"duplex/table-13": {"tampered": 10, "unchecked": 30}}
+ALL_STALE = all_of("stale", SHOWN) | {"duplex/table-13": {"stale": 10, "unchecked": 30}}
+ONE, EVERY = {TABLE: {"tampered": 1}}, {TABLE: {"tampered": 8}}
+SCORES, RECORD = "results/{first}/scores.safetensors", "results/{first}/record.json"
+
+
+def each(code: str) -> tuple[tuple[str, str], ...]:
+    """A finding of each artifact that is made from evaluations."""
+    return tuple((code, name) for name in MADE_FROM_EVALUATIONS)
+
+
+def world(
+    name: str,
+    spoil: Callable[[Path], object] | Spoil,
+    word: str,
+    found: tuple[tuple[str, str], ...] = (),
+    moved_to: Moved | None = None,
+    recomputed: int = 2,
+) -> Any:
+    """A row of the table; what takes no patch is spoiled by the files alone."""
+    return pytest.param(World(name, spoil, word, found, moved_to or {}, recomputed), id=name)
+
+
+def files(spoil: Callable[[Path], object]) -> Spoil:
+    return lambda root, patch: spoil(root)
+
+
+WORLDS = [
+    world("nothing", files(lambda root: None), "current"),
+    # what is stored
+    world(
+        "scores of zeros",
+        files(lambda r: zeroed(first_of(r) / "scores.safetensors")),
+        "tampered",
+        (("changed-file", SCORES),),
+        TAMPERED,
+        1,
+    ),
+    world(
+        "scores cut",
+        files(lambda r: cut(first_of(r) / "scores.safetensors")),
+        "tampered",
+        (("changed-file", SCORES),),
+        TAMPERED,
+        1,
+    ),
+    world(
+        "scores swapped",
+        files(swap_scores),
+        "tampered",
+        (("changed-file", SCORES), ("changed-file", "results/{second}/scores.safetensors")),
+        TAMPERED,
+        0,
+    ),
+    world("scores and record forged", files(forge_scores), "tampered", (("edited-record", RECORD),), TAMPERED, 1),
+    world(
+        "scores gone",
+        files(lambda r: (first_of(r) / "scores.safetensors").unlink()),
+        "tampered",
+        (("changed-file", SCORES),),
+        TAMPERED,
+        1,
+    ),
+    world(
+        "log gone",
+        files(lambda r: (first_of(r) / "log.txt").unlink()),
+        "tampered",
+        (("changed-file", "results/{first}/log.txt"),),
+        TAMPERED,
+        1,
+    ),
+    world("metrics beside forged", files(forge_metrics), "current"),
+    world("made again, equal", files(lambda r: again(first_of(r))), "current"),
+    world(
+        "made again, otherwise",
+        files(lambda r: again(first_of(r), otherwise=True)),
+        "stale",
+        (("rebuilt", "results/{first}"),),
+        STALE,
+        1,
+    ),
+    world(
+        "index cut",
+        files(lambda r: cut(index_of(r) / "samples.csv")),
+        "tampered",
+        (("changed-file", "results/{index}/samples.csv"),),
+        ALL_TAMPERED,
+        1,
+    ),
+    world(
+        "digests of raw files cut",
+        files(lambda r: cut(index_of(r) / "content.json")),
+        "tampered",
+        (("changed-file", "results/{index}/content.json"),),
+        ALL_TAMPERED,
+        1,
+    ),
+    world(
+        "another index cut",
+        files(lambda r: cut(indexes_of(r)[1] / "pairs.json")),
+        "tampered",
+        (("changed-file", "results/{other}/pairs.json"),),
+        TAMPERED,
+        1,
+    ),
+    world(
+        "index and record forged",
+        files(forge_index),
+        "tampered",
+        (("edited-record", "results/{index}/record.json"), ("rebuilt", "results/{first}")),
+        ALL_TAMPERED,
+        1,
+    ),
+    world(
+        "indexed anew",
+        files(lambda r: forge_index(r, anew=True)),
+        "stale",
+        (("rebuilt", "results/{index}"), ("rebuilt", "results/{first}")),
+        ALL_STALE,
+        1,
+    ),
+    # how it was made
+    world(
+        "sources not committed",
+        lambda r, patch: dirty(r, first_of(r), patch),
+        "uncommitted",
+        each("uncommitted"),
+        all_of("uncommitted", MADE_FROM_EVALUATIONS),
+    ),
+    world("sources committed since", commit_since, "current"),
+    world(
+        "another device",
+        files(lambda r: rebuild_record(r, device="1 x GPU")),
+        "mixed",
+        each("mixed"),
+        all_of("mixed", MADE_FROM_EVALUATIONS),
+    ),
+    world(
+        "other packages",
+        files(lambda r: rebuild_record(r, packages={"torch": "1.0"})),
+        "mixed",
+        each("mixed"),
+        all_of("mixed", MADE_FROM_EVALUATIONS),
+    ),
+    world(
+        "a seed gone",
+        files(lose_seed),
+        "incomplete",
+        each("incomplete"),
+        all_of("incomplete", MADE_FROM_EVALUATIONS),
+        1,
+    ),
+    # what is shown
+    world("cell edited", files(lambda r: edit_csv(r, digest=False)), "tampered", (("edited-value", CELL),), EVERY),
+    world("cell edited, digest agrees", files(edit_csv), "tampered", (("edited-value", CELL),), ONE),
+    world(
+        "value behind a cell edited",
+        files(lambda r: edit_csv(r, LINE, LINE.replace("0.793651", "9.9"))),
+        "tampered",
+        (("edited-value", CELL),),
+        ONE,
+    ),
+    world("cell gone", files(lambda r: edit_csv(r, f"{LINE}{REST}", "")), "tampered", (("edited-value", CELL),), ONE),
+    world(
+        "cell and lineage edited",
+        files(lambda r: edit_csv(r, lineage=True)),
+        "tampered",
+        (("edited-value", CELL),),
+        ONE,
+    ),
+    world("row twice", files(lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}")), "current", (("other-text", CSV),)),
+    world("table empty", files(lambda r: empty_csv(r, 0)), "tampered", (("unreadable", CSV),), EVERY),
+    world("table with its header alone", files(lambda r: empty_csv(r, 1)), "tampered", (("unreadable", CSV),), EVERY),
+    world(
+        "lineage edited",
+        files(lambda r: edit_json(r / LINEAGE, improve)),
+        "tampered",
+        (("edited-value", f"{LINEAGE} · chance · shapes-pairs S · exact"),),
+        ONE,
+    ),
+    world(
+        "name in a lineage's record",
+        files(lambda r: edit_lineage(r, lambda record: record.update(name="magic"))),
+        "tampered",
+        (("edited-record", LINEAGE),),
+        EVERY,
+    ),
+    world(
+        "labels in a lineage's record",
+        files(lambda r: edit_lineage(r, lambda record: record["labels"].update(method="magic"))),
+        "tampered",
+        (("edited-record", LINEAGE),),
+        EVERY,
+    ),
+    world(
+        "printed value edited",
+        files(
+            lambda r: edit_csv(r, "SCEN,mit-states S,reported,,29.9", "SCEN,mit-states S,reported,,39.9", digest=False)
+        ),
+        "tampered",
+        (("edited-value", f"{CSV} · SCEN · mit-states S"),),
+        EVERY,
+    ),
+    world(
+        "other file edited",
+        files(lambda r: append(r, f"{TABLE}.md")),
+        "tampered",
+        (("changed-file", f"{REPORTS}/{TABLE}.md"),),
+        EVERY,
+    ),
+    world(
+        "file gone",
+        files(lambda r: (r / REPORTS / f"{TABLE}.tex").unlink()),
+        "tampered",
+        (("missing-file", f"{REPORTS}/{TABLE}.tex"),),
+        EVERY,
+    ),
+    world(
+        "picture edited",
+        files(lambda r: append(r, "msci/figure-curves.png")),
+        "current",
+        (("changed-file", f"{REPORTS}/msci/figure-curves.png"),),
+        {"msci/figure-curves": {"tampered": 1}},
+    ),
+    *(
+        world(
+            f"{name} edited",
+            files(lambda r, name=name: edit_page(r, name, digest=False)),
+            "current",
+            (("changed-file", f"{REPORTS}/{name}"),),
+        )
+        for name in ("README.md", "metrics.json", "index.html")
+    ),
+    *(
+        world(
+            f"{name} edited, digest agrees",
+            files(lambda r, name=name: edit_page(r, name, digest=True)),
+            "current",
+            (("other-text", f"{REPORTS}/{name}"),),
+        )
+        for name in ("README.md", "metrics.json", "curves.csv", "index.html")
+    ),
+    world(
+        "file beside the page gone",
+        files(lambda r: (r / REPORTS / "curves.csv").unlink()),
+        "current",
+        (("missing-file", f"{REPORTS}/curves.csv"),),
+    ),
+    # what the reports hold of builds
+    world(
+        "inputs in made.json",
+        files(lambda r: edit_made(r, inputs={"data": "0" * 64})),
+        "tampered",
+        (("edited-record", RECORD),),
+        TAMPERED,
+        1,
+    ),
+    world(
+        "files in made.json",
+        files(lambda r: edit_made(r, files={"scores.safetensors": {"sha256": "0" * 64, "bytes": 1}})),
+        "tampered",
+        (("edited-record", RECORD),),
+        TAMPERED,
+        1,
+    ),
+    world(
+        "host in made.json",
+        files(lambda r: edit_made(r, host="elsewhere")),
+        "tampered",
+        (("edited-record", RECORD),),
+        TAMPERED,
+        1,
+    ),
+    world("made.json empty", files(lambda r: (r / MADE).write_text("")), "current", (("unreadable", MADE),)),
+    # what is asked for
+    world(
+        "an image more",
+        files(lambda r: Project(r).set(ONE_IMAGE_MORE)),
+        "stale",
+        None,
+        all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA),
+    ),
+    world(
+        "data renamed",
+        files(lambda r: Project(r).set(DATA_RENAMED)),
+        "stale",
+        None,
+        all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA),
+    ),
+    world("other code of metrics", lambda r, patch: other_measures(patch), "stale", None, ALL_STALE),
+]
+
+
+def place_of(root: Path, place: str) -> str:
+    (first, second), (index, other) = (map(key_of, folders) for folders in (evaluations_of(root), indexes_of(root)))
+    return place.format(first=first, second=second, index=index, other=other)
+
+
+def traced(root: Path) -> TraceResult:
+    work = Workspace(root)
+    return trace(work, Artifact.read(work.declared, root / CSV), ROW, COLUMN, VIEW)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_what_is_spoiled_is_found_and_everything_says_the_same_word(
+    root: Path, clean: Audit, monkeypatch: Patch, world: World
+) -> None:
+    """Nothing else is blamed; where ``found`` is None, everything is stale."""
+    names = [place_of(root, place) for _, place in world.found or ()]
+    world.spoil(root, monkeypatch)
+    key = ("measured", VIEW, ROW, COLUMN)
+    work = Workspace(root)
+    published = PublishedLineage.read(work, PAPERS_LOADED)
+    found, of_page, cell = audited(root), audit_artifacts(work, PAPERS_LOADED, published), traced(root)
+    if world.found is None:
+        assert {finding.state for finding in found.findings} == {"stale"}
+    else:
+        codes = sorted((finding.code, finding.place) for finding in found.findings)
+        assert codes == sorted((code, name) for (code, _), name in zip(world.found, names, strict=True))
+    assert moved(found, clean) == world.moved
+    assert found.recomputed == world.recomputed
+    assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (world.word,) * 3
+    assert found.why[TABLE].get(key, []) == of_page.why[TABLE].get(key, []) == cell.why
+    assert bool(cell.why) == (world.word != "current") != cell.is_current
+    site = Site(PAPERS_LOADED, published, of_page, work.params).document()
+    of_cell = [
+        c for c in site["cells"] if (c["artifact"], c["row"], c["column"], c["view"]) == (TABLE, ROW, COLUMN, VIEW)
+    ]
+    assert [(each["state"], each["why"]) for each in of_cell] == [(world.word, cell.why)]
+
+
+def test_every_word_is_said_of_some_world() -> None:
+    assert {row.values[0].word for row in WORLDS} | {"unchecked"} == set(STATES)
+
+
+def test_every_code_has_a_state() -> None:
+    assert {code for row in WORLDS for code, _ in row.values[0].found or ()} <= CODES.keys()
+    assert set(CODES.values()) == set(STATES) - {"current"}
+
+
+def scores_zeroed(root: Path, patch: Patch) -> None:
+    zeroed(first_of(root) / "scores.safetensors")
+
+
+def data_changed(root: Path, patch: Patch) -> None:
+    cut(index_of(root) / "samples.csv")
+
+
+def results_absent(root: Path, patch: Patch) -> None:
+    shutil.rmtree(root / "results")
+
+
+@pytest.mark.parametrize("world", [scores_zeroed, data_changed])
+def test_status_says_it_of_what_is_stored(root: Path, monkeypatch: Patch, world: Callable[[Path, Patch], None]) -> None:
+    def items(state: str) -> list[str]:
+        work = Workspace(root)
+        return [item.key for item in (store_item(work, recipe) for recipe in work.plan.recipes) if item.state == state]
+
+    assert not items("tampered")
+    world(root, monkeypatch)
+    (key,) = items("tampered")
+    assert f"results/{key}/" in " ".join(traced(root).why)
+
+
+def test_without_results_a_number_is_not_verified_here(root: Path, monkeypatch: Patch) -> None:
+    assert traced(root).word == "current"
+    results_absent(root, monkeypatch)
+    cell = traced(root)
+    assert (cell.word, cell.is_current) == ("not verified here", False)
+    assert all("is not on this disk" in why for why in cell.why[:3])
+
+
+def test_what_was_committed_since_is_current_and_says_so(root: Path, monkeypatch: Patch) -> None:
+    assert traced(root).note == ""
+    commit_since(root, monkeypatch)
+    assert traced(root).note == "committed since, in abc1234"
+
+
+def forget() -> None:
+    """A process reads sources, and asks git of them, once."""
+    for kept in (fingerprints._read_own, fingerprints._is_inside, fingerprints._own_closure, caveats._find_commit):
+        kept.cache_clear()
+
+
+def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path: Path, monkeypatch: Patch) -> None:
+    """A repository with one module: uncommitted, committed, edited again, and edited in its comments alone."""
+    source = tmp_path / "src/recompose/odd.py"
+    source.parent.mkdir(parents=True)
+    (tmp_path / "requirements.lock").touch()
+    for module in (fingerprints, caveats):
+        monkeypatch.setattr(module, "ROOT", source.parent)
+
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=tmp_path, env=environment(), check=True, capture_output=True)
+
+    def written(text: str) -> dict[str, str]:
+        source.write_text(text)
+        forget()
+        return fingerprints.fingerprint(["recompose.odd"])
+
+    git("init", "--quiet")
+    try:
+        code = written("x = 1\n")
+        assert committed_since(code) is None
+        git("add", "--all")
+        git("commit", "--quiet", "--message", "it")
+        caveats._find_commit.cache_clear()
+        commit = committed_since(code)
+        assert commit
+        other = written("x = 2\n")
+        assert committed_since(code) is committed_since(other) is None
+        assert written("x = 1  # one\n") == code
+        assert committed_since(code) is None  # what would be cloned has another file
+        assert written("x = 1\n") == code
+        assert committed_since(code) == commit
+        assert committed_since(code | {"recompose.gone": "0"}) is committed_since({}) is None
+    finally:
+        forget()
