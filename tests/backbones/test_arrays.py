@@ -1,6 +1,10 @@
 """Arrays of many images: written in parts, ended at any image, gone on with, and read."""
 
+import os
 import pickle
+import signal
+import subprocess
+import sys
 from collections import namedtuple
 from pathlib import Path
 
@@ -80,6 +84,39 @@ def test_what_was_written_but_not_noted_is_written_again(tmp_path: Path, noted: 
     part.write_bytes((part.read_bytes() if part.is_file() else b"") + b"\xff" * 17)
     assert write(broken) == noted
     assert content(broken) == content(whole)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+import numpy as np
+from recompose.backbones import arrays
+arrays.PART, arrays.FLUSH_EVERY = 61, 0
+with arrays.ArrayWriter(Path(sys.argv[1]), arrays.Layout("array.npy", "float16", (3, 2)), 23) as array:
+    for image in np.load(sys.argv[2])[array.done :]:
+        array.append(image[np.newaxis])
+        print(array.done, flush=True)
+        if array.done == int(sys.argv[3]):
+            sys.stdin.read()
+"""
+
+
+def test_a_process_that_is_killed_leaves_whole_images(tmp_path: Path) -> None:
+    np.save(tmp_path / "values.npy", VALUES)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", KILLED, folder, tmp_path / "values.npy", "13"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        while process.stdout.readline() not in ("13\n", ""):
+            pass
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert write(folder) in (12, 13)  # the last image may not have been noted
+    np.testing.assert_array_equal(ShardedArray.read(folder / LAYOUT.file)[:], VALUES.astype(np.float16))
 
 
 @pytest.mark.parametrize("damage", ["{", "no part", "a shorter part", "no header"])

@@ -154,7 +154,7 @@ def test_a_file_of_another_size_is_refused_before_its_transfer(mirror: Mirror, s
 
 def test_a_web_page_is_not_taken_for_the_file(mirror: Mirror, second: Mirror, target: Path) -> None:
     """Some servers answer with a page that says the file is gone, or asks for a name, as if that were it."""
-    mirror.headers = {"Content-Type": "text/html; charset=utf-8"}
+    mirror.headers, mirror.content = {"Content-Type": "text/html; charset=utf-8"}, OTHER
     download([mirror.url, second.url], target)
     assert is_delivered(target)
     assert len(mirror.requests) == 1
