@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from recompose.errors import WordVectorsError
+from recompose.tracks.gzsl.data import word_vectors
 from recompose.tracks.gzsl.data.word_vectors import read_words
 from tests.errors import raises
 
@@ -86,6 +87,27 @@ def test_nothing_but_the_parts_of_arrays_is_looked_up(tmp_path: Path, content: b
     assert_refused(tmp_path / "words.pkl", "hostile-pickle")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<html>not found</html>",
+        b"cnumpy\nndarray\n.",  # the part itself
+        b"\x80\x04\x8e" + (2**60).to_bytes(8, "little") + b"x.",  # bytes that are not there
+    ],
+)
+def test_pickles_of_nothing_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "words.pkl").write_bytes(content)
+    assert_refused(tmp_path / "words.pkl", "no-array")
+
+
+def test_a_pickled_array_that_declares_more_than_it_holds_is_refused(tmp_path: Path) -> None:
+    path = pickled(tmp_path / "words.pkl", VECTORS)
+    content = path.read_bytes()
+    for sides in (b"K\x04K\xff\x86", b"J\xff\xff\xff\x7fJ\xff\xff\xff\x7f\x86", b"J\xff\xff\xff\xffK\x06\x86"):
+        path.write_bytes(content.replace(b"K\x04K\x06\x86", sides))
+        assert_refused(path, "no-array")
+
+
 @pytest.mark.parametrize("content", [VECTORS.tolist(), VECTORS.astype(object)])
 def test_pickles_of_something_else_are_refused(tmp_path: Path, content: Any) -> None:
     assert_refused(pickled(tmp_path / "words.pkl", content), "no-array")
@@ -98,6 +120,13 @@ def test_saved_objects_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "words.npy", np.array([Hostile(tmp_path / "run")], dtype=object), allow_pickle=True)
     assert_refused(tmp_path / "words.npy", "no-array")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_saved_array_that_declares_more_than_it_holds_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "words.npy", VECTORS)
+    content = (tmp_path / "words.npy").read_bytes()
+    (tmp_path / "words.npy").write_bytes(content.replace(b"(4, 6), }" + b" " * 10, b"(400000000, 600), }"))
+    assert_refused(tmp_path / "words.npy", "no-array")
 
 
 @pytest.mark.parametrize("array", [VECTORS[0], VECTORS[:0], np.ones((2, 3), int)])
@@ -114,5 +143,7 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path, value: float) -> None
     assert_refused(path, "not-finite", f"{path}:4")
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+def test_missing_and_huge_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_refused(tmp_path / "words.pkl", "missing-file")
+    monkeypatch.setattr(word_vectors, "MOST_BYTES", 100)
+    assert_refused(pickled(tmp_path / "words.pkl", VECTORS), "large-file")

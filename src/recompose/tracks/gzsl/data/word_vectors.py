@@ -4,6 +4,7 @@ The field's shared vectors of CUB, SUN and AWA2 (``w2v/<data set>_attribute.pkl`
 DAZLE's) are called GloVe there and are sums of word2vec's vectors. One of SUN's is zero, that of attribute 88.
 """
 
+import math
 import pickle
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +15,9 @@ import numpy as np
 from recompose.data.foreign_files import reason_of
 from recompose.errors import WordVectorsError
 
+MOST_BYTES = 2**26  # a thousand attributes take a few megabytes
+_SIZES = {"f8": 8, "f4": 4}
+
 
 def read_words(path: Path) -> np.ndarray:
     """Return the vectors [attributes, width] float32 of a file, unchanged: neither normalised nor without zeros.
@@ -23,6 +27,9 @@ def read_words(path: Path) -> np.ndarray:
     """
     if not path.is_file():
         raise WordVectorsError(f"{path} is missing", code="missing-file", place=path)
+    if path.stat().st_size > MOST_BYTES:
+        message = f"{path} is too large for vectors of attributes: beyond {MOST_BYTES} bytes"
+        raise WordVectorsError(message, code="large-file", place=path)
     try:
         array = _unpickle(path) if path.suffix == ".pkl" else np.load(path, mmap_mode="r", allow_pickle=False)
         if not isinstance(array, np.ndarray):
@@ -71,7 +78,7 @@ _ADMITTED = {
 }
 
 
-class _Unpickler(pickle.Unpickler):
+class _Unpickler(pickle._Unpickler):  # the one in Python: the one in C allocates memory by a pickle's declarations
     def find_class(self, module: str, name: str) -> Any:
         try:
             return _ADMITTED[module, name]
@@ -85,7 +92,12 @@ def _unpickle(path: Path) -> np.ndarray:
     if not isinstance(pickled, _Array) or not isinstance(pickled.state, tuple):
         raise ValueError("it is a pickle of other data")
     _, shape, kind, by_columns, data = pickled.state
-    if not isinstance(kind, _Type) or kind.arguments[0] not in ("f8", "f4") or kind.state[1] not in ("<", ">"):
+    if not isinstance(kind, _Type) or kind.arguments[0] not in _SIZES or kind.state[1] not in ("<", ">"):
         raise ValueError("it is a pickle of other data than floats")
+    if not all(isinstance(side, int) and side > 0 for side in shape):
+        raise ValueError(f"its sides are {shape!r:.100}")
+    size = math.prod(shape) * _SIZES[kind.arguments[0]]
+    if not isinstance(data, bytes) or len(data) != size:
+        raise ValueError("it has fewer or more numbers than it declares")
     numbers = np.frombuffer(data, dtype=kind.state[1] + kind.arguments[0])
     return numbers.reshape(shape, order="F" if by_columns else "C")
