@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from recompose import workspace
 from recompose.audit.audit import audit
 from recompose.audit.findings import Audit
 from recompose.files import read_json
 from recompose.papers.declaration import Paper, Variant, View, load_paper
 from recompose.tables.artifacts import make_artifacts
 from recompose.tables.stored_results import StoredResults
+from recompose.tracks import TRACKS
+from recompose.tracks.track import Track
 from recompose.workspace import Workspace
 from tests.audit.worlds import Found, copy_of, evaluations_of, findings, replace_once
 from tests.conftest import Project
@@ -28,8 +29,9 @@ def root(trained_project: Project, tmp_path: Path) -> Path:
 @pytest.fixture
 def paper(monkeypatch: pytest.MonkeyPatch) -> Paper:
     """A paper with one table: C-S-O in two replicates, and the same under another name in the first of them alone."""
-    declared, once = workspace.declared_variants, Variant(method="c-s-o", datasets=["shapes-pairs"])
-    monkeypatch.setattr(workspace, "declared_variants", lambda track: {**declared(track), "c-s-o-once": once})
+    once = {"c-s-o-once": Variant(method="c-s-o", datasets=["shapes-pairs"])}
+    declared = {name: track.variants for name, track in TRACKS.items()}
+    monkeypatch.setattr(Track, "variants", property(lambda track: declared[track.name] | once))
     whole = load_paper("msci")
     table = whole.artifacts["table-2"]
     in_words = View(heading="What is said", says={"once": {"the text": "a | b", "the code": "nothing"}})
