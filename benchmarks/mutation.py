@@ -35,7 +35,7 @@ ROOMS = {  # room -> its files and folders of sources -> their tests
         "tracks/czsl/metrics": ("tracks/czsl/metrics",),
         "tracks/gzsl/metrics.py": ("tracks/gzsl/test_metrics.py",),
         "tracks/seen_unseen.py": ("tracks/czsl/metrics", "tracks/gzsl/test_metrics.py"),
-        "tracks/vlc/suites/metrics.py": ("tracks/vlc/suites/test_metrics.py",),
+        "tracks/vlc/suites/accuracy.py": ("tracks/vlc/suites/test_accuracy.py",),
         "tracks/vlc/attribution/faithfulness.py": ("tracks/vlc/attribution/test_faithfulness.py",),
     },
     "losses": {"tracks/vlc/losses.py": ("tracks/vlc/test_losses.py",)},

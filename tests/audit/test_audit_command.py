@@ -64,6 +64,7 @@ def test_a_bad_world_in_words_and_as_json(root: Path, monkeypatch: pytest.Monkey
     (finding,) = document["findings"]
     assert finding == {
         "state": "tampered",
+        "code": "changed-file",
         "place": bad,
         "why": lines[0].removeprefix("tampered: "),
         "remedy": again,

@@ -191,11 +191,11 @@ def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project)
     assert chance.runs() == before
     chance.set({"profiles.smoke.czsl.seeds": [1, 5, 6]})
 
-    def cells() -> dict[str, Any]:
+    def lineages() -> dict[str, Any]:
         paths = chance.published.glob("msci/*.lineage.json")
-        return {f"msci/{path.name.split('.')[0]}": json.loads(path.read_text())["cells"] for path in paths}
+        return {f"msci/{path.name.split('.')[0]}": json.loads(path.read_text()) for path in paths}
 
-    shown = cells()
+    shown = lineages()
     chance.snakemake("runs")
     chance.recompose("artifacts", "msci")
     made = chance.runs().keys() - before.keys()
@@ -203,7 +203,7 @@ def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project)
     assert {f"{item['kind']}/{item['folder']}" for item in scored if not item["complete"]} == made
     assert {item["title"][-6:] for item in scored} == {"seed 5", "seed 6"}
     changed = {
-        name for name, now in cells().items() if now != shown[name]
+        name for name, now in lineages().items() if now != shown[name]
     }  # also where the same number is of other data
     assert changed == {each["artifact"] for each in found["artifacts"] if each["artifact"].startswith("msci/")}
 
