@@ -34,7 +34,6 @@ from benchmarks.stand_ins import project
 from benchmarks.stand_ins.measuring import TOO_LONG, Taken, bytes_below, taken
 from benchmarks.stand_ins.mirror import mirrored
 from benchmarks.stand_ins.project import ARCHITECTURES, ROOT, Scope
-from benchmarks.stand_ins.shortened import leave_out_variants
 from benchmarks.stand_ins.steps import Step, Steps
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
@@ -55,10 +54,10 @@ FIXED = ("share", "batches", "threads", "clip", "classifier", "grids", "given_gr
 class Bench:
     """A folder with stand-ins and the scratch project that they are for."""
 
-    def __init__(self, folder: Path, share: float, batches: int, variants: bool, longest: float) -> None:
+    def __init__(self, folder: Path, share: float, batches: int, longest: float) -> None:
         self.mirror, self.project = folder / "mirror", folder / "project"
         self._counts, self._logs = folder / "counts.json", folder / "logs"
-        self._share, self._batches, self._variants, self._longest = share, batches, variants, longest
+        self._share, self._batches, self._longest = share, batches, longest
 
     def make_stand_ins(self, scope: Scope) -> Iterator[Step]:
         """Make the archives of each track, where they are not there; the counts of their images are kept."""
@@ -156,8 +155,7 @@ class Bench:
         return self._logs / phase / f"{name}.log"
 
     def _recompose(self, arguments: Sequence[str], log: Path) -> Taken:
-        shortened = ["-m", "benchmarks.stand_ins.shortened", *([] if self._variants else ["--without-variants"])]
-        return self._python([*shortened, *arguments], self.project, log)
+        return self._python(["-m", "benchmarks.stand_ins.shortened", *arguments], self.project, log)
 
     def _python(self, arguments: Sequence[str], folder: Path, log: Path) -> Taken:
         path = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
@@ -262,8 +260,6 @@ def main() -> None:
     arguments, gpu = _arguments(), torch.cuda.is_available()
     folder = arguments.folder.resolve()
     _check_fixed(folder, arguments)
-    if not arguments.variants:
-        leave_out_variants()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the step under way ends, too
     chosen = {track: [name for name in names if name in arguments.datasets] for track, names in DATASETS.items()}
     scope = Scope(
@@ -276,8 +272,9 @@ def main() -> None:
         arguments.classifier,
         arguments.grids,
         arguments.given_grids,
+        arguments.variants,
     )
-    bench = Bench(folder, arguments.share, arguments.batches, arguments.variants, arguments.longest)
+    bench = Bench(folder, arguments.share, arguments.batches, arguments.longest)
     steps = Steps(folder / "steps.json")
     for step in _all_steps(bench, scope, arguments):
         steps.add(step)

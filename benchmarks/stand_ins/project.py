@@ -7,6 +7,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from recompose.tracks import TRACKS
+
 PROFILE = "paper-on-stand-ins"
 ROOT = Path(__file__).parents[2]
 ARCHITECTURES = Path(__file__).parent / "architectures"  # of our own, in open_clip's form: as deep as it has to be
@@ -26,6 +28,7 @@ class Scope:
     classifier: str | None  # the same of networks of torchvision
     grids: int | None = None  # pixels of the pictures that become grids, in place of the papers'
     given_grids: bool = False  # grids are those of a file, as the authors of TransZero keep them
+    variants: bool = True  # ablations and sweeps, too
 
 
 def weights_file(architecture: str) -> str:
@@ -92,6 +95,7 @@ def _choice(params: Mapping[str, Any], track: str, scope: Scope) -> dict[str, An
     return {
         "datasets": list(scope.datasets[track]),
         "methods": methods,
+        "leave_out": [] if scope.variants else list(TRACKS[track].variants),
         "seeds": [0],
         "variant_seeds": [0],
         **others,

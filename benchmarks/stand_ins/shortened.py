@@ -1,8 +1,8 @@
 """The command line on a share of the images: ``python -m benchmarks.stand_ins.shortened --counts FILE make ...``.
 
 The code that reads published data sets knows how many images these have. Here it is told how many the stand-ins have,
-an epoch ends after so many batches, and variants of methods may be left out. Nothing else differs, and no source does:
-what is stored has the identity that it would have without.
+and an epoch ends after so many batches. Nothing else differs, and no source does: what is stored has the identity that
+it would have without.
 """
 
 import argparse
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from recompose import cli
-from recompose.tracks.track import Track
 
 
 def recount(counts: Mapping[str, Mapping[str, int]]) -> None:
@@ -43,11 +42,6 @@ def cut_epochs(batches: int) -> None:
     pl.Trainer = Shortened  # type: ignore[misc]
 
 
-def leave_out_variants() -> None:
-    """Let the plan be without the ablations and sweeps that papers declare; tables say that these are not asked for."""
-    Track.variants = property(lambda _: {})  # type: ignore[assignment, method-assign]
-
-
 def add_architectures(folder: Path) -> None:
     """Let open_clip know architectures, files in its own form."""
     import open_clip
@@ -66,7 +60,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--counts", type=Path)
     parser.add_argument("--batches", type=int)
-    parser.add_argument("--without-variants", action="store_true")
     parser.add_argument("--architectures", type=Path, help="of CLIPs that open_clip does not declare")
     parser.add_argument("--gpu-memory", type=Path, help="where to write how much was taken")
     parser.add_argument("command", nargs=argparse.REMAINDER)
@@ -75,8 +68,6 @@ def main() -> None:
         recount(json.loads(arguments.counts.read_text(encoding="utf-8")))
     if arguments.batches:
         cut_epochs(arguments.batches)
-    if arguments.without_variants:
-        leave_out_variants()
     if arguments.architectures:
         add_architectures(arguments.architectures)
     sys.argv[1:] = arguments.command
