@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from recompose.errors import ChangedError, DamagedError, ParamsError, PlanError
-from recompose.graph import GRAPH, Artifact, Graph, Job, check_targets, order_papers
+from recompose.graph import Artifact, Graph, Job, order_papers
 from recompose.job_server import ADDRESS
 from recompose.phases import passes
 from recompose.plan import Recipe, closure
 from recompose.recipe_files import read_recipes, recipe_file, write_recipes
+from recompose.snakemake_call import GRAPH, Call, check_targets, choose_profile
 from recompose.tracks import TRACKS
 from recompose.workspace import PROFILE, Workspace
 from tests.configuration import complete, new_workspace
@@ -20,9 +21,8 @@ from tests.errors import raises
 pytestmark = pytest.mark.slow
 
 
-def graph_of(work: Workspace, monkeypatch: pytest.MonkeyPatch, *, scheduled: bool = False) -> Graph:
-    monkeypatch.chdir(work.root)
-    return Graph.of_folder({}, scheduled=scheduled)
+def graph_of(work: Workspace, *, scheduled: bool = False) -> Graph:
+    return Graph.of_folder(work.root, scheduled=scheduled)
 
 
 def behind(graph: Graph, key: str) -> set[str]:
@@ -31,10 +31,8 @@ def behind(graph: Graph, key: str) -> set[str]:
     return needs.union(*(behind(graph, need) for need in needs))
 
 
-def test_each_recipe_is_a_job_that_waits_for_what_it_needs_and_for_nothing_twice(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph = graph_of(work, monkeypatch)
+def test_each_recipe_is_a_job_that_waits_for_what_it_needs_and_for_nothing_twice(work: Workspace) -> None:
+    graph = graph_of(work)
     assert [*graph.jobs] == [recipe.key for recipe in work.plan.recipes]
     for recipe in work.plan.recipes:
         job = graph.jobs[recipe.key]
@@ -47,26 +45,22 @@ def test_each_recipe_is_a_job_that_waits_for_what_it_needs_and_for_nothing_twice
 def test_what_is_missing_behind_a_complete_need_is_waited_for(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluation = next(each for each in work.plan.of("evaluations") if "run" in each.needs)
     complete(work, closure([evaluation.needs["run"]]))
-    assert graph_of(work, monkeypatch).jobs[evaluation.key].needs == (evaluation.needs["run"].key,)
+    assert graph_of(work).jobs[evaluation.key].needs == (evaluation.needs["run"].key,)
     work.store.discard(evaluation.needs["data"].key)
-    needs = graph_of(work, monkeypatch).jobs[evaluation.key].needs
+    needs = graph_of(work).jobs[evaluation.key].needs
     assert {evaluation.needs["data"].key, evaluation.needs["run"].key} <= set(needs)
     complete(work, closure([evaluation]))
     work.store.discard(evaluation.needs["run"].key)
-    artifact = next(
-        artifact for artifact in graph_of(work, monkeypatch).artifacts.values() if evaluation.key in artifact.needs
-    )
+    artifact = next(artifact for artifact in graph_of(work).artifacts.values() if evaluation.key in artifact.needs)
     assert evaluation.needs["run"].key in artifact.needs
 
 
-def test_the_ends_bring_in_all_contents_and_whatever_of_them_is_due(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_ends_bring_in_all_contents_and_whatever_of_them_is_due(work: Workspace) -> None:
     complete(work, work.plan.recipes)
     for discarded in ([], [work.plan.recipes[0]], [work.plan.of("runs")[3]], work.plan.of("pixels")):
         for recipe in discarded:
             work.store.discard(recipe.key)
-        graph = graph_of(work, monkeypatch)
+        graph = graph_of(work)
         due = {key for key, job in graph.jobs.items() if job.is_due}
         assert due == {recipe.key for recipe in work.missing(work.plan.recipes)}
         artifacts = graph.artifacts.values()  # `all` asks for these, too
@@ -87,18 +81,16 @@ def job(key: str, *needs: str, is_due: bool = False) -> Job:
 
 def test_what_is_due_is_an_end_where_all_that_needs_it_is_there() -> None:
     contents = [job("data/a"), job("runs/b", "data/a", is_due=True), job("evaluations/c", "runs/b")]
-    artifacts = {"msci/table": Artifact("", False, False, ("evaluations/c",))}
+    artifacts = {"msci/table": Artifact("", False, ("evaluations/c",), lambda: False)}
     assert Graph(contents, artifacts=artifacts).ends() == ["runs/b"]
     assert Graph(contents, artifacts={}).ends() == ["runs/b", "evaluations/c"]
-    due = {"msci/table": Artifact("", False, True, ("evaluations/c", "runs/b"))}
+    due = {"msci/table": Artifact("", False, ("evaluations/c", "runs/b"), lambda: True)}
     assert Graph(contents, artifacts=due).ends() == []
     assert Graph(contents, artifacts=artifacts).ends("data", "runs") == ["runs/b"]
 
 
-def test_a_method_has_one_rule_for_its_variants_and_a_track_one_for_its_evaluations(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph = graph_of(work, monkeypatch)
+def test_a_method_has_one_rule_for_its_variants_and_a_track_one_for_its_evaluations(work: Workspace) -> None:
+    graph = graph_of(work)
     for recipe in work.plan.of("runs"):
         assert graph.jobs[recipe.key].rule == f"train_{recipe.labels['method']}".replace("-", "_")
     rules = [*graph.rules()]
@@ -108,23 +100,19 @@ def test_a_method_has_one_rule_for_its_variants_and_a_track_one_for_its_evaluati
     assert made == sorted(graph.jobs)
 
 
-def test_evaluations_of_a_pass_wait_for_the_first_that_is_missing(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evaluations_of_a_pass_wait_for_the_first_that_is_missing(work: Workspace) -> None:
     together = next(group for group in passes(work.plan.of("evaluations")) if len(group) > 2)
-    waits = [set(graph_of(work, monkeypatch).jobs[each.key].needs) for each in together]
+    waits = [set(graph_of(work).jobs[each.key].needs) for each in together]
     evaluations = [{key for key in needs if key.startswith("evaluations/")} for needs in waits]
     assert evaluations == [set(), *[{together[0].key}] * (len(together) - 1)]
     complete(work, together[:1])
-    jobs = graph_of(work, monkeypatch).jobs
+    jobs = graph_of(work).jobs
     assert together[0].key not in jobs[together[1].key].needs
     assert together[1].key in jobs[together[2].key].needs
 
 
-def test_the_first_table_of_the_first_paper_comes_first_and_papers_in_their_order(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph = graph_of(work, monkeypatch)
+def test_the_first_table_of_the_first_paper_comes_first_and_papers_in_their_order(work: Workspace) -> None:
+    graph = graph_of(work)
     before = 10**9
     seen: set[str] = set()
     for paper in order_papers(graph.papers):
@@ -154,28 +142,26 @@ def test_only_what_computes_with_a_backbone_asks_for_gpus(
     edits = (f"profiles.demo.trainer.accelerator={accelerator}", f"profiles.demo.trainer.devices={devices}")
     work = new_workspace(tmp_path, "demo", *edits)
     monkeypatch.setattr("recompose.graph.Workspace", lambda root: work)
-    jobs = graph_of(work, monkeypatch).jobs
+    jobs = graph_of(work).jobs
     for recipe in work.plan.recipes:
         computes = recipe.kind in ("features", "grids") or bool({"backbone", "grids"} & recipe.needs.keys())
         expected = 0 if not computes else gpus if recipe.kind == "runs" else min(gpus, 1)
         assert jobs[recipe.key].gpus == expected, recipe.key
 
 
-def test_a_scheduler_is_asked_for_twice_the_time_of_like_recipes_and_for_a_day_where_none_was_made(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
+def test_a_scheduler_is_asked_for_twice_the_time_of_like_recipes_or_for_a_day(
+    work: Workspace,
 ) -> None:
     run = work.plan.of("runs")[0]
-    assert graph_of(work, monkeypatch, scheduled=True).jobs[run.key].minutes == 24 * 60
+    assert graph_of(work, scheduled=True).jobs[run.key].minutes == 24 * 60
     like = [each for each in work.plan.of("runs") if each.labels["dataset"] == run.labels["dataset"]]
     for seconds, minutes in ((30.0, 10 + 1), (6_000.0, 10 + 200)):
         complete(work, like, seconds)
-        assert graph_of(work, monkeypatch, scheduled=True).jobs[run.key].minutes == minutes
+        assert graph_of(work, scheduled=True).jobs[run.key].minutes == minutes
 
 
-def test_what_a_call_forces_is_made_anew_with_all_that_is_made_from_it(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph = graph_of(work, monkeypatch)
+def test_what_a_call_forces_is_made_anew_with_all_that_is_made_from_it(work: Workspace) -> None:
+    graph = graph_of(work)
     run = work.plan.of("runs")[0]
     rule = graph.jobs[run.key].rule
     of_rule = {key for key, job in graph.jobs.items() if job.rule == rule}
@@ -189,26 +175,25 @@ def test_what_a_call_forces_is_made_anew_with_all_that_is_made_from_it(
 def test_a_schedulers_job_reads_the_graph_that_the_workflow_wrote(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = graph_of(work, monkeypatch)
+    graph = graph_of(work)
     monkeypatch.setenv(GRAPH, "")
     monkeypatch.setenv(ADDRESS, "given")
     forced = set(graph.keys("backbones"))
-    graph.start(forced, scheduled=True)
-    assert Graph.of_workflow().jobs == graph.jobs
-    assert Graph.of_workflow().forced == forced
+    Call(graph, lambda: forced, scheduled=True).start()
+    assert Call.of_job().graph.jobs == graph.jobs
+    assert Call.of_job().forced == forced
     assert ADDRESS not in os.environ  # a server on the same host would compute outside of the scheduler's job
     Path(os.environ[GRAPH]).write_text("[{}]")
     with raises(PlanError, "no-graph"):
-        Graph.of_workflow()
+        Call.of_job()
 
 
-def test_config_sets_the_profile_and_nothing_else(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(work.root)
+def test_config_sets_the_profile_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PROFILE, "demo")
-    graph = Graph.of_folder({"profile": "smoke"}, scheduled=False)
-    assert graph.reports == "reports/smoke"
+    choose_profile({"profile": "smoke"})
+    assert os.environ[PROFILE] == "smoke"
     with raises(ParamsError, "config") as caught:
-        Graph.of_folder({"czsl": {}}, scheduled=False)
+        choose_profile({"czsl": {}})
     assert "edit czsl in params.yaml" in str(caught.value)
 
 
@@ -273,7 +258,7 @@ def test_a_complete_content_that_is_forced_has_a_recipe_file_for_all_processes_o
     complete(work, work.plan.recipes)
     run, other = work.plan.of("runs")[:2]
     monkeypatch.setenv(ADDRESS, "given")
-    graph_of(work, monkeypatch).start({run.key}, scheduled=False)
+    graph_of(work).start({run.key}, scheduled=False)
     work.store.discard(run.key)
     assert [recipe.digest for recipe in read_recipes(work.store, run.key)] == [run.digest]
     assert not recipe_file(work.results, other.key).exists()

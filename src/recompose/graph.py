@@ -4,38 +4,22 @@ Each recipe is a job whose only output is its record; each artifact is a job tha
 Reading the graph writes and measures nothing.
 """
 
-import os
-import signal
-import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 from math import ceil
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
-from filelock import FileLock
-
 from recompose.costs import CostEstimate, Costs
-from recompose.errors import ParamsError, PlanError
-from recompose.files import read_json, write_json
-from recompose.job_server import ADDRESS, start_server
-from recompose.locks import acquire
 from recompose.papers.declaration import Paper
-from recompose.params.mistakes import nearest
-from recompose.phases import PHASES, gpus_of, passes, threads_of
+from recompose.phases import gpus_of, passes, threads_of
 from recompose.plan import Recipe, closure
-from recompose.progress import printable
-from recompose.recipe_files import write_recipes
-from recompose.store import ERROR
 from recompose.tables.due import artifact_recipes, is_due, is_page_due
-from recompose.tables.kinds import artifact_files, is_figure
+from recompose.tables.kinds import is_figure
 from recompose.tracks import TRACKS
-from recompose.workspace import PROFILE, Workspace
-
-SUMMARY = Path("results/logs/summary.txt")  # what the job of the page prints
-GRAPH = "RECOMPOSE_GRAPH"  # the variable with the path of the graph, in jobs of a scheduler
+from recompose.workspace import Workspace
 
 RULES = {  # kind -> the rule that makes it, and what its message says
     "data": ("index_data", "index"),
@@ -73,8 +57,13 @@ class Artifact:
 
     caption: str
     is_figure: bool
-    is_due: bool
     needs: tuple[str, ...]  # keys of what has to be complete before
+    _is_due: Callable[[], bool]
+
+    @cached_property
+    def is_due(self) -> bool:
+        """True unless it is there, made from what it needs now; found out where a target needs it."""
+        return self._is_due()
 
 
 NO_ARTIFACTS: Mapping[str, Artifact] = MappingProxyType({})
@@ -91,51 +80,22 @@ class Graph:
         self.papers: list[Paper] = work.papers if work else []
         self.reports = work.reports_place if work else "reports"
         self.artifacts = artifacts
-        self.forced: set[str] = set()  # keys of contents that the workflow makes anew, in jobs of a scheduler
-        self._began = time.time()
 
     @classmethod
-    def of_folder(cls, config: Mapping[str, object], *, scheduled: bool) -> Self:
-        """Return the graph of the current folder.
+    def of_folder(cls, folder: Path, *, scheduled: bool) -> Self:
+        """Return the graph of a project, for its chosen profile.
 
         Args:
-            config: what Snakemake's ``--config`` sets: the profile, or nothing.
+            folder: the project.
             scheduled: estimate time and memory, which a scheduler's jobs request, from the records of like recipes.
 
         Raises:
-            RecomposeError: params.yaml or a paper is wrong, or ``config`` has another key.
+            RecomposeError: params.yaml or a paper is wrong.
         """
-        if others := [name for name in config if name != "profile"]:
-            message = f"--config {others[0]}=...: it sets the profile alone; edit {others[0]} in params.yaml"
-            raise ParamsError(message, code="config", place=others[0])
-        if config:
-            os.environ[PROFILE] = str(config["profile"])
-        work = Workspace(Path.cwd())
+        work = Workspace(folder)
         recipes, needs = artifact_recipes(work), _Needs(work)
         costs = Costs.of(work, work.plan) if scheduled else None
         return cls(_jobs(work, recipes, needs, costs), work, _artifacts(work, recipes, needs))
-
-    @classmethod
-    def of_workflow(cls) -> Self:
-        """Return the graph of the workflow that started this job, which has written it.
-
-        The server of that workflow is forgotten: on its host the job would compute there, outside of what a scheduler
-        gave it.
-
-        Raises:
-            PlanError: its file is missing or holds no graph.
-        """
-        os.environ.pop(ADDRESS, None)
-        path = os.environ.get(GRAPH, "")
-        try:
-            document = read_json(Path(path))
-            graph = cls(Job(**{**job, "needs": tuple(job["needs"])}) for job in document["jobs"])
-            graph.forced = set(document["forced"])
-        except (OSError, ValueError, TypeError, LookupError) as error:
-            place = path or f"the variable {GRAPH}, which schedulers pass on to their jobs,"
-            message = f"{place} names no graph: {error}. Start the workflow again."
-            raise PlanError(message, code="no-graph", place=path) from None
-        return graph
 
     def keys(self, *kinds: str) -> list[str]:
         """Return the keys of all contents of these kinds; of every kind where none is given."""
@@ -182,58 +142,6 @@ class Graph:
         if self.work is None:
             return False
         return any(artifact.is_due for artifact in self.artifacts.values()) or is_page_due(self.work)
-
-    def wait_for_other_call(self) -> bool:
-        """Hold the profile in this folder until this process ends; returns true if another call held it until now.
-
-        Snakemake keeps what jobs update in one place for all calls in a folder, and each call would delete the copies
-        of the other. Its own lock would have to be removed by hand after a kill.
-        """
-        assert self.work is not None
-        self._lock = FileLock(self._own_file("lock"))  # kept, as it ends with this
-        profile = self.work.params.profile
-        handler = signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Snakemake's is for a call with jobs
-        has_waited = acquire(self._lock, f"another call makes the profile {profile} here: waiting until it has ended")
-        signal.signal(signal.SIGTERM, handler)
-        return has_waited
-
-    def _own_file(self, ending: str) -> Path:
-        """Return the path of a file that the calls of one profile in one folder have."""
-        assert self.work is not None
-        return self.work.root / ".snakemake" / f"recompose-{self.work.params.profile}.{ending}"
-
-    def start(self, forced: Collection[str], *, scheduled: bool) -> None:
-        """Write the recipes of what is missing or forced, for jobs to read, and start the server of jobs."""
-        assert self.work is not None
-        for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
-            (self.work.results / kind).mkdir(parents=True, exist_ok=True)
-        self.work.store.keep_verified()
-        complete = self.work.store.is_complete
-        wanted = [each for each in self.work.plan.recipes if each.key in forced or not complete(each)]
-        write_recipes(self.work.results, passes(wanted))
-        if scheduled:
-            path = self._own_file("json")
-            write_json(path, {"jobs": [asdict(job) for job in self.jobs.values()], "forced": sorted(forced)})
-            os.environ[GRAPH] = str(path)
-        if scheduled or self.work.params.chosen.trainer.accelerator == "cpu":  # a scheduler's jobs are not made here
-            start_server()
-
-    def failures(self) -> Iterator[str]:
-        """Yield a line for each content that failed in this call."""
-        assert self.work is not None
-        for key, job in self.jobs.items():
-            error = self.work.results / key / ERROR
-            with suppress(OSError, IndexError):
-                if error.stat().st_mtime >= self._began:
-                    last = error.read_text(encoding="utf-8", errors="replace").splitlines()[-1]
-                    yield printable(f"{job.title}: {last} (results/logs/{key}.log)")
-
-    def summary(self) -> str:
-        """Return what the page's job said, if this call made the page."""
-        with suppress(OSError):
-            if SUMMARY.stat().st_mtime >= self._began:
-                return SUMMARY.read_text(encoding="utf-8")
-        return ""
 
 
 def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", costs: Costs | None) -> Iterator[Job]:
@@ -343,26 +251,7 @@ def _artifacts(work: Workspace, recipes: Mapping[str, Recipe], needs: "_Needs") 
             artifacts[recipe.name] = Artifact(
                 declared.caption,
                 is_figure(paper, name),
-                is_due(work, paper, name, recipe),
                 (*needs.of(recipe), *needs.behind(recipe)),  # its lineage describes all that is behind it
+                partial(is_due, work, paper, name, recipe),
             )
     return artifacts
-
-
-def check_targets(targets: Iterable[str], rules: Iterable[str], work: Workspace) -> None:
-    """Check the names that a user gave to Snakemake: rules, files of artifacts, or other existing files.
-
-    Raises:
-        PlanError: nothing has such a name; the message names the nearest target.
-    """
-    files = [
-        f"{work.reports_place}/{paper.name}/{file}"
-        for paper in work.papers
-        for name in paper.artifacts
-        for file in artifact_files(paper, name)
-    ]
-    known = [*rules, *files]
-    for target in targets:
-        if target not in known and not target.startswith("results/") and not (work.root / target).exists():
-            message = f"there is no target '{target}'{nearest(target, known)}; `snakemake --list` names all rules"
-            raise PlanError(message, code="unknown-target", place=target)

@@ -1,5 +1,7 @@
 # Tables and figures with their lineage, and the page. Files below reports/ are in git: they are updated in place.
 
+from tempfile import NamedTemporaryFile
+
 REPORTS = graph.reports
 DUE = NamedTemporaryFile(prefix="recompose-due-")  # newer than every artifact: what is due has it as an input
 
@@ -12,7 +14,14 @@ def lineages(paper=None):
 def artifact_inputs(wildcards):
     """Return what an artifact waits for. Of a due one it is not `ancient`: Snakemake would not see that it is due."""
     artifact = graph.artifacts[wildcards.artifact]
-    return [*map(path_of, artifact.needs), DUE.name] if artifact.is_due else records(artifact.needs)
+    if artifact.is_due:
+        return [*(f"results/{key}/record.json" for key in artifact.needs), DUE.name]
+    return records(artifact.needs)
+
+
+def names(is_figure):
+    """Return a pattern of the names of all figures, or of all tables."""
+    return "|".join(name for name, each in graph.artifacts.items() if each.is_figure == is_figure) or "none"
 
 
 def shown(kind):
@@ -32,7 +41,7 @@ rule table:
         report(update(f"{REPORTS}/{{artifact}}.csv"), **shown("data")),
         [update(f"{REPORTS}/{{artifact}}.{ending}") for ending in ("md", "tex", "lineage.json")],
     wildcard_constraints:
-        artifact="|".join(name for name, artifact in graph.artifacts.items() if not artifact.is_figure) or "none",
+        artifact=names(is_figure=False),
     log:
         "results/logs/artifacts/{artifact}.log",
     message:
@@ -47,7 +56,7 @@ use rule table as figure with:
         report(update(f"{REPORTS}/{{artifact}}.svg"), **shown("figure")),
         [update(f"{REPORTS}/{{artifact}}.{ending}") for ending in ("png", "csv", "lineage.json")],
     wildcard_constraints:
-        artifact="|".join(name for name, artifact in graph.artifacts.items() if artifact.is_figure) or "none",
+        artifact=names(is_figure=True),
     message:
         "figure {wildcards.artifact}"
 

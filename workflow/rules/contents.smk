@@ -3,6 +3,17 @@
 # of what they need, and leave a record. Variants and seeds are jobs of their method's rule, and stand in the message.
 # Evaluations that share a pass over the images are made by the first of them, once.
 
+def job(wildcards):
+    """Return the job of the content that wildcards name."""
+    return graph.by_digest[wildcards.digest]
+
+
+RESOURCES = {
+    "gpu": lambda wildcards: job(wildcards).gpus,
+    "mem_mb": lambda wildcards, attempt: job(wildcards).memory * attempt,
+    "runtime": lambda wildcards, attempt: job(wildcards).minutes * attempt,
+}
+
 for _rule, _kind, _digests in graph.rules():
 
     rule:
@@ -18,37 +29,30 @@ for _rule, _kind, _digests in graph.rules():
             f"results/logs/{_kind}/{{digest}}.log",
         params:
             title=lambda wildcards: job(wildcards).title,
-            again=again,
+            again=lambda wildcards: "--again" if job(wildcards).key in call.forced else "",
         message:
             "{params.title}"
         threads: lambda wildcards: job(wildcards).threads
         priority: lambda wildcards: job(wildcards).priority
         resources:
-            **RESOURCES,
+            **(RESOURCES if call.scheduled or graph.uses_gpus else {}),
         retries: 1
         shell:
             "python -m recompose.worker make --recipe {output} {params.again} > {log} 2>&1"
 
 
-rule data:
-    """Raw data, downloaded or generated, checked and indexed."""
-    message:
-        "raw data, checked and indexed"
-    input:
-        list(map(path_of, graph.ends("data"))),
+for _target, _about, _kinds in [
+    ("data", "raw data, downloaded or generated, checked and indexed", ["data"]),
+    ("features", "backbones, and images that are encoded once", ["data", "backbones", "pixels", "features", "grids"]),
+    ("runs", "all methods, trained and evaluated with all seeds", ["runs", "evaluations"]),
+]:
 
+    rule:
+        name:
+            _target
+        message:
+            _about
+        input:
+            [f"results/{key}/record.json" for key in graph.ends(*_kinds)],
 
-rule features:
-    """The backbones, and the images of each data set, decoded and encoded once."""
-    message:
-        "backbones, and images that are encoded once"
-    input:
-        list(map(path_of, graph.ends("data", "backbones", "pixels", "features", "grids"))),
-
-
-rule runs:
-    """All methods, trained and evaluated with all seeds."""
-    message:
-        "all methods, trained and evaluated"
-    input:
-        list(map(path_of, graph.ends("runs", "evaluations"))),
+    workflow.get_rule(_target).docstring = _about.capitalize()
