@@ -258,7 +258,7 @@ def test_a_complete_content_that_is_forced_has_a_recipe_file_for_all_processes_o
     complete(work, work.plan.recipes)
     run, other = work.plan.of("runs")[:2]
     monkeypatch.setenv(ADDRESS, "given")
-    graph_of(work).start({run.key}, scheduled=False)
+    Call(graph_of(work), lambda: {run.key}, scheduled=False).start()
     work.store.discard(run.key)
     assert [recipe.digest for recipe in read_recipes(work.store, run.key)] == [run.digest]
     assert not recipe_file(work.results, other.key).exists()
