@@ -16,10 +16,10 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from recompose.cli import app
 from recompose.papers.declaration import Paper, all_papers
 from recompose.params.reference import section_reference
-from recompose.plugins import Declaration
 from recompose.tables.kinds import kind_of
 from recompose.tables.metric import Metric
 from recompose.tracks import TRACKS
+from recompose.tracks.plugins import Declaration
 from recompose.tracks.track import COSTS, Track
 
 REPORTS = Path("reports/demo")

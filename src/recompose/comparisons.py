@@ -17,7 +17,7 @@ from recompose.params.mistakes import Problem, nearest, problems_of, unknown_nam
 from recompose.params.sections import Distinct, Name, Positive, Section
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.tracks import SHIPPED
-from recompose.tracks.extension import Catalogue
+from recompose.tracks.plugins import Catalogue
 from recompose.tracks.track import Track
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")

@@ -1,7 +1,7 @@
 """The fingerprint of code: a digest of each module's syntax, without comments, docstrings and layout.
 
 It is computed from the sources without importing them, so that planning stays light. A plugin's modules count as those
-of this package do; of other distributions that they import, the version counts.
+of this package do. Other packages do not count: records hold their versions.
 """
 
 import ast
@@ -12,9 +12,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
 
 import recompose
 from recompose.errors import PluginError
@@ -40,7 +38,6 @@ OUTSIDE = {
     )
 }
 ROOT = Path(recompose.__file__).parent
-PLUGIN_MODULES = 256  # whose imports are kept in memory, by their source
 DECLARATION = "plugin.yaml"  # the file that makes a package a plugin
 MARKER = "OUTSIDE_FINGERPRINTS"  # a constant of a module whose values are in documents, such as classes of settings
 
@@ -58,7 +55,7 @@ def location(package: str) -> Path | None:
 
 
 def is_module(name: str) -> bool:
-    """Return True for the name of a module of this package or of a plugin, False for that of a distribution."""
+    """Return True for the name of a module of this package or of a plugin."""
     return _folder(name) is not None
 
 
@@ -66,27 +63,27 @@ def path_of(module: str) -> Path:
     """Return the file of a module.
 
     Raises:
-        ModuleNotFoundError: the package has no such module.
-        PluginError: the module is outside of this package and of all plugins, so its code cannot be fingerprinted.
+        ModuleNotFoundError: this package has no such module.
+        PluginError: no plugin has it, so its code cannot be fingerprinted.
     """
     path = _path(module)
-    if path is not None:
-        return path
-    if (folder := _folder(module)) is None:
+    if path is None and _is_own(module):
+        raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
+    if path is None:
         message = f"{module} is no module of {PACKAGE} or of a plugin: its code cannot be fingerprinted"
         raise PluginError(f"{message}; make its package a plugin", code="no-fingerprint", place=module)
-    if folder == ROOT:
-        raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
-    message = f"{folder} has no source of the module {module}: without it, its code cannot be fingerprinted"
-    raise PluginError(message, code="no-fingerprint", place=module)
+    return path
+
+
+def _is_own(module: str) -> bool:
+    return module.partition(".")[0] == PACKAGE
 
 
 def _folder(module: str) -> Path | None:
     """Return the folder of the package of a module: this one or a plugin's."""
-    top = module.partition(".")[0]
-    if top == PACKAGE:
+    if _is_own(module):
         return ROOT
-    folder = location(top)
+    folder = location(module.partition(".")[0])
     return folder if folder and (folder / DECLARATION).is_file() else None
 
 
@@ -127,17 +124,18 @@ def _without_docstring(node: ast.AST) -> object:
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
-    """Yield the modules that a module imports, also inside its functions."""
+    """Yield the modules that a module imports, also inside its functions; relative ones begin with their dots."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            yield base
+            yield from (f"{base}.{alias.name}" if node.module else f"{base}{alias.name}" for alias in node.names)
 
 
 @functools.cache
-def _is_inside(module: str) -> bool:
+def _counts(module: str) -> bool:
     """Return true if the code of a module of this package can change a number; all modules of a package in ``OUTSIDE``
     are outside.
 
@@ -146,15 +144,27 @@ def _is_inside(module: str) -> bool:
     inner = module.removeprefix(f"{PACKAGE}.")
     outside = module in OUTSIDE or f"{PACKAGE}.{inner.partition('.')[0]}" in OUTSIDE - {f"{PACKAGE}.tracks"}
     path = _path(module)
-    return not outside and path is not None and MARKER not in _summaries().of(path.read_bytes(), str(path))
+    return not outside and path is not None and MARKER not in _summaries().of(path)
 
 
-@functools.cache
-def _read_own(module: str) -> list[str]:
-    """Return the digest of a module of this package, then the modules that it imports and that count."""
+def _read(module: str) -> tuple[str, list[str]]:
+    """Return the digest of a module, and the modules that it imports and that count: all of a plugin's, since they may
+    compute what is in no document.
+    """
     path = path_of(module)
-    digest, *names = _summaries().of(path.read_bytes(), str(path))
-    return [digest, *(name for name in names if name != MARKER and _is_inside(name))]
+    digest, *names = _summaries().of(path)
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    absolute = [_absolute(name, package) for name in names if name != MARKER]
+    if _is_own(module):
+        return digest, [name for name in absolute if _is_own(name) and _counts(name)]
+    return digest, [name for name in absolute if (_counts(name) if _is_own(name) else _path(name) is not None)]
+
+
+def _absolute(name: str, package: list[str]) -> str:
+    """Return the full name of a module that is imported in a package."""
+    relative = name.lstrip(".")
+    level = len(name) - len(relative)
+    return ".".join([*package[: len(package) - level + 1], *filter(None, [relative])]) if level else name
 
 
 def _is_marked(tree: ast.Module) -> bool:
@@ -162,107 +172,17 @@ def _is_marked(tree: ast.Module) -> bool:
     return any(isinstance(target, ast.Name) and target.id == MARKER for target in assigned)
 
 
+def _parse(source: bytes, path: Path) -> ast.Module:
+    try:
+        return ast.parse(source, filename=str(path))
+    except (SyntaxError, ValueError) as error:
+        place = f"{path}:{getattr(error, 'lineno', None) or 1}"
+        message = f"{place} is not valid Python: {getattr(error, 'msg', error)}"
+        raise PluginError(message, code="no-python", place=path) from None
+
+
 def _digest(tree: ast.Module) -> str:
     return hashlib.sha256("".join(_tokens(tree)).encode()).hexdigest()
-
-
-class _Import(NamedTuple):
-    """An import in a plugin's module."""
-
-    name: str  # a module, or a module and a name in it
-    module: str
-    line: int
-    may_fail: bool  # in ``try`` or ``if``
-
-
-@functools.lru_cache(maxsize=PLUGIN_MODULES)
-def _read_plugin(module: str, path: Path, source: bytes) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
-    try:
-        tree = ast.parse(source, filename=str(path))
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None) or 1
-        fault = getattr(error, "msg", error)
-        raise PluginError(f"{path}:{line} is not valid Python: {fault}", code="no-python", place=path) from None
-    parents = [".".join(module.split(".")[:count]) for count in range(1, module.count(".") + 1)]
-    inside, versions = {parent for parent in parents if _path(parent) is not None}, dict[str, str]()
-    for imported in _plugin_imports(tree, module, is_package=path.name == "__init__.py"):
-        if _folder(imported.module) is None:
-            versions |= _version(imported, path)
-        elif _counts(imported.name):
-            inside.add(imported.name)
-        elif not (imported.may_fail or _exists(imported.module)):
-            message = f"{path}:{imported.line} imports {imported.module}, which does not exist"
-            raise PluginError(message, code="unknown-import", place=f"{path}:{imported.line}")
-    return _digest(tree), tuple(sorted(inside)), tuple(sorted(versions.items()))
-
-
-def _counts(module: str) -> bool:
-    """Return whether code counts that a plugin imports: that of plugins all does, since it may compute what is in no
-    document.
-    """
-    return _is_inside(module) if module.partition(".")[0] == PACKAGE else _path(module) is not None
-
-
-def _exists(module: str) -> bool:
-    """Return True for a module, and for a folder of modules without an ``__init__.py``."""
-    folder = _folder(module)
-    is_folder = folder is not None and folder.joinpath(*module.split(".")[1:]).is_dir()
-    return is_folder or _path(module) is not None
-
-
-def _plugin_imports(tree: ast.Module, module: str, *, is_package: bool) -> Iterator[_Import]:
-    """Yield the imports of a plugin's module, relative ones by their full names."""
-    optional = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Try | ast.If)
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Import | ast.ImportFrom)
-    }
-    parts = module.split(".") if is_package else module.split(".")[:-1]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield _Import(alias.name, alias.name, node.lineno, id(node) in optional)
-        elif isinstance(node, ast.ImportFrom):
-            base = parts[: len(parts) - node.level + 1] if node.level else []
-            name = ".".join([*base, *([node.module] if node.module else [])])
-            yield _Import(name, name, node.lineno, id(node) in optional)
-            for alias in node.names:
-                yield _Import(f"{name}.{alias.name}", name, node.lineno, id(node) in optional)
-
-
-def _version(imported: _Import, path: Path) -> dict[str, str]:
-    """Return the version of the distributions of an import: name -> version; nothing for the standard library.
-
-    The part of a version that names a build, as of torch for a GPU, does not count.
-
-    Raises:
-        PluginError: no distribution has the module, or its code can change under the same version.
-    """
-    top = imported.module.partition(".")[0]
-    if top in sys.stdlib_module_names:
-        return {}
-    place = f"{path}:{imported.line}"
-    distributions = _distributions(top)
-    if not distributions:
-        if imported.may_fail:
-            return {top: "absent"}
-        message = f"{place} imports {top}, which is in no plugin and in no installed distribution"
-        raise PluginError(f"{message}: install it, or make it part of a plugin", code="unknown-import", place=place)
-    for distribution in distributions:
-        if '"editable": true' in (distribution.read_text("direct_url.json") or ""):
-            message = f"{place} imports {top}, which is installed in editable mode: its code can change unnoticed"
-            raise PluginError(f"{message}; make it a plugin, or install it", code="editable", place=place)
-    return {item.metadata["Name"]: item.version.partition("+")[0] for item in distributions}
-
-
-@functools.cache
-def _distributions(top: str) -> tuple[metadata.Distribution, ...]:
-    """Return the installed distributions that have a module of this name."""
-    with suppress(metadata.PackageNotFoundError):
-        return (metadata.distribution(top),)
-    return tuple(metadata.distribution(name) for name in dict.fromkeys(metadata.packages_distributions().get(top, [])))
 
 
 class _Summaries:
@@ -276,13 +196,13 @@ class _Summaries:
             document = {}
         self._cached: dict[str, list[str]] = document if isinstance(document, dict) else {}
 
-    def of(self, source: bytes, filename: str) -> list[str]:
+    def of(self, path: Path) -> list[str]:
         """Return the digest of a source, the marker if it has it, then the names that it imports."""
+        source = path.read_bytes()
         key = hashlib.sha256(source).hexdigest()
         if key not in self._cached:
-            tree = ast.parse(source, filename=filename)
-            names = {name for name in _imports(tree) if name.split(".")[0] == PACKAGE}
-            self._cached[key] = [_digest(tree), *([MARKER] if _is_marked(tree) else []), *sorted(names)]
+            tree = _parse(source, path)
+            self._cached[key] = [_digest(tree), *([MARKER] if _is_marked(tree) else []), *sorted({*_imports(tree)})]
             self._grew = True
         return self._cached[key]
 
@@ -303,27 +223,24 @@ def _summaries() -> _Summaries:
 
 
 def fingerprint(modules: Iterable[str]) -> dict[str, str]:
-    """Return the digests of these modules and of all modules of this package that they import, directly or not.
+    """Return the digests of these modules and of all modules of this package and of plugins that they import, directly
+    or not.
 
-    Comments, docstrings and layout do not matter. Modules named in strings are not found: add them to ``modules``. With
-    a plugin's module come those of its imports that are in a plugin, and the versions of the distributions that these
-    modules import: name of a distribution -> version.
+    Comments, docstrings and layout do not matter. Modules named in strings are not found: add them to ``modules``.
 
     Raises:
         ModuleNotFoundError: the package has no module of this name.
-        PluginError: a module is outside of this package and of all plugins, or has no source.
+        PluginError: a module is outside of this package and of all plugins, or is no Python.
     """
-    queue, versions = list(modules), dict[str, str]()
+    queue, digests = list(modules), dict[str, str]()
     while queue:
         module = queue.pop()
-        if module.partition(".")[0] == PACKAGE:
-            versions |= _own_closure(module)
-        elif module not in versions:
-            path = path_of(module)
-            versions[module], imports, distributions = _read_plugin(module, path, path.read_bytes())
-            versions |= distributions
+        if _is_own(module):
+            digests |= _own_closure(module)
+        elif module not in digests:
+            digests[module], imports = _read(module)
             queue.extend(imports)
-    return dict(sorted(versions.items()))
+    return dict(sorted(digests.items()))
 
 
 @functools.cache
@@ -333,10 +250,13 @@ def _own_closure(module: str) -> dict[str, str]:
     while queue:
         name = queue.pop()
         if name not in digests:
-            digests[name], *imports = _read_own(name)
+            digests[name], imports = _read_own(name)
             queue.extend(imports)
     _summaries().write()
     return digests
+
+
+_read_own = functools.cache(_read)  # a process reads its own sources once; a plugin may be edited
 
 
 def changed_modules(code: Mapping[str, str]) -> list[str]:

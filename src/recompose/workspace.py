@@ -15,10 +15,9 @@ from recompose.params import Params
 from recompose.params.documents import Written
 from recompose.params.loading import Sources, read_params
 from recompose.plan import Plan, Planner, Recipe
-from recompose.plugins import Plugin, find_plugins
 from recompose.store import Store
 from recompose.tracks import SHIPPED, TRACKS
-from recompose.tracks.extension import Catalogue
+from recompose.tracks.plugins import Catalogue, Plugin, find_plugins
 
 PARAMS = "params.yaml"  # the file that marks the root of a project
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml

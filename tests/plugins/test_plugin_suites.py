@@ -1,6 +1,5 @@
 """Suites of a plugin's own form in `recompose evaluate`, `items` and `compare`: their numbers, and mistakes."""
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -11,26 +10,16 @@ from PIL import Image
 from safetensors.torch import save_file
 from typer.testing import CliRunner
 
-from recompose import phases
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError, PlanError
 from recompose.harness import declared_suites, evaluate_model
-from recompose.harness.compare import compare
-from recompose.harness.comparison import ComparisonRequest
-from recompose.harness.evaluation import ALL, EvaluationRequest
-from recompose.harness.item_sheets import evaluated_sheet
-from recompose.plan import closure
-from recompose.plugins import FILE, GROUP
-from recompose.tables.artifacts import make_artifacts
-from recompose.tables.stored_results import StoredResults
+from recompose.harness.evaluation import EvaluationRequest
 from recompose.tracks import SHIPPED, TRACKS
-from recompose.tracks.vlc.suites.scores import FILE as FILE_OF_SCORES
-from recompose.tracks.vlc.suites.scores import read_scores
+from recompose.tracks.plugins import FILE, GROUP
 from recompose.workspace import Workspace
 from tests.clips import random_clip
 from tests.configuration import text_of, write_params
-from tests.conftest import ROOT
 from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import captions, plain_image, plain_text
 
@@ -186,17 +175,6 @@ def test_an_installed_plugin_needs_no_project(root: Path, tmp_path: Path, monkey
     assert "'folder'" in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_without_its_plugin_a_result_has_the_same_numbers(root: Path) -> None:
-    rights = [right_items(seed, root / "data/vlc", "my-files") for seed in (0, 1)]
-    for seed in (0, 1):
-        evaluate(seed, "my-suite", f"out-{seed}")
-    TRACKS.use(SHIPPED)
-    sheet = evaluated_sheet(Path("out-0"), "my-suite", root / "data/vlc")
-    assert [outcome.is_right for outcome in sheet.outcomes] == rights[0]
-    (row,) = compare(ComparisonRequest((Path("out-0"), Path("out-1")), (ALL,))).rows
-    assert row.difference == pytest.approx((sum(rights[1]) - sum(rights[0])) / ITEMS, abs=1e-6)
-
-
 TINY: dict[str, Any] = {
     "based_on": "smoke",
     "czsl": None,
@@ -220,25 +198,6 @@ def compared_project(root: Path, monkeypatch: pytest.MonkeyPatch, **values: Any)
     (root / "comparisons").mkdir(exist_ok=True)
     (root / "comparisons/mine.yaml").write_text(text_of(COMPARISON | values))
     return Workspace(root)
-
-
-def test_a_comparison_over_suites_is_carried_out_to_its_table(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    work = compared_project(root, monkeypatch)
-    (root / "assets").symlink_to(ROOT / "assets")
-    (mine,) = work.comparisons
-    evaluations = {row: work.plan.evaluations("vlc", row, "shapes-laion") for row in ("clip", "clip-ft")}
-    phases.make(work, closure([recipe for recipes in evaluations.values() for recipe in recipes]))
-    make_artifacts(StoredResults(work), mine, ["table"])
-    means = {}
-    for row, recipes in evaluations.items():
-        scores = [read_scores(work.store.folder(recipe) / FILE_OF_SCORES)["my-suite/pairs"] for recipe in recipes]
-        means[row] = float(np.mean([100 * np.mean(array[:, 0] > array[:, 1]) for array in scores]))
-    assert [len(recipes) for recipes in evaluations.values()] == [2, 2]
-    with (work.reports / "mine/table.csv").open(newline="") as file:
-        cells = {(line["row"], line["view"]): line for line in csv.DictReader(file) if "adjusted" not in line["column"]}
-    for row, value in means.items():
-        assert float(cells[row, "measured"]["value"]) == pytest.approx(value, abs=1e-4)
-    assert float(cells["clip-ft", "difference"]["value"]) == pytest.approx(means["clip-ft"] - means["clip"], abs=1e-4)
 
 
 def test_a_suite_without_a_number_of_its_own_is_compared_by_its_parts(

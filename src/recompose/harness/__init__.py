@@ -13,7 +13,7 @@ from recompose.harness.evaluation import ALL, EvaluationRequest, EvaluationSumma
 from recompose.harness.survey import suites_present, survey
 from recompose.params import Section
 from recompose.params.mistakes import params_error, problems_of
-from recompose.plugins import Plugin
+from recompose.tracks.plugins import Plugin
 from recompose.tracks.vlc import FORMS as SUITE_FORMS
 from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.suites.catalogue import known_forms

@@ -10,7 +10,7 @@ from recompose.params.mistakes import nearest
 from recompose.params.track import TrackSection
 
 if TYPE_CHECKING:
-    from recompose.tracks.extension import Catalogue
+    from recompose.tracks.plugins import Catalogue
     from recompose.tracks.track import Track
 
 

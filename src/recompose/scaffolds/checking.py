@@ -15,7 +15,7 @@ from recompose.params import Section
 from recompose.params.documents import read_document
 from recompose.params.loading import SHARED
 from recompose.params.mistakes import nearest, params_error, problems_of
-from recompose.plugins import Plugin
+from recompose.tracks.plugins import Plugin
 from recompose.workspace import Workspace
 
 FILE = "checklist.yaml"

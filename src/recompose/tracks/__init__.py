@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from recompose.params import TrackForm
 from recompose.tracks.czsl import CZSL
-from recompose.tracks.extension import Catalogue
 from recompose.tracks.gzsl import GZSL
+from recompose.tracks.plugins import Catalogue
 from recompose.tracks.track import Track
 from recompose.tracks.vlc import VLC
 

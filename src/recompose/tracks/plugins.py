@@ -1,0 +1,384 @@
+"""Plugins: packages of one's own that bring methods, data sets, suites, metrics and papers; the catalogue with them.
+
+A plugin is a Python package with a file ``plugin.yaml``, its declaration. It is installed, with an entry point of the
+group ``recompose.plugins`` that names the package, or params.yaml names its folder. Nothing of it but the classes of
+settings is imported before its results are made.
+"""
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import Field, ValidationError, create_model
+
+from recompose.errors import ParamsError, PluginError
+from recompose.files import Document
+from recompose.fingerprint import DECLARATION as FILE
+from recompose.fingerprint import PACKAGE, location, path_of
+from recompose.papers.declaration import DECLARATION, PAPERS, Paper, all_papers, read_paper
+from recompose.params.documents import read_document
+from recompose.params.loading import Addition
+from recompose.params.method import MethodSettings
+from recompose.params.mistakes import nearest, problems_of
+from recompose.params.schema import TrackForm
+from recompose.params.sections import Count, Distinct, Name, Section
+from recompose.params.track import TrackSection, methods_section
+from recompose.tables.metric import Metric
+from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric
+from recompose.tracks.track import Added, Track
+
+GROUP = "recompose.plugins"  # of entry points
+
+
+class MethodEntry(Section):
+    """A method: its class, the class of its settings, and what its numbers depend on."""
+
+    class_path: str = Field(alias="class", description="`module:Class` of the method.")
+    settings: str = Field(description="`module:Class` of its settings, in a module that needs no torch.")
+    needs_backbone: bool = Field(default=True, description="Whether the method needs a backbone, and torch.")
+    needs_seed: bool = Field(
+        default=True, description="Whether seeds give different numbers on the same data; otherwise it runs once."
+    )
+
+
+class DataEntry(Section):
+    """A format of data sets: the module that reads it."""
+
+    module: str = Field(
+        description="The module, with `read`, and with `draw`, which writes the files, or `arrange`, which moves "
+        "unpacked archives."
+    )
+    settings: str | None = Field(
+        default=None,
+        description="`module:Class` of the section of such a data set in params.yaml, without torch; null: that of a "
+        "published one, with archives.",
+    )
+    synthetic: bool = Field(
+        default=False,
+        description="Whether data sets are generated from the `seed` of their section: each seed of a profile then has "
+        "one of its own.",
+    )
+    companions: list[str] = Field(default=[], description="Modules beside it that decide what it reads.")
+    sizes: dict[str, Count] = Field(default={}, description="Images of each part, for estimates of costs.")
+
+
+class SubTaskEntry(Section):
+    """A sub-task of a suite."""
+
+    query: Literal["i2t", "t2i", "group", "triplet"] = Field(
+        description="A caption for an image, an image for a caption, pairs of both, or two captions for an image."
+    )
+    ties: Literal["strict", "lenient", "first"] = Field(description="The rule for ties.")
+
+
+class SuiteEntry(Section):
+    """A format of suites: the module that reads it, and its sub-tasks."""
+
+    module: str = Field(description="The module, with `LAYOUT` and `read`.")
+    subtasks: dict[Name, SubTaskEntry] = Field(min_length=1, description="The sub-tasks.")
+
+
+class MetricEntry(Section):
+    """A metric: the function that computes it, and how it is shown."""
+
+    function: str = Field(
+        description="`module:function` of the track's metrics, the evaluation's folder, and those of its needs."
+    )
+    unit: str = Field(default="", description="Its unit.")
+    factor: float = Field(default=1.0, description="The factor from the function's value to the unit.")
+    digits: int = Field(description="The number of digits after the point.", ge=0, le=9)
+    better: Literal[-1, 0, 1] = Field(description="1: higher is better; -1: lower is; 0: neither.")
+
+
+class Declaration(Section):
+    """The content of plugin.yaml. Names of modules are relative to the package, or start with ``recompose.``."""
+
+    methods: dict[Name, dict[Name, MethodEntry]] = Field(default={}, description="Track -> name -> method.")
+    datasets: dict[Name, dict[Name, DataEntry]] = Field(default={}, description="Track -> adapter -> format.")
+    suites: dict[Name, dict[Name, SuiteEntry]] = Field(default={}, description="Track -> adapter -> format.")
+    metrics: dict[Name, dict[str, MetricEntry]] = Field(default={}, description="Track -> flat name -> metric.")
+    papers: list[Name] = Field(default=[], description="Folders `papers/<name>/` of the package with a `paper.yaml`.")
+    params: Document = Field(
+        default={},
+        description="Entries of params.yaml: settings of the methods, data sets, suites, backbones and profiles.",
+    )
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A plugin: its package, and what it declares."""
+
+    name: str  # of the package
+    folder: Path
+    declaration: Declaration
+
+    @property
+    def file(self) -> Path:
+        """The file of its declaration."""
+        return self.folder / FILE
+
+    @property
+    def addition(self) -> Addition:
+        """The entries of params.yaml that it brings."""
+        return Addition(str(self.file), self.declaration.params)
+
+    def error(self, place: str, fault: str, code: str) -> PluginError:
+        """Return an error about a place of the declaration."""
+        return PluginError(f"{self.file}: {place}: {fault}", code=code, place=f"{self.file}: {place}")
+
+    def module(self, place: str, name: str) -> str:
+        """Return the full name of a module at a place of the declaration.
+
+        Raises:
+            PluginError: there is none; the message names the nearest one.
+        """
+        module = name if name.startswith(f"{PACKAGE}.") else f"{self.name}.{name}"
+        try:
+            path_of(module)
+        except (ModuleNotFoundError, PluginError):
+            files = [path.relative_to(self.folder).with_suffix("") for path in self.folder.rglob("*.py")]
+            near = nearest(name, [".".join(file.parts) for file in files])
+            message = f"there is no source of the module {module} in {self.folder}{near}"
+            raise self.error(place, message, "unknown-module") from None
+        return module
+
+    def path(self, place: str, path: str) -> str:
+        """Return the full ``module:name`` of a class or function at a place of the declaration.
+
+        Raises:
+            PluginError: there is no such module, or its source does not have the name.
+        """
+        relative, _, name = path.partition(":")
+        if not (relative and name.isidentifier()):
+            raise self.error(place, f"{path!r} is not written module:Name", "no-path")
+        source = path_of(module := self.module(place, relative))
+        text = source.read_text(encoding="utf-8", errors="replace")
+        if not re.search(rf"\b{name}\b", text):
+            defined = re.findall(r"^(?:class|def) (\w+)", text, re.MULTILINE)
+            raise self.error(place, f"{source} has no {name!r}{nearest(name, defined)}", "unknown-name")
+        return f"{module}:{name}"
+
+    def settings_class(self, place: str, path: str, base: type[Section]) -> type[Section]:
+        """Return a class of settings, which derives from ``base``. Its module is imported, as it needs no torch.
+
+        Raises:
+            PluginError: there is no such class, it is of another kind, or its import fails.
+        """
+        module, _, name = self.path(place, path).partition(":")
+        try:
+            settings = getattr(importlib.import_module(module), name)
+        except Exception as error:  # whatever the plugin's code raises
+            message = f"{path_of(module)} cannot be imported: {type(error).__name__}: {error}"
+            raise self.error(place, " ".join(message.split()), "broken-module") from error
+        if not (isinstance(settings, type) and issubclass(settings, base)):
+            message = f"{path} does not derive from {base.__module__}.{base.__name__}"
+            raise self.error(place, message, "wrong-class")
+        return settings
+
+
+def find_plugins(folders: list[str], root: Path) -> list[Plugin]:
+    """Return the plugins in these folders, which are relative to ``root``, then those that are installed.
+
+    A folder is the package, or holds it, directly or in ``src``. Folders of packages become importable.
+
+    Raises:
+        PluginError: there is no plugin in a folder, a package is at two places, or a declaration is wrong.
+    """
+    packages: dict[str, Path] = {}
+    for number, entry in enumerate(folders):
+        for folder in _packages_in(root / Path(entry).expanduser(), f"params.yaml: plugins.{number}"):
+            if packages.setdefault(folder.name, folder) != folder:
+                message = f"two plugins are packages {folder.name}: {packages[folder.name]} and {folder}; rename one"
+                raise PluginError(message, code="name-taken", place=folder.name)
+    for point in sorted(metadata.entry_points(group=GROUP), key=lambda point: point.name):
+        installed = location(point.value.strip())
+        if installed is None or not (installed / FILE).is_file():
+            message = f"the entry point {point.name}: {point.value} is no package of the top level with a {FILE}"
+            raise PluginError(f"{message}; reinstall its distribution", code="no-plugin", place=point.name)
+        packages.setdefault(installed.name, installed)
+    return [Plugin(name, folder, _declaration(folder / FILE)) for name, folder in packages.items()]
+
+
+def _packages_in(folder: Path, place: str) -> list[Path]:
+    """Return the packages in a folder, which become importable in this process and those that it starts by forking."""
+    folder = Path(os.path.normpath(folder.absolute()))
+    patterns = (FILE, f"*/{FILE}", f"src/*/{FILE}")
+    packages = next(([file.parent for file in files] for p in patterns if (files := sorted(folder.glob(p)))), [])
+    if not packages:
+        siblings = [path.name for path in folder.parent.glob("*/")]
+        near = "" if folder.is_dir() else nearest(folder.name, siblings)
+        message = f"{place}: neither {folder} nor a folder in it is a package with a {FILE}{near}"
+        raise PluginError(message, code="no-plugin", place=place)
+    for package in packages:
+        if str(package.parent) not in sys.path:
+            sys.path.append(str(package.parent))
+        importlib.invalidate_caches()
+        found = location(package.name)
+        if found is None or found.resolve() != package.resolve():
+            message = (
+                f"{place}: {package} cannot be imported as {package.name}: that is no name of a package, or another"
+            )
+            raise PluginError(f"{message} package has it; rename the folder", code="name-taken", place=place)
+    return packages
+
+
+def _declaration(file: Path) -> Declaration:
+    """Return the declaration in a file.
+
+    Raises:
+        PluginError: it is not YAML, or has errors; the message names the nearest right key.
+    """
+    try:
+        document = read_document(file.read_text(encoding="utf-8"), str(file)) or {}
+        return Declaration.model_validate(document)
+    except (OSError, UnicodeDecodeError) as error:
+        raise PluginError(f"{file} cannot be read: {error}", code="unreadable-file", place=file) from None
+    except ParamsError as error:
+        raise PluginError(str(error), code=error.code, place=error.place) from None
+    except ValidationError as error:
+        problems = problems_of(error, document)
+        lines, places = (", ".join(getattr(problem, name) for problem in problems) for name in ("line", "path"))
+        raise PluginError(f"{file}: {lines}", code=problems[0].code, place=f"{file}: {places}") from None
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What a project can choose from. It does not change: with plugins there is another one."""
+
+    tracks: Mapping[str, Track]
+    plugin_papers: tuple[Paper, ...] = ()
+
+    @property
+    def forms(self) -> dict[str, TrackForm]:
+        """The part of params.yaml of each track."""
+        return {name: track.form for name, track in self.tracks.items()}
+
+    @property
+    def papers(self) -> list[Paper]:
+        """All papers, those of plugins last."""
+        return [*all_papers(), *self.plugin_papers]
+
+    def with_plugins(self, plugins: Iterable[Plugin]) -> "Catalogue":
+        """Return the catalogue with what these plugins bring.
+
+        Raises:
+            PluginError: a declaration names what does not exist, or takes a name that is in use.
+            PlanError: a paper of a plugin is wrong.
+        """
+        added = {name: Added() for name in self.tracks}
+        papers: dict[str, Paper] = {}
+        for plugin in plugins:
+            for kind, (part, build) in BUILDERS.items():
+                for name, entries in getattr(plugin.declaration, kind).items():
+                    if name not in self.tracks:
+                        allowed = f"{nearest(name, added)}; the tracks are: {', '.join(added)}"
+                        raise plugin.error(f"{kind}.{name}", f"there is no track {name!r}{allowed}", "unknown-track")
+                    track, own = self.tracks[name], getattr(added[name], part)
+                    taken = {"methods": track.methods, "adapters": track.adapters, "metrics": track.metric_names()}
+                    for entry, content in entries.items():
+                        place = f"{kind}.{name}.{entry}"
+                        _refuse_taken(plugin, place, entry, {*taken[part], *own})
+                        own[entry] = build(track, plugin, place, entry, content)
+            for name in plugin.declaration.papers:
+                _refuse_taken(plugin, f"papers.{name}", name, {*PAPERS, *papers})
+                papers[name] = _paper(plugin, name)
+        own_papers = tuple(papers.values())
+        tracks = {name: _extended(track, added[name], own_papers) for name, track in self.tracks.items()}
+        return Catalogue(tracks, own_papers)
+
+
+def _refuse_taken(plugin: Plugin, place: str, name: str, taken: set[str]) -> None:
+    if name in taken:
+        raise plugin.error(place, f"{name!r} exists already; choose another name", "name-taken")
+
+
+def _method(track: Track, plugin: Plugin, place: str, name: str, entry: MethodEntry) -> Method:
+    path = plugin.path(f"{place}.class", entry.class_path)
+    settings = plugin.settings_class(f"{place}.settings", entry.settings, MethodSettings)
+    return Method(path, settings, entry.needs_backbone, entry.needs_seed)  # type: ignore[arg-type]
+
+
+def _format(track: Track, plugin: Plugin, place: str, name: str, entry: DataEntry) -> DataAdapter:
+    base = track.dataset_section
+    if entry.settings:
+        base = plugin.settings_class(f"{place}.settings", entry.settings, Section)
+    elif entry.synthetic or base is None:
+        raise plugin.error(place, "a synthetic data set needs settings: a section of its own", "missing-key")
+    module = plugin.module(f"{place}.module", entry.module)
+    companions = tuple(plugin.module(f"{place}.companions", companion) for companion in entry.companions)
+    adapter: Any = (Literal[name], Field(description="The reader."))
+    section = create_model(f"{base.__name__}_{name}", __base__=base, __doc__=base.__doc__, adapter=adapter)
+    return track.adapter_class(module, section, entry.synthetic, companions, entry.sizes)
+
+
+def _suite(track: Track, plugin: Plugin, place: str, name: str, entry: SuiteEntry) -> DataAdapter:
+    module = plugin.module(f"{place}.module", entry.module)
+    rules = {part: (task.query, task.ties) for part, task in entry.subtasks.items()}
+    try:
+        return track.suite_adapter(module, name, rules)
+    except ValueError as error:
+        raise plugin.error(place, str(error), "name-taken") from None
+
+
+def _metric(track: Track, plugin: Plugin, place: str, name: str, entry: MetricEntry) -> PluginMetric:
+    path = plugin.path(f"{place}.function", entry.function)
+    return PluginMetric(path, Metric(entry.unit, entry.factor, entry.digits, entry.better))
+
+
+# kind of entry -> the part of ``Added`` that it belongs to, and what makes it of a track, a plugin, a place, its name
+# and its content
+BUILDERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
+    "methods": ("methods", _method),
+    "datasets": ("adapters", _format),
+    "suites": ("adapters", _suite),
+    "metrics": ("metrics", _metric),
+}
+
+
+def _paper(plugin: Plugin, name: str) -> Paper:
+    folder = plugin.folder / "papers" / name
+    if not (folder / DECLARATION).is_file():
+        siblings = [path.parent.name for path in folder.parent.glob(f"*/{DECLARATION}")]
+        raise plugin.error("papers", f"{folder} has no {DECLARATION}{nearest(name, siblings)}", "unknown-paper")
+    return read_paper(name, folder)
+
+
+def _extended(track: Track, added: Added, papers: Iterable[Paper]) -> Track:
+    """Return a track with what plugins bring, in its form of params.yaml, too."""
+    own = tuple(paper for paper in papers if paper.track == track.name)
+    if not (added.methods or added.adapters or added.metrics or own):
+        return track
+    extended = type(track)(Added(added.methods, added.adapters, added.metrics, own))
+    if added.methods or added.adapters:
+        extended.form = _extended_form(extended)
+    return extended
+
+
+def _extended_form(track: Track) -> TrackForm:
+    """Return a track's part of params.yaml with all methods and all formats of its catalogue."""
+    section: type[TrackSection] = track.form.section
+    parts: dict[str, Any] = {"methods": methods_section(track.methods)}
+    for name, adapters in track.data_fields().items():
+        kinds = tuple(dict.fromkeys(adapter.settings for adapter in adapters))
+        entry: Any = Annotated[Union[kinds], Field(discriminator="adapter")]  # noqa: UP007 - a tuple of classes
+        parts[name] = dict[Name, entry]
+    extended = _with_fields(section, parts)
+    extended.method_forms = track.methods
+    names = Annotated[str, Field(json_schema_extra={"enum": [*track.methods]})]
+    chosen = Annotated[list[names], Field(min_length=1), Distinct]
+    return TrackForm(extended, _with_fields(track.form.choice, {"methods": chosen}))
+
+
+def _with_fields(section: type[Any], types: Mapping[str, Any]) -> type[Any]:
+    """Return a section with other types of some fields."""
+    described: dict[str, Any] = {
+        name: (kind, Field(description=section.model_fields[name].description)) for name, kind in types.items()
+    }
+    return create_model(section.__name__, __base__=section, __doc__=section.__doc__, **described)
