@@ -9,7 +9,7 @@ import pytest
 from recompose import workspace
 from recompose.digest import digest
 from recompose.errors import PlanError
-from recompose.papers.declaration import PAPERS, Variant, declared_variants, load_paper
+from recompose.papers.declaration import PAPERS, Variant, load_paper
 from recompose.params import GivenGrids, Params
 from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, recipe_of
 from recompose.tracks import TRACKS
@@ -156,7 +156,7 @@ def test_a_closure_has_each_recipe_once_and_what_is_needed_first() -> None:
 
 
 def test_the_whole_plan_is_in_such_an_order_without_repetition() -> None:
-    plan = plan_of(declared_variants("czsl"))
+    plan = plan_of(TRACKS["czsl"].variants)
     given: set[str] = set()
     for recipe in plan.recipes:
         assert recipe.digest not in given
@@ -330,7 +330,7 @@ def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: s
 
     def assert_measured(track: str, names: Iterable[str]) -> None:
         for measured in names:
-            variant = declared_variants(track).get(measured)
+            variant = TRACKS[track].variants.get(measured)
             if (variant.method if variant else measured) not in plan.tracks[track].methods:
                 assert profile != "paper", measured
                 continue

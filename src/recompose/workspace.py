@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from recompose.comparisons import compared_variants, read_comparisons
 from recompose.errors import ChangedError, ParamsError, PlanError
 from recompose.papers.checks import check_paper, check_variants
-from recompose.papers.comparison import FOLDER, Comparison
+from recompose.papers.comparison import FOLDER, Comparison, compared_variants, read_comparisons
 from recompose.papers.declaration import Paper
 from recompose.params import Params
 from recompose.params.documents import Written
@@ -34,8 +33,8 @@ def plan_of(params: Params, comparisons: Sequence[Comparison] = (), catalogue: C
         PlanError: a paper declares something that a track or a profile does not have.
     """
     planner = Planner(params)
-    check_variants(catalogue)
-    for paper in catalogue.papers:
+    check_variants(catalogue, comparisons)
+    for paper in [*catalogue.papers, *comparisons]:
         check_paper(paper, params, catalogue)
     chosen = [track for name, track in catalogue.tracks.items() if name in params.chosen.tracks]
     variants = {track: track.variants | compared_variants(track, params, comparisons) for track in chosen}
@@ -124,12 +123,12 @@ class Workspace:
         return plan
 
     def _plan_of(self, params: Params) -> Plan:
-        return plan_of(params, read_comparisons(self.root, params, self.catalogue), self.catalogue)
+        return plan_of(params, read_comparisons(self.root, params, self.catalogue.tracks), self.catalogue)
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
         """The comparisons that have data sets in the chosen profile."""
-        return read_comparisons(self.root, self.params, self.catalogue)
+        return read_comparisons(self.root, self.params, self.catalogue.tracks)
 
     @property
     def declared(self) -> list[Paper]:

@@ -45,27 +45,27 @@ def load(folder: Path, text: str) -> Paper:
 
 
 @pytest.mark.parametrize(
-    ("values", "places"),
+    ("values", "code", "place"),
     [
-        ({f"{TABLE}.kind": GONE, f"{TABLE}.kynd": "metrics"}, [f"{TABLE}.kynd"]),
-        ({"variants.csp-wide.method": 7}, ["variants.csp-wide.method"]),
-        ({f"{TABLE}.views.sources.says": {"CSQ": {"the text": "so"}}}, [TABLE]),
+        ({f"{TABLE}.kind": GONE, f"{TABLE}.kynd": "metrics"}, "unknown-key", f"{TABLE}.kynd"),
+        ({"variants.csp-wide.method": 7}, "wrong-value", "variants.csp-wide.method"),
+        ({f"{TABLE}.views.sources.says": {"CSQ": {"the text": "so"}}}, "wrong-value", TABLE),
     ],
 )
-def test_a_mistake_in_a_declaration_is_one_error_with_its_places(
-    folder: Path, values: dict[str, object], places: list[str]
+def test_a_mistake_in_a_declaration_is_one_error_with_its_place(
+    folder: Path, values: dict[str, object], code: str, place: str
 ) -> None:
     assert load(folder, text_of(PAPER)).variants["csp-wide"].method == "csp"
     wrong = copy.deepcopy(PAPER)
     edit(wrong, values)
-    with raises(PlanError, "wrong-declaration") as error:
+    with raises(PlanError, code) as error:
         load(folder, text_of(wrong))
-    assert error.value.place == f"papers/p/paper.yaml: {', '.join(places)}"
+    assert error.value.place == f"papers/p/paper.yaml: {place}"
 
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("title: [", "no-yaml"), ("- a\n- b\n", "no-sections")],
+    [("title: [", "no-yaml"), ("- a\n- b\n", "no-section")],
 )
 def test_a_declaration_without_sections_is_one_error(folder: Path, text: str, code: str) -> None:
     with raises(PlanError, code, "papers/p/paper.yaml"):

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from recompose.papers.declaration import FOLDER, PAPERS, Claim, Flag, Paper, Variant, declared_variants, load_paper
+from recompose.papers.declaration import FOLDER, PAPERS, Claim, Flag, Paper, Variant, load_paper
 from recompose.tables.kinds import is_figure
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import catalogue as czsl
@@ -254,7 +254,7 @@ def test_the_settings_on_each_data_set_are_those_of_duplex_s_table_2(method: str
 
 
 EVERY_CLAIM = [pytest.param(paper, claim, id=name) for paper in PAPER.values() for name, claim in paper.claims.items()]
-VARIANTS = {track: declared_variants(track) for track in METHODS}
+VARIANTS = {track: TRACKS[track].variants for track in METHODS}
 KNOWN = {track: {*METHODS[track], *VARIANTS[track]} for track in METHODS}
 EVERY_VARIANT = [
     pytest.param(track, name, variant, id=name)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.data.pictures import Picture
-from recompose.errors import DataError, ParamsError, PlanError
+from recompose.errors import DataError, ParamsError
 from recompose.harness import declared_suites, evaluate_model
 from recompose.harness.evaluation import EvaluationRequest
 from recompose.tracks import SHIPPED, TRACKS
@@ -173,36 +173,3 @@ def test_an_installed_plugin_needs_no_project(root: Path, tmp_path: Path, monkey
     with raises(ParamsError, "unknown-key", "suites.my-suite") as caught:
         declared_suites(Workspace(elsewhere), ["my-suite"])
     assert "'folder'" in str(caught.value) and "\n" not in str(caught.value)
-
-
-TINY: dict[str, Any] = {
-    "based_on": "smoke",
-    "czsl": None,
-    "gzsl": None,
-    "vlc": {"seeds": [0, 1], "methods": ["clip"], "datasets": ["shapes-laion"], "suites": ["my-suite"]},
-    "override": {"vlc.datasets.shapes-laion.images": 32, "vlc.methods.clip-ft.training.epochs": 1},
-}
-COMPARISON: dict[str, Any] = {
-    "track": "vlc",
-    "baseline": "clip",
-    "methods": ["clip-ft"],
-    "datasets": ["shapes-laion"],
-    "suites": ["my-suite/pairs"],
-}
-
-
-def compared_project(root: Path, monkeypatch: pytest.MonkeyPatch, **values: Any) -> Workspace:
-    """Return the project with a comparison over its suite, under a tiny profile."""
-    monkeypatch.setenv("RECOMPOSE_PROFILE", "tiny")
-    write_params(root, "demo", {"plugins": ["../my-plugin"], "profiles.tiny": TINY})
-    (root / "comparisons").mkdir(exist_ok=True)
-    (root / "comparisons/mine.yaml").write_text(text_of(COMPARISON | values))
-    return Workspace(root)
-
-
-def test_a_suite_without_a_number_of_its_own_is_compared_by_its_parts(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with raises(PlanError, "no-number", "suites.0") as caught:
-        _ = compared_project(root, monkeypatch, suites=["my-suite"]).comparisons
-    assert "my-suite/pairs" in str(caught.value)

@@ -187,7 +187,7 @@ def test_a_mistake_is_one_line_with_its_place(
     [
         ({"artifacts.table-1.rows.CSP": "cps"}, "unknown-method", "artifacts.table-1.rows.CSP", "csp"),
         ({"variants": {"csp": {"method": "csp", "datasets": []}}}, "name-taken", "variants.csp", "czsl"),
-        ({"autors": "me"}, "wrong-declaration", "autors", "authors"),
+        ({"autors": "me"}, "unknown-key", "autors", "authors"),
     ],
 )
 def test_a_mistake_in_a_paper_stops_planning(

@@ -1,10 +1,10 @@
-"""Checks of papers' declarations against tracks and parameters, before any work: every name in them exists."""
+"""Checks of papers and comparisons against tracks and parameters, before any work: every name in them exists."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from recompose.errors import PlanError
-from recompose.papers.declaration import Artifact, Paper
+from recompose.errors import ParamsError, PlanError
+from recompose.papers.declaration import Artifact, Paper, Variant
 from recompose.params import Params
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackSection
@@ -25,11 +25,11 @@ class Name(NamedTuple):
 
 
 def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
-    """Check that a paper names what exists.
+    """Check that a paper names what exists, and that the settings of a user's own variants fit.
 
     Raises:
         PlanError: a track, method, variant, data set, artifact, kind, output or metric does not exist; the message
-            names the nearest one.
+            names the nearest one. Or a setting is wrong.
     """
     tracks = catalogue.tracks
     if paper.track not in tracks:
@@ -48,10 +48,19 @@ def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
             raise PlanError(
                 f"{paper.file}: {place}: {error}", code=error.code, place=f"{paper.file}: {place}"
             ) from None
+    for name, variant in paper.variants.items() if not paper.is_shipped else ():
+        section = params.tracks[track.name]
+        for dataset in variant.datasets if isinstance(section, TrackSection) else ():
+            try:
+                section.settings(variant.method, dataset, variant.settings)
+            except ParamsError as error:
+                place = f"{paper.file}: variants.{name}.settings"
+                raise PlanError(f"{place}: {error}", code=error.code, place=f"{place}.{error.place}") from None
 
 
-def check_variants(catalogue: "Catalogue") -> None:
+def check_variants(catalogue: "Catalogue", comparisons: Iterable[Paper]) -> None:
     """Check that no two papers of a track declare a variant of the same name, and that none has the name of a method.
+    Comparisons may share a variant.
 
     Raises:
         PlanError: a name is taken.
@@ -59,12 +68,16 @@ def check_variants(catalogue: "Catalogue") -> None:
     owners: dict[tuple[str, str], str] = {
         (name, method): f"the track {name}" for name, track in catalogue.tracks.items() for method in track.methods
     }
-    for paper in catalogue.papers:
-        for name in paper.variants:
-            place = f"{paper.file}: variants.{name}"
-            if owner := owners.get((paper.track, name)):
+    shared: dict[tuple[str, str], Variant] = {}
+    for paper in [*catalogue.papers, *comparisons]:
+        for name, variant in paper.variants.items():
+            place, own = f"{paper.file}: variants.{name}", variant.model_copy(update={"datasets": []})
+            owner = owners.get((paper.track, name))
+            if owner and not (paper.is_comparison and shared.get((paper.track, name)) == own):
                 raise PlanError(f"{place}: {owner} has this name, too; rename one", code="name-taken", place=place)
             owners[paper.track, name] = paper.file
+            if paper.is_comparison:
+                shared[paper.track, name] = own
 
 
 def _names_in(paper: Paper, track: "Track", params: Params) -> Iterator[Name]:
@@ -73,7 +86,7 @@ def _names_in(paper: Paper, track: "Track", params: Params) -> Iterator[Name]:
     if not isinstance(section, TrackSection):
         return  # a track with another schema, whose plan finds wrong names
     datasets = section.datasets
-    measured = {*track.methods, *track.variants}
+    measured = {*track.methods, *track.variants, *paper.variants}
     for dataset in paper.datasets:
         yield Name(f"datasets.{dataset}", dataset, "data set", datasets, "unknown-dataset")
     for name, variant in paper.variants.items():

@@ -1,18 +1,23 @@
-"""A comparison: a user's own table of methods or variants against one or several others, declared without a paper.
+"""A comparison: a user's own table of methods or variants against one or several others, ``comparisons/<name>.yaml``.
 
-It is a paper without authors: what makes, checks, prices and shows the artifacts and claims of papers does so here. It
-has a table, its verdicts, a figure of them, and the settings in which its rows differ.
+It is a paper without authors and printed values: what makes, checks, prices and shows the artifacts and claims of
+papers does so here. It has a table, its verdicts, a figure of them, and the settings in which its rows differ.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
+from pydantic import Field
+
+from recompose.errors import PlanError
 from recompose.papers.declaration import (
     AGAINST,
     CLAIMS,
     DIFFERING,
     FOREST,
+    PAPERS,
     Artifact,
     Claim,
     Margin,
@@ -20,17 +25,49 @@ from recompose.papers.declaration import (
     Variant,
     View,
 )
+from recompose.params import Params
+from recompose.params.mistakes import nearest, read_form
+from recompose.params.sections import Distinct, Name, Positive, Section
+from recompose.params.track import TrackChoice
+
+if TYPE_CHECKING:
+    from recompose.tracks.track import Track
 
 TABLE = "table"  # the name of the artifact that its claims are about
 FOLDER = "comparisons"  # below the root of a project
-
-
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+# rules, and files of reports, have these names
+RESERVED = ("all", "artifacts", "data", "features", "figure", "index", "metrics", "page", "readme", "runs", "table")
 # of a comparison that declares none: no difference is called negligible
 NO_MARGIN = Margin.model_construct(source="no margin is declared")
+Unique = Annotated[list[str], Distinct]
 
 
 class ComparedVariant(Variant):
     """A variant of a comparison, or a method that a profile lacks: it runs with all seeds of the profile's methods."""
+
+    datasets: Unique = Field(default=[])  # by default those of the comparison
+
+
+class ComparisonFile(Section):
+    """The content of a comparison's file."""
+
+    track: str
+    title: str = ""  # by default the name of the file
+    baseline: str | Annotated[Unique, Field(min_length=1)]  # a method or a variant, or several
+    methods: Annotated[Unique, Field(min_length=1)]  # and variants, of the track, of its papers or of this file
+    variants: dict[Name, ComparedVariant] = Field(default={})
+    datasets: Unique = Field(default=[])  # by default those of the profile
+    suites: Unique = Field(default=[])  # each is the metric test/<suite>
+    metrics: Unique | dict[str, str] = Field(default=[])  # names, or label -> name; by default the track's first one
+    margin: Positive | dict[str, Positive] | None = None  # the smallest difference of interest, or one for each label
+
+    def labels(self, track: "Track") -> dict[str, str]:
+        """Return the compared metrics: label -> metric."""
+        known = {metric: label for label, metric in track.compared.items()}
+        named = self.metrics if isinstance(self.metrics, Mapping) else {known.get(m, m): m for m in self.metrics}
+        labels = {**named, **{suite: f"test/{suite}" for suite in self.suites}}
+        return labels or {known.get(track.headline, track.headline): track.headline}
 
 
 class Comparison(Paper):
@@ -51,6 +88,10 @@ class Comparison(Paper):
         return f"{FOLDER}/{self.name}.yaml"
 
     @property
+    def is_shipped(self) -> bool:
+        return False
+
+    @property
     def byline(self) -> str:
         return f"a comparison with {' and '.join(self.baselines)}, {self.file}"
 
@@ -66,31 +107,93 @@ class Comparison(Paper):
         return self.benchmarks_among(benchmarks)
 
 
-def compare(
-    name: str,
-    title: str,
-    track: str,
-    baselines: Sequence[str],
-    rows: Sequence[str],
-    variants: Mapping[str, ComparedVariant],
-    datasets: Iterable[str],
-    metrics: Mapping[str, str],
-    margins: Mapping[str, float],
+def read_comparisons(root: Path, params: Params, tracks: Mapping[str, "Track"]) -> list[Comparison]:
+    """Return the comparisons of a project that have data sets in the chosen profile, in the order of their names.
+
+    Raises:
+        PlanError: a file is wrong; the message has a line for each mistake.
+    """
+    comparisons = [_read(path, params, tracks) for path in sorted((root / FOLDER).glob("*.y*ml"))]
+    choices = {name: choice for name, choice in params.chosen.tracks.items() if isinstance(choice, TrackChoice)}
+    return [
+        comparison
+        for comparison in comparisons
+        if comparison.track in choices and comparison.benchmarks_among(choices[comparison.track].datasets)
+    ]
+
+
+def compared_variants(track: "Track", params: Params, comparisons: Iterable[Comparison]) -> dict[str, ComparedVariant]:
+    """Return the variants of a track's comparisons, and the methods in them that the profile lacks, by name.
+
+    A variant that several comparisons declare runs on the data sets of all of them.
+    """
+    choice, variants = params.chosen.tracks[track.name], dict[str, ComparedVariant]()
+    run = {*choice.methods} if isinstance(choice, TrackChoice) else set()
+    for comparison in comparisons:
+        if comparison.track != track.name:
+            continue
+        lacking = sorted({row for row in comparison.rows if row in track.methods} - run)
+        plain = {row: ComparedVariant(method=row, datasets=list(comparison.datasets)) for row in lacking}
+        for name, variant in {**plain, **comparison.variants}.items():
+            before = variants[name].datasets if name in variants else []
+            datasets = list(dict.fromkeys([*before, *variant.datasets]))
+            variants[name] = ComparedVariant(**variant.model_dump() | {"datasets": datasets})
+    return variants
+
+
+def _read(path: Path, params: Params, tracks: Mapping[str, "Track"]) -> Comparison:
+    """Return the comparison of a file.
+
+    Raises:
+        PlanError: the file is wrong.
+    """
+    place, name = f"{FOLDER}/{path.name}", path.stem
+    if path.suffix != ".yaml" or not NAME.fullmatch(name) or name in RESERVED or name in PAPERS:
+        message = (
+            f"{place}: rename the file: to small letters, digits, - and _, then .yaml; no paper or rule has the name"
+        )
+        raise PlanError(message, code="wrong-name", place=place)
+    file = read_form(ComparisonFile, path, place, PlanError)
+    if file.track not in tracks:
+        message = f"{place}: track: there is no track {file.track!r}{nearest(file.track, tracks)}"
+        raise PlanError(message, code="unknown-track", place=f"{place}: track")
+    rows = [row for row in file.methods if row not in _baselines(file)]
+    if not rows:
+        message = f"{place}: methods: nothing is compared with the baseline; add a method or a variant"
+        raise PlanError(message, code="no-rows", place=f"{place}: methods")
+    reused = {variant.reuse_runs_of for variant in file.variants.values()}
+    for variant in file.variants.keys() - {*_baselines(file), *rows, *reused}:
+        message = f"{place}: variants.{variant} is in no row; add it to methods, or remove it"
+        raise PlanError(message, code="unused-variant", place=f"{place}: variants.{variant}")
+    labels = file.labels(tracks[file.track])
+    if isinstance(file.margin, Mapping) and (unknown := file.margin.keys() - labels.keys()):
+        near = nearest(min(unknown), labels)
+        message = f"{place}: margin.{min(unknown)}: this comparison has no such metric{near}"
+        raise PlanError(message, code="unknown-name", place=f"{place}: margin.{min(unknown)}")
+    choice = params.chosen.tracks.get(file.track)
+    datasets = file.datasets or (list(choice.datasets) if isinstance(choice, TrackChoice) else [])
+    return _comparison(name, file, rows, datasets, labels)
+
+
+def _baselines(file: ComparisonFile) -> list[str]:
+    return [file.baseline] if isinstance(file.baseline, str) else file.baseline
+
+
+def _comparison(
+    name: str, file: ComparisonFile, rows: list[str], datasets: list[str], labels: dict[str, str]
 ) -> Comparison:
-    """Return the declaration of a comparison.
+    """Return the comparison that a file declares.
 
     Args:
-        name: of its file.
-        title: of its part of the page.
-        track: of its methods.
-        baselines: methods and variants that each row is compared with.
-        rows: methods and variants.
-        variants: those that the comparison declares.
-        datasets: those that it shows.
-        metrics: label -> metric.
-        margins: label -> the smallest difference of interest, in the metric's unit; none for labels without one.
+        name: of the file.
+        file: its content.
+        rows: the methods and variants that are compared with the baselines.
+        datasets: those that the comparison shows.
+        labels: label -> metric.
     """
-    columns = dict(metrics)
+    baselines = _baselines(file)
+    others, named = " and ".join(baselines), {row: row for row in (*baselines, *rows)}
+    margins = file.margin if isinstance(file.margin, Mapping) else dict.fromkeys(labels, file.margin)
     claims = {
         claim_name(row, baseline if len(baselines) > 1 else "", label): Claim(
             sentence=f"{row} is above {baseline} in {label}.",
@@ -98,28 +201,33 @@ def compare(
             metric=metric,
             higher=row,
             lower=[baseline],
-            margin=Margin(value=margins[label], source="the comparison's file") if label in margins else NO_MARGIN,
+            margin=Margin(value=margin, source="the comparison's file")
+            if (margin := margins.get(label))
+            else NO_MARGIN,
         )
         for row in rows
         for baseline in baselines
-        for label, metric in columns.items()
+        for label, metric in labels.items()
     }
-    named = {row: row for row in (*baselines, *rows)}
+    if len(claims) < len(rows) * len(baselines) * len(labels):
+        message = f"{FOLDER}/{name}.yaml: metrics: two labels differ in signs or capitals only; choose others"
+        raise PlanError(message, code="repeated-label", place=f"{FOLDER}/{name}.yaml: metrics")
     differences = {
         "difference" if len(baselines) == 1 else f"difference-{baseline}": View(
-            heading=f"Difference from {baseline}", columns=columns, baseline=baseline
+            heading=f"Difference from {baseline}", columns=labels, baseline=baseline
         )
         for baseline in baselines
     }
-    views = {"measured": View(heading="Measured here", columns=columns), **differences}
-    others = " and ".join(baselines)
     return Comparison(
         name=name,
-        title=title,
-        track=track,
+        title=file.title or name,
+        track=file.track,
         datasets={dataset: dataset for dataset in datasets},
-        baselines=list(baselines),
-        variants=dict(variants),
+        baselines=baselines,
+        variants={
+            variant: section.model_copy(update={"datasets": section.datasets or datasets})
+            for variant, section in file.variants.items()
+        },
         claims=claims,
         artifacts={
             TABLE: Artifact(
@@ -128,7 +236,7 @@ def compare(
                 note="p is that of a difference or, where a margin is declared and it is smaller, that of a difference "
                 f"within the margin; corrected, by Holm, for {Comparison.family}.",
                 rows=named,
-                views=views,
+                views={"measured": View(heading="Measured here", columns=labels), **differences},
             ),
             "claims": Artifact(kind=CLAIMS, caption=f"The verdict on each row against {others}, and its price."),
             "differences": Artifact(kind=FOREST, caption=f"The differences from {others}, with 95 % intervals."),

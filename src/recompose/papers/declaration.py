@@ -8,17 +8,15 @@ from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-import yaml
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from recompose.errors import PlanError
 from recompose.files import read_text
 from recompose.papers.printed import half_of
-from recompose.params.mistakes import Keyed, problems_of
+from recompose.params.mistakes import Keyed, read_form
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, if PyYAML has it
 DECLARATION = "paper.yaml"
 CLAIMS = "claims"  # the kind of table that tests a paper's claims
 AGAINST = "against"  # the kind of table that compares rows with a baseline
@@ -318,25 +316,7 @@ def read_paper(name: str, source: Path | None = None) -> Paper:
     """
     file = (source or FOLDER / name) / DECLARATION
     place = str(file) if source else f"papers/{name}/{DECLARATION}"
-    try:
-        document = yaml.load(file.read_text(encoding="utf-8"), LOADER)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        fault = " ".join(str(error).split())
-        raise PlanError(f"{place} is not valid YAML: {fault}", code="no-yaml", place=place) from None
-    if not isinstance(document, dict):
-        raise PlanError(f"{place} is not a mapping of sections", code="no-sections", place=place)
-    if given := document.keys() & {"name", "source"}:
-        message = f"{place}: {min(given)}: its folder names a paper; remove this key"
-        raise PlanError(message, code="unknown-key", place=place)
-    document |= {"name": name, "source": source}
-    try:
-        paper = Paper.model_validate(document)
-    except ValidationError as error:
-        problems = problems_of(error, document)
-        lines = [problem.line for problem in problems]
-        message = "\n  ".join([f"{place} is wrong:", *lines]) if len(lines) > 1 else f"{place}: {lines[0]}"
-        paths = ", ".join(problem.path for problem in problems)
-        raise PlanError(message, code="wrong-declaration", place=f"{place}: {paths}") from None
+    paper = read_form(Paper, file, place, PlanError, name=name, source=source)
     claims = {claim: _with_margin(paper, claim) for claim in paper.claims}
     return paper.model_copy(update={"claims": claims})
 
@@ -368,8 +348,3 @@ def all_papers() -> list[Paper]:
 def papers_of(track: str, names: Collection[str] | None = None) -> list[Paper]:
     """Return the papers of a track in this package with these names; None: all of them."""
     return [paper for paper in all_papers() if paper.track == track and (names is None or paper.name in names)]
-
-
-def declared_variants(track: str) -> dict[str, Variant]:
-    """Return the variants of all papers of a track in this package, by name."""
-    return {name: variant for paper in papers_of(track) for name, variant in paper.variants.items()}

@@ -3,14 +3,16 @@
 import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from recompose.errors import ParamsError
-from recompose.params.documents import Place
+from recompose.errors import ParamsError, RecomposeError
+from recompose.params.documents import Place, read_document
 
+Form = TypeVar("Form", bound=BaseModel)
 QUOTED = re.compile(r"'([^']*)'")  # the names in pydantic's messages
 
 
@@ -65,6 +67,34 @@ def params_error(
     lines = [f"{origin(problem.place)}: {problem.line}" if origin else problem.line for problem in problems]
     whole = "\n  ".join([heading, *lines]) if len(lines) > 1 else lines[0] if origin else f"{heading} {lines[0]}"
     return ParamsError(whole, code=problems[0].code, place=", ".join(problem.path for problem in problems))
+
+
+def read_form(form: type[Form], file: Path, source: str, error: type[RecomposeError], **given: object) -> Form:
+    """Return the content of a YAML file that a user wrote.
+
+    Args:
+        form: the schema of the content.
+        file: the file; an empty one has no keys.
+        source: its name for messages.
+        error: the class of errors.
+        given: keys that are not in the file.
+
+    Raises:
+        error: the file cannot be read or is no YAML, or its content has mistakes; the message has a line for each.
+    """
+    try:
+        document = read_document(file.read_text(encoding="utf-8"), source)
+        document = {**(document or {}), **given} if isinstance(document, dict | None) else document
+        return form.model_validate(document)
+    except (OSError, UnicodeDecodeError) as fault:
+        raise error(f"{source} cannot be read: {fault}", code="unreadable-file", place=source) from None
+    except ParamsError as fault:
+        raise error(str(fault), code=fault.code, place=fault.place) from None
+    except ValidationError as fault:
+        problems = problems_of(fault, document)
+        lines = "\n".join(f"{source}: {problem.line}" for problem in problems)
+        places = ", ".join(problem.path for problem in problems)
+        raise error(lines, code=problems[0].code, place=f"{source}: {places}") from None
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:

@@ -9,10 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
-from recompose.comparisons import RESERVED
 from recompose.errors import ArgumentError
 from recompose.files import write_text
-from recompose.papers.comparison import FOLDER
+from recompose.papers.comparison import FOLDER, RESERVED
 from recompose.params.mistakes import nearest
 from recompose.scaffolds.example_items import item_places, write_items
 from recompose.tracks import TRACKS

@@ -16,17 +16,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union
 
-from pydantic import Field, ValidationError, create_model
+from pydantic import Field, create_model
 
-from recompose.errors import ParamsError, PluginError
+from recompose.errors import PluginError
 from recompose.files import Document
 from recompose.fingerprint import DECLARATION as FILE
 from recompose.fingerprint import PACKAGE, location, path_of
 from recompose.papers.declaration import DECLARATION, PAPERS, Paper, all_papers, read_paper
-from recompose.params.documents import read_document
 from recompose.params.loading import Addition
 from recompose.params.method import MethodSettings
-from recompose.params.mistakes import nearest, problems_of
+from recompose.params.mistakes import nearest, read_form
 from recompose.params.schema import TrackForm
 from recompose.params.sections import Count, Distinct, Name, Section
 from recompose.params.track import TrackSection, methods_section
@@ -203,7 +202,11 @@ def find_plugins(folders: list[str], root: Path) -> list[Plugin]:
             message = f"the entry point {point.name}: {point.value} is no package of the top level with a {FILE}"
             raise PluginError(f"{message}; reinstall its distribution", code="no-plugin", place=point.name)
         packages.setdefault(installed.name, installed)
-    return [Plugin(name, folder, _declaration(folder / FILE)) for name, folder in packages.items()]
+    declarations = {
+        name: read_form(Declaration, folder / FILE, str(folder / FILE), PluginError)
+        for name, folder in packages.items()
+    }
+    return [Plugin(name, folder, declarations[name]) for name, folder in packages.items()]
 
 
 def _packages_in(folder: Path, place: str) -> list[Path]:
@@ -227,25 +230,6 @@ def _packages_in(folder: Path, place: str) -> list[Path]:
             )
             raise PluginError(f"{message} package has it; rename the folder", code="name-taken", place=place)
     return packages
-
-
-def _declaration(file: Path) -> Declaration:
-    """Return the declaration in a file.
-
-    Raises:
-        PluginError: it is not YAML, or has errors; the message names the nearest right key.
-    """
-    try:
-        document = read_document(file.read_text(encoding="utf-8"), str(file)) or {}
-        return Declaration.model_validate(document)
-    except (OSError, UnicodeDecodeError) as error:
-        raise PluginError(f"{file} cannot be read: {error}", code="unreadable-file", place=file) from None
-    except ParamsError as error:
-        raise PluginError(str(error), code=error.code, place=error.place) from None
-    except ValidationError as error:
-        problems = problems_of(error, document)
-        lines, places = (", ".join(getattr(problem, name) for problem in problems) for name in ("line", "path"))
-        raise PluginError(f"{file}: {lines}", code=problems[0].code, place=f"{file}: {places}") from None
 
 
 @dataclass(frozen=True)

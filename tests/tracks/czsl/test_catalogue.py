@@ -6,13 +6,13 @@ import pytest
 
 from recompose.errors import ParamsError
 from recompose.fingerprint import path_of
-from recompose.papers.declaration import declared_variants
+from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, DataSet
 from recompose.tracks.czsl.params import Czsl
 from tests.configuration import params_text, parse_params
 
 SECTION = parse_params(params_text("paper")).tracks["czsl"]
-VARIANTS = {name: variant for name, variant in declared_variants("czsl").items() if variant.method in METHODS}
+VARIANTS = {name: variant for name, variant in TRACKS["czsl"].variants.items() if variant.method in METHODS}
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 import pytest
 
 from recompose.errors import PlanError
-from recompose.papers.declaration import Variant, declared_variants, load_paper
+from recompose.papers.declaration import Variant, load_paper
 from recompose.params import Params
 from recompose.plan import Plan, Planner, Recipe, TrackPlan
+from recompose.tracks import TRACKS
 from recompose.tracks.czsl import CZSL
 from tests.configuration import params_text, parse_params
 from tests.errors import raises
@@ -164,8 +165,8 @@ def test_variants_that_a_profile_leaves_out_are_planned_nowhere_and_move_no_othe
 
 
 def test_a_profile_may_choose_among_the_papers_of_a_track() -> None:
-    everything = planned("large", variants=declared_variants("czsl"))
-    chosen = planned("large", "profiles.large.czsl.papers=[msci]", variants=declared_variants("czsl"))
+    everything = planned("large", variants=TRACKS["czsl"].variants)
+    chosen = planned("large", "profiles.large.czsl.papers=[msci]", variants=TRACKS["czsl"].variants)
     others = load_paper("duplex").variants.keys() - load_paper("msci").variants.keys()
     names = {name for name, _ in everything.evaluations}
     assert others & names
@@ -209,7 +210,7 @@ def test_variants_are_repeated_with_every_seed_only_where_the_profile_says_so() 
     ("profile", "dataset"), [("demo", SHAPES), ("large", SHAPES), ("paper", "mit-states"), ("paper", "ut-zappos")]
 )
 def test_the_semantic_side_of_duplex_and_c_s_o_are_one_recipe(profile: str, dataset: str) -> None:
-    plan = planned(profile, variants=declared_variants("czsl"))
+    plan = planned(profile, variants=TRACKS["czsl"].variants)
     by_name, own = plan.evaluations["duplex-semantic", dataset], plan.evaluations["c-s-o", dataset]
     assert [each.digest for each in by_name] == [each.digest for each in own]
     assert [each.needs["run"].digest for each in by_name] == [each.needs["run"].digest for each in own]
@@ -218,7 +219,7 @@ def test_the_semantic_side_of_duplex_and_c_s_o_are_one_recipe(profile: str, data
 
 
 def test_evaluations_go_together_that_differ_in_scoring_and_what_they_keep_alone() -> None:
-    plan = planned("demo", variants=declared_variants("czsl"))
+    plan = planned("demo", variants=TRACKS["czsl"].variants)
 
     def together(*names: str) -> int:
         return len({CZSL().pass_key(plan.evaluations[name, SHAPES][0]) for name in names})

@@ -2,7 +2,6 @@
 
 import pytest
 
-from recompose.papers.declaration import declared_variants
 from recompose.plan import Plan, Planner
 from recompose.tracks import TRACKS
 from tests.configuration import params_text, parse_params
@@ -13,7 +12,7 @@ TEXT = params_text()
 def precisions(*edits: str) -> dict[str, set[str]]:
     """Method -> the precision of its runs, and whether their settings name it, too."""
     params = parse_params(TEXT, edits=edits)
-    plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), declared_variants("czsl"))})
+    plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), TRACKS["czsl"].variants)})
     actual: dict[str, set[str]] = {}
     for run in plan.of("runs"):
         assert "precision" not in run.document["settings"]["training"]
@@ -23,7 +22,7 @@ def precisions(*edits: str) -> dict[str, set[str]]:
 
 def digests(*edits: str) -> set[str]:
     params = parse_params(TEXT, edits=edits)
-    plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), declared_variants("czsl"))})
+    plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), TRACKS["czsl"].variants)})
     return {run.digest for run in plan.of("runs")}
 
 
