@@ -37,7 +37,8 @@ class Addition(NamedTuple):
             PluginError: a section is one that a plugin cannot add to.
         """
         for key, section in self.document.items():
-            parts = {(key,): section} if key in SHARED or not isinstance(section, dict) else _parts(key, section)
+            is_whole = key in SHARED or not isinstance(section, dict)
+            parts = {(key,): section} if is_whole else {(key, part): section[part] for part in section}
             for place, entries in parts.items():
                 if not isinstance(entries, dict):
                     raise self.error(place, "this is a section with entries of its own", "no-section")
@@ -49,10 +50,6 @@ class Addition(NamedTuple):
         """Return an error at a place of the file."""
         path = Problem(("params", *place), message).path
         return PluginError(f"{self.source}: {path}: {message}", code=code, place=f"{self.source}: {path}")
-
-
-def _parts(key: str, section: Document) -> dict[Keys, object]:
-    return {(key, part): entries for part, entries in section.items()}
 
 
 def read_params(path: Path) -> Written:
@@ -123,6 +120,9 @@ class Sources:
         for addition in self.additions:
             if any(place[: len(entry)] == entry for entry, _ in addition.entries()):
                 return addition.source
+        return self._written(place)
+
+    def _written(self, place: Place) -> str:
         return f"{self.file.source}:{self.file.line_of(place)}"
 
     @cached_property
@@ -169,8 +169,6 @@ class Sources:
         Raises:
             ParamsError: a profile cannot be merged onto its base.
         """
-        if wrong := [*self._wrong_bases()]:
-            raise self._error(wrong)
         document, problems = plain(self._document), list[Problem]()
         if profiles := _inner(document, "profiles"):
             document["profiles"] = {name: self._whole(name) for name in profiles}
@@ -187,26 +185,22 @@ class Sources:
         return document, problems
 
     def _bases(self, name: str) -> list[str]:
-        """Return a profile, and those that it builds on until one is unknown or repeated."""
+        """Return a profile, and those that it builds on.
+
+        Raises:
+            ParamsError: one of them does not exist, or builds on itself.
+        """
         profiles, chain = _inner(self._document, "profiles"), [name]
-        while (base := _inner(profiles, chain[-1]).get("based_on")) not in chain and isinstance(base, str):
-            if base not in profiles:
-                break
+        while isinstance(base := _inner(profiles, chain[-1]).get("based_on"), str):
+            place = ("profiles", chain[-1], "based_on")
+            problems = unknown_name(place, base, [*profiles])
+            if base in chain:
+                message = f"a profile cannot build on itself: {' on '.join([*chain, base])}"
+                problems = [Problem(place, message, "circular-base")]
+            if problems:
+                raise params_error(f"{self.file.source} is wrong:", problems, self._written)
             chain.append(base)
         return chain
-
-    def _wrong_bases(self) -> Iterator[Problem]:
-        """Yield the problems of bases that do not exist, and of profiles that are based on themselves."""
-        profiles = [*_inner(self._document, "profiles")]
-        for name in profiles:
-            chain = self._bases(name)
-            base = _inner(self._document, "profiles", chain[-1]).get("based_on")
-            place = ("profiles", name, "based_on")
-            if base == name == min(chain, key=profiles.index):
-                message = f"a profile cannot build on itself: {' on '.join([*chain, name])}"
-                yield Problem(place, message, "circular-base")
-            elif isinstance(base, str) and chain == [name] and base != name:
-                yield from unknown_name(place, base, [allowed for allowed in profiles if allowed != name])
 
     def _whole(self, name: str) -> object:
         """Return a profile merged onto its bases; overrides replace whole values, and the profile's own come last."""
@@ -220,15 +214,9 @@ class Sources:
         return merged(*parts) | ({"override": overrides} if overrides else {})
 
     def _error(self, problems: list[Problem]) -> ParamsError:
-        """Return an error without the problems that a profile inherits from its base, which are reported there."""
-        own = [problem for problem in problems if self._problem_of_base(problem) not in problems]
-        return params_error(f"{self.file.source} is wrong:", own, self.origin)
-
-    def _problem_of_base(self, problem: Problem) -> Problem | None:
-        if len(problem.place) < 3 or problem.place[0] != "profiles":
-            return None
-        bases = self._bases(str(problem.place[1]))[1:]
-        return problem._replace(place=("profiles", bases[0], *problem.place[2:])) if bases else None
+        """Return an error with a line for each problem; one that profiles inherit is said once."""
+        by_line = {(problem.message, self.origin(problem.place)): problem for problem in reversed(problems)}
+        return params_error(f"{self.file.source} is wrong:", [*reversed(by_line.values())], self.origin)
 
 
 def load_params(path: Path, tracks: Forms, profile: str | None = None) -> Params:
