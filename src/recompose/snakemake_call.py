@@ -141,7 +141,6 @@ class Call:
         signal.signal(signal.SIGTERM, handler)
         for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
             (self._work.results / kind).mkdir(parents=True, exist_ok=True)
-        self._work.store.keep_verified()
         complete = self._work.store.is_complete
         wanted = [each for each in self._work.plan.recipes if each.key in self.forced or not complete(each)]
         write_recipes(self._work.results, passes(wanted))

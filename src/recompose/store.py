@@ -31,21 +31,13 @@ from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
 
 ATTEMPTS, INPUTS = "attempts.txt", "inputs.json"  # in scratch: the starts of builds, and the contents of needs
 ERROR = "error.txt"
-TICK = 0.1  # seconds, longer than the resolution of file times
-VERIFIED = "verified.jsonl"  # in the store: files whose bytes were verified and need not be read again
 ORIGINS = "origins.jsonl"  # in the store: the digest of what each content was made from, and its key
 Stamp = tuple[int, int, int, int]  # changes whenever a file is touched
-Verified = list[str | int]  # the hash of a file, then its stamp
 
 
 def _stamp(status: os.stat_result) -> Stamp:
     """Return a file's stamp; the system sets the last part at every change of the file or its metadata."""
     return status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
-
-
-def _is_settled(status: os.stat_result) -> bool:
-    """Return true if the next change of a file will have another time than the last one."""
-    return time.time() - status.st_ctime > TICK
 
 
 class Store:
@@ -54,8 +46,7 @@ class Store:
     def __init__(self, results: Path, sources: Path = Path()) -> None:
         self.root = results
         self._sources = sources  # the folder of the code, whose commit records name
-        self._verified: dict[str, Verified] | None = None
-        self._news: list[str] = []  # the lines of entries that the file of ``_verified`` lacks
+        self._verified: dict[Path, tuple[str, Stamp]] = {}  # the hash of each file that was read, and its stamp then
         self._records: dict[str, tuple[Stamp, Record]] = {}  # by digest, with the stamps of their files
 
     def folder(self, recipe: Recipe) -> Path:
@@ -88,7 +79,7 @@ class Store:
         record = Record.read(path)
         if record.digest != recipe.digest:
             raise DamagedError(path, "holds another recipe than its folder's name", remedy(recipe.key), "other-recipe")
-        if status and _is_settled(status):
+        if status:
             self._records[recipe.digest] = _stamp(status), record
         return record
 
@@ -97,7 +88,8 @@ class Store:
 
         Args:
             recipe: of a complete folder.
-            reading: read all bytes again, also of files that were not touched since they were verified.
+            reading: read all bytes again, also of files that were not touched since their record was written, which is
+                last. The system notes the time of every change, and nobody else can set it.
 
         Raises:
             DamagedError: a file is missing, truncated or changed.
@@ -132,46 +124,13 @@ class Store:
         status = path.stat()
         if status.st_size != expected.bytes:
             return f"has {status.st_size} bytes instead of {expected.bytes}"
-        place = f"{recipe.key}/{name}"
-        untouched: Verified = [expected.sha256, *_stamp(status)]
-        if not reading and self._verified_files.get(place) == untouched:
+        is_untouched = status.st_ctime_ns < self.record_path(recipe).stat().st_ctime_ns
+        if not reading and (is_untouched or self._verified.get(path) == (expected.sha256, _stamp(status))):
             return ""
         if sha256_file(path) != expected.sha256:
             return "was changed since it was made"
-        self._remember(place, untouched)
+        self._verified[path] = expected.sha256, _stamp(status)
         return ""
-
-    def _remember(self, place: str, untouched: Verified) -> None:
-        if self._verified_files.get(place) != untouched:
-            self._verified_files[place] = untouched
-            self._news.append(json.dumps([place, *untouched]) + "\n")
-
-    @property
-    def _verified_files(self) -> dict[str, Verified]:
-        """The hash and stamp of each verified file."""
-        if self._verified is None:
-            self._verified = self._read_verified()
-        return self._verified
-
-    def _read_verified(self) -> dict[str, Verified]:
-        """Return the last entry of each file; lines that concurrent or killed writers tore are ignored."""
-        verified: dict[str, Verified] = {}
-        with suppress(OSError):
-            for line in (self.root / VERIFIED).read_text(encoding="utf-8", errors="replace").splitlines():
-                with suppress(ValueError, TypeError, LookupError):
-                    entry = json.loads(line)
-                    verified[entry[0]] = entry[1:]
-        return verified
-
-    def keep_verified(self) -> None:
-        """Keep what was verified for later processes. Entries are appended: processes verify different files.
-
-        Where they cannot be written, files are read again the next time.
-        """
-        if self._news and self.root.is_dir():
-            with suppress(OSError), (self.root / VERIFIED).open("a", encoding="utf-8") as file:
-                file.writelines(self._news)
-            self._news.clear()
 
     def _lock_path(self, kind: str, folder: str) -> Path:
         return self.root / kind / ".locks" / f"{folder}.lock"
@@ -253,7 +212,6 @@ class Store:
             for recipe, record in zip(missing.values(), records, strict=True):
                 record.write(self.record_path(recipe))
             self._remember_origins(records)
-            self.keep_verified()
             for folder in missing:
                 shutil.rmtree(folder / SCRATCH)
 
@@ -330,13 +288,10 @@ class Store:
     def _new_record(self, recipe: Recipe, folder: Path, inputs: dict[str, str], made: BuildInfo) -> Record:
         files = (path for path in sorted(folder.rglob("*")) if path.is_file())
         paths = [path for path in files if not _is_temporary(path.relative_to(folder))]
-        statuses = [path.stat() for path in paths]
-        entries = {}
-        for path, status, sha256 in zip(paths, statuses, sha256_files(paths), strict=True):
-            name = path.relative_to(folder).as_posix()
-            entries[name] = StoredFile(sha256=sha256, bytes=status.st_size)
-            if _is_settled(status):
-                self._remember(f"{recipe.key}/{name}", [sha256, *_stamp(status)])
+        entries = {
+            path.relative_to(folder).as_posix(): StoredFile(sha256=sha256, bytes=path.stat().st_size)
+            for path, sha256 in zip(paths, sha256_files(paths), strict=True)
+        }
         return Record(**dict(recipe.description()), inputs=inputs, files=entries, made=made)
 
     def discard(self, key: str) -> None:

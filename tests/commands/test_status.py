@@ -15,7 +15,6 @@ from rich.console import Console
 
 from recompose.commands.status import Status, current_status, needed_by, rendered
 from recompose.costs import Costs, TimeLeft
-from recompose.digest import sha256_file
 from recompose.papers.declaration import Artifact, Claim, Margin, Paper
 from recompose.plan import Recipe, closure
 from recompose.workspace import Workspace
@@ -133,26 +132,6 @@ def test_each_state_is_seen(work: Workspace) -> None:
     assert f"recompose make runs/{interrupted.folder}  {interrupted.name}, epoch 2/5" in " ".join(text.split("\n"))
     document = json.loads(json.dumps(status.document()))
     assert {each["folder"]: each["state"] for each in document["runs"]} == found
-
-
-def test_what_is_whole_is_read_once_until_somebody_touches_it(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recompose.store.TICK", float("inf"))  # nothing that was just made is settled
-    data = work.plan.of("data")[0]
-    make(work, data)
-    read: list[str] = []
-    monkeypatch.setattr("recompose.store.sha256_file", lambda path: (read.append(path.name), sha256_file(path))[1])
-
-    def state_of_data() -> str:
-        return next(item.state for item in status_of(work).steps if item.folder == data.folder)
-
-    assert [state_of_data() for _ in range(3)] == ["done"] * 3
-    assert sorted(read) == ["log.txt", "scores.json"]
-    read.clear()
-    (work.store.folder(data) / "scores.json").touch()
-    assert state_of_data() == "done"
-    assert read == ["scores.json"]
-    (work.store.folder(data) / "scores.json").write_text("{ ")
-    assert state_of_data() == "tampered"
 
 
 def test_a_killed_process_is_interrupted_and_the_command_to_go_on_is_named(work: Workspace) -> None:
