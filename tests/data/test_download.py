@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from recompose.data import transports
 from recompose.data.download import Expected, download
 from recompose.errors import DownloadError
 from tests.data.mirror import CONTENT, Mirror
@@ -71,16 +70,6 @@ def test_an_existing_file_is_not_downloaded_again(mirror: Mirror, target: Path) 
     assert mirror.requests == []
 
 
-def test_an_existing_file_with_another_digest_is_an_error_and_stays(mirror: Mirror, target: Path) -> None:
-    target.parent.mkdir()
-    target.write_bytes(OTHER)
-    with raises(DownloadError, "wrong-file", target) as caught:
-        download([mirror.url], target, Expected(digest(CONTENT)))
-    assert digest(OTHER) in str(caught.value) and digest(CONTENT) in str(caught.value)
-    assert is_delivered(target, OTHER)
-    assert mirror.requests == []
-
-
 # interruptions
 
 
@@ -89,30 +78,6 @@ def test_a_cut_transfer_is_repeated(mirror: Mirror, target: Path, waits: list[fl
     download([mirror.url], target)
     assert is_delivered(target)
     assert (len(mirror.requests), waits) == (3, [1, 2])
-
-
-def test_a_transfer_that_is_always_cut_leaves_nothing(mirror: Mirror, target: Path) -> None:
-    mirror.cuts = [400_000] * 3
-    with raises(DownloadError, "no-delivery", place=target):
-        download([mirror.url], target)
-    assert is_alone(target)
-    download([mirror.url], target)
-    assert is_delivered(target)
-
-
-def test_what_a_killed_download_left_is_replaced(mirror: Mirror, target: Path) -> None:
-    left = target.with_name("file.bin.download")
-    left.mkdir(parents=True)
-    (left / "file.bin").write_bytes(CONTENT[:400_000])
-    download([mirror.url], target)
-    assert is_delivered(target)
-
-
-def test_passing_failures_are_tried_again(mirror: Mirror, second: Mirror, target: Path) -> None:
-    mirror.statuses = [503, 429]
-    download([mirror.url, second.url], target)
-    assert is_delivered(target)
-    assert (len(mirror.requests), len(second.requests)) == (3, 0)
 
 
 # several sources
@@ -143,15 +108,6 @@ def test_a_wrong_file_is_not_stored_and_the_next_source_is_asked(mirror: Mirror,
     assert len(mirror.requests) == 1
 
 
-def test_a_file_of_another_size_is_refused_before_its_transfer(mirror: Mirror, second: Mirror, target: Path) -> None:
-    mirror.content = b"another file"
-    mirror.cuts = [0]  # its content would not come
-    with raises(DownloadError, "no-delivery", target) as caught:
-        download([mirror.url], target, Expected(digest(CONTENT), len(CONTENT), "a list"))
-    assert all(value in str(caught.value) for value in (mirror.url, " 12 ", "1,000,003", "a list", digest(CONTENT)))
-    assert len(mirror.requests) == 1
-
-
 def test_a_web_page_is_not_taken_for_the_file(mirror: Mirror, second: Mirror, target: Path) -> None:
     """Some servers answer with a page that says the file is gone, or asks for a name, as if that were it."""
     mirror.headers, mirror.content = {"Content-Type": "text/html; charset=utf-8"}, OTHER
@@ -168,15 +124,3 @@ def test_one_line_says_what_went_wrong_everywhere_and_what_to_do(mirror: Mirror,
     (line,) = str(caught.value).splitlines()
     first, other = line.index(mirror.url), line.index(second.url)
     assert first < line.index("404") < other < line.index("503") < line.index("by hand")
-
-
-def test_a_full_disk_is_not_blamed_on_the_server(mirror: Mirror, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fill(self: object, count: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(transports.Progress, "update", fill)
-    with pytest.raises(OSError) as caught:
-        download([mirror.url], target)
-    assert caught.value.errno == 28
-    assert len(mirror.requests) == 1
-    assert is_alone(target)

@@ -53,19 +53,3 @@ def test_a_gated_file_without_a_token_names_the_page_and_the_variable(hub: Mirro
         download([URL], target)
     (line,) = str(caught.value).splitlines()
     assert "gated" in line and f"{PAGE}," in line and "HF_TOKEN" in line
-
-
-@pytest.mark.parametrize(("status", "code"), [(404, "EntryNotFound"), (500, "")])
-def test_other_refusals_are_one_line_with_the_remedy(hub: Mirror, target: Path, status: int, code: str) -> None:
-    hub.headers["X-Error-Code"] = code
-    hub.statuses = [status] * 30
-    with raises(DownloadError, "no-delivery", target) as caught:
-        download([URL], target)
-    (line,) = str(caught.value).splitlines()
-    assert str(status) in line and "by hand" in line
-
-
-def test_an_address_of_no_file_is_one_line(hub: Mirror, target: Path) -> None:
-    with raises(DownloadError, "no-delivery", place=target):
-        download(["https://huggingface.co/a/b/discussions/1"], target)
-    assert hub.paths == []

@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from recompose.data.archives import extract
-from recompose.data.lock import LOCK, Content, lock_entries, record
+from recompose.data.lock import LOCK, Content, record
 from recompose.data.upstream import MIRROR, verified_download
 from recompose.errors import DataError, DownloadError, UnsafeArchive
 from recompose.workspace import Workspace
@@ -88,13 +87,6 @@ def test_what_a_block_complains_of_is_not_recorded_and_its_size_told(data: Path)
     assert lock(data) == {}
 
 
-def test_a_recorded_file_that_is_no_good_is_told_from_a_broken_one(data: Path) -> None:
-    path = put(data, b"#")
-    with raises(DataError, place=path) as caught, verified_download(data, PLACE, (), sha256(b"#")):
-        raise DataError("no member")
-    assert all(value in str(caught.value) for value in (" 1 ", sha256(b"#"), "params.yaml"))
-
-
 # params.yaml and the lock
 
 
@@ -109,16 +101,6 @@ def test_the_digest_of_params_yaml_goes_before_the_lock(data: Path) -> None:
     assert lock(data) == {PLACE: {"bytes": 3, "sha256": sha256(b"new")}}
     with raises(DownloadError, "wrong-file", place=data / PLACE):
         use(data, sha256=sha256(b"old"))
-
-
-def test_places_stand_in_their_order_whoever_comes_first(data: Path) -> None:
-    places = [f"{folder}/{name}.bin" for folder in ("weights", "archives") for name in "hcagfedb"]
-    for place in places:
-        put(data, place.encode(), place)
-    with ThreadPoolExecutor(8) as pool:  # each opens the lock for itself, as processes do
-        list(pool.map(lambda place: use(data, place=place), places))
-    assert list(lock(data)) == sorted(places)
-    assert lock_entries(data)["weights/a.bin"] == Content(bytes=13, sha256=sha256(b"weights/a.bin"))
 
 
 def test_a_lock_that_cannot_be_read_is_an_error_and_stays(data: Path) -> None:

@@ -65,7 +65,7 @@ def _failure(url: str, target: Path, expected: Expected | None) -> str:
 
     folder = fresh_folder(target.with_name(f"{target.name}.download"))
     try:
-        transports.fetch(url, folder, target.name, expected)
+        transports.fetch(url, folder, target.name)
         arrived = folder / target.name
         if expected and (difference := expected.difference(arrived)):
             return f"delivers {difference}"
