@@ -1,10 +1,8 @@
-"""Writing of scaffolds from the templates of this package."""
+"""Writing of scaffolds from the folders of templates in this package."""
 
 import keyword
 import re
 from dataclasses import dataclass
-from importlib import resources
-from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
@@ -18,7 +16,7 @@ from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
-TEMPLATES = resources.files(__package__) / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 PLUGIN = "plugin"  # the folder of templates that all plugins share
 SHARED = "shared"  # in the folder of a kind: the templates of all its tracks
 COMPARISON, SUITE = "comparison", "suite"
@@ -35,7 +33,7 @@ class Scaffold:
 
 def kinds() -> list[str]:
     """Return the kinds of scaffolds."""
-    return sorted(folder.name for folder in TEMPLATES.iterdir() if folder.is_dir() and folder.name != PLUGIN)
+    return sorted(folder.name for folder in TEMPLATES.iterdir() if folder.name != PLUGIN)
 
 
 def tracks_of(kind: str) -> list[str]:
@@ -72,68 +70,57 @@ def write_scaffold(kind: str, name: str, track: str, folder: Path | None, root: 
     Raises:
         ArgumentError: an argument is wrong, or there is something already.
     """
-    _check(kind, name, track, taken)
-    if kind == COMPARISON:
-        return _write_comparison(name, track, folder, root)
-    package = name.replace("-", "_")
-    if find_spec(package):
-        raise ArgumentError("NAME", f"{name!r}: a module {package} exists already; choose another", code="name-taken")
-    target = folder or root.parent / name
-    if target.exists():
-        raise ArgumentError("--folder", f"{target} exists already; choose another", code="folder-exists")
-    data = root / "data" / track
-    if kind == SUITE and (present := next((path for path in item_places(data, name) if path.exists()), None)):
-        raise ArgumentError("NAME", f"{name!r}: {present} exists already; choose another", code="name-taken")
-    files = _rendered(TEMPLATES / PLUGIN, name) | _rendered_kind(kind, track, name)
-    items = write_items(data, name) if kind == SUITE else []
-    return Scaffold(
-        [*_write(target, files), *items],
-        [
-            f"pip install --no-deps --no-build-isolation --editable {target}",
-            f"recompose check {name}",
-            f"RECOMPOSE_PROFILE={name} snakemake --cores all {name}",
-        ],
-    )
+    _check(kind, name, track, folder)
+    is_plugin, package = kind != COMPARISON, name.replace("-", "_")
+    target = (folder or root.parent / name) if is_plugin else root / FOLDER
+    folders = [TEMPLATES / PLUGIN] if is_plugin else []
+    files = {
+        target / path: text
+        for part in (*folders, TEMPLATES / kind / SHARED, TEMPLATES / kind / track)
+        for path, text in _rendered(part, name).items()
+    }
+    places = item_places(root / "data" / track, name) if kind == SUITE else ()
+    present = [path for path in (*([target] if is_plugin else files), *places) if path.exists()]
+    if present or name in taken or (is_plugin and find_spec(package)):
+        there = present[0] if present else f"a module {package}" if name not in taken else name
+        raise ArgumentError("NAME", f"{name!r}: {there} exists already; choose another", code="name-taken")
+    for path, text in sorted(files.items()):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+    items = write_items(root / "data" / track, name) if kind == SUITE else []
+    return Scaffold([*sorted(files), *items], _commands(name, target, is_plugin=is_plugin))
 
 
-def _write_comparison(name: str, track: str, folder: Path | None, root: Path) -> Scaffold:
-    if folder is not None:
-        raise ArgumentError("--folder", f"is of plugins; a comparison is {FOLDER}/{name}.yaml", code="no-folder")
-    files = _rendered_kind(COMPARISON, track, name)
-    for file in files:
-        if (path := root / FOLDER / file).exists():
-            raise ArgumentError("NAME", f"{name!r}: {path} exists already; choose another", code="name-taken")
-    commands = ["recompose plan", f"recompose check {name}", f"snakemake --cores all {FOLDER}/{name}"]
-    return Scaffold(_write(root / FOLDER, files), commands)
-
-
-def _check(kind: str, name: str, track: str, taken: list[str]) -> None:
+def _check(kind: str, name: str, track: str, folder: Path | None) -> None:
     """Check the arguments that need no look at the disk.
 
     Raises:
         ArgumentError: one is wrong.
     """
-    if kind not in kinds():
-        message = f"{kind!r} is no kind of scaffold{nearest(kind, kinds())}; there is: {', '.join(kinds())}"
-        raise ArgumentError("KIND", message, code="unknown-kind")
-    if track not in (tracks := tracks_of(kind)):
-        message = f"{track!r}: no scaffold of a {kind}{nearest(track, tracks)}; there is: {', '.join(tracks)}"
-        raise ArgumentError("--track", message, code="unknown-track")
+    for option, value, what, known in (
+        ("KIND", kind, "kind of scaffold", kinds()),
+        ("--track", track, f"track with a scaffold of a {kind}", tracks_of(kind)),
+    ):
+        if value not in known:
+            message = f"{value!r} is no {what}{nearest(value, known)}; there is: {', '.join(known)}"
+            raise ArgumentError(option, message, code="unknown-kind" if option == "KIND" else "unknown-track")
     if not NAME.fullmatch(name) or keyword.iskeyword(name):
         message = f"{name!r} is no name: it begins with a lower-case letter, and has those, digits, - and _ only"
         raise ArgumentError("NAME", message, code="wrong-name")
-    if name in taken:
-        raise ArgumentError("NAME", f"{name!r} exists already; choose another", code="name-taken")
+    if kind == COMPARISON and folder is not None:
+        raise ArgumentError("--folder", f"is of plugins; a comparison is {FOLDER}/{name}.yaml", code="no-folder")
 
 
-def _rendered_kind(kind: str, track: str, name: str) -> dict[str, str]:
-    """Return the texts of a kind's templates for a track by their relative paths."""
-    folders = [TEMPLATES / kind / folder for folder in (SHARED, track)]
-    return {path: text for folder in folders if folder.is_dir() for path, text in _rendered(folder, name).items()}
+def _commands(name: str, target: Path, *, is_plugin: bool) -> list[str]:
+    """Return the commands that follow, given the folder of a plugin or of comparisons."""
+    if not is_plugin:
+        return ["recompose plan", f"recompose check {name}", f"snakemake --cores all {FOLDER}/{name}"]
+    install = f"pip install --no-deps --no-build-isolation --editable {target}"
+    return [install, f"recompose check {name}", f"RECOMPOSE_PROFILE={name} snakemake --cores all {name}"]
 
 
-def _rendered(folder: Traversable, name: str) -> dict[str, str]:
-    """Return the texts of a folder of templates by their relative paths."""
+def _rendered(folder: Path, name: str) -> dict[str, str]:
+    """Return the texts of a folder of templates by their relative paths; the names of files hold those of people."""
     package = name.replace("-", "_")
     names = {
         "name": name,
@@ -142,20 +129,12 @@ def _rendered(folder: Traversable, name: str) -> dict[str, str]:
         "title": name.replace("-", " ").replace("_", " ").capitalize(),
     }
     texts: dict[str, str] = {}
-    for item in folder.iterdir():
-        inside = {"package": package, "name": name}.get(item.name, item.name)
-        if item.is_dir():
-            texts |= {f"{inside}/{path}": text for path, text in _rendered(item, name).items()}
-        elif item.name.endswith(ENDING):
-            file = item.name.removesuffix(ENDING).replace("test_package", f"test_{package}")
-            file = f"{name}.yaml" if file == "name.yaml" else file
-            texts[file] = Template(item.read_text(encoding="utf-8")).substitute(names)
+    for file in folder.rglob(f"*{ENDING}"):
+        parts = [names.get(part, part) for part in file.relative_to(folder).parent.parts]
+        stem = (
+            file.name.removesuffix(ENDING)
+            .replace("test_package", f"test_{package}")
+            .replace("name.yaml", f"{name}.yaml")
+        )
+        texts["/".join([*parts, stem])] = Template(file.read_text(encoding="utf-8")).substitute(names)
     return texts
-
-
-def _write(folder: Path, files: dict[str, str]) -> list[Path]:
-    paths = [folder / file for file in sorted(files)]
-    for path, file in zip(paths, sorted(files), strict=True):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, files[file])
-    return paths
