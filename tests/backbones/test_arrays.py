@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from recompose.backbones import arrays
-from recompose.backbones.arrays import ArrayWriter, Layout, ShardedArray
+from recompose.backbones.arrays import ArrayWriter, Layout, StoredArray
 from recompose.errors import DataError
 from recompose.files import SCRATCH
 from tests.errors import raises
@@ -21,11 +21,6 @@ IMAGES, BLOCK = 23, 4
 LAYOUT = Layout("array.npy", "float16", (3, 2))
 VALUES = np.random.default_rng(0).normal(size=(IMAGES, 3, 2)).astype(np.float32)
 Usage = namedtuple("Usage", "total used free")
-
-
-@pytest.fixture(autouse=True)
-def five_images_in_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "PART", 5 * 3 * 2 * 2 + 1)
 
 
 class Ended(BaseException):
@@ -47,13 +42,9 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*.npy")}
 
 
-def test_parts_are_numpy_s_own_files_of_consecutive_images(tmp_path: Path) -> None:
+def test_the_file_is_numpy_s_own(tmp_path: Path) -> None:
     write(tmp_path)
-    names = ["array.npy", *(f"array-{number}.npy" for number in range(1, 5))]
-    assert sorted(content(tmp_path)) == sorted(names)
-    parts = [np.load(tmp_path / name) for name in names]
-    assert [len(part) for part in parts] == [5, 5, 5, 5, 3]
-    np.testing.assert_array_equal(np.concatenate(parts), VALUES.astype(np.float16))
+    np.testing.assert_array_equal(np.load(tmp_path / "array.npy"), VALUES.astype(np.float16))
 
 
 def whole_and_ended(root: Path, stop: int) -> tuple[Path, Path]:
@@ -67,22 +58,14 @@ def whole_and_ended(root: Path, stop: int) -> tuple[Path, Path]:
     return whole, broken
 
 
-@pytest.mark.parametrize("stop", [0, 9, 21])
+@pytest.mark.parametrize("stop", [0, 9])
 def test_whoever_is_ended_at_an_image_leaves_what_was_written_to_the_next(tmp_path: Path, stop: int) -> None:
     whole, broken = whole_and_ended(tmp_path, stop)
+    with (broken / LAYOUT.file).open("ab") as file:
+        file.write(b"\xff" * 17)  # of an image that was not noted
     assert write(broken) == stop // BLOCK * BLOCK
     assert content(broken) == content(whole)
     assert write(broken) == IMAGES  # ended behind its last image
-    assert content(broken) == content(whole)
-
-
-@pytest.mark.parametrize("noted", [8, 20])
-def test_what_was_written_but_not_noted_is_written_again(tmp_path: Path, noted: int) -> None:
-    """As of a process that was ended in an image, or in the header of a part."""
-    whole, broken = whole_and_ended(tmp_path, noted)
-    part = broken / f"array-{noted // 5}.npy"
-    part.write_bytes((part.read_bytes() if part.is_file() else b"") + b"\xff" * 17)
-    assert write(broken) == noted
     assert content(broken) == content(whole)
 
 
@@ -91,7 +74,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from recompose.backbones import arrays
-arrays.PART, arrays.FLUSH_EVERY = 61, 0
+arrays.FLUSH_EVERY = 0
 with arrays.ArrayWriter(Path(sys.argv[1]), arrays.Layout("array.npy", "float16", (3, 2)), 23) as array:
     for image in np.load(sys.argv[2])[array.done :]:
         array.append(image[np.newaxis])
@@ -116,46 +99,24 @@ def test_a_process_that_is_killed_leaves_whole_images(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     assert write(folder) in (12, 13)  # the last image may not have been noted
-    np.testing.assert_array_equal(ShardedArray.read(folder / LAYOUT.file)[:], VALUES.astype(np.float16))
+    np.testing.assert_array_equal(StoredArray(folder / LAYOUT.file)[:], VALUES.astype(np.float16))
 
 
-@pytest.mark.parametrize("damage", ["{", "no part", "a shorter part", "no header"])
+@pytest.mark.parametrize("damage", ["another array", "no note", "a shorter file"])
 def test_what_is_not_whole_is_begun_anew(tmp_path: Path, damage: str) -> None:
     with pytest.raises(Ended):
         write(tmp_path, 12)
-    note, part = tmp_path / SCRATCH / arrays.WRITTEN, tmp_path / "array-2.npy"
+    path = tmp_path / LAYOUT.file
     match damage:
-        case "no part":
-            part.unlink()
-        case "a shorter part":
-            part.write_bytes(part.read_bytes()[:-1])
-        case "no header":
-            part.write_bytes(b"\xff" * part.stat().st_size)
+        case "another array":
+            with ArrayWriter(tmp_path, LAYOUT, IMAGES - 1) as array:
+                assert array.done == 0
+        case "no note":
+            (tmp_path / SCRATCH / arrays.WRITTEN).write_text("{")
         case _:
-            note.write_text(damage)
+            path.write_bytes(path.read_bytes()[:-1])
     assert write(tmp_path) == 0
-    np.testing.assert_array_equal(ShardedArray.read(tmp_path / LAYOUT.file)[:], VALUES.astype(np.float16))
-
-
-@pytest.mark.parametrize("field", ["images", "dtype", "shape", "part"])
-def test_what_was_begun_as_another_array_is_begun_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, field: str
-) -> None:
-    with pytest.raises(Ended):
-        write(tmp_path, 12)
-    if field == "part":
-        monkeypatch.setattr(arrays, "PART", 7 * 12)
-    other = {"dtype": Layout("array.npy", "float32", (3, 2)), "shape": Layout("array.npy", "float16", (6,))}
-    with ArrayWriter(tmp_path, other.get(field, LAYOUT), IMAGES - (field == "images")) as array:
-        assert array.done == 0
-    assert list(content(tmp_path)) == ["array.npy"]
-
-
-def test_nothing_stays_of_a_larger_array(tmp_path: Path) -> None:
-    write(tmp_path)
-    write(tmp_path, images=6)
-    assert sorted(content(tmp_path)) == ["array-1.npy", "array.npy"]
-    assert len(ShardedArray.read(tmp_path / LAYOUT.file)) == 6
+    np.testing.assert_array_equal(StoredArray(path)[:], VALUES.astype(np.float16))
 
 
 def test_what_is_there_needs_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,9 +146,9 @@ def test_what_16_bits_cannot_say_is_an_error_that_names_the_image(tmp_path: Path
 
 
 @pytest.fixture
-def stack(tmp_path: Path) -> ShardedArray:
+def stack(tmp_path: Path) -> StoredArray:
     write(tmp_path)
-    return ShardedArray.read(tmp_path / LAYOUT.file)
+    return StoredArray(tmp_path / LAYOUT.file)
 
 
 @pytest.mark.parametrize(
@@ -195,13 +156,11 @@ def stack(tmp_path: Path) -> ShardedArray:
     [
         0,
         slice(3, 11),
-        slice(None, None, -6),
         np.array([22, 0, 9, 9, 10, 4, 5]),
-        np.arange(IMAGES) % 3 == 1,
         np.array([[1, 8], [21, 3]]),
     ],
 )
-def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: ShardedArray, images: object) -> None:
+def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: StoredArray, images: object) -> None:
     expected = VALUES.astype(np.float16)[images]  # type: ignore[index]
     found = stack[images]
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
@@ -210,25 +169,16 @@ def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: ShardedArray,
 
 def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: Path) -> None:
     write(tmp_path)
-    found = ShardedArray.read(tmp_path / LAYOUT.file, np.float32)
+    found = StoredArray(tmp_path / LAYOUT.file, np.float32)
     for given in (found[3], found[:], found[np.array([4, 20])]):
         assert given.dtype == np.float32
     np.testing.assert_allclose(found[:], VALUES, rtol=2**-11, atol=2**-25)
 
 
-def test_parts_that_do_not_go_together_are_named(tmp_path: Path) -> None:
-    write(tmp_path)
-    np.save(tmp_path / "array-2.npy", np.zeros((5, 3), np.float16))
-    with raises(DataError, "wrong-shape", place="array-2.npy"):
-        ShardedArray.read(tmp_path / LAYOUT.file)
-
-
 def test_another_process_maps_files_itself(tmp_path: Path) -> None:
     write(tmp_path)
-    sent = pickle.dumps(ShardedArray.read(tmp_path / LAYOUT.file, np.float32))
+    sent = pickle.dumps(StoredArray(tmp_path / LAYOUT.file, np.float32))
     assert len(sent) < 500
     found = pickle.loads(sent)
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found[:], VALUES.astype(np.float16).astype(np.float32))
-    in_memory = pickle.loads(pickle.dumps(ShardedArray([VALUES[:20], VALUES[20:]])))
-    np.testing.assert_array_equal(in_memory[[22, 3]], VALUES[[22, 3]])

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 
 from recompose.backbones import features
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels, write_pixels
 from recompose.data.pictures import Picture
@@ -35,14 +35,14 @@ def paths(tmp_path: Path) -> list[Path]:
 
 
 @pytest.fixture
-def pixels(paths: list[Path], tmp_path: Path) -> ShardedArray:
+def pixels(paths: list[Path], tmp_path: Path) -> StoredArray:
     write_pixels([Picture(path.name) for path in paths], tmp_path, tmp_path, 32)
     return read_pixels(tmp_path)
 
 
 @pytest.mark.slow
 def test_each_row_is_its_image_s_embedding_but_for_the_rounding_to_16_bits(
-    backbone: Backbone, paths: list[Path], pixels: ShardedArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    backbone: Backbone, paths: list[Path], pixels: StoredArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "BLOCK", 3)
     features.write_features(backbone, pixels, tmp_path, CPU)
@@ -57,7 +57,7 @@ def test_each_row_is_its_image_s_embedding_but_for_the_rounding_to_16_bits(
 
 
 def test_who_is_ended_leaves_whole_blocks_to_the_next(
-    backbone: Backbone, pixels: ShardedArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    backbone: Backbone, pixels: StoredArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "BLOCK", 3)
     whole, broken = tmp_path / "whole", tmp_path / "broken"

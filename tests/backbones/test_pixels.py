@@ -9,7 +9,7 @@ from PIL import Image
 
 from recompose.backbones import images
 from recompose.backbones import pixels as module
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import Backbone, build
 from recompose.backbones.pixels import picture_pixels, read_pixels, write_pixels
 from recompose.data.pictures import Picture
@@ -42,7 +42,7 @@ def pictures_of(root: Path) -> list[Picture]:
     return [Picture(path.name) for path in sorted(root.iterdir())]
 
 
-def written(pictures: list[Picture], root: Path, folder: Path) -> ShardedArray:
+def written(pictures: list[Picture], root: Path, folder: Path) -> StoredArray:
     write_pixels(pictures, root, folder, SIZE)
     return read_pixels(folder)
 

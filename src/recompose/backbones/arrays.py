@@ -1,18 +1,14 @@
 """Arrays of many images, written block by block so that the next process resumes an interrupted one, and read
 memory-mapped. Imported without torch.
-
-An array [images, ...] lies in files of at most ``PART`` bytes: ``grids.npy``, then ``grids-1.npy``, ``grids-2.npy`` and
-so on. An interrupted transfer then repeats one part, not 28 GiB.
 """
 
+import io
 import os
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
 from math import prod
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,7 +16,6 @@ from recompose.errors import DataError
 from recompose.files import SCRATCH, check_room, read_json, write_json
 from recompose.progress import SAY_EVERY, ProgressLogger, say
 
-PART = 2 * 2**30  # bytes of a file
 WRITTEN = "written.json"  # in scratch: the array, and its number of images on the disk
 FLUSH_EVERY = 5.0  # seconds of work that an ended process may lose
 
@@ -38,10 +33,13 @@ class Layout:
         """The bytes of an image."""
         return np.dtype(self.dtype).itemsize * prod(self.shape)
 
-    @property
-    def images_per_part(self) -> int:
-        """The number of images in each file but the last one."""
-        return max(1, PART // max(1, self.image_bytes))
+    def header(self, images: int) -> bytes:
+        """Return the header of the file of so many images."""
+        out = io.BytesIO()
+        descr = np.lib.format.dtype_to_descr(np.dtype(self.dtype))
+        shape = (images, *self.shape)
+        np.lib.format.write_array_header_1_0(out, {"descr": descr, "fortran_order": False, "shape": shape})
+        return out.getvalue()
 
 
 def pixels_layout(height: int, width: int) -> Layout:
@@ -59,63 +57,31 @@ def grids_layout(regions: int, channels: int) -> Layout:
     return Layout("grids.npy", "float16", (regions, channels))
 
 
-class ShardedArray:
-    """An array [images, ...] in one or several files; indexing reads only the selected images.
+class StoredArray:
+    """An array [images, ...] in a file, memory-mapped; indexing reads only the selected images.
 
     Args:
-        parts: the parts of the array; all but the last one have the same number of images.
+        path: the file. Pass one in a folder that the store has verified.
         dtype: the type of the images returned, such as 32 bits for stored 16 bits; None: as stored.
-
-    Example:
-        >>> stack = ShardedArray([np.arange(6).reshape(3, 2), np.arange(6, 10).reshape(2, 2)])
-        >>> stack.shape, stack[np.array([4, 0])].tolist(), stack[-2].tolist(), len(stack[1:])
-        ((5, 2), [[8, 9], [0, 1]], [6, 7], 4)
     """
 
-    def __init__(self, parts: Sequence[np.ndarray], dtype: Any = None) -> None:
-        self._parts = [np.asarray(part) for part in parts]  # plain views of mapped files, which are indexed faster
-        self.shape = (sum(map(len, parts)), *parts[0].shape[1:])
-        self.dtype = np.dtype(dtype or parts[0].dtype)
-        self._positions = np.arange(len(self))
-        self._path: Path | None = None
-
-    @classmethod
-    def read(cls, path: Path, dtype: Any = None) -> "ShardedArray":
-        """Return the array that starts with this file, memory-mapped. Pass a file in a folder that the store has
-        verified.
-
-        Raises:
-            DataError: its files do not belong together.
-        """
-        files = [path, *_later_parts(path)]
-        parts = [np.load(file, mmap_mode="r", allow_pickle=False) for file in files]
-        for file, part in zip(files, parts, strict=True):
-            alike = (part.dtype, part.shape[1:]) == (parts[0].dtype, parts[0].shape[1:])
-            whole = len(part) == len(parts[0]) or (file == files[-1] and len(part) < len(parts[0]))
-            if not (alike and whole):
-                fault = f"{file} holds {part.dtype} {list(part.shape)}, which does not continue {path}"
-                raise DataError(fault, code="wrong-shape", place=file)
-        stack = cls(parts, dtype)
-        stack._path = path
-        return stack
+    def __init__(self, path: Path, dtype: Any = None) -> None:
+        self._path = path
+        self._array = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))  # a plain view is indexed faster
+        self.shape = self._array.shape
+        self.dtype = np.dtype(dtype or self._array.dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the path of mapped files for another process, which maps them itself."""
-        return (
-            (ShardedArray.read, (self._path, self.dtype)) if self._path else (ShardedArray, (self._parts, self.dtype))
-        )
+        """Return the path for another process, which maps the file itself."""
+        return StoredArray, (self._path, self.dtype)
 
     def __len__(self) -> int:
-        return int(self.shape[0])
+        return len(self._array)
 
     def __getitem__(self, images: Any) -> np.ndarray:
         """Return the image at a position, or those of a slice or an array of positions, in memory."""
-        positions = self._positions[images]
-        rows = np.empty((positions.size, *self.shape[1:]), dtype=self.dtype)
-        per_part = max(1, len(self._parts[0]))
-        for row, position in enumerate(positions.reshape(-1).tolist()):  # one by one: each row is copied once
-            rows[row] = self._parts[position // per_part][position % per_part]
-        return rows.reshape(*positions.shape, *self.shape[1:])
+        rows: np.ndarray = self._array[images]
+        return rows.astype(self.dtype, copy=not rows.flags.owndata)
 
 
 class ArrayWriter:
@@ -131,16 +97,9 @@ class ArrayWriter:
 
     def __init__(self, folder: Path, layout: Layout, images: int) -> None:
         self._path, self._note = folder / layout.file, folder / SCRATCH / WRITTEN
-        self._layout, self._images, self._per_part = layout, images, layout.images_per_part
-        self._array = {
-            "file": layout.file,
-            "type": layout.dtype,
-            "shape": [images, *layout.shape],
-            "part": self._per_part,
-        }
+        self._layout, self._images, self._header = layout, images, layout.header(images)
+        self._array = {"file": layout.file, "type": layout.dtype, "shape": [images, *layout.shape]}
         self.done = self._written_images()
-        if not self.done:
-            self._clear()
         self._report_size()
         check_room(folder, (images - self.done) * layout.image_bytes)
         self._pace, self._reported_at = ProgressLogger(self._path.stem, "image", images, self.done), time.monotonic()
@@ -152,7 +111,11 @@ class ArrayWriter:
         say(f"{self._layout.file}: {self._images} images of {self._layout.image_bytes:,} bytes, {total}{progress}")
 
     def __enter__(self) -> Self:
-        self._file = self._open()
+        if not self.done:
+            self._path.write_bytes(self._header)
+        self._file = self._path.open("r+b")
+        self._file.seek(len(self._header) + self.done * self._layout.image_bytes)
+        self._file.truncate()
         self._flushed_at = time.monotonic()
         return self
 
@@ -168,8 +131,8 @@ class ArrayWriter:
             OSError: the disk is full.
         """
         rows = self._converted_rows(block)
-        while len(rows):
-            rows = rows[self._write(rows) :]
+        self._file.write(rows.data)
+        self.done += len(rows)
         now = time.monotonic()
         if now - self._flushed_at > FLUSH_EVERY:
             self._flush()
@@ -188,85 +151,18 @@ class ArrayWriter:
             raise DataError(fault, code="not-finite", place=f"image {image}")
         return rows
 
-    def _write(self, rows: np.ndarray) -> int:
-        """Write as many of these images as the current file has room for, and return their number."""
-        if self.done and not self.done % self._per_part:
-            self._flush()
-            self._file.close()
-            self._file = self._open()
-        rows = rows[: self._per_part - self.done % self._per_part]
-        self._file.write(rows.data)
-        self.done += len(rows)
-        return len(rows)
-
     def _flush(self) -> None:
         """Flush all images to the disk, then record their number."""
         self._file.flush()
         os.fsync(self._file.fileno())
         write_json(self._note, {**self._array, "images": self.done})
 
-    def _open(self) -> IO[bytes]:
-        """Open the file of the next image, truncated after the images it has; of a complete array the last file."""
-        part, first = divmod(self.done, self._per_part)
-        if self.done and self.done == self._images:
-            return _part(self._path, (self.done - 1) // self._per_part).open("ab")
-        file = _part(self._path, part).open("r+b" if first else "wb")
-        if first:
-            file.seek(_header_end(file) + first * self._layout.image_bytes)
-            file.truncate()
-        else:
-            shape = (min(self._per_part, self._images - self.done), *self._layout.shape)
-            descr = np.lib.format.dtype_to_descr(np.dtype(self._layout.dtype))
-            header = {"descr": descr, "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(file, header)
-        return file
-
     def _written_images(self) -> int:
         """Return the number of images that an ended process has written; 0 where it was writing another array."""
         try:
             note = read_json(self._note)
             images = int(note.pop("images"))
-            valid = note == self._array and 0 <= images <= self._images and self._are_files_complete(images)
-            return images if valid else 0
+            least = len(self._header) + images * self._layout.image_bytes
+            return images if note == self._array and self._path.stat().st_size >= least else 0
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return 0
-
-    def _are_files_complete(self, images: int) -> bool:
-        """Return whether the files are long enough for this number of images."""
-        for part in range(-(-images // self._per_part)):
-            length = min(self._per_part, images - part * self._per_part)
-            with _part(self._path, part).open("rb") as file:
-                if os.fstat(file.fileno()).st_size < _header_end(file) + length * self._layout.image_bytes:
-                    return False
-        return True
-
-    def _clear(self) -> None:
-        """Delete all files of another array."""
-        self._note.unlink(missing_ok=True)
-        for file in (self._path, *self._path.parent.glob(f"{self._path.stem}-*{self._path.suffix}")):
-            file.unlink(missing_ok=True)
-
-
-def _part(path: Path, number: int) -> Path:
-    """Return the file of a part of an array; the first one has the name of the array."""
-    return path.with_name(f"{path.stem}-{number}{path.suffix}") if number else path
-
-
-def _later_parts(path: Path) -> Iterator[Path]:
-    """Return the files of an array after its first one."""
-    for number in count(1):
-        file = _part(path, number)
-        if not file.is_file():
-            return
-        yield file
-
-
-def _header_end(file: IO[bytes]) -> int:
-    """Return the position where the header of an array's file ends.
-
-    Raises:
-        ValueError: there is no header.
-    """
-    np.lib.format.read_magic(file)
-    np.lib.format.read_array_header_1_0(file)
-    return file.tell()

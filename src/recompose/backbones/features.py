@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from recompose.backbones.arrays import ArrayWriter, ShardedArray, embeddings_layout
+from recompose.backbones.arrays import ArrayWriter, StoredArray, embeddings_layout
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import check_size
 
@@ -14,7 +14,7 @@ BLOCK = 256  # images in one pass through the tower
 
 
 @torch.no_grad()
-def write_features(backbone: Backbone, pixels: ShardedArray, folder: Path, device: torch.device) -> None:
+def write_features(backbone: Backbone, pixels: StoredArray, folder: Path, device: torch.device) -> None:
     """Write the embeddings of images as the tower returns them, not normalised; resume an interrupted process.
 
     They are computed in 32 bits and stored in 16, which moves a cosine by some 1e-5.
@@ -37,6 +37,6 @@ def write_features(backbone: Backbone, pixels: ShardedArray, folder: Path, devic
             embeddings.append(backbone.encode_image(backbone.from_bytes(block)).float().cpu().numpy())
 
 
-def read_features(folder: Path) -> ShardedArray:
+def read_features(folder: Path) -> StoredArray:
     """Return the embeddings of a folder that the store has verified, memory-mapped, in 32 bits."""
-    return ShardedArray.read(folder / EMBEDDINGS, dtype=np.float32)
+    return StoredArray(folder / EMBEDDINGS, dtype=np.float32)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torchvision.models import get_model
 from torchvision.models.feature_extraction import create_feature_extractor
 
-from recompose.backbones.arrays import ArrayWriter, ShardedArray, grids_layout
+from recompose.backbones.arrays import ArrayWriter, StoredArray, grids_layout
 from recompose.backbones.clip import DESCRIPTION, load_backbone
 from recompose.backbones.images import decoded_blocks
 from recompose.backbones.pixels import square_bytes
@@ -201,6 +201,6 @@ def _read(maps: Any, rows: slice, path: Path) -> np.ndarray:
     return part
 
 
-def read_grids(folder: Path) -> ShardedArray:
+def read_grids(folder: Path) -> StoredArray:
     """Return grids [images, regions, channels] of a folder that the store has verified, memory-mapped, in 16 bits."""
-    return ShardedArray.read(folder / GRIDS)
+    return StoredArray(folder / GRIDS)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from recompose.backbones.arrays import ArrayWriter, ShardedArray, pixels_layout
+from recompose.backbones.arrays import ArrayWriter, StoredArray, pixels_layout
 from recompose.backbones.images import decoded_blocks
 from recompose.data.pictures import Picture, check_resize
 from recompose.errors import DataError
@@ -91,6 +91,6 @@ def check_size(actual: tuple[int, ...], expected: tuple[int, ...]) -> None:
         raise DataError(fault, code="wrong-size", place="image_size")
 
 
-def read_pixels(folder: Path) -> ShardedArray:
+def read_pixels(folder: Path) -> StoredArray:
     """Return the pictures of a folder that the store has verified, memory-mapped."""
-    return ShardedArray.read(folder / PIXELS)
+    return StoredArray(folder / PIXELS)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 
 
 class Rows(Dataset[Any]):
@@ -15,7 +15,7 @@ class Rows(Dataset[Any]):
     batch.
     """
 
-    def __init__(self, inputs: np.ndarray | ShardedArray, rows: np.ndarray, numbers: np.ndarray) -> None:
+    def __init__(self, inputs: np.ndarray | StoredArray, rows: np.ndarray, numbers: np.ndarray) -> None:
         self._inputs, self._rows, self._numbers = inputs, rows, numbers
 
     def __len__(self) -> int:

@@ -17,7 +17,7 @@ from recompose.tracks.building import Document, TypedSettings, method_class
 from recompose.tracks.czsl.data.pairs import PairData
 
 if TYPE_CHECKING:
-    from recompose.backbones.arrays import ShardedArray
+    from recompose.backbones.arrays import StoredArray
     from recompose.backbones.clip import Backbone
     from recompose.tracks.czsl.methods.base import PairMethod
 
@@ -31,7 +31,7 @@ class PreparedMethod(NamedTuple):
 
     method: "PairMethod"
     data: PairData
-    inputs: "ShardedArray"
+    inputs: "StoredArray"
     settings: TypedSettings
 
 
@@ -55,7 +55,7 @@ def build_method(
     settings: MethodSettings,
     backbone: "Backbone",
     data: PairData,
-    embeddings: "np.ndarray | ShardedArray",
+    embeddings: "np.ndarray | StoredArray",
     *,
     seed: int,
 ) -> "PairMethod":
@@ -84,7 +84,7 @@ def read_index(folder: Path) -> PairData:
 
 
 @lru_cache(maxsize=4)
-def read_embeddings(folder: Path) -> "ShardedArray":
+def read_embeddings(folder: Path) -> "StoredArray":
     """Return the embeddings [images, E] of all images, memory-mapped, in 32 bits."""
     from recompose.backbones.features import read_features
 
@@ -92,7 +92,7 @@ def read_embeddings(folder: Path) -> "ShardedArray":
 
 
 @lru_cache(maxsize=4)
-def read_images(folder: Path) -> "ShardedArray":
+def read_images(folder: Path) -> "StoredArray":
     """Return the images of a data set as bytes [images, 3, height, width], memory-mapped."""
     from recompose.backbones.pixels import read_pixels
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import Backbone
 from recompose.tracks.building import Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
@@ -25,7 +25,7 @@ from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, PairScores, WorldE
 def score_method(
     method: PairMethod,
     data: PairData,
-    inputs: np.ndarray | ShardedArray,
+    inputs: np.ndarray | StoredArray,
     device: torch.device,
     scorings: Sequence[Any],
     feasibility: np.ndarray | None = None,
@@ -66,7 +66,7 @@ def score_method(
 
 @torch.no_grad()
 def embeddings(
-    method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device
+    method: PairMethod, data: PairData, inputs: np.ndarray | StoredArray, device: torch.device
 ) -> dict[str, torch.Tensor]:
     """Return the vectors that figures show: of test images, and of the closed world's pairs."""
     method.eval().to(device)

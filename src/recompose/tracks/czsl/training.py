@@ -10,7 +10,7 @@ import torch
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.errors import ArgumentError
 from recompose.tracks.building import CHECKPOINT, method_class
 from recompose.tracks.czsl.building import prepare_method
@@ -130,7 +130,7 @@ train = PairRun.train
 def fit_method(
     method: PairMethod,
     data: PairData,
-    inputs: np.ndarray | ShardedArray,
+    inputs: np.ndarray | StoredArray,
     folder: Path,
     hardware: Hardware,
     settings: PairTrainingSettings,

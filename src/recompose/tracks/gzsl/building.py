@@ -8,7 +8,7 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.backbones.grids import read_grids
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.gzsl.data.classes import ClassData
@@ -26,7 +26,7 @@ def read_index(folder: Path) -> ClassData:
 
 
 @lru_cache(maxsize=4)
-def read_grid_array(folder: Path) -> ShardedArray:
+def read_grid_array(folder: Path) -> StoredArray:
     """Return the grids of all images [images, regions, channels], memory-mapped."""
     return read_grids(folder)
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.files import read_json
 from recompose.progress import ProgressLogger
 from recompose.tracks.building import CHECKPOINT, Document, TypedSettings
@@ -85,7 +85,7 @@ evaluate, evaluate_together = ClassesScoring.evaluate, ClassesScoring.evaluate_t
 
 @torch.no_grad()
 def predict_images(
-    method: GridMethod, grids: np.ndarray | ShardedArray, rows: np.ndarray, title: str
+    method: GridMethod, grids: np.ndarray | StoredArray, rows: np.ndarray, title: str
 ) -> dict[str, np.ndarray]:
     """Return a method's predictions for images at these positions: ``all``, ``paths/<path>`` [images, classes] and
     ``uncertainties/<view>`` [images].
@@ -103,12 +103,12 @@ def _flat(prediction: Prediction) -> dict[str, torch.Tensor]:
     return {"all": prediction.scores, **paths, **{f"uncertainties/{n}": u for n, u in prediction.uncertainties.items()}}
 
 
-def _inputs(method: GridMethod, grids: np.ndarray | ShardedArray, rows: np.ndarray) -> torch.Tensor:
+def _inputs(method: GridMethod, grids: np.ndarray | StoredArray, rows: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(grids[rows]).to(method.signatures.device).float()
 
 
 @torch.no_grad()
-def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray | ShardedArray) -> dict[str, torch.Tensor]:
+def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray | StoredArray) -> dict[str, torch.Tensor]:
     """Return the vectors of a method that figures show: its embeddings [images, ...] of the test images, each under its
     name, and for ``mapped`` [images] of them, positions in the data set, the ``attention`` [images, attributes,
     regions].

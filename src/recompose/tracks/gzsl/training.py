@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.files import read_json, write_atomically, write_json
 from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.gzsl.building import (
@@ -153,7 +153,7 @@ class ClassRun(Run):
         return read_index(self.needs["data"])
 
     @cached_property
-    def _grids(self) -> ShardedArray:
+    def _grids(self) -> StoredArray:
         return read_grid_array(self.needs["grids"])
 
     def carry_out(self) -> RunCosts:

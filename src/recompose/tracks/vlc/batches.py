@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import ArgumentError, DataError
@@ -60,7 +60,7 @@ class CaptionRows(Dataset[Batch]):
 
     def __init__(
         self,
-        pixels: np.ndarray | ShardedArray,
+        pixels: np.ndarray | StoredArray,
         images: np.ndarray,
         captions: Sequence[str],
         makers: Sequence[Maker],

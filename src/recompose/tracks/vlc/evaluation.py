@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.tracks.building import SCORES, Document, TypedSettings
@@ -29,7 +29,7 @@ class EncodedCollection:
     """Suites that share raw files, with their pixels and embeddings."""
 
     suites: list[Suite]
-    pixels: np.ndarray | ShardedArray  # [pictures, 3, height, width] bytes
+    pixels: np.ndarray | StoredArray  # [pictures, 3, height, width] bytes
     images: np.ndarray  # [pictures, E]
     texts: np.ndarray  # [texts, E]
 

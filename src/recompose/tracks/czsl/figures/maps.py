@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.plane import flatten, point_styles
@@ -107,7 +107,7 @@ def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:
 def _frozen(results: Results, evaluation: Recipe) -> np.ndarray:
     """Return the embeddings [images, E] of all images by the frozen tower."""
     features = results.folder(evaluation.needs["features"])
-    return ShardedArray.read(features / "embeddings.npy", dtype=np.float32)[:]
+    return StoredArray(features / "embeddings.npy", dtype=np.float32)[:]
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import Backbone, SharedTokenizer, end_of_text
 from recompose.progress import bar, say
 from recompose.tracks.vlc.attribution.by_attention import attention
@@ -67,7 +67,7 @@ class EncodedSuites(Protocol):
     def suites(self) -> Sequence[Suite]: ...
 
     @property
-    def pixels(self) -> np.ndarray | ShardedArray:
+    def pixels(self) -> np.ndarray | StoredArray:
         """The pictures [rows, 3, height, width] as bytes, in the order of the images' embeddings."""
 
     def features(self) -> Sequence[Features]:
@@ -99,7 +99,7 @@ def attributions(
     backbone: Backbone,
     suite: Suite,
     features: Features,
-    pixels: np.ndarray | ShardedArray,
+    pixels: np.ndarray | StoredArray,
     title: str,
 ) -> dict[str, Attributed]:
     """Return the attributions of a suite by sub-task; empty for a suite that is not ARO.
@@ -137,7 +137,7 @@ def _attributed(
     captions: CaptionsOfTask,
     task: Choices,
     features: Features,
-    pixels: np.ndarray | ShardedArray,
+    pixels: np.ndarray | StoredArray,
     title: str,
 ) -> Attributed:
     rows = features.image_rows[task.asked[captions.items]]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from recompose.backbones.arrays import ShardedArray
+from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import check_size
 from recompose.progress import bar
@@ -18,7 +18,7 @@ TOKENISED = 8192  # texts at a time
 
 
 def image_embeddings(
-    backbone: Backbone, pixels: np.ndarray | ShardedArray, device: torch.device, title: str
+    backbone: Backbone, pixels: np.ndarray | StoredArray, device: torch.device, title: str
 ) -> np.ndarray:
     """Return the embeddings [images, E] of pixels [images, 3, height, width] as bytes.
 
