@@ -92,21 +92,6 @@ def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, mo
     assert "out of memory" in (work.store.folder(bad) / "error.txt").read_text()
 
 
-def test_a_failure_reaches_through_what_lies_between(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    backbone = one_of(work.plan, "backbones")
-
-    def fail(recipe: Recipe) -> None:
-        if recipe == backbone:
-            raise OSError("no such file")
-
-    replace_makers(monkeypatch, fail)
-    run = next(run for run in work.plan.of("runs") if run.needs["backbone"] is backbone)
-    with raises(FailedError) as error:
-        make(work, closure([run]))
-    assert backbone.name in str(error.value) and run.name in str(error.value)
-    assert {each.kind for each in closure([run]) if work.store.is_complete(each)} == {"data", "pixels"}
-
-
 def test_what_failed_is_tried_again(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     data, fails = one_of(work.plan, "data"), [True]
 
@@ -229,19 +214,6 @@ def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_re
     assert not (second_folder / "error.txt").exists()
 
 
-def test_a_helper_leaves_alone_what_was_there_before_it_and_all_that_no_devices_share(
-    work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    evaluation = next(each for each in work.plan.of("evaluations") if "run" in each.needs)
-    first, second = evaluation.needs["run"], work.plan.of("runs")[-1]
-    make(work, closure([first]))
-    made.clear()
-    work.store.folder(second).mkdir(parents=True)  # by the process that it helps
-    monkeypatch.setenv("LOCAL_RANK", "1")
-    make(work, [*closure([first]), evaluation, second])
-    assert made == [second.key]
-
-
 def test_data_that_was_changed_since_it_was_indexed_is_not_read(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -321,21 +293,6 @@ def test_weights_of_the_project_that_are_not_there_or_others_are_one_error_with_
     assert not work.store.is_complete(recipe)
 
 
-def test_other_weights_are_another_backbone_and_another_name_of_the_file_is_none(
-    bundled: tuple[Workspace, Recipe, Path],
-) -> None:
-    work, recipe, _ = bundled
-    digest = work.params.backbones["shapes-clip"].model_dump()["asset"]["sha256"]
-
-    def edited(**asset: str) -> str:
-        given = {"file": "shapes-clip.safetensors", "sha256": digest} | asset
-        edits = tuple(f"backbones.shapes-clip.asset.{key}={value}" for key, value in given.items())
-        return Planner(Workspace(work.root, edits).params).backbone("shapes-clip").digest
-
-    assert edited() == edited(file="other.safetensors") == recipe.digest
-    assert edited(sha256="f" * 64) != recipe.digest
-
-
 def test_only_a_backbone_that_was_pretrained_here_is_released(work: Workspace, made: list[str]) -> None:
     target = work.root / "assets.safetensors"
     with raises(DataError, "unknown-backbone", "shapes-clip"):
@@ -399,17 +356,6 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     monkeypatch.setattr(phases, "_verified", lambda work, recipe: work.store.folder(recipe))
     monkeypatch.setattr(phases, "_unchanged_raw", lambda work, recipe: work.data / "birds")
     return asked
-
-
-def test_grids_are_made_of_a_data_set_s_images_by_a_backbone(work: Workspace, written: list[dict[str, Any]]) -> None:
-    planner = Planner(work.params)
-    backbone = planner.backbone("resnet-101")
-    recipe = planner.grids(one_of(work.plan, "data"), backbone, size=448, layer="layer4")
-    PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
-    paths = [work.data / "birds/a.jpg", work.data / "birds/b/c.jpg"]
-    assert written == [
-        {"backbone": work.store.folder(backbone), "paths": paths, "size": 448, "layer": "layer4"},
-    ]
 
 
 def put_maps(work: Workspace) -> Path:

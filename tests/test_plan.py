@@ -10,7 +10,7 @@ from recompose import workspace
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, load_paper
-from recompose.params import GivenGrids, Params
+from recompose.params import Params
 from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, recipe_of
 from recompose.tracks import TRACKS
 from tests.configuration import params_text, parse_params
@@ -213,18 +213,6 @@ def test_where_an_archive_is_downloaded_from_does_not_matter() -> None:
     assert digests(plan_of(profile="paper").recipes) == digests(plan_of(None, moved, "paper").recipes)
 
 
-def test_of_released_weights_the_precision_of_training_touches_what_trains_alone() -> None:
-    old, new = (
-        plan_of(None, {"profiles.paper.trainer.precision": precision}, "paper")
-        for precision in ("bf16-mixed", "32-true")
-    )
-    had = set(digests(old.recipes))
-    changed = [recipe for recipe in new.recipes if recipe.digest not in had]
-    assert {recipe.kind for recipe in changed} == {"runs", "evaluations"}
-    assert names_of(changed, "evaluations") == names_of(changed, "runs")
-    assert names_of(changed, "runs") == group("learning") - {"troika", "msci"}  # which have one of their own
-
-
 def test_a_method_without_randomness_is_scored_once_on_a_published_data_set_and_in_each_synthetic_world() -> None:
     worlds, paper = plan_of(), plan_of(profile="paper")
     for method in METHODS:
@@ -232,15 +220,6 @@ def test_a_method_without_randomness_is_scored_once_on_a_published_data_set_and_
         assert seeds == [0, 1, 2]
         once = [evaluation.labels["seed"] for evaluation in evaluations_of(paper, method, "cgqa")]
         assert once == ([0] if method == "clip" else [0, 1, 2, 3, 4])
-
-
-def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
-    plan = plan_of(profile="paper")
-    planned = [each for recipes in plan.tracks["czsl"].evaluations.values() for each in recipes]
-    assert len(set(digests(planned))) == len(planned) == len(plan.of("evaluations"))
-    runs = {each.needs["run"].digest for each in planned if "run" in each.needs}
-    assert runs == set(digests(plan.of("runs")))
-    assert len(runs) == sum("run" in each.needs for each in planned)
 
 
 @pytest.mark.parametrize(
@@ -307,12 +286,6 @@ def test_a_variant_runs_on_its_data_sets_with_their_settings() -> None:
     assert [run.labels["seed"] for run in runs] == [0, 1, 2]
     assert runs[0].document["settings"]["aggregated"] == 3
     assert evaluations_of(plan, "msci-mean", "mit-states") == []
-
-
-def test_a_variant_of_a_method_that_the_profile_leaves_out_is_left_out() -> None:
-    without = {"profiles.large.czsl.methods": ["csp", "duplex"]}
-    plan = plan_of({"m": variant(aggregation="mean")}, without)
-    assert digests(plan.recipes) == digests(plan_of(None, without).recipes)
 
 
 @pytest.mark.parametrize(("key", "code"), [("agregation", "unknown-key"), ("aggregation", "unknown-name")])
@@ -464,18 +437,6 @@ def test_without_another_backbone_its_variants_are_left_out() -> None:
     assert names(plan, "backbones") == [MAIN]
 
 
-def test_where_the_other_backbone_is_the_main_one_runs_are_shared() -> None:
-    plan = plan_of({"other": on_other()}, {"profiles.large.czsl.other_backbone": MAIN})
-    assert evaluations_of(plan, "other")[0].digest == evaluations_of(plan, "csp")[0].digest
-    assert digests(plan.recipes) == digests(plan_of().recipes)
-
-
-def test_an_edit_of_the_other_backbone_makes_its_runs_new_alone() -> None:
-    edited = {f"backbones.{OTHER}.batch_size": 64}
-    assert changed(edited, {"other": on_other()}) == ({"other"}, {"other"})
-    assert changed(edited) == (set(), set())
-
-
 # grids
 
 
@@ -494,20 +455,3 @@ def test_grids_are_of_a_data_set_by_a_backbone_at_a_size_and_a_layer() -> None:
     assert "recompose.backbones.grids" in recipe.code
     assert grids_of().digest == recipe.digest
     assert len({each.digest for each in (recipe, grids_of(size=224), grids_of(layer="layer3"))}) == 3
-
-
-@pytest.mark.slow
-def test_other_weights_make_other_grids_and_another_mirror_does_not() -> None:
-    weights, same = "backbones.resnet-101.weights", grids_of().digest
-    assert grids_of({f"{weights}.urls": ["https://example.org/resnet101-63fe2227.pth"]}).digest == same
-    assert grids_of({f"{weights}.file": "resnet101-cd907fc2.pth"}).digest != same
-    assert grids_of({"backbones.resnet-101.architecture": "wide_resnet101_2"}).digest != same
-
-
-def test_grids_that_somebody_has_need_no_backbone() -> None:
-    planner = Planner(params_of())
-    recipe, other = (planner.grids_from_file(LEAF, GivenGrids(file=name)) for name in ("maps.hdf5", "others.hdf5"))
-    assert (recipe.kind, recipe.name) == ("grids", "words from maps.hdf5")
-    assert recipe.document == {"file": "maps.hdf5", "sha256": None}
-    assert recipe.needs == {"data": LEAF}
-    assert recipe.digest != other.digest

@@ -1,7 +1,5 @@
 """What is declared of FSC-CLIP's paper: its flags, variants and settings."""
 
-import pytest
-
 from recompose.papers.declaration import load_paper
 from recompose.tracks.vlc.catalogue import UNTRAINED
 from tests.papers.sections import section
@@ -32,17 +30,6 @@ def test_what_the_text_says_differs_from_the_tables_where_that_is_flagged_and_no
     assert said[flag.row, flag.column] == tables["FSC-CLIP, LoRA", flag.column]
     assert len(said) == 5
     assert not any(artifact.flags for name, artifact in PAPER.artifacts.items() if name != "text")
-
-
-@pytest.mark.parametrize("name", [name for name, variant in PAPER.variants.items() if variant.reuse_runs_of])
-def test_what_scores_the_runs_of_another_differs_from_it_in_scoring_alone(name: str) -> None:
-    variant = PAPER.variants[name]
-    of = PAPER.variants.get(str(variant.reuse_runs_of))
-    assert {key: value for key, value in variant.settings.items() if key != "scoring"} == (of.settings if of else {})
-    assert variant.method == (of.method if of else variant.reuse_runs_of)
-    assert set(variant.datasets) <= set(of.datasets if of else variant.datasets)
-    if "scoring" in variant.settings:
-        assert name == f"{variant.reuse_runs_of}-at-{variant.settings['scoring']['alpha']}"
 
 
 def test_every_trajectory_goes_from_clip_to_its_model() -> None:

@@ -1,6 +1,5 @@
 """A paper is its folder alone: nothing else is edited, and everything follows."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -62,12 +61,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     add_paper(root / "src/recompose/papers")
     write_params(root)
     return Project(root)
-
-
-def test_its_variants_are_planned_and_its_artifacts_wait(project: Project) -> None:
-    status = json.loads(project.recompose("status", "--json").stdout)
-    assert NAME in status["papers"]
-    assert any(item["title"].startswith(f"{VARIANT} on shapes-pairs") for item in status["runs"])
 
 
 def test_snakemake_makes_it_and_its_files(project: Project) -> None:

@@ -53,14 +53,6 @@ def test_the_same_drawing_has_the_same_bytes(tmp_path: Path) -> None:
         assert first.with_suffix(ending).read_bytes() != other.with_suffix(ending).read_bytes()
 
 
-@pytest.mark.slow
-def test_watermarks_stand_in_the_drawing(tmp_path: Path) -> None:
-    said = " ".join(texts(drawn(tmp_path / "f", "name", watermarks=["incomplete: 1 run", "mixed"]).with_suffix(".svg")))
-    assert "incomplete: 1 run" in said
-    assert "mixed" in said
-    assert "incomplete" not in " ".join(texts(drawn(tmp_path / "g", "name").with_suffix(".svg")))
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_drawn_as_text_whatever_they_are(tmp_path: Path, name: str) -> None:
     stem = drawn(tmp_path / "f", name, watermarks=[name], title=name)
