@@ -115,20 +115,6 @@ def test_safetensors_are_read_under_any_name_and_behind_any_prefix(state: State,
     assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in state.items())
 
 
-def test_files_of_torch_before_its_archives_are_read(state: State, tmp_path: Path) -> None:
-    torch.save({"state_dict": state}, tmp_path / "weights.pt", _use_new_zipfile_serialization=False)
-    network = Network()
-    load_weights(network, tmp_path / "weights.pt", "a network")
-    assert torch.equal(network.visual.conv1.weight, state["visual.conv1.weight"])
-
-
-def test_what_stands_beside_the_weights_is_named(state: State, tmp_path: Path) -> None:
-    beside = {"adapter.down.weight": torch.zeros(2), "queue": torch.zeros(3)}
-    torch.save({"state_dict": behind("model.", state) | beside, "optimizer": OPTIMIZER}, tmp_path / "weights.pt")
-    left_out = load_weights(Network(), tmp_path / "weights.pt", "a network")
-    assert {name.rpartition("/")[2] for name in left_out} == {*beside}
-
-
 @pytest.mark.parametrize(
     ("wrap", "parts"),
     [

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from recompose.synthetic import creatures, objects
-from recompose.synthetic.creatures import ASPECTS, SIZE, draw_creature
+from recompose.synthetic.creatures import ASPECTS, draw_creature
 
 WHOLE = {
     "body_shape": "square",
@@ -31,12 +31,6 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     size = (creatures.CANVAS, creatures.CANVAS)
     monkeypatch.setattr(creatures, "_ground", lambda _: Image.new("RGB", size, grey))
     monkeypatch.setattr(creatures, "STRAYS", (0, 0))
-
-
-def test_the_same_random_numbers_draw_the_same_picture_and_others_another() -> None:
-    assert (pixels(WHOLE, 1) == pixels(WHOLE, 1)).all()
-    assert (pixels(WHOLE, 1) != pixels(WHOLE, 2)).any()
-    assert pixels(WHOLE).shape == (SIZE, SIZE, 3)
 
 
 def test_aspects_name_what_scenes_show() -> None:

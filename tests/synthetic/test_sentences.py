@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import spacy
 
-from recompose.errors import ArgumentError
 from recompose.synthetic.objects import CANVAS
 from recompose.synthetic.scenes import RELATIONS, read_corpus
 from recompose.synthetic.sentences import (
@@ -20,7 +19,6 @@ from recompose.synthetic.sentences import (
     NAMES,
     NONE,
     PLACES,
-    PREPOSITIONS,
     PRETRAINING,
     SOME,
     Entity,
@@ -34,11 +32,9 @@ from recompose.synthetic.sentences import (
     draw_captioned_scene,
     is_true_of,
     layout,
-    lexicon,
     phrase,
     write_corpus,
 )
-from tests.errors import raises
 
 STAR = Entity("star", ("red",))
 RING = Entity("ring", ("striped", "blue"))
@@ -65,11 +61,6 @@ WORDED = [
 @pytest.mark.parametrize(("said", "wording", "text"), WORDED, ids=[text for _, _, text in WORDED])
 def test_wording(said: Scene, wording: Wording, text: str) -> None:
     assert caption(said, wording) == text
-
-
-def test_a_sentence_needs_something_to_say() -> None:
-    with raises(ArgumentError, place="statement"):
-        phrase(Scene(STAR), Wording(sentence=True))
 
 
 # text -> the head of each word, and its dependency, tag and kind; by hand, as spaCy's models have them
@@ -238,23 +229,6 @@ def test_what_covers_is_drawn_last_and_what_is_held_is_small() -> None:
     assert heights == sorted(heights)
 
 
-def test_sizes_and_numbers_can_be_seen() -> None:
-    for second in (None, RING):
-        for seed in range(20):
-            big, small = (
-                layout(Scene(replace(STAR, size=size), second, "above" if second else ""), Random(seed))[0].radius
-                for size in ("big", "small")
-            )
-            assert big > 1.5 * small
-    for count in (2, 3, 4):
-        spots = layout(Scene(replace(STAR, count=count)), Random(0))
-        assert len(spots) == count
-        for place, one in enumerate(spots):
-            for other in spots[:place]:
-                apart = max(abs(here - there) for here, there in zip(one.centre, other.centre, strict=True))
-                assert apart > one.radius + other.radius
-
-
 def test_corpus(tmp_path: Path) -> None:
     for name in ("one", "other"):
         write_corpus(tmp_path / name, scenes=24, seed=3)
@@ -265,20 +239,3 @@ def test_corpus(tmp_path: Path) -> None:
     picture, _, said, wording = draw_captioned_scene(PRETRAINING, Random("captions/3/7"))
     assert scenes[7][1] == caption(said, wording)
     assert np.array_equal(np.asarray(scenes[7][0]), np.asarray(picture))
-
-
-def test_lexicon() -> None:
-    senses = {sense.name: sense for sense in lexicon()}
-    assert len(senses) == len(lexicon())
-    for sense in senses.values():
-        assert all(name in senses for name in (sense.above, sense.antonym, sense.derived) if name)
-        assert not sense.antonym or senses[sense.antonym].antonym == sense.name
-        assert sense.pos in "nvar"
-    known = {(word, sense.pos) for sense in senses.values() for word in sense.words}
-    parts = {"NOUN": "n", "ADJ": "a", "VERB": "v", "ADV": "r"}
-    for _, said, wording in statements():
-        for word in phrase(said, wording).words():
-            if word.pos in parts:
-                assert (word.lemma, parts[word.pos]) in known
-            if word.pos == "ADP":
-                assert word.text in {*PREPOSITIONS, "to"}

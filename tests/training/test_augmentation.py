@@ -35,29 +35,9 @@ def test_each_image_is_drawn_for_itself_and_about_half_are_flipped(images: Tenso
     assert 70 < int(flipped) < 130
 
 
-def test_colours_stay_in_their_range(images: Tensor) -> None:
-    found = augmented(images, 4)
-    assert found.dtype == torch.float32
-    assert float(found.min()) >= 0
-    assert float(found.max()) <= 250 + 1e-3
-
-
 def test_under_mixed_precision_it_is_drawn_and_computed_in_32_bits(images: Tensor) -> None:
     expected = augmented(images, 6)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = augmented(images, 6)
     assert found.dtype == torch.float32
     assert torch.equal(found, expected)
-
-
-def test_rotation_takes_the_nearest_pixel(images: Tensor) -> None:
-    torch.manual_seed(7)
-    turned = Augmentation().steps[-1](images.float())
-    assert not torch.equal(turned, images.float())
-    assert set(turned.unique().tolist()) <= {0.0, *images.unique().tolist()}
-
-
-def test_what_comes_in_is_left_alone(images: Tensor) -> None:
-    before = images.clone()
-    augmented(images, 5)
-    assert torch.equal(images, before)

@@ -88,11 +88,6 @@ def test_what_trains_is_counted_number_by_number() -> None:
     assert trainable(module.requires_grad_(False)) == 0
 
 
-def test_what_is_shared_is_counted_once() -> None:
-    layer = nn.Linear(3, 5)
-    assert trainable(nn.Sequential(layer, layer)) == 3 * 5 + 5
-
-
 # seconds
 
 
@@ -147,24 +142,6 @@ def say(proc: Path, highest: int, now: int) -> None:
     (proc / "status").write_text(f"Name:\tpython: a\nVmPeak:\t   99 kB\nVmHWM:\t  {highest} kB\nVmRSS:\t   {now} kB\n")
 
 
-def test_linux_says_kibibytes(proc: Path) -> None:
-    say(proc, highest=30, now=7)
-    peak = Peak(torch.device("cpu"))
-    assert (proc / "clear_refs").read_text() == "5"
-    say(proc, highest=12, now=9)
-    assert peak.bytes == (12 - 7) * 1024
-
-
-def test_of_a_gpu_its_own_memory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By PyTorch's own numbers, which begin anew."""
-    asked: list[torch.device] = []
-    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", asked.append)
-    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda device: 123 if device == asked[0] else 0)
-    peak = Peak(torch.device("cuda", 1))
-    assert asked == [torch.device("cuda", 1)]
-    assert peak.bytes == 123
-
-
 # the files
 
 
@@ -214,29 +191,3 @@ def test_an_evaluation_of_a_shared_pass_has_the_seconds_that_it_would_take_alone
         found = json.loads((tmp_path / "costs.json").read_text())
         assert found["test_seconds"] == seconds
         assert (found["pass_evaluations"], found["pass_seconds"]) == (3, 17.5)
-
-
-def test_memory_that_nobody_knows_is_null(tmp_path: Path, proc: Path) -> None:
-    (proc / "clear_refs").unlink()
-    EvaluationCosts(0, None).write(tmp_path / "costs.json")
-    found = json.loads((tmp_path / "costs.json").read_text())
-    assert found == {"trainable_parameters": 0, "test_seconds": 0.0, "peak_memory_bytes": None}
-
-
-def test_parameters_are_those_before_training(tmp_path: Path) -> None:
-    """What is frozen later on was still trained."""
-    method = nn.Linear(3, 5)
-    costs = RunCosts(method, 0, torch.device("cpu"))
-    costs.epochs.seconds = [1.0]
-    method.requires_grad_(False)
-    costs.write(tmp_path / "costs.json")
-    assert json.loads((tmp_path / "costs.json").read_text())["trainable_parameters"] == 20
-
-
-@needs_linux
-def test_the_peak_is_counted_from_before_an_evaluation_to_its_end(tmp_path: Path) -> None:
-    costs = EvaluationCosts(0, None)
-    with costs.scoring():
-        np.ones(96 * MEGABYTES, dtype=np.uint8)
-    costs.write(tmp_path / "costs.json")
-    assert 90 * MEGABYTES < json.loads((tmp_path / "costs.json").read_text())["peak_memory_bytes"] < 130 * MEGABYTES

@@ -9,7 +9,6 @@ import pytest
 
 from recompose.training import devices
 from recompose.training.devices import VISIBLE, own_devices
-from recompose.training.hardware import Hardware
 
 HELD = """
 import sys
@@ -81,9 +80,3 @@ def test_a_process_that_sees_no_more_than_it_needs_keeps_it(
     with own_devices(tmp_path, 2), own_devices(tmp_path, 2):
         assert os.environ[VISIBLE] == given
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(("count", "strategy"), [(1, "auto"), (2, "ddp_find_unused_parameters_true")])
-def test_several_devices_share_a_run(count: int, strategy: str) -> None:
-    assert Hardware(precision="32-true", accelerator="cpu", devices=count).strategy == strategy
-    assert Hardware(precision="32-true", accelerator="cpu", devices="auto").strategy == "auto"

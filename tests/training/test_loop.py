@@ -35,11 +35,6 @@ def test_processes_share_every_batch_and_no_sample(length: int, share: int, worl
         assert len(together) == length // world
 
 
-def test_the_seed_determines_the_shuffle() -> None:
-    assert shuffled_batches(50, 8, 1) == shuffled_batches(50, 8, 1)
-    assert shuffled_batches(50, 8, 1) != shuffled_batches(50, 8, 2)
-
-
 @given(counts=st.lists(st.integers(1, 9), min_size=1, max_size=12), size=st.integers(1, 30), seed=st.integers(0, 10**6))
 def test_a_balanced_batch_has_as_many_samples_of_each_class_that_it_draws(
     counts: list[int], size: int, seed: int
@@ -115,11 +110,6 @@ def test_a_training_that_was_killed_ends_as_one_that_was_not(tmp_path: Path, epo
     assert again == loss
     assert all(torch.equal(found[name], expected[name]) for name in expected)
     assert expected["steps"] == 4 * 7
-
-
-@pytest.mark.slow
-def test_another_seed_ends_elsewhere(tmp_path: Path) -> None:
-    assert not torch.equal(train(tmp_path / "a")[0]["layer.weight"], train(tmp_path / "b", seed=4)[0]["layer.weight"])
 
 
 def test_checkpoints_hold_what_trains_and_not_what_is_frozen(tmp_path: Path) -> None:

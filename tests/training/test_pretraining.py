@@ -89,14 +89,6 @@ def test_places_among_the_tokens_in_use_mean_the_same_texts(tmp_path: Path) -> N
             assert torch.equal(backbone.encode_text(places), expected)
 
 
-def test_the_table_is_back_after_an_error() -> None:
-    backbone = fresh()
-    table = backbone.model.token_embedding
-    with pytest.raises(KeyError), compact_vocabulary(backbone, torch.tensor([0, 5])):
-        raise KeyError
-    assert backbone.model.token_embedding is table
-
-
 def described(folder: Path) -> Path:
     (folder / "backbone.json").write_text(
         json.dumps({"architecture": "shapes-clip", "activation": "gelu", "weights": WEIGHTS})
