@@ -79,17 +79,6 @@ def test_other_code_measures_anew_and_that_of_before_is_found_again(
     assert taken == [3, 3]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"scores": "x", "metrics": {"test/double": 1}}'])
-def test_nonsense_in_what_was_kept_is_not_believed(store: Store, taken: list[float], text: str) -> None:
-    make(store, 3)
-    MetricCache(store, store.root).of(EVALUATION)
-    kept(store)[0].write_text(text)
-    assert MetricCache(store, store.root).of(EVALUATION) == {"test/double": 6.0}
-    assert taken == [3, 3]
-    MetricCache(store, store.root).of(EVALUATION)  # it was put right
-    assert taken == [3, 3]
-
-
 def test_of_changed_scores_nothing_is_said(store: Store, taken: list[float]) -> None:
     make(store, 3)
     MetricCache(store, store.root).of(EVALUATION)
@@ -131,15 +120,6 @@ def test_other_labels_of_the_same_scores_are_measured_anew(labelled: Store) -> N
     assert MetricCache(labelled, labelled.root).of(SCORED) == {"test/product": 6.0}
     write_index(labelled, 5)
     assert MetricCache(labelled, labelled.root).of(SCORED) == {"test/product": 15.0}
-
-
-def test_of_changed_labels_nothing_is_said_nor_kept(labelled: Store) -> None:
-    path = labelled.folder(INDEX) / "labels.json"
-    path.write_text("9")
-    with pytest.raises(DamagedError):
-        MetricCache(labelled, labelled.root).of(SCORED)
-    path.write_text("2")
-    assert MetricCache(labelled, labelled.root).of(SCORED) == {"test/product": 6.0}
 
 
 def test_another_release_of_a_library_measures_anew(

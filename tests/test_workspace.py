@@ -48,14 +48,6 @@ def of_track(name: str, track: str) -> Paper:
     return load_paper("msci").model_copy(update={"name": name, "track": track})
 
 
-def test_a_paper_of_an_unknown_track_is_an_error_that_names_its_file(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(extension, "all_papers", lambda: [of_track("other", "clsz")])
-    with raises(PlanError, "unknown-track", "papers/other/paper.yaml"):
-        _ = work.plan
-
-
 @pytest.mark.parametrize("artifact", ["table-4", "figure-4"])
 def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, artifact: str
@@ -68,19 +60,6 @@ def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
     with raises(PlanError, "unknown-metric", f"papers/msci/paper.yaml: column AUC of {artifact}") as error:
         _ = work.plan
     assert "'test/closed/dense/auc'" in str(error.value)
-
-
-@pytest.mark.parametrize("key", ["metric", "beyond"])
-def test_a_misspelt_measure_of_a_claim_is_an_error_that_names_it(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
-    paper = load_paper("msci")
-    claim = paper.claims["low-stage-is-needed"].model_copy(update={key: "cost/epoch_second"})
-    paper = paper.model_copy(update={"claims": paper.claims | {"low-stage-is-needed": claim}})
-    monkeypatch.setattr(extension, "all_papers", lambda: [paper])
-    with raises(PlanError, "unknown-metric", "claim low-stage-is-needed") as error:
-        _ = work.plan
-    assert "'cost/epoch_seconds'" in str(error.value)
 
 
 def test_each_profile_has_its_plan(work: Workspace) -> None:

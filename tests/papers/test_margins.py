@@ -4,9 +4,8 @@ import csv
 from decimal import Decimal
 
 import pytest
-from pydantic import ValidationError
 
-from recompose.papers.declaration import FOLDER, Claim, Margin, Paper, all_papers
+from recompose.papers.declaration import FOLDER, Claim, Paper, all_papers
 
 CLAIMS = [(paper, name, claim) for paper in all_papers() for name, claim in paper.claims.items()]
 FROM_CELLS = [pytest.param(*each, id=f"{each[0].name}/{each[1]}") for each in CLAIMS if each[2].margin.half_of]
@@ -121,18 +120,3 @@ def test_a_margin_without_cells_follows_from_the_words_or_is_a_point_where_nothi
         for names, _ in compared(claim)[:2]
     ]
     assert not set.intersection(*of_side)
-
-
-@pytest.mark.parametrize(
-    "section",
-    [
-        {"source": "by its words"},
-        {"value": 0, "source": "by its words"},
-        {"value": 1, "source": "by its words", "half_of": [["A", "AUC"], ["B", "AUC"]]},
-        {"half_of": [["A", "AUC"]]},
-        {"half_of": [["A", "AUC"], ["B", "AUC"], ["C", "AUC"]]},
-    ],
-)
-def test_a_margin_has_two_or_four_cells_or_a_value_with_its_source(section: dict[str, object]) -> None:
-    with pytest.raises(ValidationError):
-        Margin.model_validate(section)

@@ -37,16 +37,6 @@ def test_the_page_names_every_parameter_of_the_file() -> None:
     assert places <= rows.keys()
 
 
-def test_the_page_says_what_a_value_may_be() -> None:
-    page = reference(TRACKS)
-    assert "| `czsl.methods.duplex.momentum` | number (at least 0, at most 1) | lambda of Eq. 17" in page
-    assert "| `czsl.methods.duplex.scoring.closed` | list (3 items) of number (at least 0) |" in page
-    assert "| `profiles.<name>.trainer.devices` | `auto` or whole number (above 0) |" in page
-    assert "| `czsl.methods.msci.pair_head` | `true`, `false` |" in page
-    assert "## `backbones.<name>` (Released)" in page
-    assert "## `backbones.<name>` (Classifier)" in page
-
-
 def test_every_parameter_and_every_section_is_described() -> None:
     schema = json_schema(TRACKS)
     sections = {"Params": schema, **schema["$defs"]}

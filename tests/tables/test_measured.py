@@ -114,12 +114,6 @@ def test_seeds_without_a_measure_do_not_count_in_it() -> None:
     assert (cell.value, cell.n, len(cell.made_from), cell.values) == (2.0, 2, 3, [])
 
 
-def test_what_no_complete_evaluation_has_is_left_out() -> None:
-    """Chance knows no feasibility."""
-    found = cells_of(Fake({"m": {"d": {0: {"test/closed/dense/auc": 0.5}}}}), M="m")
-    assert list(found) == [("M", "d AUC")]
-
-
 def test_a_row_of_means_is_over_its_rows_at_the_seeds_that_all_of_them_have() -> None:
     auc = {"m": [0.1, 0.2], "n": [0.3, 0.8, 0.9], "o": [0.9, 0.9]}
     done = {name: {"d": by_seed(*({"test/closed/dense/auc": value} for value in of))} for name, of in auc.items()}
@@ -140,13 +134,6 @@ def test_a_row_of_means_is_over_its_rows_at_the_seeds_that_all_of_them_have() ->
     assert set(cell.made_from) == {key("m", "d", 1), key("n", "d", 1)}
     cell = average({("m", "d", 0), ("n", "d", 1), ("n", "d", 2)})
     assert (cell.text, cell.value, cell.made_from) == ("not run", None, [])
-
-
-def test_a_mean_is_over_rows_of_its_table() -> None:
-    with pytest.raises(ValueError, match="means are over O"):
-        paper_of(kind="metrics", rows={"M": "m"}, means={"Avg.": ["M", "O"]})
-    with pytest.raises(ValueError, match="not intervals"):
-        paper_of(kind="intervals", rows={"M": "m"}, means={"Avg.": ["M"]})
 
 
 def test_without_evaluations_everything_is_not_run_and_what_is_not_planned_has_no_row() -> None:
@@ -180,20 +167,6 @@ def test_a_view_against_a_method_shows_what_its_variants_move_in_common_seeds() 
     assert once.text == "-2.0"
     own, base = ({key(name, "d", seed) for seed in range(n)} for name, n in (("csp-wide", 2), ("csp", 3)))
     assert not wide.missing and set(wide.made_from) == own | base
-
-
-def test_a_view_is_against_a_row_of_its_table() -> None:
-    views = {"moves": View(heading="", baseline="coop", columns={})}
-    with pytest.raises(ValueError, match="coop"):
-        paper_of(kind="metrics", rows={"csp": "csp"}, views=views)
-
-
-def test_what_sources_say_is_of_a_row_of_its_table() -> None:
-    views = {"said": View(heading="", says={"CoOp": {"the text": "so"}})}
-    with pytest.raises(ValueError, match="CoOp"):
-        paper_of(kind="metrics", rows={"csp": "csp"}, views=views)
-    with pytest.raises(ValueError, match="says"):
-        View(heading="", says={"CoOp": {"the text": "so"}}, columns={"AUC": "auc"})
 
 
 def test_each_view_has_its_own_columns() -> None:
@@ -238,30 +211,6 @@ def test_every_group_has_its_samples_both_accuracies_and_the_gain(found_groups: 
     assert list(found_groups) == [(row, column, view) for view in VIEWS for row in rows for column in columns]
     samples = [found_groups[row, "d samples", "unbiased"].value for row in rows]
     assert samples == [5, 3, 4, 12, 6]
-
-
-def test_a_side_that_is_asked_for_elsewhere_has_no_column_and_there_is_no_gain(
-    data: PairData, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    each = {0: of_groups(head=3, medium=1, tail=4, unseen=1)}
-    work = Fake({"with": {"d": each, "e": each}, "without": {"e": each}})
-    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
-    paper = paper_of(kind="groups", rows={"w/o": "without", "w/": "with"}, views=VIEWS)
-    found = by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
-    columns = {column for _, column, _ in found}
-    assert {column for column in columns if column.startswith("d")} == {"d samples", "d w/"}
-    assert len({column for column in columns if column.startswith("e")}) == 4
-
-
-def test_a_side_that_is_asked_for_nowhere_was_not_run_and_there_is_no_gain(
-    data: PairData, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = Fake({"with": {"d": {0: of_groups(head=3, medium=1, tail=4, unseen=1)}}})
-    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
-    paper = paper_of(kind="groups", rows={"w/o": "without", "w/": "with"}, views=VIEWS)
-    found = by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
-    assert {column for _, column, _ in found} == {"d samples", "d w/o", "d w/"}
-    assert {cell.text for (_, column, _), cell in found.items() if column == "d w/o"} == {"not run"}
 
 
 def test_each_side_is_over_its_own_complete_seeds(found_groups: Any) -> None:

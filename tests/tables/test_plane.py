@@ -38,10 +38,3 @@ def test_the_same_vectors_give_the_same_map_to_the_bit_and_leave_random_numbers_
     np.random.seed(2)
     assert np.array_equal(flatten(vectors.copy()), first)
     assert not np.array_equal(flatten(clusters(15, 15, noise=0.06)), first)
-
-
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_few_vectors_have_a_map_too(count: int) -> None:
-    flat = flatten(clusters(*[1] * count))
-    assert flat.shape == (count, 2)
-    assert np.isfinite(flat).all()

@@ -5,7 +5,6 @@ from typing import Any
 
 from recompose.papers.declaration import View
 from recompose.plan import Plan, Recipe, TrackPlan
-from recompose.tables.comparisons import difference_cell
 from recompose.tables.kinds import evaluations_of
 from recompose.tables.measured import metrics
 from recompose.tables.table import seeds_note
@@ -55,13 +54,3 @@ def test_an_artifact_asks_for_the_worlds_that_it_shows() -> None:
     everything = {name: list(of) for name, of in seeds.items()}
     assert asked(kind="comparisons") == everything, "every two rows are compared in the worlds that they share"
     assert asked(kind="metrics", views={"moves": View(heading="", baseline="m")}) == everything
-
-
-def test_a_difference_of_two_methods_is_called_one() -> None:
-    work = Fake({"m": {"d": by_seed({AUC: 0.2}, {AUC: 0.4})}, "v": {"d": by_seed({AUC: 0.3}, {AUC: 0.3})}})
-    cell = difference_cell(work, "czsl", "d", ("m", "v"), AUC)  # type: ignore[arg-type]
-    assert (cell.value, cell.n) == (0.0, 2)
-    assert cell.aggregate == "difference of means over seeds"
-    paper = paper_of(kind="metrics", rows={"M": "m"}, columns={"AUC": AUC})
-    (mean,) = metrics(work, paper, "table-1")  # type: ignore[arg-type]
-    assert mean.aggregate == "mean and sample standard deviation over seeds"

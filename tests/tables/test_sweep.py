@@ -46,14 +46,6 @@ def test_numbers_of_several_magnitudes_stand_by_their_logarithm(
     assert [width / widths[0] for width in widths] == pytest.approx([float(step) for step in steps], rel=1e-3)
 
 
-@pytest.mark.slow
-def test_zero_stands_below_small_numbers(tmp_path: Path) -> None:
-    sweep(tmp_path / "figure", "0", "0.0001", "0.1")
-    found = places(tmp_path / "figure.svg", "0", "0.0001", "0.1")
-    assert found == sorted(found)
-    assert found[1] - found[0] > (found[2] - found[1]) / 20
-
-
 def test_the_numbers_beside_a_sweep_are_those_of_each_run(tmp_path: Path) -> None:
     lines = sweep(tmp_path / "figure", "0", "0.0001", sheet=NumbersOnly).numbers[0].splitlines()
     assert lines[0] == "dataset,x,seed,H"

@@ -1,18 +1,12 @@
 """Curves of two accuracies, against a plain reading of the staircase."""
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 
 from recompose.tables import tradeoff
-from recompose.tables.style import Sheet, panels, styled
 from recompose.tables.tradeoff import Tradeoff
-from tests.tables.drawings import HOSTILE, texts
 
 pytestmark = pytest.mark.usefixtures("closed")
 ACCURACIES = Tradeoff("unseen", "seen", lambda results, evaluation: (np.zeros(1), np.ones(1)))
@@ -36,22 +30,3 @@ def test_a_staircase_falls_behind_its_points() -> None:
     points = tradeoff._sampled(ACCURACIES, np.array([0.0, 0.5, 1.0]), np.array([0.9, 0.6, 0.1]))
     at = points.set_index("unseen")["seen"]
     assert [at[place] for place in (0, 1, 50, 51, 100)] == [90, 60, 60, 10, 10]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HOSTILE)
-def test_curves_of_hostile_rows_and_data_sets_can_be_drawn(tmp_path: Path, name: str) -> None:
-    rows = [
-        {"dataset": name, "row": row, "seed": seed, "unseen": 10 * step, "seen": 50 - 9 * step - seed}
-        for row in (name, "other")
-        for seed in range(2)
-        for step in range(4)
-    ]
-    with styled():
-        figure, axes = panels(1, 1)
-        try:
-            tradeoff._draw_curves(axes[0, 0], pd.DataFrame(rows), name, ACCURACIES)
-            Sheet(tmp_path / "f", name, []).write(figure, pd.DataFrame(rows))
-        finally:
-            plt.close(figure)
-    assert texts(tmp_path / "f.svg").count(name) == 2
