@@ -9,7 +9,6 @@ import pytest
 from scipy.io import savemat
 
 from recompose.errors import DataError
-from recompose.tracks.gzsl.data import matlab
 from recompose.tracks.gzsl.data.matlab import read_fields
 from tests.errors import raises
 from tests.tracks.gzsl.data.worlds import cells, write_version_7
@@ -100,61 +99,6 @@ def test_a_field_that_is_neither_numbers_nor_texts_is_named(tmp_path: Path, valu
 
 
 # files that declare more than there is, and lead elsewhere
-
-
-def test_a_field_that_declares_a_huge_shape_is_refused(tmp_path: Path) -> None:
-    savemat(tmp_path / "a.mat", {"att": cells(["owl"] * 4).reshape(2, 2)})
-    whole = (tmp_path / "a.mat").read_bytes()
-    sides = struct.pack("<ii", 2, 2)
-    assert whole.count(sides) == 1
-    (tmp_path / "a.mat").write_bytes(whole.replace(sides, struct.pack("<ii", 2**30, 2**20)))
-    refuse(tmp_path / "a.mat", "damaged-file", "att")
-    (tmp_path / "a.mat").write_bytes(whole.replace(sides, struct.pack("<ii", 2, 3)))
-    refuse(tmp_path / "a.mat", "damaged-file", "att")
-
-
-@pytest.mark.parametrize("version", ["5 packed", "7.3"])
-def test_a_field_that_unpacks_to_more_than_is_allowed_is_refused(
-    tmp_path: Path, version: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write(tmp_path / "a.mat", version)
-    monkeypatch.setattr(matlab, "MOST_BYTES", 90)
-    refuse(path, "wrong-field", "att")
-
-
-@pytest.mark.parametrize("does", ["import os; os.abort()", "import time; time.sleep(60)"])
-def test_a_reader_that_crashes_or_does_not_end_is_an_error_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
-) -> None:
-    """A module of the search path takes the place of the reader of version 5."""
-    path = write(tmp_path / "a.mat", "5")
-    (tmp_path / "crashing.py").write_text(does)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(matlab.mat_version_5, "__name__", "crashing")
-    monkeypatch.setattr(matlab, "MOST_SECONDS", 2)
-    refuse(path, "damaged-file")
-
-
-def test_a_huge_empty_array_of_hdf5_is_refused(tmp_path: Path) -> None:
-    with h5py.File(tmp_path / "a.mat", "w") as file:
-        file.create_dataset("att", shape=(2**40, 2**10), chunks=(1024, 1024), dtype="f8")
-    refuse(tmp_path / "a.mat", "wrong-field", "att")
-
-
-def test_hdf5_leads_to_no_other_file(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_bytes(bytes(range(32)))
-    with h5py.File(tmp_path / "other.h5", "w") as other:
-        other["att"] = np.eye(2)
-    with h5py.File(tmp_path / "a.mat", "w") as file:
-        file["linked"] = h5py.ExternalLink("other.h5", "att")
-        file["soft"] = h5py.SoftLink("/linked")
-        file.create_dataset("outside", shape=(4,), dtype="f8", external=[(str(tmp_path / "secret"), 0, 32)])
-        layout = h5py.VirtualLayout(shape=(2, 2), dtype="f8")
-        layout[:] = h5py.VirtualSource("other.h5", "att", shape=(2, 2))
-        file.create_virtual_dataset("virtual", layout)
-        file.create_group("group")
-    for field in ("linked", "soft", "outside", "virtual", "group"):
-        refuse(tmp_path / "a.mat", "wrong-field", field)
 
 
 def test_cells_of_hdf5_hold_texts(tmp_path: Path) -> None:
