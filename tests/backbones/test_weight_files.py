@@ -84,14 +84,7 @@ WRAPPED: dict[str, Callable[[State], Any]] = {
     ),
     "without counters": lambda state: {name: tensor for name, tensor in state.items() if "num_batches" not in name},
     "arguments": lambda state: {"state_dict": state, "args": argparse.Namespace(lr=0.1, path=Path("x"))},
-    "a whole network": lambda state: network_of(state),
 }
-
-
-def network_of(state: State) -> Network:
-    network = Network(seed=4)
-    network.load_state_dict({**Network(seed=4).state_dict(), **state})
-    return network
 
 
 def expected_of(name: str, state: State) -> State:

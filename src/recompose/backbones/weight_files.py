@@ -181,8 +181,7 @@ def _as_expected(tensor: Tensor, expected: Tensor | None) -> Tensor:
 def read_tensors(path: Path, *, trusted: bool = False) -> dict[str, Tensor]:
     """Read all tensors of a file by their names: keys end in a slash, modules in a dot.
 
-    No code in a file is run: objects of other classes than plain ones are left out, and of pickled networks, which need
-    none of their classes, the weights are read.
+    No code in a file is run: objects of other classes than plain ones are left out.
 
     Args:
         path: the file; its name does not matter.
@@ -204,7 +203,7 @@ def read_tensors(path: Path, *, trusted: bool = False) -> dict[str, Tensor]:
         message = f"{path} is no checkpoint: {reason_of(path, error)}"
         raise DataError(message, code="unreadable-weights", place=path) from None
     if not tensors:
-        beside = f"; it has objects of {abridged(classes)}, which are not read" if classes else ""
+        beside = f"; objects of {abridged(classes)} are not read: save the network's state_dict()" if classes else ""
         raise DataError(f"{path} holds no weights by name{beside}", code="no-weights", place=path)
     return tensors
 
@@ -234,9 +233,7 @@ def _tensors_of_code(path: Path, trusted: bool) -> dict[str, Tensor]:
 
 
 class _Object:
-    """A replacement of an object of a class that is not plain data; of its state, only a network's tensors are used."""
-
-    state: Any = None
+    """A replacement of an object of a class that is not plain data, which is left out."""
 
     def __new__(cls, *_: Any, **__: Any) -> "_Object":
         return super().__new__(cls)
@@ -245,7 +242,7 @@ class _Object:
         pass
 
     def __setstate__(self, state: Any) -> None:
-        self.state = state
+        pass
 
 
 def _load_plain(path: Path) -> tuple[Any, list[str]]:
@@ -269,23 +266,9 @@ def _load_replaced(file: BinaryIO) -> tuple[Any, list[str]]:
 
 
 def _named(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Tensor]]:
-    """Yield the tensors in mappings and in pickled networks, with their names."""
+    """Yield the tensors in mappings, with their names."""
     if isinstance(value, Tensor) and name:
-        yield name.rstrip("./"), value.detach()
+        yield name.rstrip("/"), value.detach()
     elif isinstance(value, Mapping) and depth < DEEPEST:
         for key, inner in value.items():
             yield from _named(inner, f"{name}{key}/", depth + 1)
-    elif isinstance(value, _Object):
-        yield from _named_in_network(value, name)
-
-
-def _named_in_network(network: _Object, name: str) -> Iterator[tuple[str, Tensor]]:
-    """Yield the parameters and all buffers of a pickled network, under their names in its ``state_dict``."""
-    state = network.state if isinstance(network.state, Mapping) else {}
-    parameters, buffers, modules = (dict(state.get(f"_{kind}") or {}) for kind in ("parameters", "buffers", "modules"))
-    for key, tensor in {**parameters, **buffers}.items():
-        if isinstance(tensor, Tensor):
-            yield f"{name}{key}", tensor.detach()
-    for key, module in modules.items():
-        if isinstance(module, _Object):
-            yield from _named_in_network(module, f"{name}{key}.")

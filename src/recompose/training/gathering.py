@@ -2,10 +2,9 @@
 a batch compare all of it, so that the number of devices changes nothing.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor, distributed
+from torch.distributed.nn.functional import all_gather
 
 
 def gather_batch(mine: Tensor) -> Tensor:
@@ -16,8 +15,7 @@ def gather_batch(mine: Tensor) -> Tensor:
     """
     if _processes() == 1:
         return mine
-    whole: Tensor = _Gathering.apply(mine)
-    return whole
+    return torch.cat(all_gather(mine))
 
 
 def local_part(whole: Tensor) -> Tensor:
@@ -28,19 +26,3 @@ def local_part(whole: Tensor) -> Tensor:
 
 def _processes() -> int:
     return distributed.get_world_size() if distributed.is_available() and distributed.is_initialized() else 1
-
-
-class _Gathering(torch.autograd.Function):
-    """The tensors of all processes, with the gradient of this process's tensor."""
-
-    @staticmethod
-    def forward(ctx: Any, mine: Tensor) -> Tensor:
-        parts = [torch.empty_like(mine) for _ in range(distributed.get_world_size())]
-        distributed.all_gather(parts, mine.contiguous())
-        return torch.cat(parts)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        summed = gradients[0].contiguous().clone()
-        distributed.all_reduce(summed)
-        return local_part(summed)
