@@ -87,6 +87,12 @@ WRAPPED: dict[str, Callable[[State], Any]] = {
 }
 
 
+def network_of(state: State) -> Network:
+    network = Network(seed=4)
+    network.load_state_dict({**Network(seed=4).state_dict(), **state})
+    return network
+
+
 def expected_of(name: str, state: State) -> State:
     """A counter that a file lacks begins at zero."""
     return state | ({key: torch.tensor(0) for key in state if "num_batches" in key} if "counters" in name else {})
