@@ -14,7 +14,6 @@ from recompose.claims.tests import ClaimTests
 from recompose.errors import PlanError
 from recompose.papers.comparison import compared_variants
 from recompose.tables.against import against
-from recompose.tables.differing import differing_settings
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import GONE, edit, text_of, write_params
@@ -214,21 +213,3 @@ def test_a_row_is_shown_less_each_of_several_baselines(root: Path) -> None:
         cell = cells["csp-wide", f"{data} AUC", f"difference-{baseline}"]
         assert cell.value == pytest.approx(100 * mean(first - second for first, second in pairs))
     assert {row for row, _, view in cells if view.startswith("difference")} == {"csp-wide"}
-
-
-def test_the_settings_in_which_rows_differ_are_a_table(root: Path) -> None:
-    declare(root, methods=["csp-wide"])
-    work = Workspace(root)
-    (mine,) = work.comparisons
-
-    class Planned(Fake):
-        def planned(self, track: str, name: str, benchmark: str) -> Any:
-            return work.plan.evaluations(track, name, benchmark)
-
-        def is_complete(self, recipe: Any) -> bool:
-            return False
-
-    results: Any = Planned({}, names=("shapes-pairs",))
-    texts = {(cell.row, cell.column): cell.text for cell in differing_settings(results, mine, "settings")}
-    assert set(texts) == {("dropout", "shapes-pairs csp"), ("dropout", "shapes-pairs csp-wide")}
-    assert texts["dropout", "shapes-pairs csp-wide"] == "0.5"

@@ -1,7 +1,7 @@
 """A comparison: a user's own table of methods or variants against one or several others, ``comparisons/<name>.yaml``.
 
 It is a paper without authors and printed values: what makes, checks, prices and shows the artifacts and claims of
-papers does so here. It has a table, its verdicts, a figure of them, and the settings in which its rows differ.
+papers does so here. It has a table, its verdicts, and a figure of them; the page lists the settings that differ.
 """
 
 import re
@@ -15,7 +15,6 @@ from recompose.errors import PlanError
 from recompose.papers.declaration import (
     AGAINST,
     CLAIMS,
-    DIFFERING,
     FOREST,
     PAPERS,
     Artifact,
@@ -240,7 +239,6 @@ def _comparison(
             ),
             "claims": Artifact(kind=CLAIMS, caption=f"The verdict on each row against {others}, and its price."),
             "differences": Artifact(kind=FOREST, caption=f"The differences from {others}, with 95 % intervals."),
-            "settings": Artifact(kind=DIFFERING, caption="The settings in which the rows differ.", rows=named),
         },
     )
 

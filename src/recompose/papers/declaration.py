@@ -20,7 +20,6 @@ PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
 DECLARATION = "paper.yaml"
 CLAIMS = "claims"  # the kind of table that tests a paper's claims
 AGAINST = "against"  # the kind of table that compares rows with a baseline
-DIFFERING = "differing-settings"  # the kind of table of the settings in which rows differ
 FOREST = "forest"  # the kind of figure that shows the claims
 PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; the other ones are ours
 PrintedCell = Annotated[list[str], Field(min_length=1, max_length=2)]  # a row and a column, or a row alone

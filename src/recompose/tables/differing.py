@@ -1,15 +1,12 @@
 """The settings in which methods, variants or stored results differ."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from recompose.files import Document
-from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.records import flat
-from recompose.tables.cells import Cell, absent
-from recompose.tables.results import Results
 
 ABSENT = "-"  # the text of a setting that a side does not have
 
@@ -56,25 +53,3 @@ def settings_of(evaluation: Recipe) -> Document:
     if "backbone" in evaluation.needs:
         settings["backbone"] = evaluation.needs["backbone"].name
     return settings
-
-
-def differing_settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Yield the settings in which the rows of a table differ, on each benchmark: a row for each setting."""
-    rows = paper.artifacts[name].rows
-    for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
-        planned = {row: results.planned(paper.track, method, benchmark) for row, method in rows.items()}
-        planned = {row: evaluations for row, evaluations in planned.items() if evaluations}
-        differences = differing({row: settings_of(evaluations[0]) for row, evaluations in planned.items()})
-        for setting, values in differences.items():
-            for row, evaluations in planned.items():
-                complete = [recipe for recipe in evaluations if results.is_complete(recipe)]
-                yield Cell(
-                    row=setting,
-                    column=f"{benchmark} {row}",
-                    text=value_text(values.get(row, ABSENT)),
-                    n=len(complete),
-                    made_from=[recipe.key for recipe in complete],
-                    missing=absent(evaluations, complete),
-                    names=[rows[row]],
-                    benchmark=benchmark,
-                )

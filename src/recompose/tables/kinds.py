@@ -6,7 +6,7 @@ from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
 from recompose.files import Document
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.papers.declaration import AGAINST, CLAIMS, DIFFERING, FOREST, Paper
+from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
 from recompose.params import json_schema
 from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Recipe
@@ -36,7 +36,6 @@ KINDS = {
     "comparisons": Kind("recompose.tables.comparisons:comparisons", row_heading="method"),
     CLAIMS: Kind("recompose.claims.cells:verdicts", row_heading="claim"),
     AGAINST: Kind("recompose.tables.against:against", compares_rows=True),
-    DIFFERING: Kind("recompose.tables.differing:differing_settings"),
     "sweep": Kind("recompose.tables.figures.sweep:draw_sweep", is_figure=True),
     FOREST: Kind("recompose.tables.figures.forest:draw_forest", is_figure=True),
 }
