@@ -33,7 +33,7 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch, before: Callable[[Recipe], o
         before(recipe)
         (folder / "made.txt").write_text(recipe.key)
 
-    monkeypatch.setattr(phases, "PHASES", {kind: Phase("", write) for kind in PHASES})
+    monkeypatch.setattr(phases, "PHASES", {kind: Phase(write) for kind in PHASES})
     monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
     monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
 

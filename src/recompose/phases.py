@@ -36,9 +36,8 @@ DEVICES = ".locks"  # below results/: the locks of GPUs
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase: its description, and the function that makes one of its recipes in a folder."""
+    """A phase: the function that makes one of its recipes in a folder."""
 
-    about: str
     make: Callable[[Workspace, Recipe, Path], None]
     on_gpu: bool = False  # this phase, and all phases that need its content, use a GPU if there is one
 
@@ -253,13 +252,13 @@ def evaluate_together(work: Workspace, recipes: Mapping[Path, Recipe]) -> None:
 
 PHASES: Mapping[str, Phase] = MappingProxyType(
     {
-        "data": Phase("Raw data, downloaded or generated, checked and indexed", acquire),
-        "backbones": Phase("Backbones, pretrained here or published", make_backbone, on_gpu=True),
-        "pixels": Phase("Images of all data sets, decoded once as inputs of towers", cache_pixels),
-        "features": Phase("Images of all data sets, encoded once", cache_features, on_gpu=True),
-        "grids": Phase("Images of all data sets, encoded once as grids of regions", cache_grids, on_gpu=True),
-        "runs": Phase("Methods, trained with all seeds", train),
-        "evaluations": Phase("Runs and untrained models, scored on their benchmarks", evaluate),
+        "data": Phase(acquire),
+        "backbones": Phase(make_backbone, on_gpu=True),
+        "pixels": Phase(cache_pixels),
+        "features": Phase(cache_features, on_gpu=True),
+        "grids": Phase(cache_grids, on_gpu=True),
+        "runs": Phase(train),
+        "evaluations": Phase(evaluate),
     }
 )  # by kind of recipe, in their order: the only list of phases
 

@@ -133,7 +133,7 @@ def test_an_edited_reader_scores_anew_only_if_it_reads_something_else(
         text = recipe.name if recipe.kind == "data" and reads_the_same else recipe.key
         (folder / "made.txt").write_text(text)
 
-    monkeypatch.setattr(phases, "PHASES", {kind: Phase("", write) for kind in PHASES})
+    monkeypatch.setattr(phases, "PHASES", {kind: Phase(write) for kind in PHASES})
     monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
     monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
     before = project(tmp_path)
