@@ -26,11 +26,11 @@ In a path, `<name>` stands for a name of your own, and `<number>` for a position
 def json_schema(tracks: Forms) -> Node:
     """Return a JSON schema of the whole file.
 
-    A profile may omit keys that its base has, so no section requires any; ``load_params`` reports missing keys.
+    A profile may omit keys that its base has, so the schema requires none; ``load_params`` reports missing keys.
     """
     schema = file_schema(tracks).model_json_schema(by_alias=True)
-    for section in schema["$defs"].values():
-        section.pop("required", None)
+    for name in _reachable(schema, schema["$defs"]["Profile"]) | {"Profile"}:
+        schema["$defs"][name].pop("required", None)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 
 
@@ -44,6 +44,17 @@ def section_reference(section: type[Section], title: str) -> str:
     """Return a part of a page in Markdown with every key of a file, its allowed values and its meaning."""
     schema = section.model_json_schema(by_alias=True)
     return "\n".join(_section(schema, schema, "", title))
+
+
+def _reachable(schema: Node, node: Any) -> set[str]:
+    """Return the names of all definitions that a part of a schema refers to."""
+    if isinstance(node, list):
+        return {name for item in node for name in _reachable(schema, item)}
+    if not isinstance(node, dict):
+        return set()
+    names = {_name(node)} if "$ref" in node else set()
+    definitions = [schema["$defs"][name] for name in names]
+    return names | {name for item in (*node.values(), *definitions) for name in _reachable(schema, item)}
 
 
 def _name(node: Node) -> str:
