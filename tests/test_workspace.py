@@ -7,7 +7,7 @@ import pytest
 
 from recompose.errors import ChangedError, PlanError
 from recompose.papers.declaration import Paper, View, load_paper
-from recompose.tracks import extension
+from recompose.tracks import plugins
 from recompose.workspace import PROFILE, Workspace, open_workspace
 from tests.configuration import write_params
 from tests.errors import raises
@@ -56,7 +56,7 @@ def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
     misspelt = View(heading="", columns={"AUC": "test/closd/dense/auc"})
     changed = paper.artifacts[artifact].model_copy(update={"columns": {}, "views": {"exact": misspelt}})
     paper = paper.model_copy(update={"artifacts": paper.artifacts | {artifact: changed}})
-    monkeypatch.setattr(extension, "all_papers", lambda: [paper])
+    monkeypatch.setattr(plugins, "all_papers", lambda: [paper])
     with raises(PlanError, "unknown-metric", f"papers/msci/paper.yaml: column AUC of {artifact}") as error:
         _ = work.plan
     assert "'test/closed/dense/auc'" in str(error.value)

@@ -163,7 +163,7 @@ def test_imports_are_followed(project: Plan, source: str, names: set[str]) -> No
         ({}, {"metods": {}}, "unknown-key", "metods", "methods"),
         ({}, {"methods.czsl.my-csp.clas": "x"}, "unknown-key", "methods.czsl.my-csp.clas", "class"),
         ({}, {"papers": ["my-stdy"]}, "unknown-paper", "papers", "my-study"),
-        ({}, {"papers": ["msci"]}, "unknown-paper", "papers", ""),
+        ({}, {"papers": ["msci"]}, "name-taken", "papers.msci", "msci"),
         ({}, {"params.czsl.methods.csp": {}}, "name-taken", "params.czsl.methods.csp", "params.yaml"),
         ({}, {"params.czsl.feasibility": {}}, "unknown-key", "params.czsl.feasibility", "methods"),
         ({FILE: "methods: ["}, {}, "no-yaml", FILE, "line"),

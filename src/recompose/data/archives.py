@@ -1,20 +1,24 @@
 """Archives from the internet, unpacked so that nothing of them lands outside of their folder."""
 
+import gzip
 import shutil
 import tarfile
 import zipfile
 import zlib
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from recompose.data.paths import is_inside, is_litter
 from recompose.errors import UnsafeArchive
 from recompose.files import fresh_folder
 
+_CHUNK = 2**20
 _UTF_8, _FAT = 0x800, 0  # of a zip: the flag of names in UTF-8, and the system that wrote a member
 _ERRORS = (  # of the readers, for damaged archives and for members that must not be unpacked
     ValueError,
     EOFError,
+    gzip.BadGzipFile,
     FileExistsError,
     NotADirectoryError,
     IsADirectoryError,
@@ -94,10 +98,15 @@ def _check_size(archive: Path, size: int, max_bytes: int) -> None:
 
 
 def _extract_tar(archive: Path, folder: Path, max_bytes: int) -> None:
-    size = 0
-    with tarfile.open(archive) as file:
+    opener, size = archive.open if archive.suffix.lower() == ".tar" else partial(gzip.open, archive), 0
+    with opener("rb") as raw, tarfile.open(fileobj=raw, mode="r:") as file:
         for info in file:
             size += info.size
             _check_size(archive, size, max_bytes)
             if not is_litter(info.name):
                 file.extract(info, folder, set_attrs=False, filter="data")
+        raw.seek(file.offset)
+        if raw.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+            raise EOFError  # tarfile takes a broken header for the end; the real end is a block of zeros
+        while raw.read(_CHUNK):  # the padding after it, so that gzip reaches the checksum
+            pass

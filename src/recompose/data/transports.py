@@ -46,9 +46,9 @@ def fetch(url: str, folder: Path, name: str) -> None:
         page = url.partition("/resolve/")[0]
         reason = f"gated: ask for access at {page}, then set HF_TOKEN to a token of the account that has it"
         raise SourceError(reason) from None
-    except (
-        Exception
-    ) as error:  # of the hub's library, of its HTTP client and of its transfer in Rust: they share no class
+    except SourceError:
+        raise
+    except Exception as error:  # of the hub's library, its HTTP client, its transfer in Rust: they share no class
         network = HTTPError | ConnectionError | requests.RequestException
         if isinstance(error, OSError) and error.errno and not isinstance(error, network):
             raise
@@ -65,9 +65,10 @@ def _from_server(url: str, folder: Path, name: str) -> None:
     def check(response: requests.Response, **_: Any) -> None:
         # Undecoded: some servers call the compression of a .tar.gz its Content-Encoding.
         response.raw.headers.pop("Content-Encoding", None)
-        if response.ok and response.headers.get("Content-Type", "").startswith(
-            "text/html"
-        ):  # a page of errors, a login
+        status, kind = response.status_code, response.headers.get("Content-Type", "")
+        if 400 <= status < 500 and status not in (408, 429):  # another attempt would get the same
+            raise SourceError(f"the server answers {status} {printable(response.reason or '')}".rstrip())
+        if status == 200 and kind.startswith("text/html"):  # a page of errors, a login
             raise SourceError("the server answers with a web page in place of the file")
 
     get = pooch.HTTPDownloader(

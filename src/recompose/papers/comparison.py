@@ -27,7 +27,7 @@ from recompose.papers.declaration import (
 from recompose.params import Params
 from recompose.params.mistakes import nearest, read_form
 from recompose.params.sections import Distinct, Name, Positive, Section
-from recompose.params.track import TrackChoice
+from recompose.params.track import TrackChoice, TrackSection
 
 if TYPE_CHECKING:
     from recompose.tracks.track import Track
@@ -169,7 +169,11 @@ def _read(path: Path, params: Params, tracks: Mapping[str, "Track"]) -> Comparis
         near = nearest(min(unknown), labels)
         message = f"{place}: margin.{min(unknown)}: this comparison has no such metric{near}"
         raise PlanError(message, code="unknown-name", place=f"{place}: margin.{min(unknown)}")
-    choice = params.chosen.tracks.get(file.track)
+    choice, section = params.chosen.tracks.get(file.track), params.tracks[file.track]
+    for dataset in file.datasets if isinstance(section, TrackSection) else ():
+        if dataset not in section.datasets:
+            message = f"{place}: datasets: there is no data set {dataset!r}{nearest(dataset, section.datasets)}"
+            raise PlanError(message, code="unknown-dataset", place=f"{place}: datasets")
     datasets = file.datasets or (list(choice.datasets) if isinstance(choice, TrackChoice) else [])
     return _comparison(name, file, rows, datasets, labels)
 

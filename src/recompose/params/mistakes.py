@@ -69,7 +69,7 @@ def params_error(
     return ParamsError(whole, code=problems[0].code, place=", ".join(problem.path for problem in problems))
 
 
-def read_form(form: type[Form], file: Path, source: str, error: type[RecomposeError], **given: object) -> Form:
+def read_form(form: type[Form], file: Path, source: str, error: type[RecomposeError], /, **given: object) -> Form:
     """Return the content of a YAML file that a user wrote.
 
     Args:
