@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from recompose.errors import PlanError
 from recompose.files import read_text
@@ -25,6 +25,7 @@ AGAINST = "against"  # the kind of table that compares rows with a baseline
 DIFFERING = "differing-settings"  # the kind of table of the settings in which rows differ
 FOREST = "forest"  # the kind of figure that shows the claims
 PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; the other ones are ours
+Address = Annotated[str, StringConstraints(pattern=r"^https://[^\s()<>\"']+$")]
 PrintedCell = Annotated[list[str], Field(min_length=1, max_length=2)]  # a row and a column, or a row alone
 
 
@@ -220,6 +221,7 @@ class Paper(PaperSection):
     title: str
     authors: str = ""
     venue: str = ""
+    links: dict[str, Address] = {}  # name of a place -> where the paper, its code or weights are published
     track: str
     datasets: dict[str, str] = {}  # data set -> its name in tables; others have their own
     headline: Headline | None = None  # the headline number
