@@ -103,10 +103,16 @@ def papers_table(papers: Iterable[Paper], reports: Path = REPORTS) -> str:
             if name in paper.artifacts
         )
         rows.append(
-            f"| **{paper.name}**: {_cell(paper.title)}{notes} | {kinds['table']} | {kinds['figure']} | "
+            f"| **{paper.name}**: {_title(paper)}{notes} | {kinds['table']} | {kinds['figure']} | "
             f"{len(paper.claims)} | {verdicts or 'not measured'} | {links} |"
         )
     return "\n".join(rows)
+
+
+def _title(paper: Paper) -> str:
+    """Return the title of a paper, which links to the first place where it is published."""
+    address = next(iter(paper.links.values()), None)
+    return f"[{_cell(paper.title)}]({address})" if address else _cell(paper.title)
 
 
 def _verdicts_in(file: Path) -> Iterator[str]:

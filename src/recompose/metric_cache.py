@@ -1,6 +1,7 @@
 """The metric cache: metrics are computed once from scores by the current code, and stored beside the store."""
 
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,6 +18,12 @@ FOLDER = "metrics"  # below results/: a file for each evaluation and version of 
 LIBRARIES = ("numpy", "scipy")  # that metrics are computed with
 
 
+@cache
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that metrics are computed with, as this process has them."""
+    return {name: version(name) for name in LIBRARIES}
+
+
 def metric_code_digest(track: str) -> str:
     """Return the short digest of the code that computes a track's metrics."""
     return short(digest(fingerprint(TRACKS[track].metric_modules())))
@@ -27,7 +34,6 @@ class MetricCache:
 
     def __init__(self, store: Store, results: Path) -> None:
         self._store, self._folder = store, results / FOLDER
-        self._libraries = {name: version(name) for name in LIBRARIES}
 
     def of(self, evaluation: Recipe) -> dict[str, float]:
         """Return all metrics of an evaluation by name, with its costs and those of its run.
@@ -57,7 +63,7 @@ class MetricCache:
         return {
             "scores": self._store.verify(evaluation).content,
             "needs": {role: self._content(need) for role, need in needs.items()},
-            "libraries": self._libraries,
+            "libraries": library_versions(),
         }
 
     def _content(self, need: Recipe) -> str:

@@ -4,6 +4,8 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from types import ModuleType
+from typing import get_args
 
 import pytest
 
@@ -22,6 +24,19 @@ def test_a_class_path_leads_to_a_class(method: Method) -> None:
     module, _, class_name = method.class_path.partition(":")
     assert method.module == module
     assert f"\nclass {class_name}" in path_of(module).read_text()
+
+
+@pytest.mark.parametrize("track", [czsl, gzsl])
+def test_an_adapter_is_named_as_its_settings_say(track: ModuleType) -> None:
+    branches = get_args(get_args(track.DataSet)[0])
+    named = {name: branch for branch in branches for name in get_args(branch.model_fields["adapter"].annotation)}
+    assert named == {name: adapter.settings for name, adapter in track.ADAPTERS.items()}
+
+
+@pytest.mark.parametrize("name", ["czsl", "gzsl"])
+def test_fractions_are_shown_in_percent(name: str) -> None:
+    for metric in map(TRACKS[name].metric, TRACKS[name].metric_names()):
+        assert (metric.unit, metric.factor) in (("%", 100), ("", 1))
 
 
 PLACE = re.compile(r"(recompose(?:\.\w+)+):(\w+)")

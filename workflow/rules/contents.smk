@@ -41,18 +41,30 @@ for _rule, _kind, _digests in graph.rules():
             "python -m recompose.worker make --recipe {output} {params.again} > {log} 2>&1"
 
 
-for _target, _about, _kinds in [
-    ("data", "raw data, downloaded or generated, checked and indexed", ["data"]),
-    ("features", "backbones, and images that are encoded once", ["data", "backbones", "pixels", "features", "grids"]),
-    ("runs", "all methods, trained and evaluated with all seeds", ["runs", "evaluations"]),
-]:
+def ends(*kinds):
+    """Return the records of these kinds that bring in all the others."""
+    return [f"results/{key}/record.json" for key in graph.ends(*kinds)]
 
-    rule:
-        name:
-            _target
-        message:
-            _about
-        input:
-            [f"results/{key}/record.json" for key in graph.ends(*_kinds)],
 
-    workflow.get_rule(_target).docstring = _about.capitalize()
+rule data:
+    """Raw data, downloaded or generated, checked and indexed."""
+    message:
+        "raw data, checked and indexed"
+    input:
+        ends("data"),
+
+
+rule features:
+    """The backbones, and the images of each data set, decoded and encoded once."""
+    message:
+        "backbones, and images that are encoded once"
+    input:
+        ends("data", "backbones", "pixels", "features", "grids"),
+
+
+rule runs:
+    """All methods, trained and evaluated with all seeds."""
+    message:
+        "all methods, trained and evaluated"
+    input:
+        ends("runs", "evaluations"),

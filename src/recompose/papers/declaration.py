@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, StringConstraints, field_validator, model_validator
 
 from recompose.errors import PlanError
 from recompose.files import read_text
@@ -22,6 +22,7 @@ CLAIMS = "claims"  # the kind of table that tests a paper's claims
 AGAINST = "against"  # the kind of table that compares rows with a baseline
 FOREST = "forest"  # the kind of figure that shows the claims
 PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; the other ones are ours
+Address = Annotated[str, StringConstraints(pattern=r"^https://[^\s()<>\"']+$")]
 PrintedCell = Annotated[list[str], Field(min_length=1, max_length=2)]  # a row and a column, or a row alone
 
 
@@ -217,6 +218,7 @@ class Paper(PaperSection):
     title: str
     authors: str = ""
     venue: str = ""
+    links: dict[str, Address] = {}  # name of a place -> where the paper, its code or weights are published
     track: str
     datasets: dict[str, str] = {}  # data set -> its name in tables; others have their own
     headline: Headline | None = None  # the headline number

@@ -84,6 +84,7 @@ class Site:
             "title": paper.title,
             "is_comparison": paper.is_comparison,
             "byline": paper.byline,
+            "links": paper.links,
             "artifacts": artifacts,
             "printed": len(printed),
             "unmeasured": [

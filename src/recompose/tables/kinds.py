@@ -133,7 +133,9 @@ def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
     modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
     modules += [track.samples.partition(":")[0] for track in TRACKS.values() if track.samples]
     parameters = digest(json_schema(TRACKS.forms))
+    heads = {paper.name: [paper.title, paper.byline, paper.links] for paper in papers}
     document = {
+        "papers": heads,
         "notes": notes,
         "page": assets,
         "profile": work.params.profile,

@@ -15,10 +15,11 @@ def paper_readme(results: StoredResults, paper: Paper) -> str:
     """Return the README of a paper's reports."""
     notes = f" [Notes on ambiguities]({TOP}/src/recompose/papers/{paper.name}/notes.md)" if _has_notes(paper) else ""
     byline = f"{escape_markdown(paper.byline)}." if paper.byline else ""
+    links = "".join(f" [{escape_markdown(name)}]({address})" for name, address in paper.links.items())
     lines = [
         f"# {escape_markdown(paper.title)}",
         "",
-        f"{byline}{notes} [All papers](../README.md)".strip(),
+        f"{byline}{links}{notes} [All papers](../README.md)".strip(),
         "",
         *(_artifact_line(paper, name) for name in paper.artifacts),
         *_sections(results, paper),

@@ -1,11 +1,15 @@
 """A small backbone and a small data set that several modules are tested on."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from tests.clips import random_clip
+from tests.tracks.czsl.methods.derivations import random_images
+from tests.tracks.czsl.tiny import write_inputs
 
 PAIRS = {
     "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
@@ -30,3 +34,12 @@ def data() -> PairData:
 @pytest.fixture(scope="module")
 def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
     return np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def needs(
+    backbone: Backbone, data: PairData, embeddings: np.ndarray, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """The folders that runs and evaluations need."""
+    pixels = random_images(len(data.samples)).numpy()
+    return write_inputs(tmp_path_factory.mktemp("inputs"), backbone, data, embeddings, pixels)

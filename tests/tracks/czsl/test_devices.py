@@ -13,7 +13,7 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build
-from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
 from recompose.tracks.czsl.methods.duplex import Duplex
@@ -23,6 +23,7 @@ from recompose.tracks.czsl.training import VAL_AUC, fit_method
 from recompose.training.hardware import Hardware
 from tests.processes import in_two_processes
 from tests.tracks.czsl.methods.derivations import method_of, new_method, random_images, settings_of
+from tests.tracks.czsl.tiny import pairs_in_turns
 
 PAIRS = [("wet", "dog"), ("dry", "cat"), ("wet", "cat"), ("old", "dog")]
 UNSEEN = [("dry", "dog"), ("old", "cat")]
@@ -30,28 +31,20 @@ STATES, OBJECTS = ["dry", "old", "wet"], ["cat", "dog"]
 BATCH, EPOCHS = 6, 2
 SAME = 1e-4  # of the largest element
 NOISE = 1e-5  # of the largest of all tensors: gradients of biases before batch normalisation are nothing else
-OF_DUPLEX: dict[str, Any] = settings_of(
-    "c-s-o", loss_weights=[1.0] * 4, disentangler_layers=2, disentangler_end="linear"
-) | {
-    "target": "closed",
-    "text_target": "target",
-    "initial": "means",
-    "unseen_start": "least-squares",
-    "codebook": "buffer",
-    "refinement": "graph",
-    "momentum": 0.5,
-    "edges": "posteriors",
-    "writes_from": "evaluation",
-    "differentiable": True,
-}
+DUPLEX = settings_of(
+    "duplex",
+    disentangler_end="linear",
+    initial="means",
+    unseen_start="least-squares",
+    writes_from="evaluation",
+    closed=[0.2, 0.5, 0.3],
+    open=[0.2, 0.5, 0.3],
+)
+CSP_SETTINGS = {"prompt": "a photo of {state} {object}", "dropout": 0.0}
 METHODS = {
-    "csp": lambda backbone: method_of(
-        CSP, backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0
-    ),
+    "csp": lambda backbone: method_of(CSP, backbone, STATES, OBJECTS, **CSP_SETTINGS),
     "msci": lambda backbone: new_method(MSCI, backbone, STATES, OBJECTS, settings_of("msci")),
-    "duplex": lambda backbone: new_method(
-        Duplex, backbone, STATES, OBJECTS, OF_DUPLEX | {"closed": [0.2, 0.5, 0.3], "open": [0.2, 0.5, 0.3]}
-    ),
+    "duplex": lambda backbone: new_method(Duplex, backbone, STATES, OBJECTS, DUPLEX),
 }
 
 
@@ -80,13 +73,7 @@ class Noted(Callback):
 
 def new_data() -> PairData:
     pairs = {"train": PAIRS, "val": [*PAIRS[:2], UNSEEN[0]], "test": [PAIRS[0], UNSEEN[1]]}
-    counts = {"train": 18, "val": 41, "test": 2}  # of validation, devices have a different number
-    samples = [
-        Sample(f"{split}{index}.png", *pairs[split][index % len(pairs[split])], split)
-        for split, count in counts.items()
-        for index in range(count)
-    ]
-    return PairData(pairs, samples)
+    return pairs_in_turns(pairs, train=18, val=41, test=2)  # of validation, devices have a different number
 
 
 def trained(name: str, folder: Path, devices: int) -> dict[str, Any]:

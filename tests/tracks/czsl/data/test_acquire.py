@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from recompose.data.content import changed_files, write_content
+from recompose.data.content import write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
 from recompose.tracks.czsl.catalogue import PublishedPairs
 from recompose.tracks.czsl.data import cgqa
 from recompose.tracks.czsl.data.acquire import acquire, write_index
-from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
+from recompose.tracks.czsl.data.layout import METADATA
 from recompose.tracks.czsl.data.pairs import PairData, Statistics
 from tests.errors import raises
 
@@ -64,18 +64,6 @@ def test_an_archive_that_is_there_is_unpacked_checked_and_indexed(tmp_path: Path
     assert PairData.read(tmp_path / "index").statistics == SMALL
     assert (tmp_path / "data/cgqa/images/test-old-car.jpg").read_bytes() == b"test-old-car.jpg"
     assert not list(archives.glob("*.unpacked"))
-
-
-def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
-    root, index = tmp_path / "data/cgqa", tmp_path / "index"
-    put_data_set(root)
-    acquire_index(RECIPE, section(), tmp_path / "data", index)
-    assert changed_files(root, index) == []
-    (root / "images/val-red-car.jpg").write_bytes(b"other")
-    assert changed_files(root, index) == ["images/val-red-car.jpg"]
-    (root / "images/val-red-car.jpg").unlink()
-    (root / SPLIT_NAME / "val_pairs.txt").write_text("")
-    assert changed_files(root, index) == [f"{SPLIT_NAME}/val_pairs.txt", "images/val-red-car.jpg"]
 
 
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

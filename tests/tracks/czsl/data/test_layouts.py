@@ -1,5 +1,6 @@
-"""From archives as upstream packs them to the common layout, and archives that are not so."""
+"""From archives as upstream packs them to the common layout, and archives of another form."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,18 +12,20 @@ from recompose.errors import DataError
 from recompose.tracks.czsl.data import cgqa, mit_states, ut_zappos
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import Statistics
-from recompose.tracks.czsl.data.unpacked import move_split
 from tests.errors import raises
 
 LISTS = {"train": "wet dog\nold cat\n", "val": "old cat\nold dog\n", "test": "wet cat\n"}
 LABELS = [("wet", "dog", "train"), ("old", "cat", "train"), ("old", "dog", "val"), ("wet", "cat", "test")]
 STATISTICS = Statistics(2, 2, 2, 2, 1, 1, 1, 0, 1, 1)
+IMAGES = [f"{state}_{name}/{number}.jpg" for number, (state, name, _) in enumerate(LABELS)]
 UPSTREAM = [
     "Boots/Ankle/A&B Shoes/1.jpg",
     "Boots/Ankle/Levi's® Kids/1.jpg",
     "Shoes/Flats/A&B Shoes/2.3.jpg",
     "Slippers/Boot/a.b.c./4.jpg",
 ]
+SPLITS = "splits/compositional_split_natural"  # the archive that two data sets share
+OUTSIDE = "../../secret.txt"
 
 
 def put(path: Path, content: str) -> None:
@@ -30,42 +33,56 @@ def put(path: Path, content: str) -> None:
     path.write_text(content)
 
 
-def files(folder: Path) -> dict[str, str]:
-    """Every file with its content; of the metadata, which is binary, the name alone."""
-    return {
-        str(path.relative_to(folder)): "" if path.name == METADATA else path.read_text()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def image(number: int) -> str:
-    """The image name of a label in the metadata."""
-    state, name, _ = LABELS[number]
-    return f"{state}_{name}/{number}.jpg"
-
-
-def records(**changed: Any) -> list[dict[str, Any]]:
-    """The metadata as upstream has it; changes go into its third record."""
-    rows = [
-        {"image": image(n), "_image": UPSTREAM[n], "attr": state, "obj": name, "set": split}
-        for n, (state, name, split) in enumerate(LABELS)
-    ]
-    rows[2] |= changed
-    return rows
-
-
-def pack_split(folder: Path, rows: list[dict[str, Any]]) -> None:
+def pack_split(folder: Path, **changed: Any) -> None:
+    """Write pair lists and metadata as upstream has them; changes go into the third record."""
     for split, text in LISTS.items():
         put(folder / SPLIT_NAME / f"{split}_pairs.txt", text)
+    rows = [
+        {"image": image, "_image": upstream, "attr": state, "obj": name, "set": split}
+        for image, upstream, (state, name, split) in zip(IMAGES, UPSTREAM, LABELS, strict=True)
+    ]
+    rows[2] |= changed
     torch.save(rows, folder / METADATA)
+
+
+def pack_mit_states(unpacked: Path) -> None:
+    pack_split(unpacked / SPLITS / "mit-states")
+    pack_split(unpacked / SPLITS / "ut-zap50k")
+    for number, image in enumerate(IMAGES):
+        put(unpacked / "release_dataset/release_dataset/images" / image.replace("_", " "), f"#{number}")
+
+
+def pack_mit_states_in_other_case(unpacked: Path) -> None:
+    pack_split(unpacked / SPLITS / "mit-states")
+    for number, (state, name, _) in enumerate(LABELS):
+        put(unpacked / f"Release_Dataset/Images/{state.title()} {name}/{number}.JPG", f"#{number}")
+
+
+def pack_ut_zappos(unpacked: Path, old: str = "", new: str = "", **changed: Any) -> None:
+    pack_split(unpacked / SPLITS / "ut-zap50k", **changed)
+    for number, path in enumerate(UPSTREAM):
+        put(unpacked / "images/ut-zap50k-images" / path.replace(old, new), f"#{number}")
+    put(unpacked / "images/ut-zap50k-images/Boots/unused.jpg", "unused")
+
+
+def pack_cgqa(unpacked: Path) -> None:
+    pack_split(unpacked / "mirror/cgqa")
+    for number, image in enumerate(IMAGES):
+        put(unpacked / "mirror/cgqa/images" / image, f"#{number}")
+
+
+PACKED: dict[str, tuple[ModuleType, Callable[[Path], None]]] = {
+    "mit-states": (mit_states, pack_mit_states),
+    "mit-states in other case": (mit_states, pack_mit_states_in_other_case),
+    "ut-zappos": (ut_zappos, pack_ut_zappos),
+    "ut-zappos in other case": (ut_zappos, lambda unpacked: pack_ut_zappos(unpacked, "1.jpg", "1.JPG")),
+    "cgqa": (cgqa, pack_cgqa),
+}
 
 
 @pytest.fixture
 def unpacked(tmp_path: Path) -> Path:
-    folder = tmp_path / "archives" / "it.unpacked"
-    folder.mkdir(parents=True)
-    return folder
+    return tmp_path / "archives/it.unpacked"
 
 
 @pytest.fixture
@@ -75,134 +92,51 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def splits(unpacked: Path) -> Path:
-    """The archive of splits, which two data sets share."""
-    folder = unpacked / "splits" / "compositional_split_natural"
-    for name in ("mit-states", "ut-zap50k"):
-        pack_split(folder / name, [])
-    return folder
-
-
-def pack_mit_states(unpacked: Path, splits: Path) -> None:
-    pack_split(splits / "mit-states", records())
-    for number, (state, name, _) in enumerate(LABELS):
-        put(unpacked / "release_dataset/release_dataset/images" / f"{state} {name}" / f"{number}.jpg", f"#{number}")
-    put(unpacked / "release_dataset/release_dataset/images/adj dog/9.jpg", "no state")
-    put(unpacked / "release_dataset/release_dataset/adj_ants.csv", "unused")
-
-
-def pack_ut_zappos(unpacked: Path, splits: Path, **changed: Any) -> None:
-    pack_split(splits / "ut-zap50k", records(**changed))
-    for number, path in enumerate(UPSTREAM):
-        put(unpacked / "images/ut-zap50k-images" / path, f"#{number}")
-    put(unpacked / "images/ut-zap50k-images/Boots/unused.jpg", "unused")
-
-
-def assert_arranged(module: ModuleType, root: Path) -> None:
-    """The four images lie where the metadata says, and the data set is read."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "STATISTICS", STATISTICS)
-        data = module.read(root)
+@pytest.mark.parametrize("name", PACKED)
+def test_images_get_the_places_that_the_metadata_names(
+    unpacked: Path, root: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    module, pack = PACKED[name]
+    pack(unpacked)
+    module.arrange(unpacked, root)
+    monkeypatch.setattr(module, "STATISTICS", STATISTICS)
+    data = module.read(root)
     assert [(root / sample.path).read_text() for sample in data.samples] == [f"#{n}" for n in range(len(LABELS))]
     assert [(sample.state, sample.object, sample.split) for sample in data.samples] == LABELS
     assert sorted(path.name for path in root.iterdir()) == sorted(["images", METADATA, SPLIT_NAME])
 
 
-# one's way in an unpacked archive
+def test_two_records_of_one_upstream_image_both_get_it(unpacked: Path, root: Path) -> None:
+    pack_ut_zappos(unpacked, _image=UPSTREAM[0])
+    ut_zappos.arrange(unpacked, root)
+    assert [(root / "images" / IMAGES[number]).read_text() for number in (0, 2)] == ["#0", "#0"]
 
 
-@pytest.mark.parametrize("name", ["mit-states", "ut-zap50k"])
-def test_a_split_moves_with_its_metadata_and_leaves_the_other(
-    unpacked: Path, splits: Path, root: Path, name: str
+@pytest.mark.parametrize(
+    ("code", "place", "changed"),
+    [
+        ("outside-path", f"{METADATA}:2", {"image": OUTSIDE}),
+        ("outside-path", f"{METADATA}:2", {"_image": OUTSIDE}),
+        ("outside-path", f"{METADATA}:2", {"_image": "/etc/hostname"}),
+        ("missing-image", "ut-zap50k-images/Boots/none.jpg", {"_image": "Boots/none.jpg"}),
+        ("no-upstream-name", f"{METADATA}:2", {"_image": None}),
+    ],
+)
+def test_a_wrong_name_is_refused_and_nothing_outside_is_touched(
+    unpacked: Path, root: Path, code: str, place: str, changed: dict[str, str]
 ) -> None:
-    before = files(splits)
-    move_split(unpacked, name, root)
-    wanted = {path.removeprefix(f"{name}/"): text for path, text in before.items() if path.startswith(name)}
-    assert files(root) == wanted
-    assert len(wanted) == 4
-    assert files(splits) == {path: text for path, text in before.items() if not path.startswith(name)}
-
-
-def test_a_split_without_metadata_is_refused(unpacked: Path, splits: Path, root: Path) -> None:
-    (splits / "mit-states" / METADATA).unlink()
-    with raises(DataError, code="missing-file", place=METADATA):
-        move_split(unpacked, "mit-states", root)
-
-
-# MIT-States
-
-
-def test_mit_states_folders_get_the_names_that_its_metadata_uses(unpacked: Path, splits: Path, root: Path) -> None:
-    pack_mit_states(unpacked, splits)
-    mit_states.arrange(unpacked, root)
-    assert_arranged(mit_states, root)
-    assert (root / "images/adj_dog/9.jpg").read_text() == "no state"
-
-
-def test_mit_states_images_are_found_in_other_case(unpacked: Path, splits: Path, root: Path) -> None:
-    pack_split(splits / "mit-states", records())
-    for number, (state, name, _) in enumerate(LABELS):
-        put(unpacked / "Release_Dataset/Images" / f"{state.title()} {name}" / f"{number}.JPG", f"#{number}")
-    mit_states.arrange(unpacked, root)
-    assert_arranged(mit_states, root)
-
-
-# UT-Zappos
-
-
-def test_ut_zappos_images_go_from_upstream_places_to_their_labels(unpacked: Path, splits: Path, root: Path) -> None:
-    pack_ut_zappos(unpacked, splits)
-    ut_zappos.arrange(unpacked, root)
-    assert_arranged(ut_zappos, root)
-    assert len(files(root / "images")) == len(LABELS)
-
-
-@pytest.mark.parametrize(("old", "new"), [("Boots", "boots"), ("1.jpg", "1.JPG")])
-def test_ut_zappos_images_are_found_in_other_case(unpacked: Path, splits: Path, root: Path, old: str, new: str) -> None:
-    pack_split(splits / "ut-zap50k", records())
-    for number, path in enumerate(UPSTREAM):
-        put(unpacked / "ut-zap50k-images" / path.replace(old, new), f"#{number}")
-    ut_zappos.arrange(unpacked, root)
-    assert_arranged(ut_zappos, root)
-
-
-def test_two_records_of_one_upstream_image_both_get_it(unpacked: Path, splits: Path, root: Path) -> None:
-    pack_ut_zappos(unpacked, splits, _image=UPSTREAM[0])
-    ut_zappos.arrange(unpacked, root)
-    assert (root / "images" / image(0)).read_text() == "#0"
-    assert (root / "images" / image(2)).read_text() == "#0"
-
-
-@pytest.mark.parametrize("key", ["image", "_image"])
-@pytest.mark.parametrize("name", ["../../secret.txt", "/etc/hostname", "Boots/../../../secret.txt"])
-def test_names_that_lead_out_are_refused_and_nothing_outside_is_touched(
-    unpacked: Path, splits: Path, root: Path, tmp_path: Path, key: str, name: str
-) -> None:
-    pack_ut_zappos(unpacked, splits, **{key: name})
-    put(unpacked / "secret.txt", "secret")
-    put(unpacked / "images/secret.txt", "secret")
-    with raises(DataError, code="outside-path", place=f"{METADATA}:2"):
+    pack_ut_zappos(unpacked, **changed)
+    secrets = [unpacked / "secret.txt", unpacked / "images/secret.txt"]
+    for secret in secrets:
+        put(secret, "secret")
+    with raises(DataError, code=code, place=place):
         ut_zappos.arrange(unpacked, root)
-    assert (unpacked / "secret.txt").read_text() == (unpacked / "images/secret.txt").read_text() == "secret"
-    assert {path.name for path in tmp_path.iterdir()} == {"archives", "root"}
+    assert [secret.read_text() for secret in secrets] == ["secret", "secret"]
     assert not (root / "secret.txt").exists()
 
 
-def test_an_upstream_image_that_is_not_there_is_named(unpacked: Path, splits: Path, root: Path) -> None:
-    name = "Boots/Ankle/none.jpg"
-    pack_ut_zappos(unpacked, splits, _image=name)
-    with raises(DataError, code="missing-image", place=f"ut-zap50k-images/{name}"):
-        ut_zappos.arrange(unpacked, root)
-
-
-# C-GQA
-
-
-def test_cgqa_has_the_layout_already(unpacked: Path, root: Path) -> None:
-    outer = "mirror/cgqa"
-    pack_split(unpacked / outer, records())
-    for number in range(len(LABELS)):
-        put(unpacked / outer / "images" / image(number), f"#{number}")
-    cgqa.arrange(unpacked, root)
-    assert_arranged(cgqa, root)
+def test_a_split_without_metadata_is_refused(unpacked: Path, root: Path) -> None:
+    pack_cgqa(unpacked)
+    (unpacked / "mirror/cgqa" / METADATA).unlink()
+    with raises(DataError, code="missing-file", place=METADATA):
+        cgqa.arrange(unpacked, root)

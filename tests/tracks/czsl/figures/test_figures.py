@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,16 +15,10 @@ from recompose.tables.style import Sheet, styled
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.figures import galleries, maps
 from tests.errors import raises
-from tests.tables.drawings import HOSTILE, texts
+from tests.tables.drawings import texts
 
 pytestmark = pytest.mark.usefixtures("closed")
 Pair = tuple[str, str]
-
-
-def labels(seed: int, count: int, names: int = 3) -> list[Pair]:
-    """States a, b, ... with objects x, y, ..., some of them often."""
-    drawn = np.random.default_rng(seed).integers(0, names, size=(count, 2)).tolist()
-    return [("abcdef"[m], "uvwxyz"[n]) for m, n in drawn]
 
 
 def data_of(test: list[Pair], train: list[Pair] = ()) -> PairData:  # type: ignore[assignment]
@@ -154,17 +147,6 @@ def test_swaps_are_the_first_ones_whose_composed_pair_test_images_show(test: lis
 # predictions
 
 
-@settings(deadline=None)
-@given(some_images, st.data())
-def test_the_first_allowed_images_are_of_different_pairs(test: list[Pair], draw: st.DataObject) -> None:
-    allowed = np.array(draw.draw(st.lists(st.booleans(), min_size=len(test), max_size=len(test))))
-    count = draw.draw(st.integers(1, 5))
-    result = galleries._one_image_per_pair(allowed, images_of(test), count)
-    every = [image for image, pair in enumerate(test) if allowed[image]]
-    first = [image for image in every if image == next(other for other in every if test[other] == test[image])]
-    assert result == first[:count]
-
-
 def predicted(images: Any, draw: st.DataObject) -> np.ndarray:
     """Pairs [images, 5], right at the first place as often as not."""
     rows = []
@@ -210,33 +192,7 @@ def test_of_one_row_seen_pairs_come_before_unseen_ones(
     assert result == [*parts[0][: galleries.PER_KIND], *parts[1][: galleries.PER_KIND]]
 
 
-def test_what_is_said_of_several_rows_has_their_names() -> None:
-    images = images_of([("a", "u"), ("b", "v")])
-    top = np.array([images.data.pairs.index(pair) for pair in (("b", "v"), ("a", "u"), ("z", "z"))])
-    one, two = (list(galleries._captions(images, 0, dict.fromkeys(rows, top))) for rows in (["r"], ["r", "q"]))
-    assert [text for text, _ in one] == ["\u2717 b v", "\u2713 a u", "\u2717 z z"]
-    assert [text for text, _ in two] == ["r", *(text for text, _ in one), "q", *(text for text, _ in one)]
-    assert {look["color"] for text, look in one if text[0] == "\u2717"} == {galleries.WRONG}
-
-
 # drawings
-
-
-def frame(panel: str, kind: str, pair: Pair, count: int = 4) -> pd.DataFrame:
-    points = np.random.default_rng(0).normal(size=(count, 2))
-    return maps._frame("d", panel, points, [" ".join(pair)] * count, [pair] * count, kind)
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_maps_of_hostile_names_can_be_drawn(tmp_path: Path, name: str) -> None:
-    with styled():
-        maps._draw(
-            [frame(name, "image", (name, name)), frame(name, "visual", ("a", name))], Sheet(tmp_path / "f", name, [])
-        )
-    assert f"d, {name}" in texts(tmp_path / "f.svg")
-    result = pd.read_csv(tmp_path / "f.csv", keep_default_na=False)
-    assert result["panel"].tolist() == [name] * 8
-    assert result["object"].tolist() == [name] * 8
 
 
 def test_maps_of_no_runs_are_empty_panels_and_a_header(tmp_path: Path) -> None:

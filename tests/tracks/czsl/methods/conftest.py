@@ -1,15 +1,10 @@
-"""Small backbones and images that several methods are tested on."""
+"""A small backbone and images that several methods are tested on."""
 
 import pytest
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from tests.tracks.czsl.methods.derivations import random_images, small_backbone
-
-
-@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
-def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,20 @@ OWN: dict[str, dict[str, Any]] = {  # method -> what it adds to them
         "pair_head": True,
         "share": 0.1,
     },
+    "duplex": {
+        "disentangler_layers": 2,
+        "loss_weights": [1.0, 0.5, 0.25, 2.0],
+        "target": "closed",
+        "text_target": "target",
+        "initial": "random",
+        "unseen_start": "sum",
+        "codebook": "buffer",
+        "refinement": "graph",
+        "momentum": 0.75,
+        "edges": "posteriors",
+        "writes_from": "training",
+        "differentiable": True,
+    },
 }
 UNEVEN = {  # a tower of each width, so that none can stand for another
     "embed_dim": 32,
@@ -51,7 +65,7 @@ UNEVEN = {  # a tower of each width, so that none can stand for another
 
 
 def settings_of(method: str, **changed: Any) -> dict[str, Any]:
-    """The settings of a method of three paths, some of them changed."""
+    """Return the settings of a method of three paths, some of them changed."""
     return THREE_PATHS | OWN[method] | changed
 
 
@@ -106,6 +120,12 @@ def build_method(kind: Any, backbone: Backbone, settings: dict[str, Any], *, new
     return method
 
 
+def dense(method: Any, inputs: Tensor, blocks: list[Tensor], world: str = "closed") -> Tensor:
+    """Return the scores [images, pairs] of all blocks of a world, side by side."""
+    with torch.no_grad():
+        return torch.cat(list(method.scores(inputs, method.encode_texts(blocks), world)), dim=1)
+
+
 # images
 
 
@@ -157,24 +177,10 @@ def _self_attention(attention: Any, x: Tensor) -> Tensor:
     return plain_linear(attention.out_proj, torch.cat(actual, dim=-1))
 
 
-def _plain_patches(first: nn.Module, pixels: Tensor) -> Tensor:
-    """The patches of images [images, patches, width], of a patch embedding or of a convolutional stem."""
-    x = pixels
-    for layer in first if isinstance(first, nn.Sequential) else [first]:
-        if isinstance(layer, nn.Conv2d):
-            size, stride, pad = layer.kernel_size[0], layer.stride[0], layer.padding[0]
-            windows = nn.functional.unfold(x, size, stride=stride, padding=pad)
-            side = (x.shape[-1] + 2 * pad - size) // stride + 1
-            x = (layer.weight.flatten(1) @ windows).unflatten(2, (side, side))
-        elif isinstance(layer, nn.GroupNorm):
-            groups = x.unflatten(1, (layer.num_groups, -1))
-            mean = groups.mean(dim=(2, 3, 4), keepdim=True)
-            variance = (groups - mean).square().mean(dim=(2, 3, 4), keepdim=True)
-            x = ((groups - mean) / (variance + layer.eps).sqrt()).flatten(1, 2)
-            x = x * layer.weight.view(-1, 1, 1) + layer.bias.view(-1, 1, 1)
-        else:
-            x = x * (1 + torch.erf(x / math.sqrt(2))) / 2
-    return x.flatten(2).transpose(1, 2)
+def _plain_patches(embedding: Any, pixels: Tensor) -> Tensor:
+    """The patches of images [images, patches, width]."""
+    windows = nn.functional.unfold(pixels, embedding.kernel_size, stride=embedding.stride)
+    return (embedding.weight.flatten(1) @ windows).transpose(1, 2)
 
 
 def plain_tower(backbone: Backbone, pixels: Tensor, adapters: Any = None) -> list[Tensor]:

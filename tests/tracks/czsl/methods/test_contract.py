@@ -13,13 +13,14 @@ from recompose.backbones.clip import Backbone
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.data.pairs import Pair
+from recompose.tracks.czsl.methods import dfsp, prompts, three_path
 from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.settings import ChanceSettings
 from recompose.tracks.czsl.params import Czsl
 from recompose.training.checkpoint import restore
 from tests.configuration import params_text, parse_params
-from tests.tracks.czsl.methods.derivations import OBJECTS, STATES, random_images, unsettle
+from tests.tracks.czsl.methods.derivations import OBJECTS, STATES, dense, random_images, unsettle
 
 SECTION = parse_params(params_text("paper")).tracks["czsl"]
 assert isinstance(SECTION, Czsl)
@@ -50,9 +51,10 @@ def images() -> Tensor:
     return random_images(IMAGES)
 
 
-def build(backbone: Backbone, case: str, *, seed: int = 0) -> PairMethod:
-    """A prepared method with the settings of the synthetic data set, away from where it begins."""
+def build(backbone: Backbone, case: str, *, seed: int = 0, **changed: Any) -> PairMethod:
+    """Return a prepared method with the settings of the synthetic data set, away from where it begins."""
     name, changes = CASES[case]
+    changes = changes | changed
     document = {
         "class": METHODS[name].class_path,
         "settings": SECTION.settings(name, "shapes-pairs", changes).document(),
@@ -73,10 +75,8 @@ def inputs_of(method: PairMethod, images: Tensor) -> Tensor:
         return method.backbone.encode_image(method.backbone.from_bytes(images))
 
 
-@torch.no_grad()
 def scores_of(method: PairMethod, images: Tensor, *blocks: Tensor, world: str = "open") -> Tensor:
-    """The scores [images, pairs] of all blocks of a world, side by side."""
-    return torch.cat(list(method.scores(inputs_of(method, images), method.encode_texts(blocks), world)), dim=1)
+    return dense(method, inputs_of(method, images), list(blocks), world)
 
 
 def own_state(method: PairMethod) -> dict[str, Tensor]:
@@ -153,6 +153,46 @@ def test_a_restored_method_scores_the_same_to_the_bit(
     assert not torch.equal(scores_of(other, images, CLOSED), scores_of(method, images, CLOSED))
     restore(other, tmp_path / "checkpoint")
     assert torch.equal(scores_of(other, images, CLOSED), scores_of(method, images, CLOSED))
+
+
+@trained_case
+def test_texts_in_smaller_blocks_teach_and_score_the_same(
+    backbone: Backbone, images: Tensor, case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = build(backbone, case)
+
+    def results() -> dict[str, Tensor]:
+        method.zero_grad()
+        loss = method.loss(inputs_of(method, images), TARGETS, TRAIN)
+        loss.backward()
+        gradients = {name: p.grad.clone() for name, p in method.named_parameters() if p.grad is not None}
+        return gradients | {"loss": loss.detach(), "scores": scores_of(method, images, CLOSED)}
+
+    expected = results()
+    for module in (prompts, dfsp):
+        monkeypatch.setattr(module, "TEXTS", 2)
+    for module in (three_path, dfsp):
+        monkeypatch.setattr(module, "TEXT_IMAGE_PAIRS", 9)
+    for name, tensor in results().items():
+        torch.testing.assert_close(tensor, expected[name], atol=1e-4, rtol=1e-3, msg=name)
+
+
+@pytest.mark.parametrize(
+    ("case", "rate"), [("csp", "dropout"), ("gipcol", "dropout"), ("dfsp", "dropout"), ("c-s-o", "attribute_dropout")]
+)
+def test_one_mask_drops_elements_of_a_name_in_all_its_pairs(backbone: Backbone, case: str, rate: str) -> None:
+    method = build(backbone, case, **{rate: 0.5}).train()
+    words: list[tuple[Tensor, ...]] = []
+    (prompt,) = (part for part in method.modules() if isinstance(part, prompts.SlottedPrompt))
+    hook = prompt.register_forward_hook(lambda _module, inputs, _output: words.append(inputs[1:]))
+    method.encode_texts([EVERYTHING])
+    hook.remove()
+    (in_pairs,) = (contents for contents in words if len(contents) == 2)
+    for place, vectors in enumerate(in_pairs):
+        assert 0.3 < float((vectors == 0).float().mean()) < 0.7
+        for name in range(2):
+            of_name = vectors[EVERYTHING[:, place] == name]
+            assert torch.equal(of_name, of_name[:1].expand_as(of_name))
 
 
 # chance, which has no backbone

@@ -12,18 +12,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods import duplex
 from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.methods.duplex import Codebook, Compose, Duplex, Edges, Factors, aggregate, candidates
 from recompose.tracks.czsl.methods.image_tower import BlockAdapters
-from recompose.tracks.czsl.methods.three_path import CSO, ThreePath
+from recompose.tracks.czsl.methods.three_path import CSO
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
     STATES,
-    THREE_PATHS,
+    dense,
     new_method,
     plain_disentangled,
     plain_joint,
@@ -32,6 +30,7 @@ from tests.tracks.czsl.methods.derivations import (
     plain_tower,
     plain_weights,
     random_images,
+    settings_of,
     unsettle,
 )
 
@@ -111,149 +110,79 @@ def plain_aggregated(pairs: list[Pair], batch: Batch, phi: Phi, edges: str, prot
     return torch.diag(1 / weights.sum(dim=1)) @ weights @ local
 
 
-STATE_COUNT, OBJECT_COUNT, WIDTH = 3, 2, 5
-# uneven counts; no image shows (2, 0) or (1, 1)
-CODEBOOK_LABELS = [[0, 0], [0, 1], [0, 0], [1, 0], [2, 1], [0, 0], [2, 1], [0, 1]]
-
-
-def new_codebook(seed: int = 0) -> Codebook:
-    torch.manual_seed(seed)
-    return Codebook(STATE_COUNT, OBJECT_COUNT, WIDTH)
+# where the codebook begins
 
 
 def random_rows(*shape: int, seed: int = 1) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-def lengths(codebook: Codebook) -> Tensor:
-    return (codebook.prototypes**2).sum(dim=-1).sqrt()
+def plain_mean_of(rows: list[Tensor]) -> Tensor:
+    return sum(rows, torch.zeros(())) / len(rows)
 
 
-def mean(rows: list[list[float]]) -> list[float]:
-    """Of unit length, of embeddings that are brought to unit length before."""
-    total = [0.0] * WIDTH
-    for row in rows:
-        length = math.sqrt(sum(x * x for x in row))
-        total = [a + x / length for a, x in zip(total, row, strict=True)]
-    length = math.sqrt(sum(x * x for x in total))
-    return [x / length for x in total]
+def plain_additive(of_pair: dict[Pair, Tensor]) -> Tensor:
+    """Return the parts of three states, then of three objects, whose sums are nearest to the means of pairs."""
+    design = torch.zeros(len(of_pair), 6, dtype=torch.double)
+    for number, (s, o) in enumerate(of_pair):
+        design[number, s] = design[number, 3 + o] = 1
+    return torch.linalg.lstsq(design, torch.stack([*of_pair.values()]), driver="gelsd").solution
 
 
-def plain_means(embeddings: Tensor, labels: list[list[int]]) -> Tensor:
-    """Prototypes [states, objects, E]: means of a pair's images, or what its state's and its object's make together."""
-    rows = embeddings.tolist()
-    actual = torch.zeros(STATE_COUNT, OBJECT_COUNT, WIDTH)
-    for m in range(STATE_COUNT):
-        for n in range(OBJECT_COUNT):
-            shown = [row for row, label in zip(rows, labels, strict=True) if label == [m, n]]
-            if shown:
-                actual[m, n] = torch.tensor(mean(shown))
-                continue
-            of_state = mean([row for row, (state, _) in zip(rows, labels, strict=True) if state == m])
-            of_object = mean([row for row, (_, name) in zip(rows, labels, strict=True) if name == n])
-            actual[m, n] = torch.tensor(mean([[a + b for a, b in zip(of_state, of_object, strict=True)]]))
-    return actual
+def plain_start(embeddings: Tensor, labels: list[Pair], unseen: str) -> dict[Pair, Tensor]:
+    """Return the first prototypes of all pairs of states and objects that images show."""
+    rows = [unit(row) for row in embeddings.double()]
 
+    def images_of(names: dict[int, int]) -> list[Tensor]:
+        """Return the images with these names, by their place in a pair."""
+        return [row for row, label in zip(rows, labels, strict=True) if all(label[k] == n for k, n in names.items())]
 
-# where it begins
-
-
-def test_it_begins_at_a_random_direction_for_every_pair() -> None:
-    codebook = new_codebook()
-    assert codebook.prototypes.shape == (STATE_COUNT, OBJECT_COUNT, WIDTH)
-    assert codebook.prototypes.dtype == torch.float32
-    torch.testing.assert_close(lengths(codebook), torch.ones(STATE_COUNT, OBJECT_COUNT))
-    cosines = codebook.prototypes.view(-1, WIDTH) @ codebook.prototypes.view(-1, WIDTH).T
-    assert (cosines - torch.eye(STATE_COUNT * OBJECT_COUNT)).abs().max() < 0.99
-    assert torch.equal(new_codebook().prototypes, codebook.prototypes)
-    assert not torch.equal(new_codebook(1).prototypes, codebook.prototypes)
-
-
-def test_it_begins_at_means_of_embeddings() -> None:
-    embeddings = random_rows(len(CODEBOOK_LABELS), WIDTH)
-    codebook = new_codebook()
-    codebook.begin_at_means(embeddings, torch.tensor(CODEBOOK_LABELS))
-    torch.testing.assert_close(codebook.prototypes, plain_means(embeddings, CODEBOOK_LABELS), atol=1e-6, rtol=1e-5)
-    torch.testing.assert_close(lengths(codebook), torch.ones(STATE_COUNT, OBJECT_COUNT))
-    assert codebook.prototypes.dtype == torch.float32
-
-
-def test_a_name_without_images_leaves_a_pair_to_the_other() -> None:
-    codebook = new_codebook()
-    embeddings = random_rows(2, WIDTH)
-    codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]))
-    torch.testing.assert_close(codebook.prototypes[2], unit(embeddings))
-
-
-# other starts of unseen pairs
-
-
-def plain_start(embeddings: Tensor, labels: list[list[int]], unseen: str) -> dict[tuple[int, int], Tensor]:
-    """Where pairs that no image shows begin, of states and objects that images show."""
-    rows = [row / row.norm() for row in embeddings.double()]
-    shown = {(s, o) for s, o in labels}
-
-    def mean_of(chosen: list[Tensor]) -> Tensor:
-        return sum(chosen, torch.zeros(())) / len(chosen)
-
-    grand = mean_of(rows)
-    actual = {}
-    if unseen == "least-squares":
-        seen = sorted(shown)
-        targets = []
-        for pair in seen:
-            of_pair = mean_of([row for row, label in zip(rows, labels, strict=True) if tuple(label) == pair])
-            targets.append(of_pair / of_pair.norm())
-        design = torch.zeros(len(seen), 6, dtype=torch.double)
-        for number, (s, o) in enumerate(seen):
-            design[number, s] = design[number, 3 + o] = 1
-        parts = torch.linalg.lstsq(design, torch.stack(targets), driver="gelsd").solution
-    for s in {s for s, _ in shown}:
-        for o in {o for _, o in shown}:
-            if unseen == "centred":
-                of_state = mean_of([row for row, label in zip(rows, labels, strict=True) if label[0] == s])
-                of_object = mean_of([row for row, label in zip(rows, labels, strict=True) if label[1] == o])
-                vector = of_state + of_object - grand
+    of_pair = {(s, o): unit(plain_mean_of(images_of({0: s, 1: o}))) for s, o in sorted(set(labels))}
+    starts = {}
+    for s in {s for s, _ in labels}:
+        for o in {o for _, o in labels}:
+            means = [plain_mean_of(images_of(names)) for names in ({0: s}, {1: o})]
+            if (s, o) in of_pair:
+                starts[s, o] = of_pair[s, o]
+            elif unseen == "sum":
+                starts[s, o] = unit(unit(means[0]) + unit(means[1]))
+            elif unseen == "centred":
+                starts[s, o] = unit(means[0] + means[1] - plain_mean_of(rows))
             else:
-                vector = parts[s] + parts[3 + o]
-            if (s, o) not in shown:
-                actual[s, o] = (vector / vector.norm()).float()
-    return actual
+                parts = plain_additive(of_pair)
+                starts[s, o] = unit(parts[s] + parts[3 + o])
+    return starts
 
 
-@pytest.mark.parametrize("unseen", ["centred", "least-squares"])
-def test_unseen_pairs_may_begin_without_the_grand_mean_or_by_least_squares(unseen: Any) -> None:
-    labels = [[0, 0], [0, 1], [1, 1], [2, 2], [2, 1], [0, 0], [1, 2]]
+@pytest.mark.parametrize("unseen", ["sum", "centred", "least-squares"])
+def test_prototypes_begin_at_means_and_those_of_unseen_pairs_as_derived(unseen: Any) -> None:
+    labels = [(0, 0), (0, 1), (1, 1), (2, 2), (2, 1), (0, 0), (1, 2)]
     embeddings = 3 * random_rows(len(labels), 4, seed=4) + 1
     codebook = Codebook(3, 3, 4)
     codebook.begin_at_means(embeddings, torch.tensor(labels), unseen)
     expected = plain_start(embeddings, labels, unseen)
-    assert set(expected) == {(0, 2), (1, 0), (2, 0)}
+    assert len(expected) == 9
     for (s, o), vector in expected.items():
-        torch.testing.assert_close(codebook.prototypes[s, o], vector, atol=1e-5, rtol=1e-4)
-    plain = Codebook(3, 3, 4)
-    plain.begin_at_means(embeddings, torch.tensor(labels))
-    for s, o in labels:
-        torch.testing.assert_close(codebook.prototypes[s, o], plain.prototypes[s, o])
-    assert not torch.allclose(codebook.prototypes[0, 2], plain.prototypes[0, 2], atol=1e-2)
+        torch.testing.assert_close(codebook.prototypes[s, o], vector.float(), atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("unseen", ["sum", "centred", "least-squares"])
-def test_pairs_of_which_images_show_neither_name_stay_and_lengths_are_one(unseen: Any) -> None:
-    codebook = Codebook(3, 3, 4)
+def test_pairs_of_which_images_show_neither_name_stay(unseen: Any) -> None:
+    codebook, embeddings = Codebook(3, 3, 4), random_rows(2, 4)
     before = codebook.prototypes.clone()
-    codebook.begin_at_means(random_rows(3, 4), torch.tensor([[0, 0], [1, 1], [0, 1]]), unseen)
+    codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]), unseen)
     assert torch.equal(codebook.prototypes[2, 2], before[2, 2])
     torch.testing.assert_close(codebook.prototypes.norm(dim=-1), torch.ones(3, 3))
+    if unseen == "sum":  # a name without images leaves a pair to the other
+        torch.testing.assert_close(codebook.prototypes[2, :2], unit(embeddings))
+
+
+# the graph
 
 
 EDGES: list[Edges] = ["posteriors", "labels"]
 GRAPH_STATES, GRAPH_OBJECTS, GRAPH_WIDTH = 4, 3, 5
 Matrices = tuple[Tensor, Tensor]
-# two images of one pair; states 1 and 3 and objects 0 and 2; of the four pairs that they make, three are in the target,
-# and one of these has no image
-GRAPH_LABELS = [1, 3, 1, 1], [0, 2, 0, 2]
-GRAPH_TARGET = [(1, 0), (3, 2), (3, 0), (0, 0), (1, 1)]
 
 
 def random_batch(seed: int, states: list[int], objects: list[int]) -> Batch:
@@ -347,23 +276,6 @@ def test_messages_are_those_of_the_adjacency_matrix(seed: int, count: int, edges
         torch.testing.assert_close(aggregate(pairs, *factors(batch), composing(batch, of), edges), expected)
 
 
-@pytest.mark.parametrize("edges", EDGES)
-def test_gradients_are_those_of_the_adjacency_matrix(edges: Edges) -> None:
-    batch, of = random_batch(0, *GRAPH_LABELS), matrices(0)
-    learned = [batch.of_states, batch.of_objects, batch.p_states, batch.p_objects, *of]
-    for tensor in learned:
-        tensor.requires_grad_()
-    pairs = candidates_of(batch, GRAPH_TARGET)
-    towards = torch.randn(len(pairs), GRAPH_WIDTH, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
-    actual = aggregate(pairs, *factors(batch), composing(batch, of), edges)
-    expected = plain_aggregated(tuples(pairs), batch, lambda z, y: phi(of, z, y), edges, torch.zeros_like(towards))
-    gradients_found = torch.autograd.grad((actual * towards).sum(), learned)
-    of_expected = torch.autograd.grad((expected * towards).sum(), learned)
-    for gradient, right in zip(gradients_found, of_expected, strict=True):
-        torch.testing.assert_close(gradient, right)
-        assert right.abs().max() > 1e-3
-
-
 # precision
 
 
@@ -386,15 +298,6 @@ def test_where_towers_compute_in_16_bits_the_graph_does_not(edges: Edges) -> Non
     assert torch.equal(actual, expected)
 
 
-def test_features_composed_in_16_bits_are_summed_in_32() -> None:
-    batch = in_full(random_batch(0, *GRAPH_LABELS))
-    pairs, composed = candidates_of(batch, GRAPH_TARGET), torch.randn(4, 4, GRAPH_WIDTH).bfloat16()
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        actual = aggregate(pairs, *factors(batch), lambda i, j: composed[i, j], "posteriors")
-    assert actual.dtype == torch.float32
-    assert torch.equal(actual, aggregate(pairs, *factors(batch), lambda i, j: composed[i, j].float(), "posteriors"))
-
-
 def test_a_candidate_that_nobody_believes_in_gets_nothing_and_no_number_that_is_none() -> None:
     """Posteriors of 32 bits can be 0, of an image's own state and object, too."""
     p_states, p_objects = torch.tensor([[0.0, 1.0, 0.0]] * 2), torch.tensor([[0.0, 1.0]] * 2)
@@ -411,65 +314,10 @@ def test_a_candidate_that_nobody_believes_in_gets_nothing_and_no_number_that_is_
         assert gradient.isfinite().all()
 
 
-def test_a_degree_below_what_32_bits_hold_in_full_gives_no_more_than_its_features() -> None:
-    p_states, p_objects = torch.tensor([[1e-40, 1.0]]), torch.tensor([[1e-41, 1.0]])
-    features = torch.eye(2)
-    batch = Batch([0], [0], features[:1], features[1:], p_states, p_objects)
-    actual = aggregate(torch.tensor([[0, 0]]), *factors(batch), lambda i, _: torch.zeros(len(i), 2), "posteriors")
-    assert actual.isfinite().all()
-    assert actual.norm() <= 1
-    assert actual[0, 0] > actual[0, 1]
-
-
 # work
 
 
-class Sizes(TorchFunctionMode):
-    """Notes the number of elements of every tensor that is made."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.counts: list[int] = []
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        composed = func(*args, **(kwargs or {}))
-        if isinstance(composed, Tensor):
-            self.counts.append(composed.numel())
-        return composed
-
-
-def test_no_tensor_is_larger_than_the_features_of_couples_and_of_candidates() -> None:
-    """None holds an element for each candidate and node, nor for each candidate, image and feature."""
-    labels = torch.arange(6)
-    features = torch.randn(2, 6, GRAPH_WIDTH)
-    states, objects = (Factors(labels, part, torch.full((6, 6), 1 / 6)) for part in features)
-    pairs = candidates(labels, labels, torch.ones(6, 6, dtype=torch.bool))
-    composed = torch.randn(6, 6, GRAPH_WIDTH)
-    for edges in EDGES:
-        with Sizes() as sizes:
-            aggregate(pairs, states, objects, lambda i, j: composed[i, j], edges)
-        assert len(pairs) == 36
-        assert max(sizes.counts) == 36 * GRAPH_WIDTH
-
-
-SETTINGS: dict[str, Any] = THREE_PATHS | {
-    "prompts": "soft",
-    "image_tower": "adapters",
-    "disentangler_layers": 2,
-    "loss_weights": [1.0, 0.5, 0.25, 2.0],
-    "closed": [0.5, 0.2, 0.3],
-    "open": [0.1, 0.6, 0.4],
-    "target": "closed",
-    "text_target": "target",
-    "unseen_start": "sum",
-    "codebook": "buffer",
-    "refinement": "graph",
-    "writes_from": "training",
-    "initial": "random",
-    "momentum": 0.75,
-    "edges": "posteriors",
-    "differentiable": True,
-}
+SETTINGS = settings_of("duplex", closed=[0.5, 0.2, 0.3], open=[0.1, 0.6, 0.4])
 EVERYTHING = [(m, n) for m in range(3) for n in range(2)]
 # of training, of the closed world in an order of its own, and the labels of a batch of four
 TRAIN = [(0, 0), (1, 1), (2, 1)]
@@ -477,7 +325,6 @@ CLOSED = [(2, 1), (0, 1), (0, 0), (1, 1)]
 TARGETS = [0, 2, 1, 2]
 # (0, 1) has no image in it, nor have (1, 0) and (2, 0), which the closed world leaves out
 TARGET = {"closed": CLOSED, "open": EVERYTHING}
-FEWER = [0, 2, 2, 2]  # a batch without state 1
 KNOWN = [(0, 0), (2, 1), (0, 0), (1, 1), (2, 1)]  # labels of the images whose embeddings are known
 
 
@@ -523,12 +370,6 @@ def gradients(loss: Tensor, method: Duplex) -> dict[str, Tensor]:
     parameters = learned(method)
     actual = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True, materialize_grads=True)
     return dict(zip(parameters, actual, strict=True))
-
-
-def dense(method: ThreePath, images: Tensor, blocks: list[Tensor], world: str) -> Tensor:
-    """The scores of all blocks of a world, side by side."""
-    with torch.no_grad():
-        return torch.cat(list(method.scores(images, method.encode_texts(blocks), world)), dim=1)
 
 
 # the derivation
@@ -672,19 +513,12 @@ def test_the_target_is_the_closed_world_or_every_pair(backbone: Backbone, target
 
 
 def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: Backbone) -> None:
-    torch.manual_seed(5)
-    method = new_method(Duplex, backbone, STATES, OBJECTS, SETTINGS)
-    initial = method.codebook.prototypes.clone()
-    method.prepare(known(backbone))
-    assert torch.equal(method.codebook.prototypes, initial)
-    actual = build(backbone, new=True, initial="means").codebook.prototypes
+    random, means = (build(backbone, new=True, initial=initial).codebook.prototypes for initial in ("random", "means"))
     embeddings = unit(known(backbone).embeddings)
-    assert actual.shape == initial.shape == (3, 2, backbone.width)
-    torch.testing.assert_close(actual[0, 0], unit(embeddings[0] + embeddings[2]))
-    torch.testing.assert_close(actual[1, 1], embeddings[3])
-    # state 0 and object 1 never meet: of the one only pair (0, 0) is known, of the other pairs (2, 1) and (1, 1)
-    halves = unit(embeddings[0] + embeddings[2]), unit(embeddings[1] + embeddings[3] + embeddings[4])
-    torch.testing.assert_close(actual[0, 1], unit(halves[0] + halves[1]))
+    torch.testing.assert_close(means[0, 0], unit(embeddings[0] + embeddings[2]))
+    torch.testing.assert_close(means[1, 1], embeddings[3])
+    torch.testing.assert_close(random.norm(dim=-1), torch.ones(3, 2))
+    assert not torch.allclose(random, means, atol=1e-2)
 
 
 def test_projections_begin_as_the_sum_of_a_state_and_an_object(backbone: Backbone) -> None:
@@ -714,9 +548,9 @@ INTERPRETATIONS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changed", INTERPRETATIONS, ids=str)
 def test_each_interpretation_has_the_loss_the_gradients_and_the_codebook_of_its_derivation(
-    either: Backbone, images: Tensor, changed: dict[str, Any]
+    backbone: Backbone, images: Tensor, changed: dict[str, Any]
 ) -> None:
-    method = learning(either, **changed)
+    method = learning(backbone, **changed)
     before = method.codebook.prototypes.detach().clone()
     derived = derive(method, images, TARGET[(SETTINGS | changed)["target"]])
     expected = derived.loss(SETTINGS["loss_weights"])
@@ -739,7 +573,7 @@ def test_without_its_prototypes_it_scores_as_the_plain_three_paths_to_the_bit(
 ) -> None:
     """So the semantic rows of Tables 5, 7 and 11 are declared as C-S-O: one recipe under two names."""
     method = build(backbone, fusion=fusion, closed=[0.5, 0.0, 0.25])
-    own = THREE_PATHS | {"disentangler_layers": 2, "fusion": fusion, "closed": [0.5, 0.25]}
+    own = settings_of("c-s-o", disentangler_layers=2, fusion=fusion, closed=[0.5, 0.25])
     plain = new_method(CSO, backbone, STATES, OBJECTS, own).eval()
     plain.load_state_dict(method.state_dict(), strict=False)
     blocks = list(torch.tensor(CLOSED).split(3))
@@ -766,49 +600,6 @@ def test_what_is_written_may_come_from_features_as_evaluation_has_them(backbone:
     assert not method.backbone.training
     # the pass as in evaluation leaves running statistics alone
     torch.testing.assert_close(method.of_state[1].running_mean, other.of_state[1].running_mean)
-
-
-@torch.no_grad()
-def test_without_refinement_no_graph_is_built_and_at_lambda_one_neither(
-    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any) -> Any:
-        raise AssertionError
-
-    for name in ("aggregate", "candidates", "compose_alone"):
-        monkeypatch.setattr(duplex, name, refuse)
-    without = {"loss_weights": [1.0, 1.0, 1.0, 0.0]}
-    for changed in (
-        {"refinement": "none"},
-        {"refinement": "counterfactual", "momentum": 1.0},
-        {"momentum": 1.0},
-        without,
-    ):
-        method = learning(backbone, **changed)
-        before = method.codebook.prototypes.clone()
-        loss_of(method, images)
-        assert torch.equal(method.codebook.prototypes, before)
-
-
-# what is written
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("target", TARGET)
-def test_candidates_move_and_all_others_stay_to_the_bit(backbone: Backbone, images: Tensor, target: str) -> None:
-    method = learning(backbone, target=target)
-    before = method.codebook.prototypes.clone()
-    expected = derive(method, images, TARGET[target], FEWER).codebook
-    loss_of(method, images, FEWER)
-    after = method.codebook.prototypes
-    moved = {(0, 0), (0, 1), (2, 1)} | ({(2, 0)} if target == "open" else set())
-    for m, n in EVERYTHING:
-        if (m, n) not in moved:
-            assert torch.equal(after[m, n], before[m, n])
-            continue
-        torch.testing.assert_close(after[m, n], expected[m, n], atol=1e-5, rtol=1e-4)
-        assert (after[m, n] - before[m, n]).abs().max() > 1e-3
-        assert float(after[m, n].norm()) == pytest.approx(1, abs=1e-6)
 
 
 # what is learned
@@ -838,15 +629,11 @@ EVERY = IMAGES | HEADS | WORDS | ALONE | PROJECTIONS | {"prompts.pair"}
         ([1.0, 1.0, 1.0, 1.0], {}, EVERY),
         ([0.0, 1.0, 1.0, 1.0], {}, EVERY - {"prompts.pair"}),
         ([1.0, 1.0, 1.0, 0.0], {}, EVERY - PROJECTIONS),
-        ([1.0, 0.0, 0.0, 0.0], {}, IMAGES | WORDS | {"prompts.pair"}),
         ([0.0, 1.0, 0.0, 0.0], {}, IMAGES | WORDS | {"of_state", "prompts.state"}),
-        ([0.0, 0.0, 1.0, 0.0], {}, IMAGES | WORDS | {"of_object", "prompts.object"}),
         # through posteriors and features, whose texts are anchors
         ([0.0, 0.0, 0.0, 1.0], {}, IMAGES | HEADS | PROJECTIONS),
         ([0.0, 0.0, 0.0, 1.0], {"differentiable": False}, IMAGES),
         ([0.0, 0.0, 0.0, 1.0], {"momentum": 1.0}, IMAGES),
-        ([1.0, 1.0, 1.0, 1.0], {"differentiable": False}, EVERY - PROJECTIONS),
-        ([1.0, 1.0, 1.0, 1.0], {"momentum": 1.0}, EVERY - PROJECTIONS),
     ],
 )
 def test_gradient_reaches_what_it_should(
@@ -861,8 +648,8 @@ def test_gradient_reaches_what_it_should(
 
 
 @pytest.mark.parametrize("world", ["closed", "open"])
-def test_scores_are_those_of_equation_21(either: Backbone, images: Tensor, world: str) -> None:
-    method = build(either)
+def test_scores_are_those_of_equation_21(backbone: Backbone, images: Tensor, world: str) -> None:
+    method = build(backbone)
     pairs = [EVERYTHING[k] for k in (3, 0, 5, 1, 4, 2)]
     with torch.no_grad():
         expected = plain_scores(method, images, pairs, SETTINGS[world])
@@ -906,19 +693,11 @@ def test_figures_show_unit_embeddings_and_what_states_and_objects_send(backbone:
 
 
 def test_in_mixed_precision_the_codebook_stays_in_full(backbone: Backbone, images: Tensor) -> None:
-    method, full = (learning(backbone) for _ in range(2))
+    mixed, full = (learning(backbone) for _ in range(2))
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        loss = loss_of(method, images)
-    loss.backward()
-    expected = loss_of(full, images)
-    assert loss.dtype == torch.float32
-    assert float(loss) == pytest.approx(float(expected), rel=0.1)
-    for gradient in (parameter.grad for parameter in learned(method).values()):
-        assert gradient is not None
-        assert gradient.isfinite().all()
-    actual = method.codebook.prototypes
-    assert actual.dtype == torch.float32
-    torch.testing.assert_close((actual**2).sum(dim=-1), torch.ones(3, 2))
-    assert ((actual * full.codebook.prototypes).sum(dim=-1) > 0.999).all()
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert dense(method.eval(), images, [torch.tensor(CLOSED)], "closed").dtype == torch.float32
+        loss = loss_of(mixed, images)
+    assert float(loss) == pytest.approx(float(loss_of(full, images)), rel=0.1)
+    prototypes = mixed.codebook.prototypes
+    assert prototypes.dtype == torch.float32
+    torch.testing.assert_close(prototypes.norm(dim=-1), torch.ones(3, 2))
+    assert ((prototypes * full.codebook.prototypes).sum(dim=-1) > 0.999).all()

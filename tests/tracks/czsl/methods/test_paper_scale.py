@@ -18,7 +18,6 @@ pytestmark = pytest.mark.slow
 
 SECTION = parse_params(params_text("paper")).tracks["czsl"]
 assert isinstance(SECTION, Czsl)
-DATASETS = ("mit-states", "ut-zappos", "cgqa")
 STATES, OBJECTS = 16, 12
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {  # methods, and settings that change their parameters
     **{name: (name, {}) for name, entry in METHODS.items() if entry.needs_backbone and entry.needs_seed},
@@ -89,13 +88,9 @@ def expected(variant: str) -> int:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_parameters_are_those_of_the_parts(variant: str) -> None:
-    assert count_at_paper_scale(lambda backbone: new_model(backbone, variant, "ut-zappos")) == expected(variant)
-
-
-@pytest.mark.parametrize("dataset", DATASETS)
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_every_setting_of_every_data_set_makes_a_model(backbone: Backbone, variant: str, dataset: str) -> None:
-    model = new_model(backbone, variant, dataset)
-    assert trainable(model) > 0
-    assert model.training
+def test_parameters_are_those_of_the_parts_and_settings_of_every_data_set_make_a_model(
+    backbone: Backbone, variant: str
+) -> None:
+    assert count_at_paper_scale(lambda clip: new_model(clip, variant, "ut-zappos")) == expected(variant)
+    for dataset in ("mit-states", "cgqa"):
+        assert trainable(new_model(backbone, variant, dataset)) > 0

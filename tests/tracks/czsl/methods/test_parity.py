@@ -144,20 +144,6 @@ def test_scores_of_msci_and_troika_are_fused_as_released(backbone: Backbone, ima
     assert apart(actual, expected) < CLOSE
 
 
-@torch.no_grad()
-@pytest.mark.parametrize("name", ["msci", "troika"])
-def test_texts_of_another_length_in_front_of_attention_would_be_seen(
-    backbone: Backbone, images: Tensor, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    method, reference = three_paths(backbone, name, {}, {})
-    given: Any = (released.tensors_of(method), images, torch.tensor(PAIRS), SIZES)
-    expected = reference(*given, training=False)["pair"]
-    original = released.three_texts
-    monkeypatch.setattr(released, "three_texts", lambda *of: {path: 12 * text for path, text in original(*of).items()})
-    other = reference(*given, training=False)["pair"]
-    assert float((other - expected).abs().max()) > 1
-
-
 @pytest.mark.parametrize("kind", [CSP, CoOp])
 def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> None:
     own = {"dropout": 0.0} if kind is CSP else {}

@@ -34,6 +34,32 @@ class Problem(NamedTuple):
         return self._replace(scores=[[Fraction(value) for value in row] for row in rows])
 
 
+class Calibrated(NamedTuple):
+    """A problem of the open world with the feasibility of each pair."""
+
+    problem: Problem
+    feasibility: list[float]
+
+    @property
+    def thresholds(self) -> list[float]:
+        """The distinct feasibilities of unseen pairs, rising."""
+        return sorted({f for f, seen in zip(self.feasibility, self.problem.seen, strict=True) if not seen})
+
+    def at(self, threshold: float) -> Problem:
+        """The problem in which unseen pairs below the threshold are no candidates."""
+        pairs = zip(self.feasibility, self.problem.seen, strict=True)
+        return self.problem._replace(candidates=[seen or f >= threshold for f, seen in pairs])
+
+    def multiplied(self, threshold: float) -> Problem:
+        """The problem with scores multiplied by (feasibility >= threshold) + seen, the feasibility of seen pairs
+        being 0.
+        """
+        pairs = list(zip(self.feasibility, self.problem.seen, strict=True))
+        factors = [int((0.0 if seen else f) >= threshold) + int(seen) for f, seen in pairs]
+        rows = [[score * by for score, by in zip(row, factors, strict=True)] for row in self.problem.scores]
+        return self.problem._replace(scores=rows)
+
+
 class Sweep(NamedTuple):
     """Points of a curve, and the numbers that follow from them."""
 

@@ -5,60 +5,44 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from recompose.tracks.gzsl.methods.base import ClassSpace
-from recompose.tracks.gzsl.methods.calibrated import unit_regions
+from recompose.tracks.gzsl.methods.calibrated import cross_entropy, self_calibration, unit_regions
 from recompose.tracks.gzsl.methods.transzero import TransZero, TransZeroPlus
 from tests.tracks.gzsl.methods.derivations import (
-    Parameters,
-    plain_cross_entropy,
     plain_dazle,
-    plain_mass_calibration,
     plain_vgt,
     unit,
 )
 from tests.tracks.gzsl.methods.tiny import (
-    CLASSES,
     CREST_SETTINGS,
     GROUNDING,
-    SEEN,
+    SIGNATURES,
     TARGETS,
     TRANSZERO,
     build,
     build_moved,
     changed,
+    class_scores,
     dazle,
     grids,
     parameters_of,
     same_gradients,
-    space,
     transzero,
 )
 
 IMAGES = list(grids().double())
-SIGNATURES = space().signatures.double()
-EVERY = list(range(CLASSES))
-SHOWN = [k for k in EVERY if SEEN[k]]
 LABELS = torch.tensor(TARGETS)
-
-
-def words_of(p: Parameters, normalised: bool = False) -> list[Tensor]:
-    return [unit(word) if normalised else word for word in p["words.vectors"]]
-
-
-def class_scores(attributes: Tensor) -> Tensor:
-    return torch.stack([attributes @ signature for signature in SIGNATURES])
 
 
 @pytest.mark.parametrize("changes", [{}, {"attribute_attention": False}, {"normalise_words": True}])
 def test_dazle_is_what_its_loops_are(changes: dict[str, Any]) -> None:
     method = dazle(**changes)
     p = parameters_of(method)
-    words = words_of(p, changes.get("normalise_words", False))
-    scores = [class_scores(plain_dazle(p, image, words)) for image in IMAGES]
-    torch.testing.assert_close(method.predict(torch.stack(IMAGES)).scores, torch.stack(scores))
-    plain_loss = plain_cross_entropy(scores, TARGETS, EVERY) + 0.1 * plain_mass_calibration(scores, SEEN, 2.0)
+    words = [unit(word) if changes.get("normalise_words") else word for word in p["words.vectors"]]
+    scores = class_scores([plain_dazle(p, image, words) for image in IMAGES])
+    torch.testing.assert_close(method.predict(torch.stack(IMAGES)).scores, scores)
+    plain_loss = cross_entropy(scores, LABELS, method.seen) + 0.1 * self_calibration(scores, method.seen)
     same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
 
 
@@ -67,18 +51,18 @@ def test_dazle_is_what_its_loops_are(changes: dict[str, Any]) -> None:
     ("grounding", "among"),
     [({}, "all"), ({"self_attention": False, "normalise_words": True}, "seen"), ({"geometry": False}, "all")],
 )
-def test_transzero_is_what_its_loops_are(grounding: dict[str, Any], among: str) -> None:
+def test_transzero_is_what_its_loops_are(grounding: dict[str, Any], among: Any) -> None:
     method = transzero(grounding=grounding, cross_entropy=among)
     settings, p = GROUNDING | grounding, parameters_of(method)
-    words = words_of(p, settings["normalise_words"])
+    words = [unit(word) if settings["normalise_words"] else word for word in p["words.vectors"]]
     attributes = [plain_vgt(p, image, words, settings["geometry"])[0] for image in IMAGES]
-    scores = [class_scores(each) for each in attributes]
-    torch.testing.assert_close(method.predict(torch.stack(IMAGES)).scores, torch.stack(scores))
-    wrong = [(a - SIGNATURES[target]).square().sum() / len(a) for a, target in zip(attributes, TARGETS, strict=True)]
+    scores = class_scores(attributes)
+    torch.testing.assert_close(method.predict(torch.stack(IMAGES)).scores, scores)
+    squares = [(a - SIGNATURES[target]).square().sum() / len(a) for a, target in zip(attributes, TARGETS, strict=True)]
     plain_loss = (
-        plain_cross_entropy(scores, TARGETS, EVERY if among == "all" else SHOWN)
-        + 0.3 * plain_mass_calibration(scores, SEEN, 2.0)
-        + 0.05 * sum(wrong) / len(wrong)
+        cross_entropy(scores, LABELS, method.seen, among)
+        + 0.3 * self_calibration(scores, method.seen)
+        + 0.05 * sum(squares) / len(squares)
     )
     same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
 

@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from recompose.tracks.gzsl.methods.base import ClassSpace
 from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from tests.tracks.gzsl.methods.tiny import (
     CHANNELS,
@@ -44,17 +43,3 @@ def test_eszsl_is_least_where_its_objective_has_no_slope(labels: str, other: flo
     (wrong + ridges + gamma * lambda_ * v.square().sum()).backward()
     assert v.grad is not None
     assert float(v.grad.abs().max()) < 1e-10
-
-
-def test_eszsl_tells_seen_classes_that_features_tell_and_goes_into_a_checkpoint() -> None:
-    eye = ClassSpace(torch.eye(3), torch.eye(3), torch.tensor([True, True, False]))
-    settings = {"feature_weight": 0.1, "class_weight": 0.1, "labels": "one-hot", "normalisation": "length"}
-    method = build(ESZSL, eye, 3, settings)
-    method.fit(torch.eye(3)[[0, 1, 0, 1]], torch.tensor([0, 1, 0, 1]))
-    scores = method.predict(torch.eye(3)[:, None]).scores
-    assert scores[:2].argmax(dim=1).tolist() == [0, 1]
-    assert list(method.state_dict()) == ["W"]
-    other = build(ESZSL, eye, 3, settings)
-    other.load_state_dict(method.state_dict())
-    assert torch.equal(other.predict(torch.eye(3)[:, None]).scores, scores)
-    assert method.embeddings(torch.eye(3)[:, None])["fused"].shape == (3, 3)

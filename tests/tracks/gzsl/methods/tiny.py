@@ -120,3 +120,11 @@ def same_gradients(method: GridMethod, loss: Tensor, copies: dict[str, Tensor], 
         copy = copies[name].grad
         assert parameter.grad is not None, name
         torch.testing.assert_close(parameter.grad, torch.zeros_like(parameter) if copy is None else copy, msg=name)
+
+
+SIGNATURES = space().signatures.double()
+
+
+def class_scores(attributes: list[Tensor]) -> Tensor:
+    """Return the scores [images, classes] of each image's attributes."""
+    return torch.stack([torch.stack([scores @ signature for signature in SIGNATURES]) for scores in attributes])
