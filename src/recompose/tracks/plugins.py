@@ -212,8 +212,8 @@ def find_plugins(folders: list[str], root: Path) -> list[Plugin]:
 def _packages_in(folder: Path, place: str) -> list[Path]:
     """Return the packages in a folder, which become importable in this process and those that it starts by forking."""
     folder = Path(os.path.normpath(folder.absolute()))
-    patterns = (FILE, f"*/{FILE}", f"src/*/{FILE}")
-    packages = next(([file.parent for file in files] for p in patterns if (files := sorted(folder.glob(p)))), [])
+    found = (sorted(folder.glob(pattern)) for pattern in (FILE, f"*/{FILE}", f"src/*/{FILE}"))
+    packages = [file.parent for file in next(filter(None, found), [])]
     if not packages:
         siblings = [path.name for path in folder.parent.glob("*/")]
         near = "" if folder.is_dir() else nearest(folder.name, siblings)
@@ -223,8 +223,8 @@ def _packages_in(folder: Path, place: str) -> list[Path]:
         if str(package.parent) not in sys.path:
             sys.path.append(str(package.parent))
         importlib.invalidate_caches()
-        found = location(package.name)
-        if found is None or found.resolve() != package.resolve():
+        importable = location(package.name)
+        if importable is None or importable.resolve() != package.resolve():
             message = (
                 f"{place}: {package} cannot be imported as {package.name}: that is no name of a package, or another"
             )
