@@ -48,9 +48,11 @@ def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
             raise PlanError(
                 f"{paper.file}: {place}: {error}", code=error.code, place=f"{paper.file}: {place}"
             ) from None
-    for name, variant in paper.variants.items() if not paper.is_shipped else ():
-        section = params.tracks[track.name]
-        for dataset in variant.datasets if isinstance(section, TrackSection) else ():
+    section = params.tracks[track.name]
+    if paper.is_shipped or not isinstance(section, TrackSection):
+        return
+    for name, variant in paper.variants.items():
+        for dataset in variant.datasets:
             try:
                 section.settings(variant.method, dataset, variant.settings)
             except ParamsError as error:

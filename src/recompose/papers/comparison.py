@@ -170,9 +170,10 @@ def _read(path: Path, params: Params, tracks: Mapping[str, "Track"]) -> Comparis
         message = f"{place}: margin.{min(unknown)}: this comparison has no such metric{near}"
         raise PlanError(message, code="unknown-name", place=f"{place}: margin.{min(unknown)}")
     choice, section = params.chosen.tracks.get(file.track), params.tracks[file.track]
-    for dataset in file.datasets if isinstance(section, TrackSection) else ():
-        if dataset not in section.datasets:
-            message = f"{place}: datasets: there is no data set {dataset!r}{nearest(dataset, section.datasets)}"
+    known = section.datasets if isinstance(section, TrackSection) else file.datasets
+    for dataset in file.datasets:
+        if dataset not in known:
+            message = f"{place}: datasets: there is no data set {dataset!r}{nearest(dataset, known)}"
             raise PlanError(message, code="unknown-dataset", place=f"{place}: datasets")
     datasets = file.datasets or (list(choice.datasets) if isinstance(choice, TrackChoice) else [])
     return _comparison(name, file, rows, datasets, labels)
