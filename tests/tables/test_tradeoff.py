@@ -51,7 +51,7 @@ def test_curves_of_hostile_rows_and_data_sets_can_be_drawn(tmp_path: Path, name:
         figure, axes = panels(1, 1)
         try:
             tradeoff._draw_curves(axes[0, 0], pd.DataFrame(rows), name, ACCURACIES)
-            Sheet(tmp_path / "f", name, []).write(figure, pd.DataFrame(rows))
+            Sheet(tmp_path / "f", name, []).write(pd.DataFrame(rows), lambda: figure)
         finally:
             plt.close(figure)
     assert texts(tmp_path / "f.svg").count(name) == 2

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -83,6 +84,7 @@ def test_letters_are_as_wide_as_they_are_drawn() -> None:
     made.lines([plain_words("m" * 50)], 0.0, 0.0)
     (text,) = made.figure.axes[0].texts
     width = text.get_window_extent(made.figure.canvas.get_renderer()).width / made.figure.dpi  # type: ignore[attr-defined]
+    plt.close(made.figure)
     assert width == pytest.approx(50 * page.LETTER, rel=0.02)
 
 
@@ -261,7 +263,7 @@ def test_captions_are_shown_with_negatives_of_every_kind(tmp_path: Path) -> None
     example = negatives.Example("d", tmp_path, "0.png", "a red cup on a box in front of an old fence", made)
     with styled():
         drawn = negatives.draw_examples([example, example])
-        Sheet(tmp_path / "f", "", []).write(drawn.figure, pd.DataFrame())
+        Sheet(tmp_path / "f", "", []).write(pd.DataFrame(), lambda: drawn.figure)
     marked = [text.get_text() for text in drawn.figure.axes[0].texts if text.get_color() == WRONG]
     swapped = [word.text for word in mark_differences(example.caption, made["negclip"][0]) if word.marked]
     assert marked == [*swapped, "blue"] * 2
