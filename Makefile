@@ -5,7 +5,7 @@ VENV := .venv
 UV := $(VENV)/bin/uv
 INSTALLED := $(VENV)/.environment
 
-.PHONY: reproduce study test test-fast coverage lint environment docs lock benchmarks rulegraph
+.PHONY: reproduce study test test-fast coverage lint environment docs lock benchmarks rulegraph picture
 .DELETE_ON_ERROR:
 # every tool is taken from the environment, also by the commands that snakemake and dvc start
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -76,6 +76,10 @@ rulegraph: environment
 # numbers and tables in README.md and docs/, by the calls in their comments
 docs: environment
 	cog -r -I . -p "from docs.blocks import *" README.md docs/results.md docs/reference/*s.md
+
+# the README's picture of the page, with Chromium
+picture: environment
+	python docs/picture.py
 
 lock:
 	$(UV) pip compile pyproject.toml --extra workflow --extra dev --universal --generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock

@@ -10,11 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.errors import DataError
 from recompose.harness import aro_order
-from recompose.harness.aro_order import OrderShuffler, cut, tokenize
+from recompose.harness.aro_order import OrderShuffler, cut
 from recompose.harness.survey import survey
-from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import write_json
 from tests.tracks.vlc.data.published import pack, save_model, wheel_files
 from tests.tracks.vlc.parses import ELEPHANTS, RIDER, parsed
@@ -79,19 +77,3 @@ def test_the_command_writes_those_parts_whose_captions_are_there(folder: Path) -
     (folder / "aro/coco_order.json").write_text("mine")
     assert CliRunner().invoke(app, ["data", "aro-order"]).exit_code == 0
     assert (folder / "aro/coco_order.json").read_text() == "mine"
-
-
-def test_without_captions_the_files_are_named(tmp_path: Path) -> None:
-    with raises(DataError, "missing-file", tmp_path) as error:
-        aro_order.draw(tmp_path, tmp_path)
-    assert "flickr30k_test.json" in str(error.value) and "coco_karpathy_test.json" in str(error.value)
-
-
-def test_sentences_are_split_before_words(tmp_path: Path) -> None:
-    with raises(DataError, "no-model", tmp_path):
-        tokenize(["a dog."], tmp_path)
-    for name in PUNKT:
-        path = tmp_path / "tokenizers/punkt_tab/english" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
-    assert tokenize(["A dog. It's one."], tmp_path) == [["A", "dog", ".", "It", "'s", "one", "."]]

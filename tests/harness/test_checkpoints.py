@@ -4,12 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from recompose.backbones.clip import load
 from recompose.errors import DataError
-from recompose.harness.checkpoints import ModelWeights, Run, choose_activation, find_weights, load_model
-from tests.conftest import ROOT
+from recompose.harness.checkpoints import ModelWeights, Run, load_model
 from tests.errors import raises
 from tests.tracks.vlc.tiny import CLIP_FT, FULL, document
 
@@ -38,14 +35,3 @@ def test_a_run_has_one_activation_and_a_file_no_share_of_training() -> None:
         load_model("tiny-clip", weights_of(document(CLIP_FT)), "quick_gelu")
     with raises(DataError, "no-run", "--alpha"):
         load_model("tiny-clip", ModelWeights("w.pt", Path("w.pt"), "", "gelu"), "gelu", alpha=0.5)
-
-
-@pytest.mark.slow
-def test_a_released_file_is_loaded_as_the_workflow_loads_it() -> None:
-    path = ROOT / "assets" / "shapes-clip.safetensors"
-    weights = find_weights("shapes-clip", str(path))
-    assert choose_activation("shapes-clip", weights, "auto")[0] == "gelu"
-    state = load_model("shapes-clip", weights, "gelu").model.state_dict()
-    expected = load("shapes-clip", "gelu", path).state_dict()
-    assert state.keys() == expected.keys()
-    assert all(torch.equal(state[name], tensor) for name, tensor in expected.items())

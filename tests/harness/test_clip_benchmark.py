@@ -8,10 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.errors import DataError
-from recompose.harness.clip_benchmark import documents_of
-from recompose.harness.evaluation_result import EvaluationResult
-from tests.errors import raises
 
 METRICS = {
     "test/sugarcrepe": 0.5,
@@ -91,23 +87,3 @@ def test_its_command_makes_a_table_of_them(result: Path, tmp_path: Path) -> None
     tasks = {name: row["task"] for name, row in rows.items()}
     assert tasks["winoground"] == "image_caption_selection" and tasks["mscoco_captions"] == "zeroshot_retrieval"
     assert tasks["elevater/cifar10"] == "zeroshot_classification"
-
-
-def test_names_of_files_stay_in_the_folder(result: Path) -> None:
-    names = [name for name, _ in documents_of(EvaluationResult.read(result))]
-    assert len({*names}) == len(names) and not [name for name in names if "/" in name or name.startswith(".")]
-
-
-def test_suites_that_it_has_no_task_for_are_named(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads((result / "results.json").read_text())
-    document["metrics"]["test/my-suite"] = 0.5
-    document["items"]["my-suite"] = {"items": 4, "left_out": 0}
-    (result / "results.json").write_text(json.dumps(document))
-    named = {document["dataset"] for _, document in documents_of(EvaluationResult.read(result))}
-    left_out = {line.split()[1] for line in capsys.readouterr().err.splitlines()}
-    assert "my-suite" in left_out - named
-
-
-def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
-    with raises(DataError, "no-result", "results.json"):
-        EvaluationResult.read(tmp_path)

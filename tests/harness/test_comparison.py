@@ -4,9 +4,11 @@ refused.
 
 import csv
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +18,12 @@ from typer.testing import CliRunner
 from recompose.claims.correction import holm
 from recompose.cli import app
 from recompose.data.pictures import Picture
-from recompose.errors import DataError
+from recompose.errors import BusyError, DataError
 from recompose.harness.compare import compare
 from recompose.harness.comparison import ComparisonRequest, ComparisonRow
 from recompose.harness.comparison_files import write_comparison
 from recompose.harness.stored_evaluation import digests, read_evaluations
+from recompose.locks import sole_writer
 from recompose.tracks.vlc.data.formats.sugarcrepe import MEAN as SUGARCREPE
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite
@@ -82,7 +85,7 @@ def scores_of(seed: int, help_: float = 0.0) -> Scores:
     return scores
 
 
-def stored(folder: Path, suites: Iterable[Suite], scores: Scores) -> Path:
+def store_evaluation(folder: Path, suites: Iterable[Suite], scores: Scores) -> Path:
     suites = list(suites)
     write_suites(suites, folder)
     write_scores(scores, folder / "scores.safetensors")
@@ -93,7 +96,9 @@ def stored(folder: Path, suites: Iterable[Suite], scores: Scores) -> Path:
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     root = tmp_path_factory.mktemp("evaluations")
-    return stored(root / "a", world(), scores_of(1)), stored(root / "b", world(), scores_of(2, help_=0.4))
+    return store_evaluation(root / "a", world(), scores_of(1)), store_evaluation(
+        root / "b", world(), scores_of(2, help_=0.4)
+    )
 
 
 def rows_of(*folders: Path, suites: tuple[str, ...] = ("all",)) -> dict[str, ComparisonRow]:
@@ -109,7 +114,7 @@ def test_scores_or_items_that_were_written_after_the_results_are_refused(tmp_pat
         "suites/sick.json": lambda folder: write_suites([replace(suites[0], texts=suites[0].texts[::-1])], folder),
     }
     for file, write in others.items():
-        folder = stored(tmp_path / file, suites, {"sick": scores_of(1)["sick"]})
+        folder = store_evaluation(tmp_path / file, suites, {"sick": scores_of(1)["sick"]})
         document = {"suites": ["sick"], "files": digests(folder, suites)}
         (folder / "results.json").write_text(json.dumps(document))
         assert read_evaluations([folder])[0].suites.keys() == {"sick"}
@@ -123,7 +128,7 @@ def test_another_comparison_in_the_folder_is_not_replaced(folders: tuple[Path, P
         evaluations = tuple(path for path in (*folders, folders[0].parent / "c") if path.name in names)
         write_comparison(compare(ComparisonRequest(evaluations, suites, DRAWS)), tmp_path)
 
-    stored(folders[0].parent / "c", world(), scores_of(3))
+    store_evaluation(folders[0].parent / "c", world(), scores_of(3))
     write("a", "b")
     for names, suites in ((("a", "c"), ("sick",)), (("a", "b"), ("winoground",))):
         with raises(DataError, "other-comparison", tmp_path / "comparison.json"):
@@ -190,7 +195,7 @@ def test_the_interval_of_a_mean_is_that_of_plain_draws(folders: tuple[Path, Path
 
 
 def test_p_are_corrected_among_the_numbers_of_their_level(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    third = stored(tmp_path / "c", world(), scores_of(3, help_=0.1))
+    third = store_evaluation(tmp_path / "c", world(), scores_of(3, help_=0.1))
     summary = compare(ComparisonRequest((*folders, third), resamples=DRAWS))
     assert summary.names == ("a", "b", "c")
     levels = {row.name: row.level for row in summary.rows}
@@ -209,7 +214,7 @@ def test_p_are_corrected_among_the_numbers_of_their_level(folders: tuple[Path, P
 
 
 def test_a_model_does_not_differ_from_a_copy(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    copy = stored(tmp_path / "copy", world(), scores_of(1))
+    copy = store_evaluation(tmp_path / "copy", world(), scores_of(1))
     for row in rows_of(folders[0], copy, suites=("sugarcrepe", "aro", "winoground", "sick")).values():
         assert (row.difference, row.p, row.finding, row.detectable) == (0.0, 1.0, "undecided", None), row.name
         assert (row.low is None) == (row.test != "McNemar, exact"), row.name  # no spread is no knowledge
@@ -219,7 +224,7 @@ def test_items_count_if_both_models_have_scores(folders: tuple[Path, Path], tmp_
     lacking = scores_of(2, help_=0.4)
     lacking["sugarcrepe/swap_obj"][3:5] = np.nan
     lacking["coco/t2i"][:4] = -1
-    other = stored(tmp_path / "other", world(), lacking)
+    other = store_evaluation(tmp_path / "other", world(), lacking)
     summary = compare(ComparisonRequest((folders[0], other), ("sugarcrepe", "coco"), DRAWS))
     rows = {row.name: row for row in summary.rows}
     assert (rows["sugarcrepe/swap_obj"].items, rows["coco/t2i"].items, rows["coco/t2i"].units) == (28, 26, 9)
@@ -235,45 +240,32 @@ def test_the_same_items_may_have_other_numbers(folders: tuple[Path, Path], tmp_p
         TEXTS[::-1],
         {"winoground": Groups(len(IMAGES) - 1 - PAIRS, len(TEXTS) - 1 - PAIRS)},
     )
-    other = stored(tmp_path / "turned", [turned], {"winoground": scores_of(2)["winoground"]})
+    other = store_evaluation(tmp_path / "turned", [turned], {"winoground": scores_of(2)["winoground"]})
     assert rows_of(folders[0], other)["winoground"].items == ITEMS
     assert winoground.tasks.keys() == turned.tasks.keys()
 
 
-def other_text(suite: Suite) -> Suite:
-    return replace(suite, texts=("another text", *suite.texts[1:]))
-
-
-def other_image(suite: Suite) -> Suite:
-    return replace(suite, images=(Picture("other.png"), *suite.images[1:]))
-
-
-def other_region(suite: Suite) -> Suite:
-    return replace(suite, images=(Picture("0.png", (0, 0, 5, 5)), *suite.images[1:]))
-
-
-def other_form(suite: Suite) -> Suite:
-    return replace(suite, form="colorswap")
-
-
-@pytest.mark.parametrize("change", [other_text, other_image, other_region, other_form])
-def test_other_items_are_refused(folders: tuple[Path, Path], tmp_path: Path, change: Callable[[Suite], Suite]) -> None:
-    other = stored(tmp_path / "other", [change(world()[3])], {"winoground": scores_of(2)["winoground"]})
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"texts": ("another text", *TEXTS[1:])},
+        {"images": (Picture("other.png"), *IMAGES[1:])},
+        {"images": (Picture("0.png", (0, 0, 5, 5)), *IMAGES[1:])},
+        {"form": "colorswap"},
+    ],
+)
+def test_other_items_are_refused(folders: tuple[Path, Path], tmp_path: Path, changed: dict[str, Any]) -> None:
+    other = store_evaluation(
+        tmp_path / "other", [replace(world()[3], **changed)], {"winoground": scores_of(2)["winoground"]}
+    )
     with raises(DataError, "other-items", "winoground") as caught:
         rows_of(folders[0], other)
     assert "\n" not in str(caught.value)
 
 
-def test_fewer_items_are_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    fewer = suite("winoground", {"winoground": Groups(PAIRS[:9], PAIRS[:9])})
-    other = stored(tmp_path / "other", [fewer], {"winoground": scores_of(2)["winoground"][:9]})
-    with raises(DataError, "other-items", "winoground"):
-        rows_of(folders[0], other)
-
-
 def test_what_one_model_lacks_is_named_and_left_out(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    kept = [each for each in world() if each.name in ("winoground", "sick")]
-    other = stored(tmp_path / "other", kept, {name: scores_of(2)[name] for name in ("winoground", "sick")})
+    suites = [each for each in world() if each.name in ("winoground", "sick")]
+    other = store_evaluation(tmp_path / "other", suites, {name: scores_of(2)[name] for name in ("winoground", "sick")})
     summary = compare(ComparisonRequest((folders[0], other), resamples=DRAWS))
     assert {row.name for row in summary.rows} == {"winoground", "winoground/text", "winoground/image", "sick"}
     assert any("coco" in note or "sugarcrepe" in note for note in summary.notes)
@@ -283,56 +275,48 @@ def test_what_one_model_lacks_is_named_and_left_out(folders: tuple[Path, Path], 
 
 def test_wrong_folders_are_one_line(folders: tuple[Path, Path], tmp_path: Path) -> None:
     first = folders[0]
+    old, damaged, shorter = (
+        store_evaluation(tmp_path / name, world(), scores_of(1)) for name in ("old", "damaged", "shorter")
+    )
+    rmtree(old / "suites")
+    (damaged / "scores.safetensors").write_bytes(b"no scores")
+    write_scores(scores_of(1) | {"sick": np.zeros(3)}, shorter / "scores.safetensors")
     cases: dict[str, tuple[Path, ...]] = {
         "one-evaluation": (first,),
         "same": (first, first.parent / "b" / ".." / "a"),
         "no-evaluation": (first, first.parent / "bb"),
+        "no-items": (first, old),
+        "damaged-evaluation": (first, damaged),
+        "wrong-scores": (first, shorter),
     }
-    old = stored(tmp_path / "old", world(), scores_of(1))
-    for path in (old / "suites").iterdir():
-        path.unlink()
-    (old / "suites").rmdir()
-    cases["no-items"] = (first, old)
-    damaged = stored(tmp_path / "damaged", world(), scores_of(1))
-    (damaged / "scores.safetensors").write_bytes(b"no scores")
-    cases["damaged-evaluation"] = (first, damaged)
     for code, given in cases.items():
         with raises(DataError, code) as caught:
             rows_of(*given)
         assert "\n" not in str(caught.value)
-    shorter = stored(tmp_path / "shorter", world(), scores_of(1) | {"sick": np.zeros(3)})
-    with raises(DataError, "wrong-scores", "sick"):
-        rows_of(first, shorter)
 
 
 def test_the_command_prints_a_table_and_writes_files(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    hostile = stored(tmp_path / "[b]|<b>$x$", world(), scores_of(2, help_=0.4))
+    hostile = store_evaluation(tmp_path / "[b]|<b>$x$", world(), scores_of(2, help_=0.4))
     arguments = ["compare", str(folders[0]), str(hostile), "--suites", "sugarcrepe,winoground", "--resamples", "1000"]
     out = tmp_path / "out"
     done = CliRunner().invoke(app, [*arguments, "--out", str(out)])
     assert done.exit_code == 0, done.output
     expected = rows_of(folders[0], hostile, suites=("sugarcrepe", "winoground"))
-    line = next(line.split() for line in done.output.splitlines() if line.startswith(" winoground "))
-    assert line[1:4] == [
-        f"{100 * value:{sign}.2f}"
-        for value, sign in zip(
-            (expected["winoground"].first, expected["winoground"].second, expected["winoground"].difference),
-            ("", "", "+"),
-            strict=True,
-        )
-    ]
-    assert (
-        "swap_obj" not in done.output
-        and "sugarcrepe/swap_obj" in CliRunner().invoke(app, [*arguments, "--parts"]).output
-    )
+    row, line = expected["winoground"], next(line for line in done.output.splitlines() if " winoground " in line)
+    assert line.split()[1:4] == [f"{100 * row.first:.2f}", f"{100 * row.second:.2f}", f"{100 * row.difference:+.2f}"]
     with (out / "comparison.csv").open(newline="") as file:
-        table = {row["name"]: row for row in csv.DictReader(file)}
-    assert {*table} == {*expected}
-    assert float(table["sugarcrepe"]["difference"]) == pytest.approx(expected["sugarcrepe"].difference)
+        table = {each["name"]: float(each["difference"]) for each in csv.DictReader(file)}
+    assert table == pytest.approx({name: each.difference for name, each in expected.items()})
     document = json.loads((out / "comparison.json").read_text())
     assert document["names"] == ["a", "[b]|<b>$x$"] and len(document["rows"]) == len(expected)
     assert json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout) == document
     page = (out / "comparison.md").read_text()
     assert "<b>" not in page and "\\[b\\]&#124;&lt;b&gt;$x$" in page
-    assert (out / "figure.svg").stat().st_size and (out / "figure.png").stat().st_size
-    assert (out / "figure.csv").read_text().startswith("name,other,difference,low,high,detectable,finding\n")
+    assert (out / "figure.svg").stat().st_size and (out / "figure.csv").stat().st_size
+
+
+def test_of_two_comparisons_into_one_folder_at_once_one_is_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    comparison = compare(ComparisonRequest(folders, ("sick",), DRAWS))
+    with sole_writer(tmp_path), raises(BusyError, "busy", tmp_path):
+        write_comparison(comparison, tmp_path)
+    assert not (tmp_path / "comparison.json").exists()

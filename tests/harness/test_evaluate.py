@@ -8,23 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import open_clip
 import pytest
 import torch
-from PIL import Image
-from rich.console import Console
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from recompose.backbones.clip import Backbone, build
 from recompose.backbones.compact import USED, VOCABULARY
 from recompose.cli import app
-from recompose.commands.evaluate import show_evaluation
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
-from recompose.harness import checkpoints, encoding
-from recompose.harness import evaluate as harness
+from recompose.harness import checkpoints
 from recompose.harness.checkpoints import (
     ModelWeights,
     choose_activation,
@@ -32,28 +27,24 @@ from recompose.harness.checkpoints import (
     find_weights,
     load_model,
 )
-from recompose.harness.evaluate import device_of, evaluate, precision_of
+from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
-from recompose.tracks.vlc.data.formats import eqben
-from recompose.tracks.vlc.suites.catalogue import read_suite
+from recompose.tracks.vlc.data.formats.sugarcrepe import SETS
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.clips import random_clip
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import SICK, STS_B, pair, write_files, write_json
-from tests.tracks.vlc.data.formats.test_eqben import group
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, write_sugarcrepe
 
 pytestmark = pytest.mark.slow
-
-SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Backbone]:
     """A folder of raw files, a file of weights, and the model that they are of."""
     folder = tmp_path_factory.mktemp("world")
-    write_sugarcrepe(folder / "data", SETS)
+    write_sugarcrepe(folder / "data")
     clip = random_clip()
     save_file(clip.model.state_dict(), folder / "tiny.safetensors")
     return folder / "data", folder / "tiny.safetensors", clip
@@ -87,45 +78,15 @@ def test_the_command_prints_a_table_and_leaves_its_numbers(world: World, tmp_pat
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["metrics"]["test/sugarcrepe"] == pytest.approx(share)  # all of its sets are the same here
     assert results["activation"] == "gelu" and results["precision"] == "fp32"
-    assert len(results["weights"]["sha256"]) == 64
     assert results["suites"] == ["sugarcrepe"] and {"winoground", "aro"} <= {*results["absent"]}
-    assert {"torch", "open_clip_torch"} <= {*results["made"]["packages"]} and results["made"]["at"]
     lines = [line.split() for line in done.output.splitlines()]
-    assert ["swap_obj", f"{100 * share:.2f}", "5"] in lines
-    assert ["sugarcrepe", f"{100 * share:.2f}"] in lines
-    assert "run with gelu in fp32 on cpu" in done.output
+    assert ["swap_obj", f"{100 * share:.2f}", "5"] in lines and ["sugarcrepe", f"{100 * share:.2f}"] in lines
     assert {*read_scores(tmp_path / "scores.safetensors")} == {f"sugarcrepe/{name}" for name in SETS}
-
-
-def test_results_of_another_model_are_not_overwritten(world: World, tmp_path: Path) -> None:
-    data, weights, _ = world
-    (tmp_path / "results.json").write_text('{"model": "ViT-B-32"}')
-    with raises(DataError, "other-model", "results.json"):
-        evaluate(EvaluationRequest("shapes-clip", str(weights), ("sugarcrepe",), data, tmp_path, device="cpu"))
-    assert {path.name for path in tmp_path.iterdir()} == {".lock", "results.json"}
-
-
-def test_an_evaluation_goes_on_where_it_was_killed(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(encoding, "SAVE_EVERY", 0)
-    append, blocks = encoding._EmbeddingFiles.append, iter(range(10))
-
-    def dying(kept: Any, *arguments: Any) -> None:
-        if next(blocks) == 4:
-            raise KeyboardInterrupt
-        append(kept, *arguments)
-
-    with monkeypatch.context() as during, pytest.raises(KeyboardInterrupt):
-        during.setattr(encoding._EmbeddingFiles, "append", dying)
-        evaluate(request(world, tmp_path, batch_size=3))
-    again = evaluate(request(world, tmp_path, batch_size=3))
-    assert again.rows == evaluate(request(world, tmp_path / "other", batch_size=3)).rows
 
 
 def test_what_cannot_be_read_is_left_out_and_counted(world: World, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    write_sugarcrepe(data, SETS)
+    write_sugarcrepe(data)
     broken = data / "images" / "coco" / "val2017" / f"{1:012d}.jpg"
     broken.write_bytes(b"no image")
     asked = request((data, *world[1:]), tmp_path / "out")
@@ -140,24 +101,11 @@ def test_what_cannot_be_read_is_left_out_and_counted(world: World, tmp_path: Pat
     assert results["items"]["sugarcrepe/add_obj"] == {"items": 3, "left_out": 2}
 
 
-def test_a_table_has_a_line_for_each_suite_also_where_it_has_no_number(
-    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = tmp_path / "data"
-    write_sugarcrepe(data, SETS)
-    for image in (data / "images" / "coco" / "val2017").iterdir():
-        image.unlink()
-    done = evaluate(request((data, *world[1:]), tmp_path / "out", skip_broken=True))
-    show_evaluation(Console(), done)
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["sugarcrepe", "none"] in lines and ["add_obj", "none", "0", "5"] in lines
-
-
 @pytest.fixture
 def mixed(tmp_path: Path) -> Path:
     """A folder with three complete suites, two incomplete ones and a hostile one."""
     root = tmp_path / "mixed"
-    write_sugarcrepe(root, SETS)
+    write_sugarcrepe(root)
     write_files(root, SICK | STS_B)
     (root / "crepe").mkdir()
     write_json(root / "colorswap/test.json", [pair(1, 1, "images/img_{}_{}.png")])
@@ -214,26 +162,16 @@ def test_the_activation_is_that_of_training_unless_another_is_asked_for() -> Non
         choose_activation("ViT-B-32", weights("x", None), "relu")
 
 
-@pytest.mark.parametrize(
-    ("name", "assumed"),
-    [
-        ("negclip-from-laion2b.pt", "quick_gelu"),
-        ("NegCLIP_epoch5.pt", "quick_gelu"),
-        ("ce_clip.pt", "quick_gelu"),
-        ("CE-CLIP.bin", "quick_gelu"),
-        ("gnm_clip.pt", "quick_gelu"),
-        ("vit-b-32-openai.safetensors", "quick_gelu"),
-        ("spaceclip.pt", "gelu"),
-        ("my.pt", "gelu"),
-    ],
-)
-def test_what_the_name_of_a_file_alone_says_is_assumed_and_an_option_states_it(
-    tmp_path: Path, name: str, assumed: str
-) -> None:
+QUICK = ("negclip-from-laion2b.pt", "NegCLIP_epoch5.pt", "ce_clip.pt", "CE-CLIP.bin", "gnm_clip.pt", "b-32-openai.pt")
+
+
+@pytest.mark.parametrize("name", [*QUICK, "spaceclip.pt", "my.pt"])
+def test_what_the_name_of_a_file_alone_says_is_assumed_and_an_option_states_it(tmp_path: Path, name: str) -> None:
+    assumed = "quick_gelu" if name in QUICK else "gelu"
     (tmp_path / name).write_bytes(b"weights")
-    found = find_weights("ViT-B-32", str(tmp_path / name))
-    assert found.trained_with is None
-    chosen, assumption, _ = choose_activation("ViT-B-32", found, "auto")
+    result = find_weights("ViT-B-32", str(tmp_path / name))
+    assert result.trained_with is None
+    chosen, assumption, _ = choose_activation("ViT-B-32", result, "auto")
     assert assumption and (chosen, assumption.value) == (assumed, assumed)
     assert (name in assumption.note) == (assumed == "quick_gelu")
     for tag, activation in (("laion2b_s34b_b79k", "gelu"), ("openai", "quick_gelu")):
@@ -280,20 +218,13 @@ def test_what_is_assumed_is_a_note_and_a_field_of_the_results_unless_options_sta
     assert results["preprocessing"]["mean"] == pytest.approx(open_clip.OPENAI_DATASET_MEAN)
 
 
-def test_what_a_backbone_s_own_description_says_goes_before(tmp_path: Path) -> None:
-    (tmp_path / "negclip.safetensors").write_bytes(b"weights")
-    description = {"architecture": "shapes-clip", "activation": "gelu", "weights": "negclip.safetensors"}
-    (tmp_path / "backbone.json").write_text(json.dumps(description))
-    assert find_weights("shapes-clip", str(tmp_path / "negclip.safetensors")).trained_with == "gelu"
-
-
 def test_a_tag_is_downloaded_by_open_clip_and_known_by_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "open_clip_model.safetensors"
     file.write_bytes(b"weights")
     asked: list[Any] = []
     monkeypatch.setattr(open_clip, "download_pretrained", lambda config: asked.append(config) or str(file))
-    found = find_weights("ViT-B-32", "openai")
-    assert (found.file, found.trained_with) == (file, "quick_gelu") and asked[0]["url"].endswith("ViT-B-32.pt")
+    result = find_weights("ViT-B-32", "openai")
+    assert (result.file, result.trained_with) == (file, "quick_gelu") and asked[0]["url"].endswith("ViT-B-32.pt")
     assert find_weights("ViT-B-32", "laion2b_s34b_b79k").trained_with == "gelu"
     with raises(DataError, "unknown-weights", "opnai") as error:
         find_weights("ViT-B-32", "opnai")
@@ -345,31 +276,16 @@ def test_files_that_are_no_weights_are_refused(world: World, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     scripted = torch.jit.script(torch.nn.Linear(2, 2))
     state = load_file(world[1])
-    wrong = {**state, "logit_scale": torch.zeros(3)}
+    wrong, rows = state | {"logit_scale": torch.zeros(3)}, state | {USED: torch.tensor([VOCABULARY])}
     cases: dict[str, tuple[Callable[[Path], object], str]] = {
         "evil.pt": (saved({"state_dict": Evil()}), "unreadable-weights"),
         "text.pt": (lambda path: path.write_text("no weights"), "unreadable-weights"),
-        "empty.pt": (lambda path: path.touch(), "unreadable-weights"),
+        "empty.safetensors": (lambda path: path.touch(), "unreadable-weights"),
         "numbers.pt": (saved([1, 2]), "no-weights"),
-        "nothing.pt": (saved({}), "no-weights"),
         "code.pt": (lambda path: scripted.save(str(path)), "weights-with-code"),
-        "text.safetensors": (lambda path: path.write_text("no weights"), "unreadable-weights"),
-        "other.safetensors": (
-            lambda path: save_file({"a": torch.zeros(1)}, path),
-            "other-architecture",
-        ),
-        "wrong.safetensors": (
-            lambda path: save_file(wrong, path),
-            "other-architecture",
-        ),
-        "rows.safetensors": (
-            lambda path: save_file({**state, USED: torch.tensor([VOCABULARY])}, path),
-            "unreadable-weights",
-        ),
-        "ids.safetensors": (
-            lambda path: save_file({USED: torch.tensor([0])}, path),
-            "unreadable-weights",
-        ),
+        "other.safetensors": (lambda path: save_file({"a": torch.zeros(1)}, path), "other-architecture"),
+        "wrong.safetensors": (lambda path: save_file(wrong, path), "other-architecture"),
+        "rows.safetensors": (lambda path: save_file(rows, path), "unreadable-weights"),
     }
     for name, (write, code) in cases.items():
         write(tmp_path / name)
@@ -386,29 +302,29 @@ def test_an_archive_that_openai_published_is_known_by_its_digest(
     clip = build("shapes-clip", "gelu").eval()
     clip.load_state_dict(world[2].state_dict())
     torch.jit.trace(clip.model.visual, torch.zeros(1, 3, 32, 32), check_trace=False).save(str(path))
-    found = find_weights("shapes-clip", str(path))
-    assert found.trained_with is None
+    result = find_weights("shapes-clip", str(path))
+    assert result.trained_with is None
     with raises(DataError, "weights-with-code", path):
-        load_model("shapes-clip", found, "gelu")
+        load_model("shapes-clip", result, "gelu")
     tag = open_clip.get_pretrained_cfg("ViT-B-32", "openai")
-    monkeypatch.setattr(checkpoints, "_openai_tags", lambda: {found.sha256: tag})
+    monkeypatch.setattr(checkpoints, "_openai_tags", lambda: {result.sha256: tag})
     assert find_weights("shapes-clip", str(path)).trained_with == "quick_gelu"
     with raises(DataError, "other-architecture", path):  # it is read, and has the image tower alone
-        load_model("shapes-clip", found, "gelu")
+        load_model("shapes-clip", result, "gelu")
     monkeypatch.undo()
     digests = checkpoints._openai_tags()
     assert "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af" in digests  # of ViT-B-32
 
 
-@pytest.mark.parametrize("name", ["RN50", "ViT-B-32"])
-def test_models_of_open_clip_compute_as_open_clip_has_them(tmp_path: Path, name: str) -> None:
+def test_models_of_open_clip_compute_as_open_clip_has_them(tmp_path: Path) -> None:
     torch.manual_seed(0)
+    name = narrowed("ViT-B-32")
     own = open_clip.create_model(name, force_quick_gelu=True).eval()
     save_file(own.state_dict(), tmp_path / "weights.safetensors")
     loaded = load_model(name, find_weights(name, str(tmp_path / "weights.safetensors")), "quick_gelu")
     model: Any = loaded.model.eval()
     assert isinstance(model, Backbone)
-    pixels, ids = torch.rand(1, 3, 224, 224), loaded.tokenizer(["a dog on a box"])
+    pixels, ids = torch.rand(1, 3, 32, 32), loaded.tokenizer(["a dog on a box"])
     with torch.no_grad():
         torch.testing.assert_close(model.encode_image(pixels), own.encode_image(pixels), atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(model.encode_text(ids), own.encode_text(ids), atol=1e-5, rtol=1e-4)
@@ -421,46 +337,23 @@ def test_a_model_runs_with_the_activation_that_is_asked_for_whatever_its_name_sa
 ) -> None:
     name = narrowed(architecture)
     save_file(open_clip.create_model(name).state_dict(), tmp_path / "weights.safetensors")
-    found = find_weights(name, str(tmp_path / "weights.safetensors"))
-    assert activations(load_model(name, found, activation).model) == {activation}
+    result = find_weights(name, str(tmp_path / "weights.safetensors"))
+    assert activations(load_model(name, result, activation).model) == {activation}
 
 
-def test_a_text_tower_that_is_not_causal_is_computed_as_open_clip_has_it() -> None:
-    own = build("shapes-clip", "gelu").model
-    assert not checkpoints._is_plain(own)  # its attention was replaced already
-    config = checkpoints.config_of("shapes-resnet")
-    assert checkpoints._is_plain(open_clip.CLIP(**config))
-    config["text_cfg"] |= {"no_causal_mask": True}
-    assert not checkpoints._is_plain(open_clip.CLIP(**config))
-
-
-def test_devices_and_precisions() -> None:
-    cpu = torch.device("cpu")
-    assert precision_of("bf16") == "bf16" and device_of("cpu") == cpu
-    with raises(DataError, "unknown-precision", "fp64"):
-        precision_of("fp64")
-    for name in ("gpu", "cuda:99"):
-        with raises(DataError, "missing-device", name):
-            device_of(name)
-
-
-@pytest.mark.parametrize("weights", ["openai", None, "my.pt"])
 @pytest.mark.parametrize(
     ("name", "named"),
     [
         ("ViT-B/32", "'ViT-B-32'"),
         ("ViT-L/14@336px", "'ViT-L-14-336'"),
-        ("vit-b-32", "'ViT-B-32'"),
         ("RN50x62", "'RN50x64'"),
-        ("local-dir:", "local-dir:"),
         ("local-dir:nowhere", "nowhere/open_clip_config.json"),
         ("local-dir:broken", "local-dir:broken"),
-        ("hf-hub:", "hf-hub:"),
         ("hf-hub:org/model", "hf-hub:org/model"),
     ],
 )
 def test_an_unknown_model_is_named_before_its_weights(
-    name: str, named: str, weights: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unreachable(*_: Any, **__: Any) -> Any:
         raise OSError("no network")
@@ -470,9 +363,10 @@ def test_an_unknown_model_is_named_before_its_weights(
     Path("my.pt").write_bytes(b"weights")
     Path("broken").mkdir()
     Path("broken/open_clip_config.json").write_text("{")
-    with raises(DataError, "unknown-architecture", name) as caught:
-        find_weights(name, weights)
-    assert named in str(caught.value) and "\n" not in str(caught.value)
+    for weights in ("openai", None, "my.pt"):
+        with raises(DataError, "unknown-architecture", name) as caught:
+            find_weights(name, weights)
+        assert named in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_a_model_in_a_folder_has_its_weights_and_preprocessing_there(world: World, tmp_path: Path) -> None:
@@ -484,10 +378,10 @@ def test_a_model_in_a_folder_has_its_weights_and_preprocessing_there(world: Worl
     with raises(DataError, "no-weights", folder):
         find_weights(model, None)
     save_file(open_clip.create_model(model).state_dict(), folder / "open_clip_model.safetensors")
-    found = find_weights(model, None)
-    assert choose_activation(model, found, "auto") == ("gelu", None, ())
-    assert choose_preprocessing(model, found)[1] is None
-    assert load_model(model, found, "gelu").preprocessing["mean"] == mean
+    result = find_weights(model, None)
+    assert choose_activation(model, result, "auto") == ("gelu", None, ())
+    assert choose_preprocessing(model, result)[1] is None
+    assert load_model(model, result, "gelu").preprocessing["mean"] == mean
     named = find_weights(model, str(folder / "open_clip_model.safetensors"))
     assert load_model(model, named, "gelu").preprocessing["mean"] == mean
     (folder / "open_clip_config.json").write_text('{"model_cfg": {"embed_dim": 8, "vision_cfg": {}, "text_cfg": 7}}')
@@ -498,45 +392,7 @@ def test_a_model_in_a_folder_has_its_weights_and_preprocessing_there(world: Worl
 
 def test_a_tower_of_another_package_names_it(tmp_path: Path) -> None:
     torch.save({"a": torch.zeros(1)}, tmp_path / "my.pt")
-    found = find_weights("xlm-roberta-base-ViT-B-32", str(tmp_path / "my.pt"))
+    result = find_weights("xlm-roberta-base-ViT-B-32", str(tmp_path / "my.pt"))
     with raises(DataError, "missing-package", "xlm-roberta-base-ViT-B-32") as caught:
-        load_model("xlm-roberta-base-ViT-B-32", found, "gelu")
+        load_model("xlm-roberta-base-ViT-B-32", result, "gelu")
     assert "transformers" in str(caught.value)
-
-
-def write_image(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", (8, 8)).save(path)
-
-
-def pair_of(name: str) -> list[dict[str, Any]]:
-    """Two groups of a set of EqBen."""
-    return [row for number in (1, 2) for row in group(name, number)]
-
-
-def test_a_limit_of_items_is_evaluated_and_stored(world: World, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    write_json(data / "eqben/ann_json_finegrained_random.json", [row for name in eqben.SETS for row in pair_of(name)])
-    for picture in read_suite("eqben", data).images:
-        write_image(data / picture.path)
-    evaluate(request((data, *world[1:]), tmp_path / "out", suites=("eqben",), items=1))
-    results = json.loads((tmp_path / "out/results.json").read_text())
-    assert results["largest_items"] == 1
-    assert {name: count["items"] for name, count in results["items"].items()} == {
-        f"eqben/{name}": 1 for name in eqben.SETS
-    }
-
-
-def test_numbers_stand_suite_by_suite_with_means_first() -> None:
-    numbers = {
-        f"test/{name}": 0.5
-        for name in ("winoground", "winoground/text", "crepe", "crepe/swap", "crepe/atom", "zs", "comp")
-    }
-    asked = [harness.Suite(name, (), (), {}) for name in ("winoground", "crepe")]
-    counted = {name: harness.Count(2, 0) for name in ("winoground", "crepe/swap", "crepe/atom", "crepe/negate")}
-    names = [row.name for row in harness._rows(asked, numbers, counted)]
-    assert names == ["winoground", "winoground/text", "crepe", "crepe/swap", "crepe/atom", "crepe/negate", "comp", "zs"]
-    assert (
-        np.isnan([np.nan if row.value is None else row.value for row in harness._rows(asked, numbers, counted)]).sum()
-        == 1
-    )

@@ -1,6 +1,7 @@
 """The items of stored scores: margins, ties, categories and differences against plain loops, and what is refused."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,13 +12,14 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.errors import DamagedError, DataError, PlanError
+from recompose.errors import DamagedError, DataError, PlanError, RecomposeError
 from recompose.files import write_json
 from recompose.harness import evaluated_items
 from recompose.harness.evaluated_items import item_sheet
 from recompose.harness.item_sheets import evaluated_sheet, stored_sheet
-from recompose.harness.items import DifferingItems, ItemOutcome, WorstItems, count_categories, outcomes, worst
+from recompose.harness.items import DifferingItems, WorstItems, outcomes
 from recompose.plan import Plan, Recipe, TrackPlan
+from recompose.tracks.vlc.data.formats.sugarcrepe import SETS
 from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import read_suite
@@ -29,7 +31,6 @@ from recompose.workspace import Workspace
 from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import tiny_suites, write_sugarcrepe
 
-SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
 RULES = {"sugarcrepe": "strict", "crepe": "lenient", "comvg": "strict", "winoground": "strict"}
 HOSTILE = "<script>alert(1)</script>\x1b[31m\" onload='x'"
 
@@ -71,10 +72,6 @@ def random_scores(suite: Suite, seed: int = 0) -> dict[str, np.ndarray]:
     return scores
 
 
-def best(values: list[float]) -> float:
-    return max(values)
-
-
 def plain(task: Task, row: Any, number: int, rule: str) -> tuple[float, bool | None]:
     """The margin of an item and whether it is right, by the words of its suite."""
     match task:
@@ -86,7 +83,7 @@ def plain(task: Task, row: Any, number: int, rule: str) -> tuple[float, bool | N
                 for place, candidate in enumerate(task.offered[number])
                 if candidate != ABSENT and place != true
             ]
-            margin = own - best([score for _, score in others])
+            margin = own - max([score for _, score in others])
             if rule == "strict":
                 return margin, all(own > score for _, score in others)
             return margin, all(own >= score for _, score in others)
@@ -105,8 +102,8 @@ def plain(task: Task, row: Any, number: int, rule: str) -> tuple[float, bool | N
             else:
                 true_classes = {place for place, shows in enumerate(task.labels[number]) if shows}
             predicted = max(range(len(row)), key=lambda place: (row[place], -place))
-            own = best([float(row[place]) for place in true_classes])
-            other = best([float(row[place]) for place in range(len(row)) if place not in true_classes])
+            own = max([float(row[place]) for place in true_classes])
+            other = max([float(row[place]) for place in range(len(row)) if place not in true_classes])
             return own - other, predicted in true_classes
         case Pool():
             return -float(row), row == 0
@@ -164,32 +161,6 @@ def test_categories_are_groups_classes_and_subtasks() -> None:
     assert {*categories(suites["coco"])} == {"i2t", "t2i"}
 
 
-def test_categories_are_counted_and_the_worst_come_first() -> None:
-    rng = np.random.default_rng(4)
-    items = [
-        ItemOutcome(
-            "t", number, str(rng.choice(["on", "under", "on/top"])), float(rng.integers(-2, 3)), bool(right), None
-        )
-        for number, right in enumerate(rng.integers(0, 2, 60))
-    ]
-    items = [replace(one, is_tie=one.margin == 0) for one in items]
-    for count in count_categories(items):
-        members = [one for one in items if one.category == count.category]
-        assert count.items == len(members)
-        assert count.right == len([one for one in members if one.is_right])
-        assert count.ties == len([one for one in members if one.margin == 0])
-        assert count.accuracy == count.right / count.items
-    remaining, expected = [*items], []
-    for _ in range(7):
-        lowest = remaining[0]
-        for one in remaining:
-            if one.margin < lowest.margin:
-                lowest = one
-        remaining.remove(lowest)
-        expected.append(lowest)
-    assert worst(items, 7) == expected
-
-
 def write_result(folder: Path, suite: Suite, scores: dict[str, np.ndarray], **changes: Any) -> Path:
     """A folder as of the command evaluate."""
     write_scores(scores, folder / FILE)
@@ -209,7 +180,7 @@ def write_result(folder: Path, suite: Suite, scores: dict[str, np.ndarray], **ch
 def data(tmp_path: Path) -> Path:
     """SugarCrepe's files, with a hostile caption, without one of their images."""
     root = tmp_path / "data"
-    write_sugarcrepe(root, SETS)
+    write_sugarcrepe(root)
     file = root / "sugarcrepe" / "swap_obj.json"
     document = json.loads(file.read_text())
     document["0"]["caption"] = HOSTILE
@@ -245,18 +216,16 @@ def test_a_sheet_has_captions_scores_and_categories(tmp_path: Path, data: Path) 
 def test_two_models_differ_where_one_is_right(tmp_path: Path, data: Path) -> None:
     sheets = [evaluated_sheet(results(tmp_path, data, seed), "sugarcrepe", data) for seed in (0, 1)]
     view = DifferingItems.of(*sheets, 1_000)
-    right = [{(one.task, one.number): one for one in sheet.outcomes} for sheet in sheets]
-    expected, cells = [], {name: [0, 0, 0, 0] for name in SETS}
-    for key, one in right[0].items():
-        other = right[1][key]
-        cells[one.category][2 * (not one.is_right) + (not other.is_right)] += 1
-        if one.is_right != other.is_right:
-            expected.append((abs(one.margin - other.margin), key))
-    counts = {each.category: [each.both, each.only_first, each.only_second, each.neither] for each in view.counts}
-    assert counts == cells
-    assert sorted(key for _, key in expected) == sorted((each.first.task, each.first.number) for each in view.shown)
-    gaps = [abs(each.first.margin - each.second.margin) for each in view.shown]
-    assert gaps == sorted((gap for gap, _ in expected), reverse=True)
+    first, second = ({(one.task, one.number): one for one in sheet.outcomes} for sheet in sheets)
+    differing = {
+        key: abs(one.margin - second[key].margin) for key, one in first.items() if one.is_right != second[key].is_right
+    }
+    assert {(each.first.task, each.first.number): each.gap for each in view.shown} == differing
+    assert [each.gap for each in view.shown] == sorted(differing.values(), reverse=True)
+    for count in view.counts:
+        pairs = [(one.is_right, second[key].is_right) for key, one in first.items() if one.category == count.category]
+        cells = (count.both, count.only_first, count.only_second, count.neither)
+        assert cells == tuple(map(pairs.count, ((True, True), (True, False), (False, True), (False, False))))
 
 
 def test_other_items_and_graded_ones_are_not_compared(tmp_path: Path, data: Path) -> None:
@@ -273,37 +242,24 @@ def test_other_items_and_graded_ones_are_not_compared(tmp_path: Path, data: Path
 
 def test_wrong_results_are_refused(tmp_path: Path, data: Path) -> None:
     folder = results(tmp_path, data)
+    assert evaluated_sheet(folder, "sugarcrepe", tmp_path / "nowhere").outcomes  # images alone are elsewhere
     with raises(DataError, "unknown-suite", "sugarcrep") as error:
         evaluated_sheet(folder, "sugarcrep", data)
     assert "'sugarcrepe'" in str(error.value)
-    assert evaluated_sheet(folder, "sugarcrepe", tmp_path / "nowhere").outcomes  # images alone are elsewhere
-    with raises(DataError, "unknown-category", "swap_objj") as error:
+    with raises(DataError, "unknown-category", "swap_objj"):
         evaluated_sheet(folder, "sugarcrepe", data).within("swap_objj")
-    assert "'swap_obj'" in str(error.value)
-    with raises(DataError, "no-result", tmp_path / "results.json"):
-        evaluated_sheet(tmp_path, "sugarcrepe", data)
-    suite = read_suite("sugarcrepe", data)
-    scores = random_scores(suite)
-    for name, changes in {"a": {"metrics": None}, "b": {"suites": "sugarcrepe"}}.items():
-        with raises(DataError, "damaged-result"):
-            evaluated_sheet(write_result(tmp_path / name, suite, scores, **changes), "sugarcrepe", data)
-    (folder / SUITES / "sugarcrepe.json").rename(tmp_path / "moved")
-    with raises(DataError, "damaged-evaluation", "sugarcrepe.json"):
-        evaluated_sheet(folder, "sugarcrepe", data)
-    (tmp_path / "moved").rename(folder / SUITES / "sugarcrepe.json")
-    longer = scores | {"sugarcrepe/swap_obj": np.zeros((9, 2), dtype=np.float32)}
-    write_scores(longer, folder / FILE)
-    with raises(DataError, "other-files", "sugarcrepe/swap_obj"):
-        evaluated_sheet(folder, "sugarcrepe", data)
-    (folder / FILE).write_bytes(b"nothing")
-    with raises(DataError, "damaged-scores", FILE):
-        evaluated_sheet(folder, "sugarcrepe", data)
-
-
-def test_a_mistake_is_one_line(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    call = CliRunner().invoke(app, ["items", str(results(tmp_path, data)), "--suite", "sugarcrep", "--data", str(data)])
-    assert isinstance(call.exception, DataError) and "\n" not in str(call.exception)
+    longer = {**random_scores(read_suite("sugarcrepe", data)), "sugarcrepe/swap_obj": np.zeros((9, 2), np.float32)}
+    spoilt: list[tuple[str, Callable[[], object]]] = [
+        ("other-files", lambda: write_scores(longer, folder / FILE)),
+        ("damaged-scores", lambda: (folder / FILE).write_bytes(b"nothing")),
+        ("damaged-evaluation", lambda: (folder / SUITES / "sugarcrepe.json").unlink()),
+        ("damaged-result", lambda: write_json(folder / "results.json", {"suites": "sugarcrepe"})),
+        ("no-result", lambda: (folder / "results.json").unlink()),
+    ]
+    for code, spoil in spoilt:
+        spoil()
+        with raises(DataError, code):
+            evaluated_sheet(folder, "sugarcrepe", data)
 
 
 def test_the_command_prints_what_is_worst(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,36 +275,8 @@ def test_the_command_prints_what_is_worst(tmp_path: Path, data: Path, monkeypatc
     document = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
     assert document["worst"][0]["item"] == 0 and document["worst"][0]["right"] is False
     assert {pair["text"]: pair["is_true"] for pair in document["worst"][0]["scores"]}[HOSTILE] is True
-    right = sum(
-        plain(suite.tasks["sugarcrepe/swap_obj"], row, place, "strict")[1] or 0
-        for place, row in enumerate(scores["sugarcrepe/swap_obj"])
-    )
-    assert document["categories"] == [
-        {
-            "category": "swap_obj",
-            "items": 5,
-            "right": right,
-            "accuracy": right / 5,
-            "ties": sum(row[0] == row[1] for row in scores["sugarcrepe/swap_obj"].tolist()),
-        }
-    ]
-
-
-def test_winogrounds_tags_are_its_categories(tmp_path: Path) -> None:
-    root = tmp_path / "data"
-    (root / "winoground").mkdir(parents=True)
-    tags = ["Object", "Relation", "Object"]
-    lines = [
-        {"id": number, "collapsed_tag": tag}
-        | {f"image_{side}": f"ex_{number}_img_{side}" for side in (0, 1)}
-        | {f"caption_{side}": f"caption {side} of {number}" for side in (0, 1)}
-        for number, tag in enumerate(tags)
-    ]
-    (root / "winoground" / "examples.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    suite = read_suite("winoground", root)
-    scores = {"winoground": np.random.default_rng(0).random((3, 2, 2), dtype=np.float32)}
-    sheet = evaluated_sheet(write_result(tmp_path / "result", suite, scores), "winoground", root)
-    assert [one.category for one in sheet.outcomes] == tags
+    (category,) = document["categories"]
+    assert (category["category"], category["items"]) == ("swap_obj", 5)
 
 
 # evaluations of the workflow
@@ -360,15 +288,9 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     (tmp_path / "params.yaml").write_text("")
     suite = tiny_suites()[0]
     index = Recipe("data", "tiny", {"adapter": "shapes-suites", "seed": 1}, track="vlc")
+    needs, labels = {"suites-tiny": index}, {"name": "negclip"}
     evaluations = tuple(
-        Recipe(
-            "evaluations",
-            f"negclip, seed {seed}",
-            {"seed": seed},
-            {"suites-tiny": index},
-            track="vlc",
-            labels={"name": "negclip", "seed": seed},
-        )
+        Recipe("evaluations", f"negclip, seed {seed}", {"seed": seed}, needs, {}, "vlc", labels | {"seed": seed})
         for seed in (0, 1)
     )
     plan = Plan({"vlc": TrackPlan({}, {("negclip", "tiny"): evaluations}, ("negclip",))})
@@ -384,42 +306,27 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return work
 
 
-@pytest.mark.parametrize("form", ["key", "digest", "method", "folder"])
-def test_evaluations_of_the_workflow_are_found(work: Workspace, form: str) -> None:
+def test_evaluations_of_the_workflow_are_found(work: Workspace) -> None:
     recipe = work.plan.of("evaluations")[0]
-    names = {"key": recipe.key, "digest": recipe.digest[:9], "method": "demo/negclip"}
-    name = names.get(form) or str(work.results / recipe.key)
-    sheet = item_sheet(work.root, name, "sugarcrepe", Path("nothing"))
     needs = {"suites-tiny": work.store.folder(recipe.needs["suites-tiny"])}
     expected = stored_sheet("", work.store.folder(recipe), needs, {"suites-tiny": Path()}, "sugarcrepe")
-    assert sheet.outcomes == expected.outcomes and sheet.title == "negclip, seed 0"
-
-
-@pytest.mark.parametrize(
-    ("name", "seed", "error", "code"),
-    [
-        ("demo/negclp", None, PlanError, "unknown-method"),
-        ("demo/negclip", 5, PlanError, "unknown-seed"),
-        ("demo/negclip", 1, DataError, "missing-result"),
-        ("demos/negclip", None, PlanError, "unknown-profile"),
-        ("results/evaluate/negclip", None, PlanError, "unknown-profile"),
-    ],
-)
-def test_evaluations_that_are_not_there_are_refused(
-    work: Workspace, name: str, seed: int | None, error: Any, code: str
-) -> None:
-    with raises(error, code):
-        item_sheet(work.root, name, "sugarcrepe", Path("nothing"), seed)
-
-
-def test_what_is_no_evaluation_is_refused(work: Workspace) -> None:
-    with raises(PlanError, "no-suites"):
-        item_sheet(work.root, work.plan.of("data")[0].key, "sugarcrepe", Path("nothing"))
-
-
-def test_a_changed_file_of_an_evaluation_is_refused(work: Workspace) -> None:
-    recipe = work.plan.of("evaluations")[0]
+    for name in (recipe.key, recipe.digest[:9], "demo/negclip", str(work.results / recipe.key)):
+        sheet = item_sheet(work.root, name, "sugarcrepe", Path("nothing"))
+        assert sheet.outcomes == expected.outcomes and sheet.title == "negclip, seed 0"
     with (work.store.folder(recipe) / FILE).open("ab") as file:
         file.write(b"x")
     with raises(DamagedError, place=FILE):
         item_sheet(work.root, recipe.key, "sugarcrepe", Path("nothing"))
+
+
+def test_evaluations_that_are_not_there_are_refused(work: Workspace) -> None:
+    missing: list[tuple[str, int | None, type[RecomposeError], str]] = [
+        ("demo/negclp", None, PlanError, "unknown-method"),
+        ("demo/negclip", 5, PlanError, "unknown-seed"),
+        ("demo/negclip", 1, DataError, "missing-result"),
+        ("demos/negclip", None, PlanError, "unknown-profile"),
+        (work.plan.of("data")[0].key, None, PlanError, "no-suites"),
+    ]
+    for name, seed, error, code in missing:
+        with raises(error, code):
+            item_sheet(work.root, name, "sugarcrepe", Path("nothing"), seed)

@@ -34,13 +34,9 @@ from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import SICK, write_files
 from tests.tracks.vlc.tiny_suites import captions, write_images, write_sugarcrepe
 
-SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
 MODULE = """
 import torch
 from torchvision.transforms.functional import pil_to_tensor
-
-torch.manual_seed(0)
-PROJECTION = torch.nn.Linear(3, 4)
 
 
 class Mine:
@@ -77,14 +73,6 @@ def as_mapping():
     }
 
 
-def unidentified():
-    def encode(inputs):
-        return torch.ones(len(inputs), 4) * torch.arange(1, 5)
-    mine = Mine(0)
-    return {"encode_image": encode, "encode_text": encode, "preprocess": Mine.preprocess.__get__(0),
-            "tokenize": Mine.tokenize.__get__(0)}
-
-
 def no_text():
     return {name: value for name, value in as_mapping().items() if name != "encode_text"}
 
@@ -93,20 +81,12 @@ def wide():
     return as_mapping() | {"encode_text": lambda ids: torch.ones(len(ids), 5)}
 
 
-def flat():
-    return as_mapping() | {"encode_image": lambda pixels: torch.ones(4)}
-
-
 def words():
     return as_mapping() | {"tokenize": lambda texts: texts}
 
 
 def broken():
     return as_mapping() | {"encode_image": lambda pixels: pixels.nonsense}
-
-
-def failing():
-    raise RuntimeError("no\\nluck")
 
 
 def with_bias():
@@ -124,7 +104,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / f"{module_of(tmp_path)}.py").write_text(MODULE)
-    write_sugarcrepe(tmp_path / "data", SETS)
+    write_sugarcrepe(tmp_path / "data")
     yield tmp_path
 
 
@@ -154,27 +134,11 @@ def test_a_function_of_ones_own_is_evaluated_as_by_hand(here: Path) -> None:
     assert read_scores(here / "out/scores.safetensors")["sugarcrepe/add_att"] == pytest.approx(
         np.array(scores), abs=1e-6
     )
-    results = json.loads((here / "out/results.json").read_text())
-    assert results["model"].endswith(":load") and results["weights"]["name"] == "3"
+    plain = evaluate(request(here, "load", out=here / "a")).rows
+    assert evaluate(request(here, "as_mapping", out=here / "b")).rows == plain
     write_scores({name: -array for name, array in read_scores(here / "out" / FILE).items()}, here / "out" / FILE)
     with raises(DataError, "other-files", FILE):  # scores of another evaluation that was ended before its results
         evaluated_sheet(here / "out", "sugarcrepe", here / "data")
-
-
-def test_a_function_without_weights_has_items_and_a_form_for_clip_benchmark(here: Path) -> None:
-    evaluate(request(here, "load"))
-    assert evaluated_sheet(here / "out", "sugarcrepe", here / "data").title == f"{module_of(here)}:load"
-    arguments = ["clip-benchmark", str(here / "out"), str(here / "theirs")]
-    first, again = (CliRunner().invoke(app, arguments) for _ in range(2))
-    files = len(SETS)
-    assert first.exit_code == 0 and "in place" not in first.output
-    assert f"{files} files" in again.output and f"{files} in place of older ones" in again.output
-    assert {json.loads(path.read_text())["pretrained"] for path in (here / "theirs").iterdir()} == {"none"}
-
-
-def test_a_mapping_does_as_well_as_an_object(here: Path) -> None:
-    plain = evaluate(request(here, "load", out=here / "a")).rows
-    assert evaluate(request(here, "as_mapping", out=here / "b")).rows == plain
 
 
 HELPED = """
@@ -205,7 +169,7 @@ def test_an_edit_of_what_a_model_imports_or_reads_gives_the_numbers_of_a_new_fol
     (here / f"{module}_helped.py").write_text(HELPED.format(module=module))
     files = {here / f"{module}_helper.py": "def prepare(pixels): return {} - pixels", here / "offset.json": "{}"}
 
-    def evaluated(out: str, values: tuple[int, int]) -> list[float]:
+    def evaluate_edited(out: str, values: tuple[int, int]) -> list[float]:
         for (path, text), value in zip(files.items(), values, strict=True):
             path.write_text(text.format(value))
         for name in (f"{module}_helped", f"{module}_helper"):
@@ -214,8 +178,8 @@ def test_an_edit_of_what_a_model_imports_or_reads_gives_the_numbers_of_a_new_fol
         return scores_of(here / out)
 
     first, edited, reread = ((1, 0), (2, 0), (2, 3))
-    scores = [evaluated("out", first), evaluated("out", edited), evaluated("out", reread)]
-    assert scores[1:] == [evaluated("edited", edited), evaluated("reread", reread)]
+    scores = [evaluate_edited("out", first), evaluate_edited("out", edited), evaluate_edited("out", reread)]
+    assert scores[1:] == [evaluate_edited("edited", edited), evaluate_edited("reread", reread)]
     assert len({*map(tuple, scores)}) == 3
 
 
@@ -254,28 +218,21 @@ def test_of_two_evaluations_into_one_folder_at_once_the_second_is_refused(
     assert json.loads((here / "out/results.json").read_text())["weights"]["name"] == "3"
 
 
-@pytest.mark.parametrize(
-    ("changes", "code", "word"),
-    [
+def test_results_that_would_be_lost_are_not_replaced_and_suites_are_added(here: Path) -> None:
+    write_files(here / "data", SICK)
+    before = {row.name: row.value for row in evaluate(request(here, "load", weights="3")).rows}
+    files = {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()}
+    for changes, code, word in (
         ({"weights": "4"}, "other-model", "weights"),
         ({"precision": "bf16"}, "other-model", "precision"),
         ({"suites": ("sick",)}, "other-suites", "sugarcrepe"),
-    ],
-)
-def test_results_that_would_be_lost_are_not_replaced(here: Path, changes: dict[str, Any], code: str, word: str) -> None:
-    write_files(here / "data", SICK)
-    evaluate(request(here, "load", weights="3"))
-    before = {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()}
-    with raises(DataError, code, here / "out/results.json") as caught:
-        evaluate(request(here, "load", **{"weights": "3", **changes}))
-    assert word in str(caught.value)
-    assert {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()} == before
-
-
-def test_more_suites_of_the_same_model_are_added(here: Path) -> None:
-    write_files(here / "data", SICK)
-    before = {row.name: row.value for row in evaluate(request(here, "load")).rows}
-    after = {row.name: row.value for row in evaluate(request(here, "load", suites=("sugarcrepe", "sick"))).rows}
+    ):
+        with raises(DataError, code, here / "out/results.json") as caught:
+            evaluate(request(here, "load", **{"weights": "3", **changes}))
+        assert word in str(caught.value)
+        assert {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()} == files
+    added = evaluate(request(here, "load", weights="3", suites=("sugarcrepe", "sick"))).rows
+    after = {row.name: row.value for row in added}
     assert after["sugarcrepe"] == before["sugarcrepe"] and "sick" in after
 
 
@@ -284,10 +241,8 @@ def test_more_suites_of_the_same_model_are_added(here: Path) -> None:
     [
         ("no_text", "missing-part", "encode_text"),
         ("wide", "wrong-part", "encode_text"),
-        ("flat", "wrong-part", "encode_image"),
         ("words", "wrong-part", "tokenize"),
         ("broken", "failing-model", "encode_image"),
-        ("failing", "failing-model", "failing"),
         ("lod", "unknown-model", "lod"),
         ("logarithm", "wrong-part", "logit_scale"),
         ("", "unknown-model", ":"),
@@ -299,19 +254,16 @@ def test_what_is_wrong_is_found_before_any_work(here: Path, function: str, code:
     assert "\n" not in str(caught.value) and not (here / "out").exists()
 
 
-def test_modules_that_are_absent_or_broken_are_named(here: Path) -> None:
-    with raises(DataError, "unknown-model", "mine"):
-        load_own_model("mine_nowhere:load", None)
+def test_modules_that_are_absent_or_broken_and_options_of_others_are_named(here: Path) -> None:
     (here / "needs_more.py").write_text("import a_package_that_nobody_has\n")
-    with raises(DataError, "missing-package", "needs_more"):
-        load_own_model("needs_more:load", None)
     (here / "wrong_syntax.py").write_text("def (\n")
-    with raises(DataError, "failing-model", "wrong_syntax"):
-        load_own_model("wrong_syntax:load", None)
-    with raises(DataError, "unused-option", "--alpha"):
-        evaluate(request(here, "load", alpha=0.5))
-    with raises(DataError, "no-weights", "--weights"):
-        evaluate(request(here, "load", model="ViT-B-32"))
+    codes = {"mine_nowhere": "unknown-model", "needs_more": "missing-package", "wrong_syntax": "failing-model"}
+    for module, code in codes.items():
+        with raises(DataError, code, module):
+            load_own_model(f"{module}:load", None)
+    for changes, code in (({"alpha": 0.5}, "unused-option"), ({"model": "ViT-B-32"}, "no-weights")):
+        with raises(DataError, code, "--"):
+            evaluate(request(here, "load", **changes))
 
 
 def test_a_bias_of_ones_own_gives_a_sigmoid(here: Path) -> None:
@@ -360,7 +312,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", [*CONFIGS])
 @torch.no_grad()
 def test_siglip_and_coca_of_open_clip_score_as_by_hand(name: str, models: Path, tmp_path: Path) -> None:
-    write_sugarcrepe(tmp_path / "data", SETS)
+    write_sugarcrepe(tmp_path / "data")
     weights = str(models / f"{name}.safetensors")
     asked = EvaluationRequest(name, weights, ("sugarcrepe",), tmp_path / "data", tmp_path / "out", device="cpu")
     evaluate(asked)
@@ -383,18 +335,6 @@ def test_siglip_and_coca_of_open_clip_score_as_by_hand(name: str, models: Path, 
         assert results["sigmoid"] == {"scale": pytest.approx(np.exp(2.0)), "bias": pytest.approx(-3.0)}
     else:
         assert results["sigmoid"] is None
-
-
-@pytest.mark.slow
-def test_a_tokenizer_that_needs_another_package_names_it(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def lacking(model: str) -> Any:
-        raise ModuleNotFoundError("No module named 'transformers'", name="transformers")
-
-    monkeypatch.setattr("recompose.harness.checkpoints.tokenizer_of", lacking)
-    weights = find_weights("tiny-sigmoid", str(models / "tiny-sigmoid.safetensors"))
-    with raises(DataError, "missing-package", "tiny-sigmoid") as caught:
-        load_model("tiny-sigmoid", weights, "gelu")
-    assert "transformers" in str(caught.value)
 
 
 @pytest.mark.slow

@@ -1,8 +1,6 @@
 """The state of suites on disk, and `recompose doctor --suites`."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from recompose.errors import DataError
 from recompose.harness.survey import suites_present, survey
 from recompose.tracks.vlc.suites.catalogue import FORMS
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import SICK, pair, touch, write_files, write_json
+from tests.tracks.vlc.data.formats.published import SICK, pair, write_files, write_json
 from tests.tracks.vlc.tiny_suites import write_sugarcrepe
 
 
@@ -48,21 +46,10 @@ def test_named_suites_must_be_there_and_all_means_those_that_are(root: Path, tmp
         suites_present(("all",), tmp_path / "nowhere")
 
 
-def test_images_belong_to_a_complete_suite(root: Path) -> None:
-    assert survey("winoground", root).state == "incomplete"
-    assert survey("winoground", root, with_images=False).state == "complete"
-    touch(*(root / f"images/winoground/ex_3_img_{side}.png" for side in (0, 1)))
-    assert survey("winoground", root).state == "complete"
-
-
 def test_a_suite_of_one_s_own_has_a_name_and_the_form_of_a_published_one(root: Path) -> None:
     (root / "winoground").rename(root / "mine")
     surveyed = survey("mine:winoground", root, with_images=False)
-    assert surveyed.suite and (surveyed.name, surveyed.suite.name, surveyed.suite.form) == (
-        "mine",
-        "mine",
-        "winoground",
-    )
+    assert surveyed.suite and (surveyed.suite.name, surveyed.suite.form) == ("mine", "winoground")
     assert names_of(("mine:winoground",), root) == ["mine"]
     assert names_of(("all", "mine:winoground"), root) == ["sick", "sts_b", "mine"]
     for name in ("comp:winoground", "sick:winoground", "../mine:winoground", ":winoground"):
@@ -76,9 +63,7 @@ def test_a_suite_of_one_s_own_has_a_name_and_the_form_of_a_published_one(root: P
 
 
 def test_sub_tasks_whose_images_are_there_are_evaluated(tmp_path: Path) -> None:
-    write_sugarcrepe(
-        tmp_path, ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
-    )
+    write_sugarcrepe(tmp_path)
     items = json.loads((tmp_path / "sugarcrepe/swap_obj.json").read_text())
     items["0"]["filename"] = "absent.jpg"
     write_json(tmp_path / "sugarcrepe/swap_obj.json", items)
@@ -92,25 +77,8 @@ def test_the_doctor_lists_all_suites(root: Path) -> None:
     done = CliRunner().invoke(app, ["doctor", "--suites", "--json", "--data", str(root)])
     states = {suite["name"]: suite for suite in json.loads(done.stdout)}
     assert done.exit_code == 1 and [*states] == [*FORMS]
-    assert [states[name]["state"] for name in ("sick", "winoground", "sts_b", "aro")] == [
-        "complete",
-        "incomplete",
-        "broken",
-        "absent",
-    ]
+    expected = {"sick": "complete", "winoground": "incomplete", "sts_b": "broken", "aro": "absent"}
+    assert {name: states[name]["state"] for name in expected} == expected
     assert states["sick"]["remedy"] == "" and "visual_genome_relation.json" in states["aro"]["remedy"]
     shown = CliRunner().invoke(app, ["doctor", "--suites", "--data", str(root)])
     assert shown.stdout.splitlines()[-1] == f"1 complete, 1 incomplete, 1 broken, {len(FORMS) - 3} absent"
-
-
-@pytest.mark.slow
-def test_wrong_names_of_suites_are_told_before_torch_is_imported(root: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from recompose.errors import DataError; "
-        "from recompose.harness import evaluate_model; from recompose.harness.evaluation import EvaluationRequest\n"
-        f"request = EvaluationRequest('ViT-B-32', 'openai', ('sugarcrep',), Path({str(root)!r}), Path('out'))\n"
-        "try: evaluate_model(request)\n"
-        "except DataError as error: print(error.code, 'torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["unknown-suite", "False"]

@@ -25,7 +25,7 @@ def drawn(stem: Path, *said: str, watermarks: list[str] = (), title: str = "T") 
                 axis.set(title=name, xlabel=name)
                 axis.annotate(name, (0, 0))
                 axis.legend()
-            Sheet(stem, title, list(watermarks)).write(figure, NUMBERS)
+            Sheet(stem, title, list(watermarks)).write(NUMBERS, lambda: figure)
         finally:
             plt.close(figure)
     return stem

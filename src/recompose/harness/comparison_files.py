@@ -139,7 +139,9 @@ def _draw(comparison: ComparisonSummary, stem: Path) -> None:
         for axis, other, rows in zip(axes[:, 0], others, panels, strict=True):
             _draw_panel(axis, rows)
             axis.set_title(f"{printable(other)} - {printable(baseline)}", loc="left")
-        Sheet(stem, f"{', '.join(map(printable, others))} against {printable(baseline)}", []).write(figure, numbers)
+        Sheet(stem, f"{', '.join(map(printable, others))} against {printable(baseline)}", []).write(
+            numbers, lambda: figure
+        )
 
 
 def _plotted(row: ComparisonRow) -> Document:

@@ -80,6 +80,12 @@ function graphNode(key, place, heading, name) {
 
 const SINGULAR = { data: "data", backbones: "backbone", features: "features", grids: "grids", pixels: "pixels", runs: "run", evaluations: "evaluation" };
 
+// the kind of a result and the first letters of its digest, which tell two seeds apart
+function heading(key) {
+  const [kind, digest] = key.split("/");
+  return `${SINGULAR[kind]} ${digest.slice(0, 8)}`;
+}
+
 function lineageGraph(keys, text) {
   const behind = closure(keys).filter((key) => layerOf(key) >= 0);
   if (behind.length > MOST) return element("p", { className: "dim", text: `A drawing of ${behind.length} results would be no help; they are listed below.` });
@@ -88,7 +94,7 @@ function lineageGraph(keys, text) {
   const [{ found, width, height }, edge] = across ? [inRows(layers, across), edgeDown] : [inColumns(layers), edgeAcross];
   const edges = behind.flatMap((key) => stored[key].needs.filter((need) => found.has(need)).map((need) => edge(found.get(need), found.get(key))));
   edges.push(...keys.map((key) => edge(found.get(key), found.get(goal))));
-  const nodes = behind.map((key) => graphNode(key, found.get(key), SINGULAR[key.split("/")[0]], stored[key].name));
+  const nodes = behind.map((key) => graphNode(key, found.get(key), heading(key), stored[key].name));
   const drawing = svgElement("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Lineage: data, backbone, runs, evaluations, number" }, ...edges, ...nodes, graphNode(goal, found.get(goal), "made from these", text));
   return element("div", { className: "scroll graph", tabindex: "0", role: "region", "aria-label": "Lineage as a drawing" }, drawing);
 }

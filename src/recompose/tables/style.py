@@ -1,6 +1,6 @@
 """The style of all figures, and their files: a vector drawing, a bitmap, and the plotted numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -58,8 +58,9 @@ class Sheet:
     title: str
     watermarks: list[str]
 
-    def write(self, figure: Figure, numbers: pd.DataFrame) -> None:
-        """Write ``.svg``, ``.png`` and the plotted numbers as ``.csv``, and close the figure."""
+    def write(self, numbers: pd.DataFrame, draw: Callable[[], Figure]) -> None:
+        """Write the plotted numbers as ``.csv`` and what is drawn of them as ``.svg`` and ``.png``."""
+        figure = draw()
         if self.watermarks:
             figure.text(0.5, 0.5, "\n".join(self.watermarks), ha="center", color=WATERMARK, alpha=0.6, wrap=True)
         write_text(self.stem.with_suffix(".csv"), csv_of(numbers))
@@ -76,7 +77,6 @@ class NumbersOnly(Sheet):
 
     numbers: list[str] = field(default_factory=list)
 
-    def write(self, figure: Figure, numbers: pd.DataFrame) -> None:
-        """Store the numbers, and close the figure."""
+    def write(self, numbers: pd.DataFrame, draw: Callable[[], Figure]) -> None:
+        """Store the numbers."""
         self.numbers.append(csv_of(numbers))
-        plt.close(figure)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
@@ -45,11 +47,15 @@ def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet, tradeof
     ]
     columns = ["dataset", "row", "seed", tradeoff.rising, tradeoff.falling]
     points = pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+    sheet.write(points, partial(_figure, points, tradeoff))
+
+
+def _figure(points: pd.DataFrame, tradeoff: Tradeoff) -> Figure:
     datasets = list(points["dataset"].unique())
     figure, axes = panels(1, len(datasets))
     for axis, dataset in zip(axes[0], datasets, strict=False):
         _draw_curves(axis, points[points["dataset"] == dataset], dataset, tradeoff)
-    sheet.write(figure, points)
+    return figure
 
 
 def mean_curves(results: Results, track: str, tradeoff: Tradeoff) -> str:

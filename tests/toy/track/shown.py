@@ -1,8 +1,10 @@
 """The track's own kinds of tables and figures."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
@@ -30,11 +32,15 @@ def draw_guesses(results: Results, paper: Paper, name: str, sheet: Sheet) -> Non
         for series in series_of(results, paper, name)
         for each in series.complete
     )
+    sheet.write(points, partial(_figure, points))
+
+
+def _figure(points: pd.DataFrame) -> Figure:
     figure, axes = panels(1, 1)
     for row, of_row in points.groupby("row"):
         axes[0][0].plot(of_row["seed"], of_row["guess"], marker="o", label=row)
     axes[0][0].legend()
-    sheet.write(figure, points)
+    return figure
 
 
 def errors(results: Results) -> str:

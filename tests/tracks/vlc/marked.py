@@ -55,7 +55,7 @@ COMPOSITION = [
 def docs() -> list[Doc]:
     """The captions."""
     vocabulary = spacy.blank("en").vocab
-    return [document(phrase(said, wording).words(), vocabulary) for said, wording in SCENES]
+    return [document(phrase(message, wording).words(), vocabulary) for message, wording in SCENES]
 
 
 @cache

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recompose import fingerprint, phases
-from recompose.phases import PHASES, Phase
-from recompose.plan import Recipe, closure
-from recompose.tracks.vlc.suites.catalogue import DRAWN, FORMS
+from recompose import fingerprint
+from recompose.plan import Recipe
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 
@@ -62,28 +60,12 @@ def kinds(recipes: list[Recipe]) -> set[str]:
     return {recipe.kind for recipe in recipes}
 
 
-@pytest.mark.parametrize("form", DRAWN)
-def test_an_edited_reader_of_a_drawn_suite_trains_nothing(tmp_path: Path, edit: Edit, form: str) -> None:
-    before = project(tmp_path)
-    edit(f"{VLC}.data.formats.{form}")
-    others = changed(before, project(tmp_path))
-    assert kinds(others) == SUITES
-    assert {recipe.name for recipe in others if recipe.kind == "data"} == {"shapes-suites"}
-
-
-@pytest.mark.parametrize("form", sorted({*FORMS} - {*DRAWN}))
-def test_an_edited_reader_of_a_suite_that_the_profile_lacks_changes_nothing(
-    tmp_path: Path, edit: Edit, form: str
-) -> None:
-    before = project(tmp_path)
-    edit(f"{VLC}.data.formats.{form}")
-    assert changed(before, project(tmp_path)) == []
-
-
 @pytest.mark.parametrize(
     ("module", "expected"),
     [
         ("data.synthetic_suites.standalone", SUITES),
+        ("data.formats.aro", SUITES),  # drawn by the profile
+        ("data.formats.bivlc", set()),
         ("evaluation", EVALUATIONS),
         ("suites.scores", SUITES),  # tasks know how they are scored
         ("suites.tasks", SUITES),
@@ -120,33 +102,3 @@ def test_an_edit_of_a_method_changes_the_methods_that_are_built_on_it(tmp_path: 
     others = changed(before, project(tmp_path))
     assert kinds(others) == {"runs", "evaluations"}
     assert {str(recipe.document["class"]).partition(":")[0] for recipe in others} == {f"{VLC}.methods.fsc_clip"}
-
-
-@pytest.mark.parametrize("reads_the_same", [True, False])
-def test_an_edited_reader_scores_anew_only_if_it_reads_something_else(
-    tmp_path: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch, reads_the_same: bool
-) -> None:
-    made: list[str] = []
-
-    def write(_: Workspace, recipe: Recipe, folder: Path) -> None:
-        made.append(recipe.kind)
-        text = recipe.name if recipe.kind == "data" and reads_the_same else recipe.key
-        (folder / "made.txt").write_text(text)
-
-    monkeypatch.setattr(phases, "PHASES", {kind: Phase(write) for kind in PHASES})
-    monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
-    monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
-    before = project(tmp_path)
-    few = before.plan.of("evaluations")[:3]
-    phases.make(before, closure(few))
-    made.clear()
-    edit(f"{VLC}.data.formats.aro")
-    after = project(tmp_path)
-    again = after.plan.of("evaluations")[:3]
-    phases.make(after, closure(again))
-    assert sorted(made) == (["data"] if reads_the_same else ["data", *["evaluations"] * 3, "pixels"])
-    for recipe, old in zip(again, few, strict=True):
-        record, copied = after.store.verify(recipe), after.store.verify(old)
-        assert record.digest == recipe.digest != old.digest
-        assert record.made.equal_to == (old.key if reads_the_same else None)
-        assert (record.content == copied.content) is reads_the_same

@@ -20,7 +20,6 @@ from recompose.tracks.vlc.building import OTHER, Gelu, restore_clip
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.evaluation import evaluate
-from recompose.tracks.vlc.suites import embeddings
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Triplets
 from recompose.training.hardware import Hardware
@@ -38,12 +37,12 @@ ATOL = 1e-5  # of cosines in 32 bits, in batches and alone
 def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A backbone, and two collections of suites with their pictures, of the same raw files."""
     folder = tmp_path_factory.mktemp("world")
-    made = write_tiny_suites(folder) | {"backbone": folder / "backbone"}
-    made["backbone"].mkdir()
+    built = write_tiny_suites(folder) | {"backbone": folder / "backbone"}
+    built["backbone"].mkdir()
     description = {"architecture": "shapes-clip", "activation": "gelu", "weights": "weights.safetensors"}
-    write_json(made["backbone"] / DESCRIPTION, description)
-    save_file(random_clip().model.state_dict(), made["backbone"] / "weights.safetensors")
-    return made
+    write_json(built["backbone"] / DESCRIPTION, description)
+    save_file(random_clip().model.state_dict(), built["backbone"] / "weights.safetensors")
+    return built
 
 
 def document(alpha: float | None = None, save: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
@@ -55,7 +54,7 @@ def document(alpha: float | None = None, save: tuple[str, ...] = (), activation:
     return {"class": f"{methods}.{name}", "settings": settings, "threads": 1, "save": list(save)}
 
 
-def evaluated(needs: dict[str, Path], folder: Path, alpha: float | None = None) -> dict[str, np.ndarray]:
+def evaluate_suites(needs: dict[str, Path], folder: Path, alpha: float | None = None) -> dict[str, np.ndarray]:
     folder.mkdir()
     evaluate(document(alpha), needs, folder, CPU, "a test")
     return read_scores(folder / FILE)
@@ -104,30 +103,19 @@ def by_hand(clip: Backbone, root: Path, suites: list[Suite]) -> dict[str, np.nda
     return scores
 
 
-def assert_equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+def assert_equal(result: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
     """Ranks of captions are left out: captions that occur twice tie, which test_scores is about."""
-    assert set(expected) == {name for name in found if name != "coco/i2t"}
+    assert set(expected) == {name for name in result if name != "coco/i2t"}
     for name, scores in expected.items():
         atol = 1e-3 if name.startswith("elevater") else ATOL
-        np.testing.assert_allclose(found[name], scores, atol=atol, err_msg=name)
+        np.testing.assert_allclose(result[name], scores, atol=atol, err_msg=name)
 
 
 def test_an_evaluation_equals_scoring_item_by_item(needs: dict[str, Path], tmp_path: Path) -> None:
-    found = evaluated(needs, tmp_path / "out")
-    assert_equal(found, by_hand(random_clip(), needs["backbone"].parent, tiny_suites()))
+    result = evaluate_suites(needs, tmp_path / "out")
+    assert_equal(result, by_hand(random_clip(), needs["backbone"].parent, tiny_suites()))
     assert {path.name for path in (tmp_path / "out").iterdir()} == {FILE, COSTS}
     assert read_json(tmp_path / "out" / COSTS)
-
-
-def test_how_many_are_encoded_at_once_changes_nothing(
-    needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = evaluated(needs, tmp_path / "whole")
-    monkeypatch.setattr(embeddings, "BLOCK", 5)
-    parts = evaluated(needs, tmp_path / "parts")
-    assert whole.keys() == parts.keys()
-    for name, scores in whole.items():
-        np.testing.assert_allclose(parts[name], scores, atol=1e-3 if name.startswith("elevater") else ATOL)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
@@ -143,18 +131,18 @@ def test_a_run_is_set_scoring_its_share_of_what_training_left(
     with torch.no_grad():
         for name, value in between.named_parameters():
             value.copy_((1 - alpha) * value + alpha * left[name])
-    found = evaluated(needs | {"run": tmp_path / "run"}, tmp_path / "out", alpha)
-    assert_equal(found, by_hand(between, needs["backbone"].parent, tiny_suites()))
+    result = evaluate_suites(needs | {"run": tmp_path / "run"}, tmp_path / "out", alpha)
+    assert_equal(result, by_hand(between, needs["backbone"].parent, tiny_suites()))
 
 
 def test_the_other_activation_is_that_of_an_evaluation_alone(needs: dict[str, Path], tmp_path: Path) -> None:
     other = build("shapes-clip", "quick_gelu").eval()
     other.load_state_dict(random_clip().state_dict())
     evaluate(document(activation="other"), needs, tmp_path, CPU, "a test")
-    found = read_scores(tmp_path / FILE)
-    assert_equal(found, by_hand(other, needs["backbone"].parent, tiny_suites()))
+    result = read_scores(tmp_path / FILE)
+    assert_equal(result, by_hand(other, needs["backbone"].parent, tiny_suites()))
     own = by_hand(random_clip(), needs["backbone"].parent, tiny_suites())
-    assert np.abs(found["winoground"] - own["winoground"]).max() > 10 * ATOL
+    assert np.abs(result["winoground"] - own["winoground"]).max() > 10 * ATOL
 
 
 @pytest.mark.parametrize("activation", ["gelu", "quick_gelu"])
@@ -176,19 +164,19 @@ def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path]
     write_pixels(pictures(folder), needs["backbone"].parent, tmp_path / "pixels", 32)
     asked = {"backbone": needs["backbone"], "suites-aro": folder, "pixels-aro": tmp_path / "pixels"}
     evaluate(document(save=("attribution",)), asked, tmp_path, CPU, "a test")
-    (kept,) = store.read(tmp_path / store.FILE).values()
-    words = [texts[0][start:end] for start, end in kept.spans[0] if start >= 0]
+    (stored,) = store.read(tmp_path / store.FILE).values()
+    words = [texts[0][start:end] for start, end in stored.spans[0] if start >= 0]
     assert words == texts[0].split()
-    assert {*kept.scores} == {"attention", "gradcam", "perturbation", "gradient"}
+    assert {*stored.scores} == {"attention", "gradcam", "perturbation", "gradient"}
 
 
 def test_kept_embeddings_are_those_of_pictures_and_texts(needs: dict[str, Path], tmp_path: Path) -> None:
     evaluate(document(save=("embeddings",)), needs, tmp_path, CPU, "a test")
-    kept, clip, root = load_file(tmp_path / EMBEDDINGS), random_clip(), needs["backbone"].parent
-    assert set(kept) == {f"{name}/{what}" for name in ("one", "two") for what in ("images", "texts")}
-    for row, picture in zip(kept["two/images"], pictures(needs["suites-two"]), strict=True):
+    stored, clip, root = load_file(tmp_path / EMBEDDINGS), random_clip(), needs["backbone"].parent
+    assert set(stored) == {f"{name}/{what}" for name in ("one", "two") for what in ("images", "texts")}
+    for row, picture in zip(stored["two/images"], pictures(needs["suites-two"]), strict=True):
         np.testing.assert_allclose(row, plain_image(clip, root, picture), atol=ATOL)
-    assert len(kept["one/texts"]) == 12  # all suites have the same ones
+    assert len(stored["one/texts"]) == 12  # all suites have the same ones
 
 
 def test_pictures_of_another_size_than_the_model_takes_are_an_error(needs: dict[str, Path], tmp_path: Path) -> None:

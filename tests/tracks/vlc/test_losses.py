@@ -12,7 +12,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
 
 from recompose.errors import ArgumentError
 from recompose.tracks.vlc.losses import (
@@ -99,10 +98,6 @@ def test_the_contrast_without_kinds_of_negatives_is_clip_s(missing: Missing) -> 
     images, texts, none = tensor(5, 4, 3), tensor(6, 4, 3), torch.zeros(4, 0, dtype=torch.bool)
     loss = contrastive_loss_with_negatives(images, texts, texts[:0], none, 3.0, missing=missing)
     torch.testing.assert_close(loss, contrastive_loss(images, texts, 3.0))
-
-
-def test_a_lone_pair_without_negatives_has_nothing_to_be_told_from() -> None:
-    assert contrastive_loss(tensor(7, 1, 3), tensor(8, 1, 3), 100.0).item() == 0
 
 
 # the contrast of a caption with its hard negatives
@@ -356,33 +351,6 @@ def test_tokens_that_are_padding_change_nothing(seed: int, more: int, weights: W
     assert padded[2].grad is not None and (padded[2].grad[padded[3]] != 0).any()
 
 
-def test_negatives_need_not_be_as_long_as_captions() -> None:
-    images, texts, negatives = tensor(31, 3, 4, 3), tensor(32, 3, 5, 3), tensor(33, 3, 5, 3)
-    short, mask = texts[:, 1:4], text_mask[:, 1:4].clone()
-    torch.testing.assert_close(
-        local_loss(images, short, mask, negatives, negative_mask),
-        local_loss(images, texts, text_mask & torch.tensor([True, True, True, True, False]), negatives, negative_mask),
-    )
-
-
-def test_losses_go_with_mixed_precision() -> None:
-    images, texts, negatives = (tensor(seed, 3, 4, 8).float().requires_grad_() for seed in (39, 40, 41))
-    masks = text_mask[:, :4], negative_mask[:, :4]
-
-    def total() -> Tensor:
-        pairs = contrastive_loss_with_negatives(images[:, 0], texts[:, 0], negatives[:, 0], valid_texts, 3.0)
-        return pairs + local_hard_negative_loss(
-            images, texts, masks[0], negatives, masks[1], valid_texts, torch.tensor(3.0), 2.0, 0.02
-        )
-
-    full = total()
-    with torch.autocast("cpu", torch.bfloat16):
-        mixed = total()
-    mixed.backward()
-    assert mixed.item() == pytest.approx(full.item(), rel=0.03)
-    assert images.grad is not None and images.grad.isfinite().all()
-
-
 # CE-CLIP's contrast of captions with negatives, and ranks
 
 
@@ -428,23 +396,6 @@ def test_images_take_part_where_a_caption_s_own_one_is_the_target() -> None:
     assert_value_and_gradients(loss, loop, [normal(1, 4, 3)])
 
 
-def test_as_released_captions_are_drawn_to_the_first_negative_and_else_away_from_all() -> None:
-    texts = torch.eye(3, dtype=torch.float64)
-
-    def likeness(target: Target) -> Tensor:
-        """Cosines [captions, negatives], and how they change in a step of training."""
-        negatives = (texts + 0.1).requires_grad_()
-        intra_modal_loss(texts, texts, negatives, torch.ones(3, 1, dtype=torch.bool), 1.0, target).backward()
-        assert negatives.grad is not None
-        before, after = negatives.detach(), negatives.detach() - 0.01 * negatives.grad
-        return torch.stack([cosine_similarity(texts[:, None], each, dim=2) for each in (before, after)])
-
-    before, after = likeness("first")
-    assert (after[1:, 0] > before[1:, 0]).all()
-    before, after = likeness("own")
-    assert after.sum() < before.sum()
-
-
 def rank_loop(images: Rows, texts: Rows, negatives: Rows, scale: Rows, thresholds: list[float]) -> float:
     (tau,) = scale[0]
     total = 0.0
@@ -476,17 +427,17 @@ def test_thresholds_are_mean_leads_within_limits(highest: float) -> None:
         expected.append(min(max(sum(positives) / 4 - sum(logits) / len(logits), 0.0), highest))
     features = [torch.tensor(each, dtype=torch.float64) for each in (images, texts, negatives)]
     before = torch.full((3,), 7.0, dtype=torch.float64)
-    found = rank_thresholds(*features, valid_negatives, 5.0, before, highest)
-    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64))
+    result = rank_thresholds(*features, valid_negatives, 5.0, before, highest)
+    torch.testing.assert_close(result, torch.tensor(expected, dtype=torch.float64))
 
 
 def test_the_threshold_of_a_kind_without_negatives_stays() -> None:
     one = torch.tensor([[True, False], [False, False]])
     features = tensor(1, 2, 3), tensor(2, 2, 3), tensor(3, 1, 3)
     before = torch.tensor([9.0, 7.0], dtype=torch.float64)
-    found = rank_thresholds(*features, one, 1.0, before, 10.0)
-    assert found[1] == 7.0
-    assert found[0] != 9.0
+    result = rank_thresholds(*features, one, 1.0, before, 10.0)
+    assert result[1] == 7.0
+    assert result[0] != 9.0
 
 
 def test_without_any_negative_ce_clip_s_losses_are_0() -> None:
@@ -507,49 +458,20 @@ TOKEN_MASK = torch.ones(2, 4, dtype=torch.bool)
 LAST_EMPTY = torch.tensor([[True] * 4, [False] * 4])
 WRONG: list[tuple[str, Callable[[], Any]]] = [  # the argument that is at fault
     ("text_features", lambda: contrastive_loss(FEATURES, FEATURES[:1], 1.0)),
-    ("text_features", lambda: contrastive_loss(FEATURES[:0], FEATURES[:0], 1.0)),
-    ("text_features", lambda: contrastive_loss(FEATURES[0], FEATURES[0], 1.0)),
     ("logit_scale", lambda: contrastive_loss(FEATURES, FEATURES, torch.ones(2))),
     ("negative_features", lambda: contrastive_loss_with_negatives(FEATURES, FEATURES, FEATURES[:1], ALL, 1.0)),
-    ("missing", lambda: contrastive_loss_with_negatives(FEATURES, FEATURES, FEATURES, ALL, 1.0, missing="-inf")),  # type: ignore[arg-type]
-    ("text_features", lambda: hard_negative_loss(FEATURES, FEATURES[:, :1], FEATURES, ALL, 1.0)),
-    ("negative_features", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES[:, :1], ALL, 1.0)),
-    ("negative_features", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES[None], ALL, 1.0)),
     ("valid", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL.int(), 1.0)),
     ("valid", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL[:1], 1.0)),
-    ("valid", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL[:, 0], 1.0)),
-    ("logit_scale", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, torch.ones(2))),
     ("gamma", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, gamma=-1.0)),
     ("beta", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, beta=1.5)),
     ("missing", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, missing="one")),  # type: ignore[arg-type]
-    ("negative_tokens", lambda: loss_of_tokens(negative_tokens=TOKENS[:1], negative_mask=TOKEN_MASK[:1])),
-    ("text_mask", lambda: loss_of_tokens(text_mask=LAST_EMPTY)),
-    ("text_mask", lambda: loss_of_tokens(negative_mask=LAST_EMPTY)),
-    ("beta", lambda: loss_of_tokens(beta=-0.1)),
-    ("valid", lambda: local_hard_negative_loss(TOKENS[:0], TOKENS[:0], TOKEN_MASK[:0], *NO_NEGATIVES, 1.0)),
+    ("text_mask", lambda: local_scores(TOKENS, TOKENS, LAST_EMPTY, 1.0)),
     ("text_tokens", lambda: local_scores(TOKENS, TOKENS[:1], TOKEN_MASK, 1.0)),
-    ("text_tokens", lambda: local_scores(TOKENS, TOKENS[..., :2], TOKEN_MASK, 1.0)),
-    ("text_tokens", lambda: local_scores(TOKENS[:, :0], TOKENS, TOKEN_MASK, 1.0)),
     ("text_mask", lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK.int(), 1.0)),
-    ("text_mask", lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK[:, :3], 1.0)),
-    ("logit_scale", lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK, torch.ones(2))),
     ("target", lambda: intra_modal_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, "second")),  # type: ignore[arg-type]
     ("thresholds", lambda: cross_modal_rank_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, torch.ones(2))),
-    ("before", lambda: rank_thresholds(FEATURES, FEATURES, FEATURES, ALL, 1.0, torch.ones(2), 10.0)),
     ("weights", lambda: patch_weights(TOKENS, TOKENS, "max")),  # type: ignore[arg-type]
 ]
-NO_NEGATIVES = (TOKENS[:0], TOKEN_MASK[:0], ALL[:0])
-
-
-def loss_of_tokens(**changed: Any) -> Tensor:
-    arguments: dict[str, Any] = {
-        "text_mask": TOKEN_MASK,
-        "negative_tokens": TOKENS,
-        "negative_mask": TOKEN_MASK,
-        "valid": ALL,
-        "logit_scale": 1.0,
-    }
-    return local_hard_negative_loss(TOKENS, TOKENS, **arguments | changed)
 
 
 @pytest.mark.parametrize("number", range(len(WRONG)))

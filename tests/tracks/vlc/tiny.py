@@ -107,9 +107,9 @@ def activations(model: torch.nn.Module) -> set[str]:
     """What the blocks of a model do to -3, ..., 3."""
     x = torch.linspace(-3, 3, 7)
     known = {"gelu": torch.nn.functional.gelu(x), "quick_gelu": x * torch.sigmoid(1.702 * x)}
-    found = [each(x) for name, each in model.named_modules() if name.endswith("mlp.gelu")]
-    assert len(found) == 2  # a block in each tower
-    return {name for name, expected in known.items() for each in found if torch.allclose(each, expected, atol=1e-6)}
+    result = [each(x) for name, each in model.named_modules() if name.endswith("mlp.gelu")]
+    assert len(result) == 2  # a block in each tower
+    return {name for name, expected in known.items() for each in result if torch.allclose(each, expected, atol=1e-6)}
 
 
 def document(method: str, settings: dict[str, Any] = FULL, seed: int = 0, **training: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from torch.nn.functional import normalize
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import write_pixels
 from recompose.data.pictures import Picture
+from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Triplets
@@ -32,8 +33,8 @@ def write_images(root: Path, count: int = 8) -> None:
 def captions(count: int) -> tuple[str, ...]:
     """Different captions of different lengths."""
     rng = np.random.default_rng(1)
-    made = dict.fromkeys(" ".join(rng.choice(WORDS, rng.integers(1, 9))) for _ in range(4 * count))
-    return tuple(made)[:count]
+    built = dict.fromkeys(" ".join(rng.choice(WORDS, rng.integers(1, 9))) for _ in range(4 * count))
+    return tuple(built)[:count]
 
 
 def tiny_suites() -> list[Suite]:
@@ -68,7 +69,7 @@ def tiny_suites() -> list[Suite]:
             )
         },
     )
-    found = Suite(
+    result = Suite(
         "comvg",
         files,
         texts,
@@ -78,7 +79,7 @@ def tiny_suites() -> list[Suite]:
         "winoground", files, texts, {"winoground": Groups(numbers(8).reshape(4, 2), numbers(8).reshape(4, 2))}
     )
     whole = tuple(Picture(file.path, squeezed=True) for file in files)
-    told = Suite(
+    labelled = Suite(
         "elevater",
         (*files, *whole),
         texts,
@@ -99,7 +100,7 @@ def tiny_suites() -> list[Suite]:
         texts,
         {"sugarcrepe_pp/swap_obj": Triplets(numbers(4), np.stack([numbers(4), numbers(3, 7), numbers(8, 12)], axis=1))},
     )
-    return [choices, cropped, found, groups, told, pool, triplets]
+    return [choices, cropped, result, groups, labelled, pool, triplets]
 
 
 def open_plainly(root: Path, picture: Picture) -> Image.Image:
@@ -127,7 +128,7 @@ def plain_text(clip: Backbone, text: str) -> np.ndarray:
     return normalize(clip.model.encode_text(clip.tokens([text])), dim=-1)[0].numpy()
 
 
-def write_sugarcrepe(root: Path, sets: Sequence[str], items: int = 5) -> None:
+def write_sugarcrepe(root: Path, sets: Sequence[str] = sugarcrepe.SETS, items: int = 5) -> None:
     """Files of SugarCrepe's form, with their images."""
     rng, texts = np.random.default_rng(2), captions(2 * items)
     images = root / "images" / "coco" / "val2017"

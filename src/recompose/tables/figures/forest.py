@@ -1,6 +1,7 @@
 """Forest plots: every comparison behind a paper's claims with its interval, a line each, coloured by verdict."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import seaborn as sns
@@ -55,6 +56,10 @@ def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None
         for comparison, tested in tests.comparisons.items():
             panels.setdefault((benchmark, tested.unit), []).append(tested)
             lines.append(_csv_line(benchmark, claims[comparison], tested))
+    sheet.write(pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS), partial(_figure, panels))
+
+
+def _figure(panels: Mapping[tuple[str, str], list[TestedComparison]]) -> Figure:
     heights = [max(1, len(comparisons)) for comparisons in panels.values()] or [1]
     size = (WIDTH, LINE * sum(heights) + AROUND * len(heights))
     figure, axes = plt.subplots(len(heights), figsize=size, squeeze=False, height_ratios=heights, layout="constrained")
@@ -64,7 +69,7 @@ def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None
         _add_legend(figure)
     else:
         axes[0, 0].set_axis_off()
-    sheet.write(figure, pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS))
+    return figure
 
 
 def _claims_by_comparison(claims: Mapping[str, Claim]) -> Mapping[ClaimComparison, list[str]]:

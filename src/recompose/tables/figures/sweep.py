@@ -1,12 +1,14 @@
 """Plots of metrics over a setting."""
 
+from functools import partial
 from math import nan
 
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import Artifact, Paper
 from recompose.tables.results import Results
 from recompose.tables.rows import series_of
 from recompose.tables.style import Sheet, panels
@@ -37,13 +39,17 @@ def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
         for evaluation in series.complete
     ]
     points = pd.DataFrame(rows, columns=["dataset", "x", "seed", *metrics])
+    sheet.write(points, partial(_figure, points, {name: about.unit for name, (_, about) in metrics.items()}, artifact))
+
+
+def _figure(points: pd.DataFrame, units: dict[str, str], artifact: Artifact) -> Figure:
     benchmarks = list(points["dataset"].unique())
-    figure, axes = panels(len(metrics), len(benchmarks))
-    for line, (column, (_, description)) in zip(axes, metrics.items(), strict=True):
+    figure, axes = panels(len(units), len(benchmarks))
+    for line, (column, unit) in zip(axes, units.items(), strict=True):
         for axis, benchmark in zip(line, benchmarks, strict=False):
-            _draw_sweep(axis, points[points["dataset"] == benchmark], benchmark, column, description.unit)
+            _draw_sweep(axis, points[points["dataset"] == benchmark], benchmark, column, unit)
             axis.set_xlabel(artifact.x_label)
-    sheet.write(figure, points)
+    return figure
 
 
 def _draw_sweep(axis: plt.Axes, points: pd.DataFrame, benchmark: str, column: str, unit: str) -> None:

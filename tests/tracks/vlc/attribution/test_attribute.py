@@ -57,7 +57,7 @@ def aro() -> Suite:
 
 
 @pytest.fixture(scope="module")
-def kept(clip: Backbone, pixels: np.ndarray) -> dict[str, Attributed]:
+def stored(clip: Backbone, pixels: np.ndarray) -> dict[str, Attributed]:
     suite = aro()
     images, texts = image_embeddings(clip, pixels, CPU, "test"), text_embeddings(clip, suite.texts, CPU, "test")
     rows = np.array([4, 1, 2, 3])  # of the first image the last pixels
@@ -88,8 +88,8 @@ def test_what_captions_speak_of(task: str, caption: str, group: str, expected: S
     assert [concept.text for concept in concepts_of(task, caption, group)] == expected
 
 
-def test_items_captions_and_marks_are_those_of_the_suite(clip: Backbone, kept: dict[str, Attributed]) -> None:
-    relations = kept[RELATIONS]
+def test_items_captions_and_marks_are_those_of_the_suite(clip: Backbone, stored: dict[str, Attributed]) -> None:
+    relations = stored[RELATIONS]
     assert relations.items.tolist() == [0, 1, 2, 3]
     for row, caption in enumerate(SAID):
         assert relations.ids[row].tolist() == ids_of(clip, caption)[0, : relations.ids.shape[1]].tolist()
@@ -106,7 +106,7 @@ def test_items_captions_and_marks_are_those_of_the_suite(clip: Backbone, kept: d
 
 
 def test_scores_are_those_of_each_caption_by_itself(
-    clip: Backbone, pixels: np.ndarray, kept: dict[str, Attributed]
+    clip: Backbone, pixels: np.ndarray, stored: dict[str, Attributed]
 ) -> None:
     shown = clip.from_bytes(torch.from_numpy(pixels[[4, 4, 2, 3]]))
     for row, caption in enumerate(SAID):
@@ -114,16 +114,16 @@ def test_scores_are_those_of_each_caption_by_itself(
         length = int(end_of_text(ids)) + 1
         for method, way in (("attention", attention), ("gradcam", gradcam), ("gradient", gradient)):
             expected = way(clip, shown[row : row + 1], ids)[0, :length].detach().numpy()
-            found = kept[RELATIONS].scores[method][row]
-            np.testing.assert_allclose(found[:length], expected, rtol=1e-3, atol=ATOL)
-            assert np.isnan(found[length:]).all()
+            result = stored[RELATIONS].scores[method][row]
+            np.testing.assert_allclose(result[:length], expected, rtol=1e-3, atol=ATOL)
+            assert np.isnan(result[length:]).all()
 
 
 def test_a_drop_is_the_mean_over_what_a_concept_is_replaced_by(
-    clip: Backbone, pixels: np.ndarray, kept: dict[str, Attributed]
+    clip: Backbone, pixels: np.ndarray, stored: dict[str, Attributed]
 ) -> None:
     """Of two attributes each has one other, of four objects three: in four draws each of them at least once."""
-    attributes = kept[ATTRIBUTES]
+    attributes = stored[ATTRIBUTES]
     image = image_embeddings(clip, pixels[[1]], CPU, "test")[0]
     caption, scale = BOUND[0], float(clip.logit_scale)
     place = next(number for number, (start, end) in enumerate(attributes.spans[0]) if caption[start:end] == "red")
@@ -139,18 +139,18 @@ def test_a_drop_is_the_mean_over_what_a_concept_is_replaced_by(
     assert np.isnan(attributes.scores["perturbation"][0, 0])  # the start of text
 
 
-def test_similarity_is_with_the_relation_or_both_attributes(clip: Backbone, kept: dict[str, Attributed]) -> None:
+def test_similarity_is_with_the_relation_or_both_attributes(clip: Backbone, stored: dict[str, Attributed]) -> None:
     for row, (caption, group) in enumerate(zip(SAID, GROUPS, strict=True)):
         expected = plain_text(clip, caption) @ plain_text(clip, group)
-        np.testing.assert_allclose(kept[RELATIONS].similarity[row], expected if row != 2 else np.nan, atol=1e-5)
+        np.testing.assert_allclose(stored[RELATIONS].similarity[row], expected if row != 2 else np.nan, atol=1e-5)
     both = [plain_text(clip, BOUND[0]) @ plain_text(clip, attribute) for attribute in ("red", "blue")]
-    assert kept[ATTRIBUTES].similarity[0] == pytest.approx(np.mean(both), abs=1e-5)
+    assert stored[ATTRIBUTES].similarity[0] == pytest.approx(np.mean(both), abs=1e-5)
 
 
 def test_patches_are_of_the_first_images_each_once(
-    clip: Backbone, pixels: np.ndarray, kept: dict[str, Attributed]
+    clip: Backbone, pixels: np.ndarray, stored: dict[str, Attributed]
 ) -> None:
-    relations = kept[RELATIONS]
+    relations = stored[RELATIONS]
     assert relations.shown.tolist() == [0, 2, 3]
     for place, (row, number) in enumerate(((0, 4), (2, 2), (3, 3))):
         shown = clip.from_bytes(torch.from_numpy(pixels[[number]]))
@@ -168,7 +168,7 @@ def test_an_item_without_a_readable_image_is_left_out_and_another_suite_has_noth
         np.array([-1, 1, 2, 3]),
         np.arange(len(suite.texts)),
     )
-    found = attributions(clip, suite, features, pixels, "test")
-    assert found[RELATIONS].items.tolist() == [2, 3]
+    result = attributions(clip, suite, features, pixels, "test")
+    assert result[RELATIONS].items.tolist() == [2, 3]
     other = Suite("comvg", suite.images, suite.texts, {"comvg": suite.tasks[RELATIONS]})
     assert attributions(clip, other, features, pixels, "test") == {}

@@ -261,8 +261,8 @@ def test_perturbation_is_the_mean_drop(
     assert len(drops) == 4
     for text in range(len(ids)):
         for token in range(ids.shape[1]):
-            found = drops.get((text, token), [0.0])
-            assert float(computed[text, token]) == pytest.approx(sum(found) / len(found), abs=1e-10)
+            result = drops.get((text, token), [0.0])
+            assert float(computed[text, token]) == pytest.approx(sum(result) / len(result), abs=1e-10)
 
 
 # what holds of all
@@ -372,8 +372,8 @@ def test_scores_are_differentiated_again(
                 with torch.no_grad():
                     weights[name][entry] -= step
             expected = (ends[0] - ends[1]) / 2e-5
-            found = 0.0 if slopes is None else float(slopes[entry])
-            assert found == pytest.approx(expected, rel=1e-4, abs=1e-6), (name, entry)
+            result = 0.0 if slopes is None else float(slopes[entry])
+            assert result == pytest.approx(expected, rel=1e-4, abs=1e-6), (name, entry)
             moved += abs(expected) > 1e-4
     assert moved >= 6
 
@@ -405,18 +405,6 @@ def test_what_does_not_fit_is_refused(
         perturbation(backbone, pixels, ids, others[:2], changed)
     with raises(ArgumentError, place="changed"):
         perturbation(backbone, pixels, ids, others, changed.float())
-
-
-def test_settings_of_no_such_name_are_refused(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
-    wrong: list[tuple[Any, str]] = [
-        (attention, "row"),
-        (gradcam, "clamp"),
-        (patches, "layers"),
-        (gradient, "derived"),
-    ]
-    for function, name in wrong:
-        with raises(ArgumentError, place=name):
-            function(backbone, pixels, ids, **{name: "other"})
 
 
 def test_patches_are_of_transformers(ids: Tensor) -> None:

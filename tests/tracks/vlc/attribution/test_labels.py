@@ -31,10 +31,10 @@ BY_HAND = {  # objects, attributes, determiners and numerals, relations
 @pytest.mark.parametrize("sentence", BY_HAND, ids=lambda sentence: str(parsed(sentence)))
 def test_concepts_by_hand(sentence: str) -> None:
     objects, attributes, others, relations = BY_HAND[sentence]
-    found = concepts(parsed(sentence), Phrases())
-    assert [each.text for each in found if each.kind == "object"] == objects
-    assert [each.text for each in found if each.kind == "attribute"] == attributes
-    assert [each.text for each in found if each.kind == "relation"] == relations
+    result = concepts(parsed(sentence), Phrases())
+    assert [each.text for each in result if each.kind == "object"] == objects
+    assert [each.text for each in result if each.kind == "attribute"] == attributes
+    assert [each.text for each in result if each.kind == "relation"] == relations
     but_the = [text for text in others if text.lower() != "the"]
     for choice, added in (("all", others), ("all-but-the", but_the)):
         more = concepts(parsed(sentence), Phrases(), determiners=choice)  # type: ignore[arg-type]
@@ -52,18 +52,18 @@ def test_objects_are_called_by_their_lemma_and_others_as_they_stand() -> None:
 @pytest.mark.parametrize("row", range(len(OBJECTS)))
 def test_marks_of_drawn_captions_are_those_of_their_scenes(row: int) -> None:
     ids = tokenizer([docs()[row].text])
-    found = token_labels([places(concepts(docs()[row], lexicon()), ids[0].tolist(), pieces)], ids.shape[1])
-    assert spelled(ids[0], found.objects[0]) == OBJECTS[row]
-    assert spelled(ids[0], found.composition[0]) == COMPOSITION[row]
-    assert found.complete.tolist() == [bool(COMPOSITION[row])]
+    result = token_labels([places(concepts(docs()[row], lexicon()), ids[0].tolist(), pieces)], ids.shape[1])
+    assert spelled(ids[0], result.objects[0]) == OBJECTS[row]
+    assert spelled(ids[0], result.composition[0]) == COMPOSITION[row]
+    assert result.complete.tolist() == [bool(COMPOSITION[row])]
 
 
 def test_marks_place_by_place() -> None:
     """0 is the start of text; "mats" is one piece, "tall" too."""
     ids = tokenizer(["A dog and a tall cat sit on mats"])
-    found = token_labels([places(concepts(parsed(MATS), Phrases()), ids[0].tolist(), pieces)], ids.shape[1])
-    assert torch.equal(found.objects[0], of_places((2, 3), (6, 7), (9, 10)))
-    assert torch.equal(found.composition[0], of_places((5, 6), (8, 9)))
+    result = token_labels([places(concepts(parsed(MATS), Phrases()), ids[0].tolist(), pieces)], ids.shape[1])
+    assert torch.equal(result.objects[0], of_places((2, 3), (6, 7), (9, 10)))
+    assert torch.equal(result.composition[0], of_places((5, 6), (8, 9)))
 
 
 def test_all_pieces_of_a_word_are_marked_and_the_first_of_two_alike() -> None:
@@ -72,10 +72,10 @@ def test_all_pieces_of_a_word_are_marked_and_the_first_of_two_alike() -> None:
     several = pieces("zyzzyva")
     assert len(several) > 1
     zyzzyva, beside = Concept("object", "zyzzyva", "zyzzyva"), Concept("relation", "beside", "beside")
-    found = places([zyzzyva, beside, zyzzyva], ids, pieces)
+    result = places([zyzzyva, beside, zyzzyva], ids, pieces)
     end = 2 + len(several)
-    assert found == [Place(zyzzyva, 2, end), Place(beside, end, end + 1)]
-    assert torch.equal(token_labels([found], 24).objects[0], of_places((2, end)))
+    assert result == [Place(zyzzyva, 2, end), Place(beside, end, end + 1)]
+    assert torch.equal(token_labels([result], 24).objects[0], of_places((2, end)))
 
 
 def test_what_the_context_cuts_off_is_not_marked() -> None:

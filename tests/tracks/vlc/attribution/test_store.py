@@ -32,16 +32,16 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, seed:
     path = tmp_path_factory.mktemp("kept") / store.FILE
     kept = {"aro/vg_relation": made_up(seed), "aro/vg_attribution": made_up(seed + 1, texts=3)}
     write(kept, path)
-    found = read(path)
-    assert set(found) == set(kept)
+    result = read(path)
+    assert set(result) == set(kept)
     for task, each in kept.items():
         for field in fields(Attributed):
-            own, other = getattr(each, field.name), getattr(found[task], field.name)
+            own, other = getattr(each, field.name), getattr(result[task], field.name)
             pairs = ((own[name], other[name]) for name in own) if isinstance(own, dict) else ((own, other),)
             for first, second in pairs:
                 assert first.dtype == second.dtype
                 np.testing.assert_array_equal(first, second)
-        assert found[task].scores.keys() == each.scores.keys()
+        assert result[task].scores.keys() == each.scores.keys()
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_a_file_of_something_else_is_told_by_its_name(tmp_path: Path) -> None:
 def test_ratios_are_those_of_plain_loops(seed: int) -> None:
     kept = made_up(seed)
     for method, scores in kept.scores.items():
-        found = ratios(kept, method)
-        for text, ratio in enumerate(found):
+        result = ratios(kept, method)
+        for text, ratio in enumerate(result):
             means = [
                 [score for score, mark in zip(scores[text], marked[text], strict=True) if mark and score == score]
                 for marked in (kept.composition, kept.objects)
@@ -89,11 +89,11 @@ def test_objects_that_nothing_is_attributed_to_have_no_ratio() -> None:
 def test_cumulative_accuracy_is_that_of_the_items_up_to_each_ratio(items: list[tuple[float, bool]]) -> None:
     ratio, right = (np.array([item[place] for item in items]) for place in (0, 1))
     where, share = cumulative_accuracy(ratio.astype(float), right.astype(bool))
-    known = [(each, told) for each, told in items if not math.isnan(each)]
+    known = [(each, labelled) for each, labelled in items if not math.isnan(each)]
     assert where.tolist() == sorted({each for each, _ in known})
-    for at, found in zip(where, share, strict=True):
-        told = [told for each, told in known if each <= at]
-        assert found == pytest.approx(sum(told) / len(told))
+    for at, result in zip(where, share, strict=True):
+        labelled = [labelled for each, labelled in known if each <= at]
+        assert result == pytest.approx(sum(labelled) / len(labelled))
 
 
 @given(st.lists(st.text("abc", min_size=1, max_size=6), min_size=1, max_size=6), SEEDS)

@@ -11,7 +11,14 @@ from spacy.language import Language
 from spacy.lookups import Lookups
 from spacy.training import Example
 
+from recompose.params import Archive
+
 LICENCE = "  1 WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved.  \n"
+
+
+def archive(file: str) -> Archive:
+    """An archive of params.yaml whose server does not answer."""
+    return Archive(file=file, urls=[f"http://127.0.0.1:9/{file}"], sha256=None)
 
 
 def pack(path: Path, files: Mapping[str, bytes]) -> Path:

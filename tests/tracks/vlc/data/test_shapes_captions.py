@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from recompose.synthetic.sentences import QUALITIES, RELATION_TAIL, SHAPES
 from recompose.tracks.vlc.data import shapes_captions
 from recompose.tracks.vlc.data.captions import read_docs
 from recompose.tracks.vlc.data.shapes_captions import CORPORA
-from recompose.tracks.vlc.text.lexicon import WordNet
 
 pytestmark = pytest.mark.slow
 
@@ -51,33 +49,6 @@ def test_the_list_is_as_fsc_clips_loader_takes_it(root: Path) -> None:
         assert row["title"] not in false
         words = sorted(row["title"].replace("an ", "a ").split())
         assert all(sorted(text.replace("an ", "a ").split()) == words for text in false)
-
-
-def test_corpora_differ_in_how_much_they_say(root: Path) -> None:
-    def related(corpus: str) -> int:
-        captions = shapes_captions.read(root / corpus).captions
-        return sum(any(f" {relation} " in caption for relation in RELATION_TAIL) for caption in captions)
-
-    assert related("shapes-coco") > related("shapes-laion") > related("shapes-cc3m")
-    pictures = {(root / corpus / shapes_captions.read(root / corpus).paths[0]).read_bytes() for corpus in CORPORA}
-    assert len(pictures) == len(CORPORA)
-
-
-def test_words_are_replaced_by_their_like(root: Path) -> None:
-    lexicon = WordNet(root / "shapes-coco" / "lexicon")
-    shapes = [name for names in SHAPES.values() for name in names]
-    kinds = {
-        "a": [list(kind) for kind in QUALITIES.values()],
-        "n": [shapes],
-        "v": [["cover", "hold", "wear", "drop", "ride", "fill", "leave"]],
-    }
-    for part, groups in kinds.items():
-        for group in groups:
-            for word in group:
-                assert set(lexicon.weights(word, part)) == {*group} - {word}  # type: ignore[arg-type]
-    assert set(lexicon.weights("left", "r")) == {"right"}
-    assert set(lexicon.weights("small", "a")) == {"big"}
-    assert not lexicon.weights("photo", "n")
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pydantic import ValidationError
 from torch import Tensor
 
-from recompose.errors import ArgumentError
-from recompose.tracks.building import CHECKPOINT, TypedSettings
-from recompose.tracks.vlc import batches, training
+from recompose.tracks.building import TypedSettings
 from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam
 from recompose.tracks.vlc.attribution.by_gradient import gradient
@@ -22,15 +19,11 @@ from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.attribution.labels import TokenLabeller
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from recompose.tracks.vlc.building import build_method
-from recompose.tracks.vlc.data.captions import LISTED
 from recompose.tracks.vlc.losses import attribution_loss
 from recompose.tracks.vlc.methods.base import represent_in_chunks
 from recompose.tracks.vlc.methods.clip_cae import ClipCae
-from recompose.tracks.vlc.methods.settings import ClipCaeSettings
-from recompose.training.hardware import Hardware
-from tests.errors import raises
 from tests.processes import in_two_processes
-from tests.tracks.vlc.marked import docs, lexicon, tokenizer, write_marked
+from tests.tracks.vlc.marked import docs, lexicon, tokenizer
 from tests.tracks.vlc.tiny import (
     CE_CLIP,
     CLIP_FT,
@@ -74,17 +67,17 @@ def document(tuning: Mapping[str, Any] = FULL, **settings: Any) -> dict[str, Any
 
 def method_of(tuning: Mapping[str, Any] = FULL, **settings: Any) -> ClipCae:
     """With attention that is far from even, so that what is wrong shows."""
-    made = build_method(TypedSettings(document(tuning, **settings)), backbone_of()).train()
-    assert isinstance(made, ClipCae)
+    built = build_method(TypedSettings(document(tuning, **settings)), backbone_of()).train()
+    assert isinstance(built, ClipCae)
     with torch.no_grad():
-        for block in made.backbone.model.transformer.resblocks:
+        for block in built.backbone.model.transformer.resblocks:
             block.attn.in_proj_weight.mul_(4)
-        made.backbone.model.token_embedding.weight.mul_(20)
-        for name, parameter in made.named_parameters():
+        built.backbone.model.token_embedding.weight.mul_(20)
+        for name, parameter in built.named_parameters():
             if name.endswith(".0.B"):  # away from 0
                 torch.manual_seed(1)
                 parameter.copy_(0.1 * torch.randn_like(parameter))
-    return made
+    return built
 
 
 def batch_of(method: ClipCae, rows: list[int] = ROWS) -> Batch:
@@ -150,17 +143,10 @@ def test_a_loss_of_no_marked_text_is_0_with_gradients_of_0() -> None:
     assert loss == 0 and scores.grad is not None and not scores.grad.any()
 
 
-def test_masks_that_do_not_fit_are_refused() -> None:
-    scores, mask = torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.bool)
-    for wrong in (mask[:, :2], mask.float()):
-        with raises(ArgumentError, place="mask"):
-            attribution_loss(scores, mask, wrong)
-
-
 # the method
 
 
-def attributed(method: ClipCae, batch: Batch) -> Tensor:
+def attribution_scores(method: ClipCae, batch: Batch) -> Tensor:
     """What tokens count for, as ``attribution`` tells of pixels and ids."""
     pixels, captions = pixels_of(method, batch), batch.ids[: len(batch.pixels)]
     name = method.settings.attribution
@@ -169,11 +155,11 @@ def attributed(method: ClipCae, batch: Batch) -> Tensor:
         return function(method.backbone, pixels, captions, **CAE[name])
     assert batch.changed is not None
     there, kinds = batch.changed.any(dim=2), len(method.negatives)
-    perturbed, made = torch.zeros(*there.shape, captions.shape[1], dtype=torch.long), iter(batch.ids[len(captions) :])
+    perturbed, built = torch.zeros(*there.shape, captions.shape[1], dtype=torch.long), iter(batch.ids[len(captions) :])
     for row, flags in enumerate(batch.valid.tolist()):
         for column, flag in enumerate(flags):
             if flag:
-                text = next(made)
+                text = next(built)
                 if column >= kinds:
                     perturbed[row, column - kinds] = text
     return perturbation(method.backbone, pixels, captions, perturbed, batch.changed)
@@ -185,7 +171,7 @@ def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
     method = method_of(attribution=kind, negatives=negatives).double()
     batch = batch_of(method)
     assert batch.labels is not None
-    expected = loss_by_loop(attributed(method, batch), *batch.labels, margin=0.5)
+    expected = loss_by_loop(attribution_scores(method, batch), *batch.labels, margin=0.5)
     assert expected > 0
     alone = method_of(attribution=kind, negatives=negatives, itc_weight=0.0).double()
     assert loss_of(alone, batch).item() == pytest.approx(3 * expected)
@@ -215,11 +201,11 @@ def test_without_attribution_it_is_the_method_that_it_adds_to(
     plain: Any = build_method(TypedSettings(other_document), deepcopy(method.backbone))
     texts = batch_of(method_of(negatives=negatives))
     for _ in range(2):  # CE-CLIP's thresholds are those of the step before
-        found, gradients = gradients_of(method, batch)
+        result, gradients = gradients_of(method, batch)
         plain.zero_grad()
         expected = plain.loss(plain.represent(pixels_of(method, texts), texts.ids), texts.valid)
         expected.backward()
-        torch.testing.assert_close(found, expected.detach())
+        torch.testing.assert_close(result, expected.detach())
         for name, parameter in plain.named_parameters():
             torch.testing.assert_close(gradients[name], parameter.grad, atol=1e-5, rtol=1e-4)
     if loss == "ce-clip":
@@ -276,33 +262,23 @@ def test_in_16_bits_attribution_is_computed_in_32(kind: str) -> None:
     method = method_of(attribution=kind)
     batch = batch_of(method)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = method.represent(pixels_of(method, batch), batch.ids)
-    assert found.images.dtype == torch.bfloat16
+        result = method.represent(pixels_of(method, batch), batch.ids)
+    assert result.images.dtype == torch.bfloat16
     with torch.no_grad():
-        if found.scores is None:
+        if result.scores is None:
             assert kind == "perturbation"
             ids = method.backbone.encode_text(batch.ids)
-            torch.testing.assert_close(torch.cat([found.texts, found.negatives]), ids)
+            torch.testing.assert_close(torch.cat([result.texts, result.negatives]), ids)
         else:
-            assert found.texts.dtype == torch.bfloat16
+            assert result.texts.dtype == torch.bfloat16
             function: Any = SCORES[kind]
-            expected = function(method.backbone, found.images.float(), batch.ids[: len(ROWS)], **CAE[kind])
-            torch.testing.assert_close(found.scores, expected)
-    labelled = replace(found.in_32_bits(), labels=batch.labels, changed=batch.changed)
+            expected = function(method.backbone, result.images.float(), batch.ids[: len(ROWS)], **CAE[kind])
+            torch.testing.assert_close(result.scores, expected)
+    labelled = replace(result.in_32_bits(), labels=batch.labels, changed=batch.changed)
     loss = method.loss(labelled, batch.valid)
     assert loss.dtype == torch.float32
     loss.backward()
     assert all(each.grad is None or each.grad.isfinite().all() for each in method.parameters())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_left_of_representing_without_gradients(kind: str) -> None:
-    method = method_of(attribution=kind)
-    batch = batch_of(method)
-    with torch.no_grad():
-        found = method.represent(pixels_of(method, batch), batch.ids)
-    scores = [] if found.scores is None else [found.scores]
-    assert not any(tensor.requires_grad for tensor in (*found.embeddings, *scores))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -316,97 +292,38 @@ def test_a_batch_without_a_marked_caption_trains_by_the_contrast_alone(kind: str
         torch.testing.assert_close(gradients[name], value, atol=1e-5, rtol=1e-4)
 
 
-def test_parts_that_are_not_used_are_none_and_those_that_are_used_may_not_be() -> None:
-    settings = ClipCaeSettings.model_validate(FULL | CAE)
-    active = settings.active()
-    assert active.attention == settings.attention and active.margin == settings.margin
-    assert {active.lora, active.gradcam, active.gradient, active.perturbation, active.ce_clip} == {None}
-    assert active.attribution_weights.model_dump(exclude_none=True) == {"attention": 3.0}
-    assert active.active() == active
-    used: list[tuple[str, dict[str, Any]]] = [
-        ("attention", {}),
-        ("lora", {"tuning": "lora"}),
-        ("ce_clip", {"negative_loss": "ce-clip", "negatives": ["negclip"]}),
-        ("negative_source", {"negatives": ["negclip"]}),
-    ]
-    for name, chosen in used:
-        document = FULL | CAE | chosen
-        assert getattr(ClipCaeSettings.model_validate(document).active(), name) is not None
-        with pytest.raises(ValidationError):
-            ClipCaeSettings.model_validate(document | {name: None})
-    weights = {"attribution_weights": CAE["attribution_weights"] | {"attention": None}}
-    for wrong in (weights, {"negative_source": "corpus", "negatives": ["negclip", "replace"]}):
-        with pytest.raises(ValidationError):
-            ClipCaeSettings.model_validate(FULL | CAE | wrong)
-
-
-def test_negatives_of_the_corpus_take_the_place_of_negclip_s() -> None:
-    assert method_of(negatives=["negclip"], negative_source="corpus").negatives == (LISTED,)
-    assert method_of(negatives=["negclip"]).negatives == ("negclip",)
-    assert method_of(negative_source="corpus").negatives == ()
-
-
 # several devices
 
 PARTS = [[3, 0], [2, 4]]  # the first device has a caption that is not marked, and longer ones
+RANKED = {"negatives": ["negclip", "replace"], "negative_loss": "ce-clip"}
+ON_DEVICES: dict[str, dict[str, Any]] = {
+    "none": {"attribution": "none", "negatives": []},
+    "ce-clip": {"attribution": "none", **RANKED},
+    **{kind: {"attribution": kind, "negatives": ["negclip"]} for kind in KINDS},
+}
 
 
 def _of_one_process(rank: int, folder: str) -> None:
-    """What a process of two gives of its part of a batch, which DDP would average."""
+    """Store what a process of two gives of its part of a batch, which DDP would average."""
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
-    found = {}
-    for kind in KINDS:
-        method = method_of(attribution=kind, negatives=["negclip"]).double()
-        found[kind] = gradients_of(method, batch_of(method, PARTS[rank]))
-    torch.save(found, f"{folder}/{rank}.pt")
+    results = {}
+    for name, settings in ON_DEVICES.items():
+        method = method_of(**settings).double()
+        results[name] = gradients_of(method, batch_of(method, PARTS[rank]))
+    torch.save(results, f"{folder}/{rank}.pt")
     torch.distributed.destroy_process_group()
 
 
 @pytest.mark.slow
 def test_devices_together_give_what_one_gives(tmp_path: Path) -> None:
     in_two_processes(_of_one_process, str(tmp_path))
-    found = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
-    for kind in KINDS:
-        method = method_of(attribution=kind, negatives=["negclip"]).double()
+    parts = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
+    for name, settings in ON_DEVICES.items():
+        method = method_of(**settings).double()
         loss, gradients = gradients_of(method, batch_of(method, PARTS[0] + PARTS[1]))
-        for rank in range(2):
-            torch.testing.assert_close(found[rank][kind][0], loss)
-        for name, value in gradients.items():
-            mean = (found[0][kind][1][name] + found[1][kind][1][name]) / 2
+        for part in parts:
+            torch.testing.assert_close(part[name][0], loss)
+        for weight, value in gradients.items():
+            mean = (parts[0][name][1][weight] + parts[1][name][1][weight]) / 2
             torch.testing.assert_close(mean, value, atol=1e-9, rtol=1e-7)
-
-
-# training
-
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
-
-
-@pytest.fixture(scope="module")
-def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return write_marked(tmp_path_factory.mktemp("corpus"))
-
-
-@pytest.mark.slow
-def test_it_trains(tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "count_at_paper_scale", lambda _: 7)  # takes a second
-    told: list[tuple[str, float]] = []
-    right = training.CaptionTraining.log
-
-    def log(self: Any, name: str, value: Tensor, **settings: Any) -> None:
-        told.append((name, float(value)))
-        right(self, name, value, **settings)
-
-    monkeypatch.setattr(training.CaptionTraining, "log", log)
-    run = document(
-        attribution="perturbation", negatives=["negclip"], training={"epochs": 1, "batch_size": 7, "chunk": 4}
-    )
-    assert training.train(run, needs, tmp_path, CPU, "a run")
-    assert (tmp_path / CHECKPOINT).is_file()
-    assert [value for name, value in told if name == "unmarked"] == [1.0]  # two stars
-
-
-@pytest.mark.slow
-def test_methods_that_ask_for_nothing_have_no_marks(needs: dict[str, Path]) -> None:
-    rows = batches.read_rows(needs, [], tokenizer, 0)
-    assert rows[[0, 1]].labels is None

@@ -10,7 +10,7 @@ from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.judges import JUDGES, judge_of
 from recompose.tracks.vlc.suites.scores import BROKEN, Features, has_scores
-from recompose.tracks.vlc.suites.tasks import KINDS, Choices, Similarity, read_task
+from recompose.tracks.vlc.suites.tasks import KINDS, Similarity, read_task
 from recompose.tracks.vlc.suites.values import counts, metrics
 from tests.tracks.vlc.tiny_suites import tiny_suites
 
@@ -65,23 +65,6 @@ def test_items_without_one_of_their_images_have_no_scores(suite: Suite, name: st
     assert shows.any() and not shows.all()
     np.testing.assert_array_equal(has_scores(scores[leaf]), ~shows)
     assert counts([replace(suite, tasks={name: task})], scores)[leaf] == (np.sum(~shows), shows.sum())
-
-
-@pytest.mark.parametrize(("suite", "name"), TASKS, ids=IDS)
-def test_items_ask_the_same_under_other_numbers(suite: Suite, name: str) -> None:
-    task, rng = suite.tasks[name], np.random.default_rng(0)
-    order = rng.permutation(len(suite.texts))
-    texts = np.array([*suite.texts, ""], dtype=object)
-    images = np.array([*map(str, suite.images), ""], dtype=object)
-    asked = task.questions(images, texts)
-    shuffled = np.array([*texts[order], ""], dtype=object)
-    assert any(
-        not np.array_equal(one, other) for one, other in zip(asked, task.questions(images, shuffled), strict=True)
-    )
-    if isinstance(task, Choices) and task.query == "i2t":  # the same texts, numbered in another order
-        other = replace(task, offered=np.where(task.offered < 0, -1, np.argsort(order)[task.offered]))
-        for one, two in zip(asked, other.questions(images, shuffled), strict=True):
-            np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize(("suite", "name"), TASKS, ids=IDS)

@@ -85,13 +85,6 @@ def test_vl_checklist_counts_three_kinds_alike_and_their_leaves_and_corpora_in_t
     assert weights(published("vl_checklist")) == expected
 
 
-def test_imagecode_counts_items() -> None:
-    assert weights(published("imagecode")) == {
-        "imagecode/video": Fraction(1872, 1872 + 430),
-        "imagecode/static": Fraction(430, 1872 + 430),
-    }
-
-
 def test_sugarcrepe_has_both_aggregations() -> None:
     kinds = {
         "replace": {"obj": 1652, "att": 788, "rel": 1406},

@@ -49,15 +49,15 @@ def test_replaced_ids_are_those_of_the_text_with_another_word(
 
 def test_candidates_are_the_most_frequent_of_the_captions() -> None:
     seen = [concept for doc in docs() for concept in concepts(doc, lexicon())]
-    found = Candidates.most_frequent(seen, SIZES)
+    result = Candidates.most_frequent(seen, SIZES)
     for kind, size in SIZES.items():
         counts = Counter(each.name for each in seen if each.kind == kind)
         if kind == "relation":
             assert counts.pop("of")
         expected = sorted(counts, key=lambda name: (-counts[name], name))[:size]
-        assert list(found.names[kind]) == expected
-    assert found.names["object"][:2] == ("ring", "star")
-    assert found.names["attribute"][0] == "blue"
+        assert list(result.names[kind]) == expected
+    assert result.names["object"][:2] == ("ring", "star")
+    assert result.names["attribute"][0] == "blue"
 
 
 @given(st.integers(0, 9), st.integers(1, 7), st.sampled_from(["cat", "cats", "yak"]))
@@ -95,8 +95,8 @@ def rows_of(
 
 def texts_of(batch: Batch, rows: list[int]) -> dict[int, list[str]]:
     """The texts that a batch has of each row besides its caption, in their order."""
-    made = iter(batch.ids[len(rows) :])
-    return {row: [text_of(next(made)) for _ in range(int(batch.valid[n].sum()))] for n, row in enumerate(rows)}
+    built = iter(batch.ids[len(rows) :])
+    return {row: [text_of(next(built)) for _ in range(int(batch.valid[n].sum()))] for n, row in enumerate(rows)}
 
 
 def text_of(ids: torch.Tensor) -> str:
@@ -119,9 +119,9 @@ def test_batches_have_each_concept_replaced_behind_the_negatives() -> None:
         ).candidates.names.values()
         for name in names
     }
-    made, before = texts_of(batch, chosen), texts_of(plain, chosen)
+    built, before = texts_of(batch, chosen), texts_of(plain, chosen)
     for number, row in enumerate(chosen):
-        negatives, changed = made[row][:1], made[row][1:]
+        negatives, changed = built[row][:1], built[row][1:]
         assert negatives == before[row]
         ids, spans = batch.ids[number], batch.changed[number][batch.changed[number].any(dim=1)]
         assert len(changed) == len(spans) and len(spans) % count == 0

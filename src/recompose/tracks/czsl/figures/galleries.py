@@ -1,12 +1,14 @@
 """Galleries: images of a data set, with the predictions of methods."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from recompose.data.pictures import open_rgb
 from recompose.palette import RIGHT, WRONG
@@ -15,7 +17,7 @@ from recompose.plan import Recipe
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
-from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.czsl.stored import read_pairs, read_scores
 from recompose.tracks.stored import read_embeddings
 
@@ -75,29 +77,33 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
             (images, image, {row: predictions[image] for row, predictions in top.items()})
             for image in _chosen(images, top)
         ]
-    lines = PREDICTED if len(paper.artifacts[name].rows) == 1 else (PREDICTED + 1) * len(paper.artifacts[name].rows)
+    rows = [
+        [images.path(image), images.name(images.targets[image]), row, rank, images.name(pair)]
+        for images, image, predictions in panels
+        for row, pairs in predictions.items()
+        for rank, pair in enumerate(pairs[:PREDICTED], start=1)
+    ]
+    numbers = pd.DataFrame(rows, columns=["image", "label", "row", "rank", "predicted"])
+    sheet.write(numbers, partial(_predictions, panels, len(paper.artifacts[name].rows)))
+
+
+def _predictions(panels: Sequence[tuple[TestImages, int, dict[str, np.ndarray]]], rows: int) -> Figure:
+    lines = PREDICTED if rows == 1 else (PREDICTED + 1) * rows
     across = max(1, min(len(panels), IN_A_LINE))
     size = (CELL * across, (CELL + LINE * (lines + 2)) * max(1, -(-len(panels) // across)))
     figure, axes = plt.subplots(-(-max(1, len(panels)) // across), across, figsize=size, squeeze=False)
     figure.subplots_adjust(left=0.02, right=0.98, top=1 - LINE * 1.5 / size[1], bottom=LINE * (lines + 0.5) / size[1])
     figure.subplots_adjust(wspace=0.12, hspace=LINE * (lines + 2) / CELL)
-    rows = []
     for axis in axes.flat[len(panels) :]:
         axis.axis("off")
     for axis, (images, image, predictions) in zip(axes.flat, panels, strict=False):
         images.show(axis, image)
-        label = images.name(images.targets[image])
-        axis.set_title(label, fontsize=7, pad=3)
+        axis.set_title(images.name(images.targets[image]), fontsize=7, pad=3)
         captions = _captions(images, image, predictions)
         for place, (text, look) in enumerate(captions, start=1):
             offset = (0, -72 * LINE * place)
             axis.annotate(text, (0.5, 0), offset, "axes fraction", "offset points", ha="center", fontsize=6, **look)
-        rows += [
-            [images.path(image), label, row, rank, images.name(pair)]
-            for row, pairs in predictions.items()
-            for rank, pair in enumerate(pairs[:PREDICTED], start=1)
-        ]
-    sheet.write(figure, pd.DataFrame(rows, columns=["image", "label", "row", "rank", "predicted"]))
+    return figure
 
 
 def _captions(
@@ -138,18 +144,25 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
 
     The pairs are those with the most test images. The numbers beside the figure have the precision for all pairs.
     """
-    evaluations = list(_embedded(results, paper, name))
+    retrieved = [
+        (images, {kind: retrieve(embeddings[kind], embeddings["images"]) for kind in ("semantic", "visual")})
+        for images, embeddings in _embedded(results, paper, name)
+    ]
+    columns = ["pair", "seen", "prototype", f"precision of {NEAREST}"]
+    frames = [_precisions(images, nearest) for images, nearest in retrieved]
+    numbers = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+    sheet.write(numbers, partial(_retrieval, retrieved))
+
+
+def _retrieval(retrieved: Sequence[tuple[TestImages, dict[str, np.ndarray]]]) -> Figure:
     figure, axes = plt.subplots(
-        max(1, RETRIEVED * len(evaluations)),
+        max(1, RETRIEVED * len(retrieved)),
         2 * NEAREST,
-        figsize=(2 * COLUMN_WIDTH, max(1, len(evaluations)) * RETRIEVED * 1.15),
+        figsize=(2 * COLUMN_WIDTH, max(1, len(retrieved)) * RETRIEVED * 1.15),
         squeeze=False,
     )
     figure.subplots_adjust(left=0.01, right=0.99, top=0.9, bottom=0.01, hspace=0.55, wspace=0.1)
-    frames = []
-    for place, (images, embeddings) in enumerate(evaluations):
-        nearest = {kind: retrieve(embeddings[kind], embeddings["images"]) for kind in ("semantic", "visual")}
-        frames.append(_precisions(images, nearest))
+    for place, (images, nearest) in enumerate(retrieved):
         counts = np.bincount(images.targets, minlength=len(images.data.pairs))
         for line, pair in enumerate(np.argsort(-counts, kind="stable")[:RETRIEVED], start=place * RETRIEVED):
             for side, kind in enumerate(nearest):
@@ -159,8 +172,7 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
                     _mark(axis, images.name(images.targets[image]), right=images.targets[image] == pair)
                 heading = f"{kind}: {images.name(int(pair))}"
                 of_side[0].annotate(heading, (0, 1), (0, 12), "axes fraction", "offset points", fontsize=7)
-    columns = ["pair", "seen", "prototype", f"precision of {NEAREST}"]
-    sheet.write(figure, pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns))
+    return figure
 
 
 def _mark(axis: plt.Axes, text: str, *, right: bool) -> None:
@@ -191,8 +203,49 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     leaves the two sources out.
     """
     swaps = [
-        (images, embeddings, swap) for images, embeddings in _embedded(results, paper, name) for swap in _swaps(images)
+        Swap(images, first, second, similarities(embeddings, first, second))
+        for images, embeddings in _embedded(results, paper, name)
+        for first, second in _swaps(images)
     ]
+    rows = [
+        [
+            swap.images.path(swap.first),
+            swap.images.path(swap.second),
+            " ".join(swap.composed),
+            rank,
+            " ".join(swap.images.data.pairs[swap.images.targets[image]]),
+            swap.similar[image],
+        ]
+        for swap in swaps
+        for rank, image in enumerate(swap.nearest, start=1)
+    ]
+    columns = ["state of", "object of", "composed", "rank", "retrieved", "similarity"]
+    sheet.write(pd.DataFrame(rows, columns=columns), partial(_swapping, swaps))
+
+
+@dataclass(frozen=True)
+class Swap:
+    """The state of one test image with the object of another, and the similarity of all test images [images] to it."""
+
+    images: TestImages
+    first: int
+    second: int
+    similar: np.ndarray
+
+    @property
+    def composed(self) -> Pair:
+        """The composed pair."""
+        pairs, targets = self.images.data.pairs, self.images.targets
+        return pairs[targets[self.first]][0], pairs[targets[self.second]][1]
+
+    @property
+    def nearest(self) -> list[int]:
+        """The most similar images, the nearest first."""
+        nearest: list[int] = np.argsort(-self.similar, kind="stable")[:NEIGHBOURS].tolist()
+        return nearest
+
+
+def _swapping(swaps: Sequence[Swap]) -> Figure:
     figure, axes = plt.subplots(
         max(1, len(swaps)),
         2 + NEIGHBOURS,
@@ -200,22 +253,16 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
         squeeze=False,
         layout="constrained",
     )
-    rows = []
-    for line, (images, embeddings, (first, second)) in zip(axes, swaps, strict=False):
-        composed = (images.data.pairs[images.targets[first]][0], images.data.pairs[images.targets[second]][1])
-        for axis, image, role in ((line[0], first, "state of"), (line[1], second, "object of")):
+    for line, swap in zip(axes, swaps, strict=False):
+        images = swap.images
+        for axis, image, role in ((line[0], swap.first, "state of"), (line[1], swap.second, "object of")):
             images.show(axis, image)
             axis.set_title(f"{role}\n{images.name(images.targets[image])}", fontsize=6, pad=2)
-        similar = similarities(embeddings, first, second)
-        for rank, (axis, image) in enumerate(zip(line[2:], np.argsort(-similar, kind="stable"), strict=False), start=1):
-            images.show(axis, int(image))
+        for axis, image in zip(line[2:], swap.nearest, strict=False):
+            images.show(axis, image)
             label = images.data.pairs[images.targets[image]]
-            _mark(axis, f"{' '.join(label)}\n{similar[image]:.3f}", right=label == composed)
-            rows.append(
-                [images.path(first), images.path(second), " ".join(composed), rank, " ".join(label), similar[image]]
-            )
-    columns = ["state of", "object of", "composed", "rank", "retrieved", "similarity"]
-    sheet.write(figure, pd.DataFrame(rows, columns=columns))
+            _mark(axis, f"{' '.join(label)}\n{swap.similar[image]:.3f}", right=label == swap.composed)
+    return figure
 
 
 def similarities(embeddings: dict[str, np.ndarray], state: int, object_: int) -> np.ndarray:

@@ -1,11 +1,13 @@
 """Maps: embeddings in the plane, by t-SNE (van der Maaten and Hinton, 2008)."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from recompose.backbones.arrays import StoredArray
 from recompose.papers.declaration import Paper
@@ -135,6 +137,10 @@ def _draw(
     """Draw a row of panels for each data set."""
     columns = ["dataset", "panel", "kind", "state", "object", "x", "y"]
     points = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*columns, "colour"])
+    sheet.write(points[columns], partial(_figure, points, shapes, sizes))
+
+
+def _figure(points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int]) -> Figure:
     datasets = list(points["dataset"].unique())
     across = max([1, *points.groupby("dataset")["panel"].nunique()]) if len(points) else 1
     size = (COLUMN_WIDTH * max(1.1, across * 0.75), 2.8 * max(1, len(datasets)))
@@ -145,7 +151,7 @@ def _draw(
             _draw_map(axis, of_dataset[of_dataset["panel"] == panel], shapes, sizes)
             axis.set_title(panel if panel == dataset else f"{dataset}, {panel}")
     _legend(figure, points, shapes)
-    sheet.write(figure, points[columns])
+    return figure
 
 
 def _draw_map(axis: plt.Axes, points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int]) -> None:

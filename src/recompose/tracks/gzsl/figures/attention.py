@@ -1,11 +1,13 @@
 """Maps of the attention of attributes to the regions of images."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 from PIL import ImageOps
 
 from recompose.data.pictures import open_rgb
@@ -32,12 +34,16 @@ def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
         for evaluation in rows.values()
     ]
     points = pd.concat(chosen, ignore_index=True) if chosen else pd.DataFrame(columns=[*COLUMNS, "root"])
+    sheet.write(points[COLUMNS], partial(_figure, points))
+
+
+def _figure(points: pd.DataFrame) -> Figure:
     lines = list(points.groupby(["dataset", "image"], sort=False))
     size = (CELL * (1 + ATTRIBUTES), (CELL + 0.25) * max(1, len(lines)))
     figure, axes = plt.subplots(max(1, len(lines)), 1 + ATTRIBUTES, figsize=size, squeeze=False, layout="constrained")
     for line, (_, of_image) in zip(axes, lines, strict=False):
         _draw(line, of_image)
-    sheet.write(figure, points[COLUMNS])
+    return figure
 
 
 def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:

@@ -1,9 +1,12 @@
 """The distribution and co-occurrence of attributes."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from recompose.papers.declaration import Paper
 from recompose.tables.results import Results
@@ -19,13 +22,17 @@ def draw_co_occurrence(results: Results, paper: Paper, name: str, sheet: Sheet) 
     """
     benchmarks = results.benchmarks(paper.track)
     frames = [_correlations(results, paper.track, benchmark) for benchmark in benchmarks]
+    sheet.write(pd.concat(frames, ignore_index=True), partial(_figure, benchmarks, frames))
+
+
+def _figure(benchmarks: list[str], frames: list[pd.DataFrame]) -> Figure:
     size = (2.2 * COLUMN_WIDTH, 3.2 * len(frames))
     figure, axes = plt.subplots(len(frames), 2, figsize=size, squeeze=False, layout="constrained")
     for (bar_axis, matrix_axis), benchmark, frame in zip(axes, benchmarks, frames, strict=True):
         _draw(bar_axis, matrix_axis, frame)
         bar_axis.set_title(f"{benchmark} (a) mean strength")
         matrix_axis.set_title(f"{benchmark} (b) correlation over classes")
-    sheet.write(figure, pd.concat(frames, ignore_index=True))
+    return figure
 
 
 def _correlations(results: Results, track: str, benchmark: str) -> pd.DataFrame:

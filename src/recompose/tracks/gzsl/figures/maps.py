@@ -1,10 +1,12 @@
 """Maps: images in the spaces of a method, in the plane."""
 
+from functools import partial
 from random import Random
 
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
@@ -33,6 +35,10 @@ def draw_embeddings(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
         for frame in _frames(results, evaluation)
     ]
     points = pd.concat(frames, ignore_index=True)[COLUMNS] if frames else pd.DataFrame(columns=COLUMNS)
+    sheet.write(points, partial(_figure, points))
+
+
+def _figure(points: pd.DataFrame) -> Figure:
     datasets = list(points["dataset"].unique())
     size = (COLUMN_WIDTH * 2.4, 2.8 * max(1, len(datasets)))
     figure, axes = plt.subplots(max(1, len(datasets)), len(SPACES), figsize=size, squeeze=False, layout="constrained")
@@ -44,7 +50,7 @@ def draw_embeddings(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     marks = {"o": "image of a seen class", "^": "of an unseen class"}
     handles = [plt.Line2D([], [], marker=m, label=label, linestyle="", color="grey") for m, label in marks.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=7)
-    sheet.write(figure, points)
+    return figure
 
 
 def _frames(results: Results, evaluation: Recipe) -> list[pd.DataFrame]:

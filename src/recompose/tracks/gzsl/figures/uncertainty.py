@@ -1,8 +1,11 @@
 """The distribution of uncertainty over images during training."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
@@ -25,6 +28,10 @@ def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     ]
     columns = ["dataset", "seed", "epoch", "uncertainty"]
     points = pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
+    sheet.write(points, partial(_figure, points))
+
+
+def _figure(points: pd.DataFrame) -> Figure:
     datasets = list(points["dataset"].unique())
     figure, axes = panels(1, len(datasets))
     for axis, dataset in zip(axes[0], datasets, strict=False):
@@ -34,7 +41,7 @@ def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) ->
         sns.kdeplot(of_dataset, x="uncertainty", hue="epoch", palette=colours, ax=axis, **look)
         axis.set(title=f"{dataset}, n = {of_dataset['seed'].nunique()}", xlabel="uncertainty", ylabel="density")
         sns.despine(ax=axis)
-    sheet.write(figure, points)
+    return figure
 
 
 def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:

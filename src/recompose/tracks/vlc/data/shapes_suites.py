@@ -96,7 +96,7 @@ def draw(root: Path, *, seed: int, share: float) -> None:
     Args:
         root: an empty folder.
         seed: the seed of the replicate.
-        share: of the items of each suite at its full size, in (0, 1].
+        share: of the items of each suite at its full size; above 1 for more.
     """
     draw_suites(SuiteReplicate(root, seed, share))
 

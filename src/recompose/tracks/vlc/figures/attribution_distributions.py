@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from textwrap import wrap
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
@@ -110,23 +112,60 @@ def _columns(paper: Paper, name: str) -> Mapping[str, str]:
 
 def _draw(distributions: Sequence[Distribution], panels: list[str], sheet: Sheet, *, label: str, share: str) -> None:
     """Draw a line of panels for each data set and row; the panels of a data set in one column share their bins."""
+    edges = {
+        (dataset, panel): bins(
+            [part.values for part in distributions if (part.dataset, part.panel) == (dataset, panel)]
+        )
+        for dataset, panel in dict.fromkeys((part.dataset, part.panel) for part in distributions)
+    }
+    histograms = [
+        Histogram(part, edges[part.dataset, part.panel])
+        for dataset, row in dict.fromkeys((part.dataset, part.row) for part in distributions)
+        for panel in panels
+        for part in distributions
+        if (part.dataset, part.row, part.panel) == (dataset, row, panel) and len(part.values)
+    ]
+    rows = [row for histogram in histograms for row in histogram.rows]
+    draw = partial(_figure, distributions, histograms, panels, label, share)
+    sheet.write(pd.DataFrame(rows, columns=COLUMNS), draw)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The shares of a distribution's values in bins; larger ones are in the last bin."""
+
+    part: Distribution
+    edges: np.ndarray
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The shares [bins]."""
+        values = self.part.values
+        shares: np.ndarray = np.histogram(np.minimum(values, self.edges[-1]), self.edges)[0] / len(values)
+        return shares
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The rows of the table beside the figure."""
+        part = self.part
+        about = [part.dataset, part.row, part.panel, part.label, len(part.values), part.values.mean()]
+        return [[*about, *each] for each in zip(self.edges[:-1], self.edges[1:], self.shares, strict=True)]
+
+
+def _figure(
+    distributions: Sequence[Distribution], histograms: Sequence[Histogram], panels: list[str], label: str, share: str
+) -> Figure:
     lines = list(dict.fromkeys((part.dataset, part.row) for part in distributions)) or [("", "")]
     size = (WIDTH, LINE * len(lines) + AROUND + (LINE if len(lines) == 1 else 0))
     figure, axes = plt.subplots(len(lines), len(panels), figsize=size, squeeze=False, layout="constrained")
     labels = list(dict.fromkeys(part.label for part in distributions))
     colours = dict(zip(labels, sns.color_palette(SERIES, len(labels)), strict=True))
-    rows: list[list[Any]] = []
     for place, (line, (dataset, row)) in enumerate(zip(axes, lines, strict=True)):
         for axis, panel in zip(line, panels, strict=True):
-            column = [part for part in distributions if (part.dataset, part.panel) == (dataset, panel)]
-            edges = bins([part.values for part in column])
-            for part in column:
-                values = part.values
-                if part.row == row and len(values):
-                    shares = np.histogram(np.minimum(values, edges[-1]), edges)[0] / len(values)
-                    _draw_one(axis, part, edges, shares, colours[part.label])
-                    about = [dataset, row, panel, part.label, len(values), values.mean()]
-                    rows += [[*about, *each_bin] for each_bin in zip(edges[:-1], edges[1:], shares, strict=True)]
+            for histogram in histograms:
+                part = histogram.part
+                if (part.dataset, part.row, part.panel) == (dataset, row, panel):
+                    _draw_one(axis, part, histogram.edges, histogram.shares, colours[part.label])
             axis.set_title(panel if place == 0 else "")
             axis.set_xlabel(label if place == len(lines) - 1 else "")
             sns.despine(ax=axis)
@@ -134,7 +173,7 @@ def _draw(distributions: Sequence[Distribution], panels: list[str], sheet: Sheet
         line[0].set_ylabel("\n".join(chain(*label_lines)), fontsize=6)
     if distributions:
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(labels))
-    sheet.write(figure, pd.DataFrame(rows, columns=COLUMNS))
+    return figure
 
 
 def bins(values: Sequence[np.ndarray]) -> np.ndarray:

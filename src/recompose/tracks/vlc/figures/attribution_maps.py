@@ -76,7 +76,7 @@ def draw_maps(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
         for row, view in line.by_row.items()
         for number in view.numbers
     ]
-    sheet.write(draw_lines(rows, lines).figure, pd.DataFrame(numbers, columns=COLUMNS))
+    sheet.write(pd.DataFrame(numbers, columns=COLUMNS), lambda: draw_lines(rows, lines).figure)
 
 
 def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], method: str) -> Iterator[Line]:

@@ -1,11 +1,15 @@
 """Accuracy as a function of the share of attribution to composition."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from recompose.palette import SERIES
@@ -37,31 +41,66 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     """
     methods = methods_of(paper, name)
     rows = list(paper.artifacts[name].rows)
-    points: list[dict[str, object]] = []
     of_datasets = evaluations_of_one_seed(results, paper, name)
-    figure, axes = panels(max(1, len(of_datasets)), len(methods))
-    for line, (dataset, evaluations) in zip(axes, of_datasets.items(), strict=False):
-        of_rows = {row: _relations(results, evaluation) for row, evaluation in evaluations.items()}
-        for axis, (column, method) in zip(line, methods.items(), strict=True):
-            for row, colour in zip(rows, sns.color_palette(SERIES, len(rows)), strict=True):
-                relations = of_rows[row]
-                if relations is None or method not in relations[0].scores:
-                    continue
-                attribution, right = relations
-                item_ratios = ratios(attribution, method)
-                ratio, share = _thin(*cumulative_accuracy(item_ratios, right))
-                about = {"dataset": dataset, "row": row, "attribution": column}
-                points += [{**about, "ratio": r, "accuracy": 100 * s} for r, s in zip(ratio, share, strict=True)]
-                if len(ratio):
-                    _draw_line(axis, ratio, share, row, colour)
-                    if row == rows[0]:
-                        _draw_items(axis, item_ratios[~np.isnan(item_ratios)])
+    curves = [
+        curve
+        for dataset, evaluations in of_datasets.items()
+        for curve in _curves(dataset, {row: _relations(results, evaluations[row]) for row in rows}, methods)
+    ]
+    points = [
+        {
+            "dataset": curve.dataset,
+            "row": curve.row,
+            "attribution": curve.column,
+            "ratio": ratio,
+            "accuracy": 100 * share,
+        }
+        for curve in curves
+        for ratio, share in zip(curve.ratio, curve.share, strict=True)
+    ]
+    numbers = pd.DataFrame(points, columns=COLUMNS)
+    sheet.write(numbers, partial(_figure, curves, list(of_datasets), list(methods), rows))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The share of right items up to each ratio of attribution."""
+
+    dataset: str
+    row: str
+    column: str
+    items: np.ndarray  # the ratio of each item, NaN without one
+    ratio: np.ndarray
+    share: np.ndarray
+
+
+def _curves(
+    dataset: str, of_rows: Mapping[str, tuple[Attributed, np.ndarray] | None], methods: Mapping[str, str]
+) -> Iterator[Curve]:
+    """Yield the curves of a data set, by attribution method and row, of those that have the method's scores."""
+    for column, method in methods.items():
+        for row, relations in of_rows.items():
+            if relations is not None and method in relations[0].scores:
+                items = ratios(relations[0], method)
+                yield Curve(dataset, row, column, items, *_thin(*cumulative_accuracy(items, relations[1])))
+
+
+def _figure(curves: Sequence[Curve], datasets: list[str], columns: list[str], rows: list[str]) -> Figure:
+    colours = dict(zip(rows, sns.color_palette(SERIES, len(rows)), strict=True))
+    figure, axes = panels(max(1, len(datasets)), len(columns))
+    for line, dataset in zip(axes, datasets, strict=False):
+        for axis, column in zip(line, columns, strict=True):
+            for curve in curves:
+                if (curve.dataset, curve.column) == (dataset, column) and len(curve.ratio):
+                    _draw_line(axis, curve.ratio, curve.share, curve.row, colours[curve.row])
+                    if curve.row == rows[0]:
+                        _draw_items(axis, curve.items[~np.isnan(curve.items)])
             axis.set(xlabel="ratio of attribution", ylabel="cumulative accuracy (%)")
             axis.set_title(f"{dataset}, {column}")
             sns.despine(ax=axis)
-    if len(rows) > 1 and of_datasets:
+    if len(rows) > 1 and datasets:
         axes[0, 0].legend()
-    sheet.write(figure, pd.DataFrame(points, columns=COLUMNS))
+    return figure
 
 
 def _relations(results: Results, evaluation: Recipe) -> tuple[Attributed, np.ndarray] | None:

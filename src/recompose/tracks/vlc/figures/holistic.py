@@ -1,8 +1,11 @@
 """Several metrics of methods, side by side."""
 
+from functools import partial
+
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
@@ -37,7 +40,11 @@ def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
         if metric in results.metrics(evaluation)
     ]
     points = pd.DataFrame(lines, columns=["dataset", "row", "untrained", "metric", "seed", "value"])
-    datasets, rows = list(points["dataset"].unique()), list(paper.artifacts[name].rows)
+    sheet.write(points, partial(_figure, points, list(paper.artifacts[name].rows), about))
+
+
+def _figure(points: pd.DataFrame, rows: list[str], about: dict[str, Metric]) -> Figure:
+    datasets = list(points["dataset"].unique())
     size = (WIDTH, (LINE * len(rows) + AROUND) * max(1, len(datasets)))
     figure, axes = plt.subplots(
         max(1, len(datasets)), len(about), figsize=size, squeeze=False, sharey=True, layout="constrained"
@@ -48,7 +55,7 @@ def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
             _draw(axis, of_dataset[of_dataset["metric"] == column], rows, metric)
             axis.set_title(column)
         panels[0].set_ylabel(dataset)
-    sheet.write(figure, points)
+    return figure
 
 
 def _draw(axis: plt.Axes, points: pd.DataFrame, rows: list[str], metric: Metric) -> None:

@@ -69,14 +69,13 @@ def draw_negatives(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
         for benchmark in results.benchmarks(paper.track)
         for example in _examples(results, benchmark, results.data(paper.track, benchmark))
     ]
-    page = draw_examples(examples)
     rows = [
         [example.dataset, example.path, example.caption, kind, negative]
         for example in examples
         for kind, negatives in example.negatives.items()
         for negative in negatives
     ]
-    sheet.write(page.figure, pd.DataFrame(rows, columns=COLUMNS))
+    sheet.write(pd.DataFrame(rows, columns=COLUMNS), lambda: draw_examples(examples).figure)
 
 
 def _examples(results: Results, benchmark: str, data: Recipe) -> Iterator[Example]:

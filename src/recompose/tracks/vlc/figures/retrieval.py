@@ -80,8 +80,7 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
         for image in select_images([gallery.right(captions)[:, 0] for captions in nearest.values()]):
             lines.append((gallery, image, nearest))
             table += _numbers(dataset, gallery, image, nearest)
-    page = draw_gallery(rows, lines)
-    sheet.write(page.figure, pd.DataFrame(table, columns=COLUMNS))
+    sheet.write(pd.DataFrame(table, columns=COLUMNS), lambda: draw_gallery(rows, lines).figure)
 
 
 def evaluations_of_one_seed(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:

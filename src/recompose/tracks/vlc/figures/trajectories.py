@@ -1,10 +1,12 @@
 """Trajectories of two metrics between a model before and after tuning (WiSE-FT)."""
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
@@ -44,22 +46,29 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
         if results.metrics(evaluation).keys() >= set(view.columns.values())  # a profile may lack suites
     ]
     points = pd.DataFrame(rows, columns=["dataset", "model", "alpha", "seed", "planned", *about])
-    lines = trajectories(points)
+    labels = {
+        column: f"{column} ({description.unit})" if description.unit else column
+        for column, description in about.items()
+    }
+    sheet.write(points.drop(columns="planned"), partial(_figure, trajectories(points), labels))
+
+
+def _figure(lines: dict[tuple[str, str], pd.DataFrame], labels: dict[str, str]) -> Figure:
     figure, axis = plt.subplots(figsize=(1.5 * COLUMN_WIDTH, 1.1 * COLUMN_WIDTH), layout="constrained")
     palette = sns.color_palette(SERIES, max(1, len(lines)))
     for place, ((model, dataset), line) in enumerate(lines.items()):
-        mean = line.groupby("alpha")[list(about)].mean()
+        mean = line.groupby("alpha")[list(labels)].mean()
         look: Any = {"color": palette[place], "dashes": DASHES[place % len(DASHES)], "linewidth": 1.2}
         marker, seeds = MARKERS[place % len(MARKERS)], line["seed"].nunique()
-        across, up = (mean[column] for column in about)
+        across, up = (mean[column] for column in labels)
         axis.plot(across, up, marker=marker, markersize=2.5, label=f"{model}, {dataset} (n = {seeds})", **look)
         axis.plot(across.iloc[-1], up.iloc[-1], marker=marker, markersize=7, color=palette[place])
-    labels = [f"{column} ({description.unit})" if description.unit else column for column, description in about.items()]
-    axis.set(xlabel=labels[0], ylabel=labels[1])
+    x_label, y_label = labels.values()
+    axis.set(xlabel=x_label, ylabel=y_label)
     if lines:
         axis.legend(fontsize=7)
     sns.despine(ax=axis)
-    sheet.write(figure, points.drop(columns="planned"))
+    return figure
 
 
 def alpha_of(evaluation: Recipe) -> float:

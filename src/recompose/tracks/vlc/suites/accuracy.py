@@ -12,7 +12,7 @@ import numpy as np
 
 from recompose.errors import ArgumentError
 from recompose.tracks.arrays import to_host
-from recompose.tracks.vlc.suites.ranks import Ties, ahead, check_finite, check_ties, first_hits, item_error
+from recompose.tracks.vlc.suites.ranks import Ties, ahead, check_finite, check_ties, item_error
 
 
 class GroupRight(NamedTuple):
@@ -30,13 +30,6 @@ class TripletRight(NamedTuple):
     second: np.ndarray  # the second true caption does
     both: np.ndarray  # both do
     text_only: np.ndarray  # the two true captions are closer to each other than either is to the false one
-
-
-class RetrievalHits(NamedTuple):
-    """The number of wrong candidates before the first right one, for each query."""
-
-    image_to_text: np.ndarray  # [images]
-    text_to_image: np.ndarray  # [captions]
 
 
 def right_choices(scores: Any, true: Any, ties: Ties, present: Any = None) -> np.ndarray:
@@ -135,63 +128,29 @@ def accuracy(right: Any) -> float:
     return float(_checked_right(right).mean())
 
 
-def macro_accuracy(right: Any, groups: Any, at_least: int = 1) -> float:
+def macro_accuracy(right: Any, groups: Any) -> float:
     """Return the mean over groups of the share of right items; all groups weigh the same.
 
-    ARO reports its relations and its attribute pairs this way, the latter for pairs with 25 items or more.
+    ARO reports its relations and its attribute pairs this way, ELEVATER most data sets, whose groups are classes.
+    Classes without images are left out. ELEVATER's code (00d0af7, through vision-evaluation) also excludes them from
+    predictions; each of its data sets has images of all classes.
 
     Args:
         right: [items] bool.
         groups: [items], the name or number of each item's group.
-        at_least: groups with fewer items are left out.
 
     Raises:
-        ArgumentError: see ``ranks.py``; or there are no items, they are not bool, or no group is large enough.
+        ArgumentError: see ``ranks.py``; or there are no items, or they are not bool.
 
     Example:
         >>> macro_accuracy(np.array([True, False, True]), ["on", "on", "under"])
         0.75
-        >>> macro_accuracy(np.array([True, False, True]), ["on", "on", "under"], at_least=2)
-        0.5
     """
     right, groups = _checked_right(right), to_host(groups)
     if groups.shape != right.shape:
         raise ArgumentError("groups", f"are {groups.shape}, not {right.shape} as items")
     _, member = np.unique(groups, return_inverse=True)
-    sizes = np.bincount(member)
-    large = sizes >= at_least
-    if not large.any():
-        raise ArgumentError("groups", f"have {sizes.max()} items at most, not {at_least}")
-    return float((np.bincount(member, weights=right)[large] / sizes[large]).mean())
-
-
-def retrieval_hits(scores: Any, image_of: Any, ties: Ties = "first") -> RetrievalHits:
-    """Return the ranks of the first right candidates, of images among all captions and of captions among all images.
-
-    An image has one or more captions. The rule for ties orders equal scores; released code sorts, or takes the K
-    highest, and leaves the order open.
-
-    Args:
-        scores: [images, captions], higher fits better.
-        image_of: [captions], the index of each caption's image.
-        ties: the rule for ties, see ``ranks.py``.
-
-    Raises:
-        ArgumentError: see ``ranks.py``; or a caption's image does not exist, or an image has no caption.
-
-    Example:
-        >>> hits = retrieval_hits(np.array([[2.0, 1.0, 3.0], [1.0, 4.0, 2.0]]), image_of=np.array([0, 0, 1]))
-        >>> hits.image_to_text.tolist(), hits.text_to_image.tolist()
-        ([1, 1], [0, 1, 1])
-    """
-    scores, image_of = to_host(scores), to_host(image_of)
-    if scores.ndim != 2:
-        raise ArgumentError("scores", f"are {scores.shape}, not [images, captions]")
-    images = np.arange(len(scores))
-    return RetrievalHits(
-        image_to_text=first_hits(scores, images, image_of, ties),
-        text_to_image=first_hits(scores.T, image_of, images, ties),
-    )
+    return float((np.bincount(member, weights=right) / np.bincount(member)).mean())
 
 
 def recall_at(hits: Any, k: int) -> float:
@@ -211,43 +170,6 @@ def recall_at(hits: Any, k: int) -> float:
     if k < 1:
         raise ArgumentError("k", f"is {k}, less than 1")
     return accuracy(to_host(hits) < k)
-
-
-def class_accuracy(scores: Any, targets: Any) -> float:
-    """Return the share of images whose class scores highest; the first of equal ones is predicted.
-
-    Args:
-        scores: [images, classes], higher is likelier.
-        targets: [images], the index of each image's class.
-
-    Raises:
-        ArgumentError: see ``ranks.py``; or a target is no class, or there are no images.
-
-    Example:
-        >>> class_accuracy(np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]), targets=np.array([0, 0, 1]))
-        0.6666666666666666
-    """
-    return accuracy(right_choices(scores, targets, "first"))
-
-
-def mean_per_class(scores: Any, targets: Any) -> float:
-    """Return the mean over classes of the share of a class's images that are classified right.
-
-    Classes without images are left out. ELEVATER's code (00d0af7, through vision-evaluation) also excludes them from
-    predictions; each of its data sets has images of all classes.
-
-    Args:
-        scores: [images, classes], higher is likelier.
-        targets: [images], the index of each image's class.
-
-    Raises:
-        ArgumentError: see ``ranks.py``; or a target is no class, or there are no images.
-
-    Example:
-        >>> mean_per_class(np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]), targets=np.array([0, 0, 1]))
-        0.5
-    """
-    return macro_accuracy(right_choices(scores, targets, "first"), targets)
 
 
 def mean_average_precision(scores: Any, labels: Any) -> float:
@@ -311,9 +233,7 @@ def roc_auc(scores: Any, targets: Any) -> float:
     return float((below + not_above) / (2 * len(lower) * len(upper)))
 
 
-CLASSIFICATION: dict[str, Callable[[Any, Any], float]] = {  # by their names in ELEVATER's settings
-    "accuracy": class_accuracy,
-    "mean-per-class": mean_per_class,
+CLASSIFICATION: dict[str, Callable[[Any, Any], float]] = {  # those of ELEVATER's settings that rank images
     "11point_mAP": mean_average_precision,
     "roc_auc": roc_auc,
 }

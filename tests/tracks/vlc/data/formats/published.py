@@ -70,6 +70,19 @@ def pair(number: int, first: int, image: str, **more: Any) -> dict[str, Any]:
     return {"id": number, **{f"image_{side}": image.format(number, side) for side in sides}, **captions, **more}
 
 
+def eqben_group(name: str, number: int, images: tuple[str, str] = ("0.png", "1.png")) -> list[dict[str, Any]]:
+    """The lines of two images and two captions of a set of EqBen."""
+    return [
+        {
+            "image": f"eqben{name}/v{number}/{images[image]}",
+            "caption": f"caption {caption} of {name} {number}",
+            "private_info": {"dataset": f"eqben{name}", "name": f"c{caption}i{image}", "sample_cnt": number},
+        }
+        for image in (0, 1)
+        for caption in (0, 1)
+    ]
+
+
 def questions(suite: Suite, name: str) -> list[tuple[Any, list[Any], int]]:
     """The items of a task in words: what is asked of, the candidates, and the place of the right one.
 
@@ -120,5 +133,7 @@ def equal(one: Suite, other: Suite) -> bool:
     """Whether two suites are the same, arrays and all."""
     if (one.name, one.images, one.texts, [*one.tasks]) != (other.name, other.images, other.texts, [*other.tasks]):
         return False
-    fields = [(vars(one.tasks[name]), vars(other.tasks[name])) for name in one.tasks]
-    return all(np.array_equal(mine[key], theirs[key]) for mine, theirs in fields for key in {*mine, *theirs})
+    pairs = [
+        (value, vars(other.tasks[name])[key]) for name, task in one.tasks.items() for key, value in vars(task).items()
+    ]
+    return all(np.array_equal(*pair) if isinstance(pair[0], np.ndarray) else pair[0] == pair[1] for pair in pairs)

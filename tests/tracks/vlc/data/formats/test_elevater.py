@@ -41,13 +41,8 @@ template_map = {'caltech-101': caltech101_templates, 'voc-2007-classification': 
 
 def entry(name: str, index: str = "test.txt", kind: str = "multiclass", **fields: Any) -> dict[str, Any]:
     test = {"index_path": index, "files_for_local_usage": ["test.zip"], "num_images": 3}
-    return {
-        "name": name,
-        "type": f"classification_{kind}",
-        "root_folder": f"classification/{name}",
-        "test": test,
-        **fields,
-    }
+    folder = f"classification/{name}"
+    return {"name": name, "type": f"classification_{kind}", "root_folder": folder, "test": test, **fields}
 
 
 REGISTRY = [
@@ -66,7 +61,7 @@ COCO: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def written(root: Path, lines: str = "", many: str = "", coco: Any = None, prompts: Any = PROMPTS) -> Path:
+def write_elevater(root: Path, lines: str = "", many: str = "", coco: Any = None, prompts: Any = PROMPTS) -> Path:
     write_json(root / "elevater/elevater_prompts.json", prompts)
     write_json(root / "elevater/vision_datasets.json", REGISTRY)
     folder = root / "elevater/classification"
@@ -79,7 +74,7 @@ def written(root: Path, lines: str = "", many: str = "", coco: Any = None, promp
     return root
 
 
-def shown(suite: Suite, name: str) -> tuple[Classes, list[str], list[list[str]]]:
+def classes(suite: Suite, name: str) -> tuple[Classes, list[str], list[list[str]]]:
     """A set, the paths of its images and the prompts of its classes."""
     task = suite.tasks[name]
     assert isinstance(task, Classes)
@@ -89,9 +84,11 @@ def shown(suite: Suite, name: str) -> tuple[Classes, list[str], list[list[str]]]
 
 def test_an_index_of_lines(tmp_path: Path) -> None:
     """A name may hold blanks; of several names of a class the first is taken."""
-    suite = read_suite("elevater", written(tmp_path, "test.zip@0/1.jpg 2\r\ntest.zip@a b/2.jpg 0\n\nloose.jpg 1\n"))
+    suite = read_suite(
+        "elevater", write_elevater(tmp_path, "test.zip@0/1.jpg 2\r\ntest.zip@a b/2.jpg 0\n\nloose.jpg 1\n")
+    )
     assert list(suite.tasks) == ["elevater/caltech101"]
-    task, paths, prompts = shown(suite, "elevater/caltech101")
+    task, paths, prompts = classes(suite, "elevater/caltech101")
     folder = "images/elevater/classification/caltech-101"
     assert paths == [f"{folder}/test/0/1.jpg", f"{folder}/test/a b/2.jpg", f"{folder}/loose.jpg"]
     assert task.labels.tolist() == [2, 0, 1]
@@ -101,8 +98,8 @@ def test_an_index_of_lines(tmp_path: Path) -> None:
 
 
 def test_images_of_several_classes(tmp_path: Path) -> None:
-    suite = read_suite("elevater", written(tmp_path, many="test.zip@1.jpg 0,1\ntest.zip@2.jpg 1\n"))
-    task, _, prompts = shown(suite, "elevater/voc2007classification")
+    suite = read_suite("elevater", write_elevater(tmp_path, many="test.zip@1.jpg 0,1\ntest.zip@2.jpg 1\n"))
+    task, _, prompts = classes(suite, "elevater/voc2007classification")
     assert task.labels.dtype == bool
     assert np.array_equal(task.labels, [[True, True], [False, True]])
     assert prompts == [["a cat"], ["a dog"]]
@@ -113,8 +110,8 @@ def test_an_index_as_coco_has_it(tmp_path: Path) -> None:
 
     Of this set the whole image is shown.
     """
-    suite = read_suite("elevater", written(tmp_path, coco=COCO))
-    task, paths, _ = shown(suite, "elevater/kitti-distance")
+    suite = read_suite("elevater", write_elevater(tmp_path, coco=COCO))
+    task, paths, _ = classes(suite, "elevater/kitti-distance")
     folder = "images/elevater/classification/kitti-distance"
     assert paths == [f"{folder}/loose.png", f"{folder}/test_images/a/9.png"]
     assert task.labels.tolist() == [1, 0]
@@ -123,61 +120,34 @@ def test_an_index_as_coco_has_it(tmp_path: Path) -> None:
 
 def test_prompts_are_read_from_the_published_python_file_without_running_it(tmp_path: Path) -> None:
     rest = "kitti_classes = ['a car', 'no car']\nkitti_t = ['a photo i took of {}.']\nvoc_t = ['a {}']\n"
-    ours = read_suite("elevater", written(tmp_path / "json", "1.jpg 0", "1.jpg 0", COCO))
-    root = written(tmp_path / "python", "1.jpg 0", "1.jpg 0", COCO)
+    ours = read_suite("elevater", write_elevater(tmp_path / "json", "1.jpg 0", "1.jpg 0", COCO))
+    root = write_elevater(tmp_path / "python", "1.jpg 0", "1.jpg 0", COCO)
     (root / "elevater/elevater_prompts.json").unlink()
     (root / "elevater/prompts.py").write_text(rest + PYTHON)
     assert equal(read_suite("elevater", root), ours)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [PYTHON, "class_map = {", "class_map = __import__('os').getcwd()"],
-)
-def test_python_that_is_no_table_is_refused(tmp_path: Path, source: str) -> None:
-    root = written(tmp_path, "1.jpg 0")
+def test_python_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    root = write_elevater(tmp_path, "1.jpg 0")
     (root / "elevater/elevater_prompts.json").unlink()
-    (root / "elevater/prompts.py").write_text(source)
-    with raises(DataError, place=root / "elevater/prompts.py"):
-        read_suite("elevater", root)
+    for source in (PYTHON, "class_map = {", "class_map = __import__('os').getcwd()"):
+        (root / "elevater/prompts.py").write_text(source)
+        with raises(DataError, place=root / "elevater/prompts.py"):
+            read_suite("elevater", root)
 
 
 @pytest.mark.parametrize(
     ("files", "code", "place"),
     [
         ({"lines": "1.jpg 3"}, "wrong-number", "test.txt, line 1, entry 1"),
-        ({"coco": {**COCO, "categories": COCO["categories"][:1]}}, "wrong-count", "test_meta.json"),
+        ({"coco": COCO | {"annotations": COCO["annotations"][:1]}}, "wrong-count", "images, item 1"),
         (
-            {"coco": {**COCO, "annotations": [{"image_id": 2, "category_id": 5}]}},
-            "unknown-name",
-            "annotations, item 1",
+            {"lines": "1.jpg 0", "prompts": PROMPTS | {"template_map": {"caltech-101": ["{0.__class__}"]}}},
+            "wrong-template",
+            "field 'template_map', field 'caltech-101'",
         ),
-        ({"coco": {**COCO, "annotations": COCO["annotations"][:1]}}, "wrong-count", "images, item 1"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, files: dict[str, Any], code: str, place: str) -> None:
-    with raises(DataError, code, place) as error:
-        read_suite("elevater", written(tmp_path, **files))
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("table", "value", "code", "place"),
-    [
-        ("template_map", ["a photo"], "wrong-template", "field 'template_map', field 'caltech-101'"),
-        ("template_map", ["{0.__class__}"], "wrong-template", "field 'template_map', field 'caltech-101'"),
-    ],
-)
-def test_what_is_wrong_with_prompts_is_said(
-    tmp_path: Path, table: str, value: list[Any], code: str, place: str
-) -> None:
-    prompts = {**PROMPTS, table: {**PROMPTS[table], "caltech-101": value}}
+def test_a_broken_file_is_named(tmp_path: Path, files: dict[str, Any], code: str, place: str) -> None:
     with raises(DataError, code, place):
-        read_suite("elevater", written(tmp_path, "1.jpg 0", prompts=prompts))
-
-
-def test_an_index_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
-    root = written(tmp_path, "1.jpg 0")
-    write_json(root / "elevater/vision_datasets.json", [entry("caltech-101", "../../../secret.txt")])
-    with raises(DataError, "outside-folder", "item 1"):
-        read_suite("elevater", root)
+        read_suite("elevater", write_elevater(tmp_path, **files))

@@ -13,7 +13,6 @@ from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import coco, coco_counterfactuals, flickr30k, sugarcrepe, sugarcrepe_pp, valse
 from recompose.tracks.vlc.data.formats.crepe_systematicity import CORPORA, NEGATIVES, SPLITS
 from recompose.tracks.vlc.data.formats.spec import SUBSETS as SPEC_SUBSETS
-from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import read_suite
 from recompose.tracks.vlc.suites.tasks import Choices
 from tests.errors import raises
@@ -52,6 +51,7 @@ def foil(dataset: str = "coco2017", image: str = "1.jpg", votes: int = 2, **more
 
 
 PLACES = [f"A mug {place} a table" for place in ("on", "under", "to the left of", "to the right of")]
+MUG = {"image_path": "data/x/mug.jpeg", "caption_options": PLACES}
 COMVG = "id,sentence,pos_image_id,neg_image_id,neg_value\n1,a man sits,11,12,subject\n2,a man sits,11,13,verb\n"
 CUBES = {"file_name": "1.png", "pos": "red cube", **{f"neg_{place}": f"cube {place}" for place in range(4)}}
 FALSE_CUBES = [f"cube {place}" for place in range(4)]
@@ -133,8 +133,8 @@ FILES: dict[str, dict[str, Any]] = {  # form -> the files below a root
         "valse/existence.json": {"a": foil(votes=1, caption="nobody agrees"), "b": foil(caption="a dog")},
     },
     "whatsup": {
-        "whatsup/controlled_images_dataset.json": [{"image_path": "data/x/mug.jpeg", "caption_options": PLACES}],
-        "whatsup/controlled_clevr_dataset.json": [{"image_path": "data/y/mug.jpeg", "caption_options": PLACES}],
+        "whatsup/controlled_images_dataset.json": [MUG],
+        "whatsup/controlled_clevr_dataset.json": [MUG],
         **{f"whatsup/coco_qa_{number}_obj.json": [[139, "left", "right"]] for number in ("one", "two")},
         **{
             f"whatsup/vg_qa_{number}_obj.json": [[2354, "left", "right"], ["n16", "a", "b"]]
@@ -292,47 +292,21 @@ REFUSED: list[tuple[str, str, Any, str, str]] = [  # form, file, its content, co
     ("aro", "aro/visual_genome_relation.json", [region(relation_name="on", bbox_w=0)], "empty-box", "item 1"),
     ("aro", "aro/visual_genome_attribution.json", [region(attributes=["open"])], "wrong-count", "field 'attributes'"),
     ("bivlc", "bivlc/test.jsonl", [BIVLC | {"type": "delete"}], "unknown-name", "field 'type'"),
-    ("clip_binding", "clip_binding/two_object/gen.csv", [CUBES | {"neg_3": ""}], "empty-text", "field 'neg_3'"),
-    ("coco", f"coco/{coco.FILE}", [*KARPATHY, KARPATHY[0]], "duplicate-name", "item 3, field 'image'"),
-    (
-        "coco_counterfactuals",
-        "coco_counterfactuals/examples.jsonl",
-        [pair(5, 0, "{}_{}")] * 2,
-        "duplicate-name",
-        "line 2, field 'id'",
-    ),
-    ("colorswap", "colorswap/test.json", [pair(9, 1, "{}_{}")] * 2, "duplicate-name", "item 2, field 'id'"),
     ("comvg", "comvg/ComVG.csv", COMVG.replace("subject", "adverb"), "unknown-name", "row 1, field 'neg_value'"),
     ("comvg", "comvg/ComVG.csv", COMVG.replace("verb", "object"), "no-items", "ComVG.csv, verb"),
-    ("comvg", "comvg/ComVG.csv", COMVG.replace("2,a", "1,a"), "duplicate-name", "row 2, field 'id'"),
     ("crepe", CREPE.format("swap"), [atoms(hard_negs="[]")], "wrong-count", "field 'hard_negs'"),
     ("crepe", CREPE.format("swap"), [atoms(hard_negs="[open('a')]")], "wrong-kind", "field 'hard_negs'"),
-    ("crepe", CREPE.format("swap"), [atoms(hard_negs="'a'")], "wrong-kind", "field 'hard_negs'"),
     ("sick", SICK_FILE, f"{SICK}6\ta\tb\t0.9\tNEUTRAL\n", "wrong-number", "line 2, field 'relatedness_score'"),
     ("sick", SICK_FILE, f"{SICK}6\ta\tb\t3\n", "wrong-count", "line 2"),
-    (
-        "sick",
-        SICK_FILE,
-        f"{SICK}6\ta\tb\t3\tNEUTRAL\n6\ta\tb\t3\tNEUTRAL\n",
-        "duplicate-name",
-        "line 3, field 'pair_ID'",
-    ),
     ("sick", SICK_FILE, SICK, "no-items", "SICK_test_annotated.txt"),
     ("sick", SICK_FILE, SICK.replace("_B", "_C"), "missing-field", "line 1"),
     ("spec", "spec/count/image2text.json", [{"query": "7.jpg", "keys": ["a"], "label": 1}], "wrong-number", "'label'"),
     ("spec", "spec/count/text2image.json", [{"query": "a", "keys": ["7.jpg"], "label": 1}], "wrong-number", "'label'"),
     ("sts_b", STS_FILE, "news\tMSR\t2012\t0024\t2.500\ta girl\n", "wrong-count", "line 1"),
-    ("svo_probes", "svo_probes/svo_probes.csv", [probe("a", 1, 2) | {"verb_neg": "x"}], "wrong-kind", "'verb_neg'"),
     ("valse", "valse/plurals.json", {"a": foil("Flickr30k")}, "unknown-name", "item 'a'"),
     ("valse", "valse/plurals.json", {"a": foil(votes=1)}, "no-items", "plurals.json"),
     ("whatsup", "whatsup/coco_qa_one_obj.json", [[-1, "a", "b"]], "wrong-number", "item 1, entry 1"),
-    (
-        "whatsup",
-        "whatsup/controlled_clevr_dataset.json",
-        [{"image_path": "mug.jpeg", "caption_options": PLACES[:3]}],
-        "wrong-count",
-        "field 'caption_options'",
-    ),
+    ("whatsup", "whatsup/controlled_clevr_dataset.json", [MUG | {"caption_options": ["a"]}], "wrong-count", "options'"),
     ("winoground", "winoground/examples.jsonl", [pair(3, 0, "{}_{}")] * 2, "duplicate-name", "line 2, field 'id'"),
 ]
 
@@ -425,10 +399,3 @@ def test_an_image_of_valse_lies_in_the_folder_of_its_data_set(tmp_path: Path, da
     files = FILES["valse"] | {"valse/plurals.json": {"a": foil(dataset, path.rpartition("/")[2])}}
     suite = read_suite("valse", write_files(tmp_path, files))
     assert questions(suite, "valse/plurals")[0][0] == f"images/{path}"
-
-
-def test_an_index_keeps_grades(tmp_path: Path) -> None:
-    suite = read_suite("sick", write_files(tmp_path, FILES["sick"]))
-    suite.write(tmp_path / "sick.json")
-    assert equal(Suite.read(tmp_path / "sick.json"), suite)
-    assert suite.images == ()

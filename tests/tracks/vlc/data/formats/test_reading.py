@@ -22,7 +22,7 @@ def item(**fields: Any) -> AnnotationItem:
     return AnnotationItem(Path("folder/a.json"), "item 3", fields)
 
 
-def said(error: pytest.ExceptionInfo[DataError]) -> str:
+def one_line(error: pytest.ExceptionInfo[DataError]) -> str:
     message = str(error.value)
     assert "\n" not in message
     return message
@@ -37,20 +37,12 @@ def test_items_of_a_list_are_counted_and_those_of_an_object_named(tmp_path: Path
     assert [one.name for one in named] == ["item '7'", "item '9'"]
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_a_mark_of_byte_order_is_no_part_of_a_file(tmp_path: Path, mark: bytes) -> None:
-    (tmp_path / "a.json").write_bytes(mark + '[{"x": "schön"}]'.encode())
-    assert reading.read_items(tmp_path / "a.json", LAYOUT)[0].text("x") == "schön"
-    (tmp_path / "a.csv").write_bytes(mark + "x\nschön\n".encode())
-    assert reading.read_rows(tmp_path / "a.csv", LAYOUT, ["x"])[0].text("x") == "schön"
-
-
 def test_an_absent_file_says_in_one_line_what_goes_where(tmp_path: Path) -> None:
     for read in (reading.read_items, reading.read_lines, lambda path, layout: reading.read_rows(path, layout, [])):
         for path in (tmp_path / "a.json", tmp_path):
             with raises(DataError, "missing-file", path) as error:
                 read(path, LAYOUT)
-            assert all(line in said(error) for line in LAYOUT.splitlines())
+            assert all(line in one_line(error) for line in LAYOUT.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -63,8 +55,6 @@ def test_an_absent_file_says_in_one_line_what_goes_where(tmp_path: Path) -> None
         (b'["abc"]', "wrong-kind", ", item 1"),
         (b'[{"x": 1, "y": 2, "x": 3}]', "no-json", ""),
         (b'[{"x": NaN}]', "no-json", ""),
-        (b"[" * 100_000, "no-json", ""),
-        (b"[" + b"9" * 5_000 + b"]", "no-json", ""),
     ],
 )
 def test_what_is_not_the_json_expected(tmp_path: Path, content: bytes, code: str, part: str) -> None:
@@ -73,7 +63,7 @@ def test_what_is_not_the_json_expected(tmp_path: Path, content: bytes, code: str
     with raises(DataError, code) as error:
         reading.read_items(path, LAYOUT)
     assert error.value.place == f"{path}{part}"
-    assert said(error).endswith(reading.MEND)
+    assert one_line(error).endswith(reading.MEND)
 
 
 def test_lines_are_objects_each(tmp_path: Path) -> None:
@@ -89,15 +79,15 @@ def test_lines_are_objects_each(tmp_path: Path) -> None:
         path.write_text(content, encoding="utf-8")
         with raises(DataError, code, place) as error:
             reading.read_lines(path, LAYOUT)
-        said(error)
+        one_line(error)
 
 
 def test_rows_are_those_that_were_written(tmp_path: Path) -> None:
     rows = [{"x": 'a "quoted",\ncell', "y": "\x0b\u2028"}, {"x": "", "y": "z" * 200_000}]
     path = write_csv(tmp_path / "a.csv", ["x", "y"], rows)
-    found = reading.read_rows(path, LAYOUT, ["y", "x"])
-    assert [one.fields for one in found] == rows
-    assert [one.name for one in found] == ["row 1", "row 2"]
+    result = reading.read_rows(path, LAYOUT, ["y", "x"])
+    assert [one.fields for one in result] == rows
+    assert [one.name for one in result] == ["row 1", "row 2"]
 
 
 @pytest.mark.parametrize(
@@ -121,44 +111,28 @@ def test_what_is_not_the_csv_expected(tmp_path: Path, content: str, code: str, p
     assert error.value.place == f"{path}{part}"
 
 
-@pytest.mark.parametrize(
-    ("fields", "code"),
-    [
-        ({}, "missing-field"),
-        ({"x": ""}, "empty-text"),
-        ({"x": " \n\t"}, "empty-text"),
-        ({"x": "a\ud800"}, "half-character"),
-    ],
-)
-def test_what_is_no_caption(fields: dict[str, Any], code: str) -> None:
-    with raises(DataError, code, PLACE) as error:
-        item(**fields).text("x")
-    assert said(error).endswith(reading.MEND)
-
-
-def test_a_caption_stays_as_it_is() -> None:
+def test_what_is_no_caption_is_named_and_a_caption_stays_as_it_is() -> None:
+    faults = ({}, "missing-field"), ({"x": " \n\t"}, "empty-text"), ({"x": "a\ud800"}, "half-character")
+    for fields, code in faults:
+        with raises(DataError, code, PLACE) as error:
+            item(**fields).text("x")
+        assert one_line(error).endswith(reading.MEND)
     assert item(x=" A dog.\n").text("x") == " A dog.\n"
 
 
-@pytest.mark.parametrize(
-    ("value", "count", "code", "part"),
-    [
-        ([], None, "wrong-count", ""),
-        (["a", ""], None, "empty-text", ", entry 2"),
-        (["a", 3], 2, "wrong-kind", ", entry 2"),
-    ],
-)
-def test_what_is_no_list_of_captions(value: Any, count: int | None, code: str, part: str) -> None:
-    with raises(DataError, code) as error:
-        item(x=value).texts("x", count)
-    assert error.value.place == f"{PLACE}{part}"
+def test_what_is_no_list_of_captions_is_named() -> None:
+    for value, code, part in (([], "wrong-count", ""), (["a", ""], "empty-text", ", entry 2")):
+        with raises(DataError, code, f"{PLACE}{part}"):
+            item(x=value).texts("x")
+    with raises(DataError, "wrong-count", PLACE):
+        item(x=["a"]).texts("x", 2)
     assert item(x=["a", "b"]).texts("x", 2) == ["a", "b"]
 
 
-@pytest.mark.parametrize("value", [None, True, "", "7px", "nan", float("inf"), 10**400])
-def test_what_is_no_number(value: Any) -> None:
-    with raises(DataError, "no-number", PLACE):
-        item(x=value).number("x")
+def test_what_is_no_number_is_named() -> None:
+    for value in (None, True, "", "7px", "nan", float("inf"), 10**400):
+        with raises(DataError, "no-number", PLACE):
+            item(x=value).number("x")
 
 
 def test_numbers_are_those_of_json_and_of_csv() -> None:
@@ -171,14 +145,11 @@ def test_numbers_are_those_of_json_and_of_csv() -> None:
         item(x=str(2**53 + 1)).whole("x")
 
 
-@pytest.mark.parametrize("name", ["../a.jpg", "/etc/passwd", "a/../../b.jpg", "a\\b.jpg", "a\0.jpg"])
-def test_an_image_lies_in_its_folder(name: str) -> None:
-    with raises(DataError, "outside-folder", "item 3") as error:
-        item(x=name).path("x", "images/vg")
-    said(error)
-
-
-def test_an_image_is_a_path_below_the_root() -> None:
+def test_an_image_lies_in_its_folder() -> None:
+    for name in ("../a.jpg", "/etc/passwd", "a/../../b.jpg", "a\\b.jpg", "a\0.jpg"):
+        with raises(DataError, "outside-folder", "item 3") as error:
+            item(x=name).path("x", "images/vg")
+        one_line(error)
     assert item(x="a/b.jpg").path("x", "images/vg") == "images/vg/a/b.jpg"
 
 
@@ -202,24 +173,11 @@ def test_a_box_cuts_out_what_pillow_does(x: float, y: float, w: float, h: float)
         assert (cut.size, cut.tobytes()) == (expected.size, expected.tobytes())
 
 
-def test_a_box_is_of_numbers() -> None:
-    with raises(DataError, "no-number", "item 3, field 'w'"):
-        item(x=1, y=2, w="wide", h=3).box("x", "y", "w", "h")
-    with raises(DataError, "empty-box", "item 3"):
-        item(x=1, y=2, w=0, h=3).box("x", "y", "w", "h")
-
-
-def test_parts_say_where_they_stand() -> None:
+def test_parts_say_where_they_stand_and_ids_stand_once() -> None:
     inner = item(x=[{"y": ""}]).part("x", list).part(0, dict)
     with raises(DataError, "empty-text", "item 3, field 'x', entry 1, field 'y'"):
         inner.text("y")
-    with raises(DataError, "wrong-kind", PLACE):
-        item(x=[]).part("x", dict)
-
-
-@pytest.mark.parametrize("ids", [["1", "1"], [1, 1], ["1", 1]])
-def test_ids_stand_once(ids: list[str | int]) -> None:
-    rows = [AnnotationItem(Path("a.csv"), f"row {number}", {"id": one}) for number, one in enumerate(ids, start=1)]
+    rows = [AnnotationItem(Path("a.csv"), f"row {number}", {"id": one}) for number, one in ((1, "1"), (2, 1))]
     with raises(DataError, "duplicate-name", "row 2, field 'id'"):
         reading.check_distinct(rows, "id")
     reading.check_distinct(rows[:1], "id")

@@ -1,0 +1,343 @@
+"""Corpora of captions: their lists, the parses of captions, the lexicon, and the index of all of them."""
+
+from hashlib import sha256
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from recompose.data.archives import extract
+from recompose.data.content import changed_files, raw_files, write_content
+from recompose.data.pictures import Picture
+from recompose.errors import DataError, DownloadError
+from recompose.plan import Recipe
+from recompose.tracks.vlc.catalogue import Corpus, ParsedCorpus
+from recompose.tracks.vlc.data import acquire as acquisition
+from recompose.tracks.vlc.data import caption_list, negclip_list, wordnet
+from recompose.tracks.vlc.data.acquire import acquire, write_index
+from recompose.tracks.vlc.data.analysis import CONFIG, annotate, unpack_model
+from recompose.tracks.vlc.data.captions import Captions, read_docs, read_negatives, write_docs
+from recompose.tracks.vlc.data.index import pictures, size
+from recompose.tracks.vlc.data.negclip_list import LIST
+from recompose.tracks.vlc.text.lexicon import WordNet
+from tests.errors import raises
+from tests.tracks.vlc.data.published import archive, contents, lexicon_files, pack, save_model, wheel_files
+
+WHEEL, LEXICON = "en_core_web_sm-3.8.0-py3-none-any.whl", "wordnet.zip"
+SPOKEN = ["Two dogs run on a field.", "a dog runs ", "  ", 'A sign says\t"Go" \n']
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Language]:
+    folder = tmp_path_factory.mktemp("saved") / "model"
+    return folder, save_model(folder)
+
+
+# COCO's list in the form of NegCLIP's authors
+
+HEADER = "\ttitle\tfilepath\tneg_caption\tneg_image\n"
+NEGATIVES = "['A yak holding a child .', \"A yak's child .\"]"
+YAK = "coco/val2014/COCO_val2014_000000184613.jpg"
+
+
+def write_list(root: Path, table: str, *images: str) -> Path:
+    root.mkdir(parents=True, exist_ok=True)
+    (root / LIST).write_text(table, encoding="utf-8", newline="")
+    for image in images:
+        (root / "images" / image).parent.mkdir(parents=True, exist_ok=True)
+        (root / "images" / image).write_bytes(b"")
+    return root
+
+
+def row(number: int, caption: str, path: str = YAK) -> str:
+    return f"{number}\t{caption}\t{path}\t{NEGATIVES}\t[2973, 1515]\n"
+
+
+def test_rows_are_read_as_they_stand_also_twice(tmp_path: Path) -> None:
+    table = HEADER + row(0, '"A sign that says ""Go"" \n"', "coco/train2014/b.jpg") + row(1, "A yak.") * 2
+    corpus = negclip_list.read(write_list(tmp_path, table, YAK.removeprefix("coco/"), "train2014/b.jpg"))
+    yak = YAK.replace("coco", "images")
+    assert corpus.paths == ("images/train2014/b.jpg", yak, yak)
+    assert corpus.captions == ('A sign that says "Go" \n', "A yak.", "A yak.")
+    assert corpus.negatives == (("A yak holding a child .", "A yak's child ."),) * 3
+    write_list(tmp_path, f"title\tfilepath\nA yak.\t{YAK}\n")
+    assert negclip_list.read(tmp_path).negatives == ()
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=1, max_size=30)
+
+
+@given(captions=st.lists(TEXT.filter(str.strip), min_size=1, max_size=8))
+def test_what_pandas_writes_is_read(tmp_path_factory: pytest.TempPathFactory, captions: list[str]) -> None:
+    table = pd.DataFrame({"title": captions, "filepath": YAK, "neg_caption": "[]", "neg_image": "[]"})
+    root = write_list(tmp_path_factory.mktemp("coco"), table.to_csv(sep="\t"), YAK.removeprefix("coco/"))
+    assert negclip_list.read(root).captions == tuple(captions)
+
+
+@pytest.mark.parametrize(
+    ("table", "code", "place"),
+    [
+        ("\tcaption\tfilepath\n0\ta\tb\n", "missing-field", f"{LIST}, line 1"),
+        (HEADER + row(0, "A yak.", "coco/../../a.jpg"), "outside-folder", f"{LIST}, row 1"),
+        (HEADER + row(0, "A yak.").replace(NEGATIVES, "[exit()]"), "wrong-type", f"{LIST}, row 1"),
+        (HEADER + row(0, "A yak."), "missing-image", "COCO_val2014_000000184613.jpg"),
+    ],
+)
+def test_a_broken_list_is_named(tmp_path: Path, table: str, code: str, place: str) -> None:
+    with raises(DataError, code, place) as caught:
+        negclip_list.read(write_list(tmp_path, table))
+    assert "\n" not in str(caught.value)
+
+
+# shards of images with their captions, as img2dataset writes them
+
+
+def shard(*keys: str) -> dict[str, bytes]:
+    """Files of a shard: an image, what the web said of it, and facts that nobody needs."""
+    suffixes = {".jpg": b"JPEG", ".txt": b"web %s", ".json": b"{}"}
+    return {f"{key}{end}": content.replace(b"%s", key.encode()) for key in keys for end, content in suffixes.items()}
+
+
+def arrange_shards(folder: Path, **archives: dict[str, bytes]) -> Path:
+    for number, (name, files) in enumerate(archives.items()):
+        extract(pack(folder / "archives" / f"{name}.tar", files), folder / "unpacked" / str(number))
+    (folder / "root").mkdir()
+    caption_list.arrange(folder / "unpacked", folder / "root")
+    return folder / "root"
+
+
+def test_shards_as_laion_coco_is_published(tmp_path: Path) -> None:
+    root = arrange_shards(tmp_path, **{"00000": shard("000001", "000000"), "00001": shard("000100")})
+    for file in ("images/00000/._000000.jpg", "captions/._000000.txt"):  # macOS adds them
+        (root / file).touch()
+    corpus = caption_list.read(root)
+    assert corpus.paths == ("images/00000/000000.jpg", "images/00000/000001.jpg", "images/00001/000100.jpg")
+    assert corpus.captions == ("web 000000", "web 000001", "web 000100")
+    assert caption_list.annotation_files(root) == [f"captions/{key}.txt" for key in ("000000", "000001", "000100")]
+    (root / "captions/000000.txt").write_bytes(b" \n")
+    with raises(DataError, "empty-text", root / "captions/000000.txt"):
+        caption_list.read(root)
+
+
+def test_captions_of_coca_stand_for_those_of_the_web(tmp_path: Path) -> None:
+    coca = {"coca_captions/000000.txt": b"a dog .\nmore", "coca_captions/000001.txt": b"a cat"}
+    root = arrange_shards(tmp_path, **{"00000": shard("000000", "000001"), "coca_captions": coca})
+    assert caption_list.read(root).captions == ("a dog .\n", "a cat")  # the first line, with its end
+    (root / "captions/000001.txt").unlink()
+    with raises(DataError, "missing-file", root / "captions/000001.txt"):  # that of the web does not stand in for it
+        caption_list.read(root)
+
+
+def test_two_corpora_are_not_mixed(tmp_path: Path) -> None:
+    with raises(DataError, "duplicate-name", "captions/0.txt"):
+        arrange_shards(tmp_path, **{"00000": shard("0"), "00001": shard("0")})
+
+
+# parses
+
+
+@pytest.fixture
+def model(saved: tuple[Path, Language], tmp_path: Path) -> Path:
+    """The model, unpacked from a wheel."""
+    unpack_model(pack(tmp_path / WHEEL, wheel_files(saved[0])), tmp_path / "model")
+    assert contents(tmp_path / "model") == contents(saved[0])  # its data and nothing else
+    return tmp_path / "model"
+
+
+def facts(doc: Doc) -> list[tuple[object, ...]]:
+    return [(word.text_with_ws, word.tag_, word.pos_, word.lemma_, word.head.i, word.dep_) for word in doc]
+
+
+@pytest.mark.slow
+def test_captions_are_seen_as_the_pipeline_sees_them_one_by_one_and_kept(
+    saved: tuple[Path, Language], model: Path, tmp_path: Path
+) -> None:
+    docs = list(annotate(SPOKEN, model))
+    assert [doc.text for doc in docs] == SPOKEN
+    assert [facts(doc) for doc in docs] == [facts(saved[1](caption)) for caption in SPOKEN]
+    assert facts(docs[0])[1][:4] == ("dogs ", "NNS", "NOUN", "dog")  # as ruled
+    write_docs(docs, tmp_path)
+    assert [facts(doc) for doc in read_docs(tmp_path)] == [facts(doc) for doc in docs]
+
+
+@pytest.mark.slow
+def test_a_model_or_captions_that_do_not_do_are_named(model: Path) -> None:
+    for captions, code, place in ((["a dog", None], "no-text", "caption 2"), (["a" * 1_000_001], "long-text", "1")):
+        with raises(DataError, code, place):
+            annotate(captions, model)  # type: ignore[arg-type]  # at once, before the first is asked for
+    text = (model / CONFIG).read_text()
+    for old, new, code in (('"tagger", "parser"', '"tagger"', "missing-part"), ("[nlp]", "[nlp", "no-model")):
+        assert old in text
+        (model / CONFIG).write_text(text.replace(old, new, 1))
+        with raises(DataError, code, model) as error:
+            annotate(["a dog"], model)
+        assert "\n" not in str(error.value)
+    with raises(DataError, "missing-file", model.parent / "absent"):
+        annotate(["a dog"], model.parent / "absent")
+
+
+# the lexicon
+
+
+@pytest.mark.parametrize(("file", "folder"), [("wordnet.zip", "wordnet"), ("WNdb-3.0.tar.gz", "dict")])
+def test_archives_of_nltk_and_of_princeton_are_unpacked(tmp_path: Path, file: str, folder: str) -> None:
+    files = lexicon_files()
+    more = {"wordnet/README": b"", f"{folder}/lexnames": b"", f"{folder}/frames.vrb": b""}
+    packed = pack(tmp_path / file, {**{f"{folder}/{name}": content for name, content in files.items()}, **more})
+    wordnet.unpack(packed, tmp_path / "corpus/lexicon")
+    assert contents(tmp_path / "corpus") == {f"lexicon/{name}": content for name, content in files.items()}
+    wordnet.check(tmp_path / "corpus/lexicon")
+    assert WordNet(tmp_path / "corpus/lexicon").synsets("dogs", "n")[0].lemmas == ("dog",)
+
+
+def test_an_incomplete_lexicon_and_another_release_leave_nothing(tmp_path: Path) -> None:
+    files = lexicon_files()
+    other = files | {"data.adj": files["data.adj"].replace(b"3.0", b"3.1")}
+    fewer = {name: content for name, content in files.items() if name != "index.verb"}
+    for content, code, place in ((other, "other-release", "data.adj"), (fewer, "missing-file", "index.verb")):
+        path = pack(tmp_path / "wordnet.zip", content)
+        with raises(DataError, code, f"{path}: {place}"):
+            wordnet.unpack(path, tmp_path / "lexicon")
+        assert [file.name for file in tmp_path.iterdir()] == ["wordnet.zip"]
+
+
+# acquisition
+
+COCO = Recipe("data", "coco", {"adapter": "negclip-list"}, track="vlc")
+TABLE = (
+    f"{HEADER}0\tTwo dogs run.\tcoco/val2014/b.jpg\t[]\t[]\n1\ta dog runs \tcoco/train2014/a.jpg\t['runs a dog']\t[]\n"
+)
+LOCAL = {"model": archive(WHEEL), "lexicon": archive(LEXICON)}
+
+
+@pytest.fixture
+def archives(tmp_path: Path, saved: tuple[Path, Language]) -> Path:
+    """The folder of downloaded files: a corpus, a model and a lexicon."""
+    folder = tmp_path / "data" / "archives"
+    pack(folder / WHEEL, wheel_files(saved[0]))
+    pack(folder / LEXICON, {f"wordnet/{name}": content for name, content in lexicon_files().items()})
+    pack(folder / "train2014.zip", {"train2014/a.jpg": b"#a"})
+    pack(folder / "val2014.zip", {"val2014/b.jpg": b"#b"})
+    (folder / LIST).write_text(TABLE)
+    return folder
+
+
+def published_corpus() -> Corpus:
+    files = ("train2014.zip", LIST, "val2014.zip")
+    return Corpus(adapter="negclip-list", archives=[archive(file) for file in files], **LOCAL)
+
+
+def write_whole_index(recipe: Recipe, root: Path, folder: Path) -> Path:
+    """Do what the phase data does with what was downloaded."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_content(root, write_index(recipe, root, folder), folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_a_corpus_is_unpacked_annotated_and_indexed_once(tmp_path: Path, archives: Path) -> None:
+    data = archives.parent
+    root = acquire(COCO, published_corpus(), data, data / "coco")
+    assert root == data / "coco" and not list(data.glob("*.partial"))
+    for file in archives.iterdir():
+        file.unlink()
+    acquire(COCO, published_corpus(), data, root)
+    index = write_whole_index(COCO, root, tmp_path / "index")
+    paths = ("images/val2014/b.jpg", "images/train2014/a.jpg")
+    assert Captions.read(index) == Captions(paths, ("Two dogs run.", "a dog runs "))
+    assert read_negatives(index) == [[], ["runs a dog"]]
+    docs = read_docs(index)
+    assert [doc.text for doc in docs] == ["Two dogs run.", "a dog runs "]
+    assert (docs[0][1].tag_, docs[0][1].lemma_) == ("NNS", "dog")
+    assert contents(index / "lexicon") == lexicon_files()
+    named = raw_files(index)
+    assert named["images/val2014/b.jpg"] == sha256(b"#b").hexdigest()
+    assert {LIST, "lexicon/data.noun", "model/config.cfg", "model/parser/model", *paths} <= set(named)
+    (root / "lexicon/noun.exc").write_bytes(b"mice mouse\n")
+    assert changed_files(root, index) == ["lexicon/noun.exc"]
+
+
+def test_a_corpus_that_is_nowhere_says_what_to_put_where(tmp_path: Path) -> None:
+    with raises(DataError, "missing-file", tmp_path / "corpus" / negclip_list.MARK) as caught:
+        acquire(COCO, Corpus(adapter="negclip-list", archives=[], **LOCAL), tmp_path, tmp_path / "corpus")
+    assert negclip_list.LAYOUT in str(caught.value)
+    for module in (negclip_list, caption_list):
+        with raises(DataError, "missing-file", tmp_path) as caught:
+            module.read(tmp_path)
+        assert module.LAYOUT in str(caught.value)
+
+
+def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recompose.data.transports.RETRIES", 0)
+    root, section = archives.parent / "coco", published_corpus()
+    other = archive(WHEEL).model_copy(update={"sha256": "0" * 64})
+    with pytest.raises(DownloadError) as caught:
+        acquire(COCO, section.model_copy(update={"model": other}), archives.parent, root)
+    assert "0" * 64 in str(caught.value) and "params.yaml" in str(caught.value) and not (root / "model").exists()
+    (archives / WHEEL).unlink()
+    with pytest.raises(DownloadError) as caught:
+        acquire(COCO, section, archives.parent, root)
+    assert WHEEL in str(caught.value)
+
+
+class Pictures(ParsedCorpus):
+    """A plugin's section."""
+
+    adapter: str = "shapes-captions"
+    images: int
+
+
+@pytest.fixture
+def unparsed(monkeypatch: pytest.MonkeyPatch) -> Recipe:
+    """A plugin's corpus that is drawn without parses."""
+
+    def draw(root: Path, *, images: int) -> None:
+        for number in range(images):
+            (root / f"{number}.png").write_bytes(b"#")
+
+    def read(root: Path) -> Captions:
+        paths = tuple(sorted(path.name for path in root.glob("*.png")))
+        return Captions(paths, ("Two dogs run.",) * len(paths))
+
+    monkeypatch.setattr(acquisition, "load_adapter", lambda *_: SimpleNamespace(draw=draw, read=read))
+    document = {"adapter": "shapes-captions", "images": 3, "model": {WHEEL: None}, "lexicon": {LEXICON: None}}
+    return Recipe("data", "mine", document, track="vlc")
+
+
+@pytest.mark.slow
+def test_captions_that_are_drawn_without_parses_are_parsed_here(
+    tmp_path: Path, archives: Path, unparsed: Recipe
+) -> None:
+    for _ in range(2):
+        root = acquire(unparsed, Pictures(images=3, **LOCAL), archives.parent, archives.parent / "mine-1")
+    index = write_whole_index(unparsed, root, tmp_path / "index")
+    words = [(doc.text, doc[1].tag_, doc[1].lemma_) for doc in read_docs(index)]
+    assert words == [("Two dogs run.", "NNS", "dog")] * 3
+    assert contents(index / "lexicon") == lexicon_files()
+    assert set(raw_files(index)) == set(contents(root))
+
+
+def test_captions_that_nobody_parses_are_refused(tmp_path: Path, unparsed: Recipe) -> None:
+    for absent in ("docs.spacy", "lexicon"):
+        with raises(DataError, "missing-file", absent) as caught:
+            write_whole_index(unparsed, tmp_path, tmp_path / "index")
+        assert "ParsedCorpus" in str(caught.value)
+        write_docs([Doc(Vocab(), ["dogs"])] * 2, tmp_path)
+
+
+# the index
+
+
+def test_pictures_of_a_corpus_are_those_of_its_rows_each_once(tmp_path: Path) -> None:
+    Captions(("b.png", "a.png", "b.png"), ("a dog", "a cat", "two dogs")).write(tmp_path)
+    assert pictures(tmp_path) == [Picture("b.png"), Picture("a.png")]
+    assert size(tmp_path) == {"train": 2}
+    for content in ("not JSON", '{"paths": []}'):
+        (tmp_path / "captions.json").write_text(content)
+        assert size(tmp_path) == {}
