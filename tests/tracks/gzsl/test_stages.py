@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recompose.tracks.gzsl.data.stages import HELD_OUT, final_stage, released_stage, selection_stage
+from recompose.tracks.gzsl.data.stages import HELD_OUT, _held_out, final_stage, released_stage, selection_stage
 from tests.tracks.gzsl.tiny import class_data
 
 DATA = class_data()
@@ -37,6 +37,11 @@ def test_a_fifth_of_each_class_is_held_out() -> None:
         assert len(held_out) == max(1, len(images) // HELD_OUT)
     assert not np.array_equal(stage.rows, selection_stage(DATA, 1).rows)
     assert np.array_equal(stage.rows, selection_stage(DATA, 0).rows)
+
+
+def test_of_few_images_one_is_held_out_and_of_a_single_one_none() -> None:
+    counts = {images: len(_held_out(np.arange(images), 0)) for images in (1, 2, 9, 10, 14, 15)}
+    assert counts == {1: 0, 2: 1, 9: 1, 10: 2, 14: 2, 15: 3}
 
 
 def test_the_last_stage_trains_on_all_of_training_and_chooses_nothing() -> None:

@@ -47,11 +47,11 @@ def test_means_are_those_of_a_pair_s_images_of_training(test: list[Pair], train:
     data = data_of(test, train)
     shown = data.pairs_of["train"]
     embeddings = np.random.default_rng(0).normal(size=(len(data.rows("train")), 3))
-    of = [(s.state, s.object) for s in data.samples if s.split == "train"]
+    labels = [(s.state, s.object) for s in data.samples if s.split == "train"]
     result = maps._means(embeddings, data, data.pairs)
     assert list(result) == [pair for pair in data.pairs if pair in shown]
     for pair, mean in result.items():
-        rows = [row for row, label in zip(embeddings.tolist(), of, strict=True) if label == pair]
+        rows = [row for row, label in zip(embeddings.tolist(), labels, strict=True) if label == pair]
         assert mean.tolist() == pytest.approx([sum(column) / len(rows) for column in zip(*rows, strict=True)])
 
 
@@ -60,11 +60,11 @@ def test_means_are_those_of_a_pair_s_images_of_training(test: list[Pair], train:
 def test_the_most_populous_pairs_are_those_with_the_most_test_images(test: list[Pair]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(maps, "SHOWN", 3)
-        images, of, shown = maps._most_populous(data_of(test))
+        images, labels, shown = maps._most_populous(data_of(test))
     often = sorted(set(test), key=lambda pair: (-test.count(pair), pair))[:3]
     assert shown == sorted(often)
     assert images.tolist() == [number for number, pair in enumerate(test) if pair in often]
-    assert of == [pair for pair in test if pair in often]
+    assert labels == [pair for pair in test if pair in often]
 
 
 # retrieval
@@ -75,9 +75,9 @@ def test_the_most_populous_pairs_are_those_with_the_most_test_images(test: list[
 def test_the_nearest_images_are_the_first_ones_sorted_by_similarity(seed: int, count: int, prototypes: int) -> None:
     """Whole numbers: ties are exact."""
     rng = np.random.default_rng(seed)
-    images, of = (rng.integers(-2, 3, size=(rows, 3)).astype(np.float32) for rows in (count, prototypes))
-    result = galleries.retrieve(of, images)
-    for row, prototype in zip(result.tolist(), of.tolist(), strict=True):
+    images, vectors = (rng.integers(-2, 3, size=(rows, 3)).astype(np.float32) for rows in (count, prototypes))
+    result = galleries.retrieve(vectors, images)
+    for row, prototype in zip(result.tolist(), vectors.tolist(), strict=True):
         similar = [sum(a * b for a, b in zip(prototype, image, strict=True)) for image in images.tolist()]
         assert row == sorted(range(count), key=lambda image: (-similar[image], image))[: galleries.NEAREST]
 
@@ -169,7 +169,7 @@ def test_of_two_rows_those_are_shown_that_only_the_last_or_none_tells_right(
     result = galleries._chosen(images, top)
     better = [image for image in range(len(test)) if right["last"][image] and not right["first"][image]]
     none = [image for image in range(len(test)) if not any(row[image] for row in right.values())]
-    shown_better, shown_none = ([image for image in result if image in of] for of in (better, none))
+    shown_better, shown_none = ([image for image in result if image in members] for members in (better, none))
     assert result == [*shown_better, *shown_none]
     assert len(shown_better) == min(2, len({test[image] for image in better}))
     assert len({test[image] for image in shown_better}) == len(shown_better)

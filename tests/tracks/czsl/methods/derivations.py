@@ -8,8 +8,10 @@ from typing import Any
 import open_clip
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import gelu
 
 from recompose.backbones.clip import Backbone, build
+from tests.tracks.czsl.methods.released import image_blocks, in_joint_space
 
 STATES = ["red", "Faux.Leather", "striped"]
 OBJECTS = ["circle", "Boots.Mid-Calf"]
@@ -129,16 +131,6 @@ def dense(method: Any, inputs: Tensor, blocks: list[Tensor], world: str = "close
 # images
 
 
-def plain_pixels(images: Tensor) -> Tensor:
-    """What the tower takes, of images [images, 3, height, width] in bytes."""
-    rows = []
-    for channel, (mean, std) in enumerate(
-        zip(open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD, strict=True)
-    ):
-        rows.append((images[:, channel].double() / 255 - mean) / std)
-    return torch.stack(rows, dim=1).float()
-
-
 def plain_linear(linear: Any, x: Tensor) -> Tensor:
     actual = torch.einsum("...i,oi->...o", x, linear.weight)
     return actual if linear.bias is None else actual + linear.bias
@@ -157,64 +149,28 @@ def plain_weights(logits: Tensor) -> Tensor:
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
-def plain_adapter(adapter: Any, x: Tensor) -> Tensor:
-    return 0.1 * plain_linear(adapter.up, plain_linear(adapter.down, x).clamp(min=0))
+def _tensors(backbone: Backbone, adapters: nn.Module | None = None) -> dict[str, Tensor]:
+    """Return the tensors of a tower and its adapters under the names that a method has for them."""
+    own = {f"backbone.{name}": tensor for name, tensor in backbone.named_parameters()}
+    return own | {f"adapters.{name}": tensor for name, tensor in (adapters or nn.Module()).named_parameters()}
 
 
-def _self_attention(attention: Any, x: Tensor) -> Tensor:
-    """open_clip's multi-head attention, head by head."""
-    width = x.shape[-1]
-    size = width // attention.num_heads
-    weight, bias = attention.in_proj_weight, attention.in_proj_bias
-    actual = []
-    for head in range(attention.num_heads):
-        q, k, v = (
-            x @ weight[part * width + head * size : part * width + (head + 1) * size].T
-            + bias[part * width + head * size : part * width + (head + 1) * size]
-            for part in range(3)
-        )
-        actual.append(plain_weights(q @ k.transpose(1, 2) / math.sqrt(size)) @ v)
-    return plain_linear(attention.out_proj, torch.cat(actual, dim=-1))
-
-
-def _plain_patches(embedding: Any, pixels: Tensor) -> Tensor:
-    """The patches of images [images, patches, width]."""
-    windows = nn.functional.unfold(pixels, embedding.kernel_size, stride=embedding.stride)
-    return (embedding.weight.flatten(1) @ windows).transpose(1, 2)
-
-
-def plain_tower(backbone: Backbone, pixels: Tensor, adapters: Any = None) -> list[Tensor]:
-    """Each block's output [images, 1 + patches, width], with an adapter of each branch's input beside each
-    sub-layer.
-    """
-    visual = backbone.model.visual
-    patches = _plain_patches(visual.conv1, pixels)
-    first = visual.class_embedding.expand(len(pixels), 1, -1)
-    x = plain_norm(visual.ln_pre, torch.cat([first, patches], dim=1) + visual.positional_embedding)
-    outputs = []
-    for number, block in enumerate(visual.transformer.resblocks):
-        branch = _self_attention(block.attn, plain_norm(block.ln_1, x))
-        x = x + branch + (plain_adapter(adapters.attention[number], x) if adapters else 0)
-        hidden = plain_linear(block.mlp.c_fc, plain_norm(block.ln_2, x))
-        branch = plain_linear(block.mlp.c_proj, hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2)
-        x = x + branch + (plain_adapter(adapters.feed_forward[number], x) if adapters else 0)
-        outputs.append(x)
-    return outputs
+def plain_tower(backbone: Backbone, images: Tensor, adapters: nn.Module | None = None) -> list[Tensor]:
+    """Each block's output [images, 1 + patches, width], of images in bytes."""
+    heads = backbone.model.visual.transformer.resblocks[0].attn.num_heads
+    return image_blocks(_tensors(backbone, adapters), images, heads, gelu)
 
 
 def plain_joint(backbone: Backbone, tokens: Tensor) -> Tensor:
     """Tokens in the joint space."""
-    visual = backbone.model.visual
-    return torch.einsum("itw,we->ite", plain_norm(visual.ln_post, tokens), visual.proj)
+    return in_joint_space(_tensors(backbone), tokens)
 
 
 def plain_layers(method: Any, images: Tensor) -> list[Tensor]:
     """Each block's output [images, 1 + patches, E] in the joint space, of images in bytes, by a method's adapted
     tower.
     """
-    return [
-        plain_joint(method.backbone, x) for x in plain_tower(method.backbone, plain_pixels(images), method.adapters)
-    ]
+    return [plain_joint(method.backbone, x) for x in plain_tower(method.backbone, images, method.adapters)]
 
 
 def plain_disentangled(head: Any, x: Tensor, training: bool) -> Tensor:

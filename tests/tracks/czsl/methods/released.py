@@ -7,7 +7,7 @@ Sources: MSCI = ltpwy/MSCI at 04cea14, Troika = bighuang624/Troika at 1f3c546, C
 released. Dropout is left out. Symbols: E is the width of the joint space, D of the text tower, W of the image tower.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +73,9 @@ def clip_attention(p: Tensors, name: str, x: Tensor, other: Tensor, heads: int, 
 # towers
 
 
-def image_blocks(p: Tensors, images: Tensor, heads: int) -> list[Tensor]:
+def image_blocks(
+    p: Tensors, images: Tensor, heads: int, activation: Callable[[Tensor], Tensor] = quick_gelu
+) -> list[Tensor]:
     """What each block of the image tower gives [images, 1 + patches, W], of bytes; with adapters where the tensors
     hold some.
     """
@@ -89,7 +91,7 @@ def image_blocks(p: Tensors, images: Tensor, heads: int) -> list[Tensor]:
         block = f"{visual}transformer.resblocks.{number}"
         inner = normed(p, f"{block}.ln_1", x)
         x = x + clip_attention(p, f"{block}.attn", inner, inner, heads) + adapted(p, f"adapters.attention.{number}", x)
-        hidden = quick_gelu(mapped(p, f"{block}.mlp.c_fc", normed(p, f"{block}.ln_2", x)))
+        hidden = activation(mapped(p, f"{block}.mlp.c_fc", normed(p, f"{block}.ln_2", x)))
         x = x + mapped(p, f"{block}.mlp.c_proj", hidden) + adapted(p, f"adapters.feed_forward.{number}", x)
         actual.append(x)
         number += 1

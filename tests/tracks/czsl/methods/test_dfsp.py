@@ -21,11 +21,10 @@ from tests.tracks.czsl.methods.derivations import (
     plain_linear,
     plain_logits,
     plain_norm,
-    plain_pixels,
     plain_tower,
-    plain_weights,
     unsettle,
 )
+from tests.tracks.czsl.methods.released import residual_block, tensors_of
 
 SETTINGS: dict[str, Any] = {
     "prompt": "a photo of {state} {object}",
@@ -62,30 +61,9 @@ def learned(method: Any) -> dict[str, Tensor]:
 # what DFSP computes, written out
 
 
-def plain_attention(attention: Any, queries: Tensor, seen: Tensor) -> Tensor:
-    """Queries [n, W] that look at [m, W], head by head; a head has a width of 64 where the whole is wide enough."""
-    width = queries.shape[1]
-    heads = max(1, width // 64)
-    size = width // heads
-    weight, bias = attention.in_proj_weight, attention.in_proj_bias
-    actual = []
-    for head in range(heads):
-        q, k, v = (
-            x @ weight[start : start + size].T + bias[start : start + size]
-            for part, x in enumerate((queries, seen, seen))
-            for start in [part * width + head * size]
-        )
-        actual.append(plain_weights(q @ k.T / math.sqrt(size)) @ v)
-    return plain_linear(attention.out_proj, torch.cat(actual, dim=1))
-
-
-def plain_block(block: Any, x: Tensor, other: Tensor | None = None) -> Tensor:
-    """What [n, W] becomes, looking at itself or at another [m, W], dropout left out."""
-    query = plain_norm(block.norm, x)
-    x = x + plain_attention(block.attention, query, query if other is None else plain_norm(block.norm_other, other))
-    norm, up, _, _, down, _ = block.feed_forward
-    hidden = plain_linear(up, plain_norm(norm, x))
-    return x + plain_linear(down, hidden / (1 + (-1.702 * hidden).exp()))
+def plain_block(method: Any, name: str, x: Tensor, other: Tensor | None = None) -> Tensor:
+    """A block's tokens [n, W] of one text or image, which look at themselves or at another [m, W]."""
+    return residual_block(tensors_of(method), name, x[None], None if other is None else other[None])[0]
 
 
 def plain_end(backbone: Backbone, token: Tensor) -> Tensor:
@@ -144,7 +122,7 @@ def plain_primitives(method: Any, tokens: Tensor, decomposed: list[Tensor]) -> l
     actual = []
     for name, text in enumerate(decomposed):
         mine = torch.stack([given[token * NAMES + name] for token in range(len(text))])
-        actual.append(plain_block(method.text_attention, plain_block(method.text_looks, text, mine))[-1])
+        actual.append(plain_block(method, "text_attention", plain_block(method, "text_looks", text, mine))[-1])
     return actual
 
 
@@ -160,7 +138,7 @@ class Written:
         self.pairs = pairs
         self.texts = [plain_tokens(method, pair) for pair in pairs]
         self.decomposed = plain_decomposed(self.texts, pairs)
-        self.tokens = plain_tower(method.backbone, plain_pixels(images))[-1]
+        self.tokens = plain_tower(method.backbone, images)[-1]
         self.plain_images = plain_joint(method.backbone, self.tokens)[:, 0]
         self.plain_texts = torch.stack([plain_end(method.backbone, text[-1]) for text in self.texts])
 
@@ -178,15 +156,15 @@ class Written:
         """The embedding of one image after fusion."""
         tokens = self.tokens[number]
         if self.fusion != "i2t":
-            tokens = plain_block(self.method.image_looks, tokens, plain_summary(self.method, self.decomposed))
-        tokens = plain_block(self.method.image_attention, tokens)
+            tokens = plain_block(self.method, "image_looks", tokens, plain_summary(self.method, self.decomposed))
+        tokens = plain_block(self.method, "image_attention", tokens)
         fused = plain_joint(self.method.backbone, tokens.unsqueeze(0))[0, 0]
         return mixed(self.plain_images[number], fused, self.share)
 
     def texts_of(self, number: int) -> Tensor:
         """The texts [pairs, E] that one image is compared with."""
         if self.fusion == "t2i":
-            ends = [plain_block(self.method.text_attention, text)[-1] for text in self.texts]
+            ends = [plain_block(self.method, "text_attention", text)[-1] for text in self.texts]
         else:
             names = plain_primitives(self.method, self.tokens[number], self.decomposed)
             products = (names[state] * names[len(STATES) + name] for state, name in self.pairs)

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.base import TrainingPrior
-from recompose.tracks.czsl.methods.duplex import Codebook, Compose, Duplex, Edges, Factors, aggregate, candidates
-from recompose.tracks.czsl.methods.image_tower import BlockAdapters
+from recompose.tracks.czsl.methods.duplex import Codebook, Duplex, Factors, aggregate, candidates
 from recompose.tracks.czsl.methods.three_path import CSO
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
@@ -25,7 +24,6 @@ from tests.tracks.czsl.methods.derivations import (
     new_method,
     plain_disentangled,
     plain_joint,
-    plain_pixels,
     plain_texts,
     plain_tower,
     plain_weights,
@@ -180,73 +178,6 @@ def test_pairs_of_which_images_show_neither_name_stay(unseen: Any) -> None:
 # the graph
 
 
-EDGES: list[Edges] = ["posteriors", "labels"]
-GRAPH_STATES, GRAPH_OBJECTS, GRAPH_WIDTH = 4, 3, 5
-Matrices = tuple[Tensor, Tensor]
-
-
-def random_batch(seed: int, states: list[int], objects: list[int]) -> Batch:
-    """Unlike each other, and with posteriors that do not follow labels."""
-    generator = torch.Generator().manual_seed(seed)
-
-    def numbers(width: int) -> Tensor:
-        return torch.randn(len(states), width, generator=generator, dtype=torch.float64)
-
-    posteriors = (1.5 * numbers(GRAPH_STATES)).softmax(dim=-1), (1.5 * numbers(GRAPH_OBJECTS)).softmax(dim=-1)
-    return Batch(states, objects, unit(numbers(GRAPH_WIDTH)), unit(numbers(GRAPH_WIDTH)), *posteriors)
-
-
-def random_labels(seed: int, count: int) -> tuple[list[int], list[int]]:
-    generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randint(size, (count,), generator=generator).tolist() for size in (GRAPH_STATES, GRAPH_OBJECTS))
-
-
-def random_target(seed: int, states: list[int], objects: list[int]) -> list[Pair]:
-    """Pairs of a batch, and about half of the others."""
-    shares = torch.rand(GRAPH_STATES, GRAPH_OBJECTS, generator=torch.Generator().manual_seed(seed))
-    return sorted({*zip(states, objects, strict=True)} | {(m, n) for m, n in (shares > 0.5).nonzero().tolist()})
-
-
-def matrices(seed: int) -> Matrices:
-    generator = torch.Generator().manual_seed(seed)
-    first, second = torch.randn(2, GRAPH_WIDTH, GRAPH_WIDTH, generator=generator, dtype=torch.float64)
-    return first, second
-
-
-def phi(of: Matrices, state: Tensor, thing: Tensor) -> Tensor:
-    """A composition [..., E] that tells state from object."""
-    return unit((state @ of[0].T + thing @ of[1].T).tanh())
-
-
-def factors(batch: Batch) -> tuple[Factors, Factors]:
-    return (
-        Factors(torch.tensor(batch.states), batch.of_states, batch.p_states),
-        Factors(torch.tensor(batch.objects), batch.of_objects, batch.p_objects),
-    )
-
-
-def allowed(target: list[Pair]) -> Tensor:
-    actual = torch.zeros(GRAPH_STATES, GRAPH_OBJECTS, dtype=torch.bool)
-    for m, n in target:
-        actual[m, n] = True
-    return actual
-
-
-def candidates_of(batch: Batch, target: list[Pair]) -> Tensor:
-    return candidates(torch.tensor(batch.states), torch.tensor(batch.objects), allowed(target))
-
-
-def composing(batch: Batch, of: Matrices) -> Compose:
-    return lambda first, second: phi(of, batch.of_states[first], batch.of_objects[second])
-
-
-def tuples(pairs: Tensor) -> list[Pair]:
-    return [(int(m), int(n)) for m, n in pairs]
-
-
-# candidates
-
-
 @given(
     labels=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=8),
     target=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 3))),
@@ -257,64 +188,44 @@ def test_candidates_are_the_target_s_pairs_of_the_batch_s_states_and_objects(
     states, objects = ([pair[place] for pair in labels] for place in (0, 1))
     permitted = torch.tensor([[(m, n) in target for n in range(4)] for m in range(5)])
     actual = candidates(torch.tensor(states), torch.tensor(objects), permitted)
-    assert actual.shape[1] == 2
-    assert len(actual) == len(set(tuples(actual)))
-    assert set(tuples(actual)) == plain_candidates(states, objects, list(target))
+    pairs = [(int(m), int(n)) for m, n in actual]
+    assert len(pairs) == len(set(pairs))
+    assert set(pairs) == plain_candidates(states, objects, list(target))
 
 
-# aggregation
+def random_factors(labels: list[int], names: int) -> Factors:
+    features = unit(random_rows(len(labels), 5, seed=names))
+    return Factors(torch.tensor(labels), features, random_rows(len(labels), names).softmax(dim=-1))
 
 
-@pytest.mark.parametrize("edges", EDGES)
-@pytest.mark.parametrize(("seed", "count"), [(0, 1), (2, 5), (4, 7)])
-def test_messages_are_those_of_the_adjacency_matrix(seed: int, count: int, edges: Edges) -> None:
-    states, objects = random_labels(seed, count)
-    batch, of = random_batch(seed, states, objects), matrices(seed)
-    pairs = candidates_of(batch, random_target(seed, states, objects))
-    for before in torch.randn(2, len(pairs), GRAPH_WIDTH, dtype=torch.float64):  # prototypes do not send to themselves
-        expected = plain_aggregated(tuples(pairs), batch, lambda z, y: phi(of, z, y), edges, before)
-        torch.testing.assert_close(aggregate(pairs, *factors(batch), composing(batch, of), edges), expected)
-
-
-# precision
-
-
-def in_full(batch: Batch) -> Batch:
-    """In 32 bits."""
-    floats = (batch.of_states, batch.of_objects, batch.p_states, batch.p_objects)
-    return Batch(batch.states, batch.objects, *(part.float() for part in floats))
-
-
-@pytest.mark.parametrize("edges", EDGES)
-def test_where_towers_compute_in_16_bits_the_graph_does_not(edges: Edges) -> None:
+@pytest.mark.parametrize("edges", ["posteriors", "labels"])
+def test_where_towers_compute_in_16_bits_the_graph_does_not(edges: Any) -> None:
     """A thousand couples make each candidate: in 16 bits sums would stop to grow."""
-    states, objects = [0, 1] * 32, [0, 0, 1, 1] * 16
-    batch = in_full(random_batch(0, states, objects))
-    pairs, composed = candidates_of(batch, [(0, 0), (0, 1), (1, 0)]), torch.randn(64, 64, GRAPH_WIDTH)
-    expected = aggregate(pairs, *factors(batch), lambda i, j: composed[i, j], edges)
+    states, objects = random_factors([0, 1] * 32, 4), random_factors([0, 0, 1, 1] * 16, 3)
+    pairs, composed = torch.tensor([[0, 0], [0, 1], [1, 0]]), random_rows(64, 64, 5)
+    expected = aggregate(pairs, states, objects, lambda i, j: composed[i, j], edges)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        actual = aggregate(pairs, *factors(batch), lambda i, j: composed[i, j], edges)
+        actual = aggregate(pairs, states, objects, lambda i, j: composed[i, j], edges)
     assert actual.dtype == torch.float32
     assert torch.equal(actual, expected)
 
 
-def test_a_candidate_that_nobody_believes_in_gets_nothing_and_no_number_that_is_none() -> None:
+def test_a_candidate_without_any_weight_is_zero_and_its_gradients_are_finite() -> None:
     """Posteriors of 32 bits can be 0, of an image's own state and object, too."""
-    p_states, p_objects = torch.tensor([[0.0, 1.0, 0.0]] * 2), torch.tensor([[0.0, 1.0]] * 2)
-    features = torch.eye(4)
-    batch = Batch([0, 1], [0, 1], features[:2], features[2:], p_states, p_objects)
-    learned = [batch.of_states, batch.of_objects, p_states, p_objects]
-    for tensor in learned:
-        tensor.requires_grad_()
+    learned = torch.tensor([[0.0, 1.0, 0.0]] * 2), torch.tensor([[0.0, 1.0]] * 2), torch.eye(4)[:2], torch.eye(4)[2:]
+    p_states, p_objects, of_states, of_objects = (tensor.requires_grad_() for tensor in learned)
+    factors = (
+        Factors(torch.tensor([0, 1]), of_states, p_states),
+        Factors(torch.tensor([0, 1]), of_objects, p_objects),
+    )
     composed = unit(random_rows(2, 2, 4))
-    actual = aggregate(torch.tensor([[0, 0], [1, 1]]), *factors(batch), lambda i, j: composed[i, j], "posteriors")
+    actual = aggregate(torch.tensor([[0, 0], [1, 1]]), *factors, lambda i, j: composed[i, j], "posteriors")
     assert torch.equal(actual[0], torch.zeros(4))
     assert actual[1].norm() > 0.1
-    for gradient in torch.autograd.grad(actual.sum(), learned):
-        assert gradient.isfinite().all()
+    assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(actual.sum(), learned))
 
 
-# work
+# the whole method
 
 
 SETTINGS = settings_of("duplex", closed=[0.5, 0.2, 0.3], open=[0.1, 0.6, 0.4])
@@ -333,7 +244,7 @@ def images() -> Tensor:
     return random_images(4)
 
 
-def known(backbone: Backbone, pairs: list[Pair] = CLOSED) -> TrainingPrior:
+def prior_of(backbone: Backbone, pairs: list[Pair] = CLOSED) -> TrainingPrior:
     embeddings = torch.randn(len(KNOWN), backbone.width, generator=torch.Generator().manual_seed(2))
     return TrainingPrior(torch.tensor(pairs), embeddings, torch.tensor(KNOWN))
 
@@ -344,7 +255,7 @@ def build(
     """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
     torch.manual_seed(seed)
     method: Duplex = new_method(Duplex, backbone, STATES, OBJECTS, SETTINGS | changed).eval()
-    method.prepare(known(backbone, pairs))
+    method.prepare(prior_of(backbone, pairs))
     if not new:
         unsettle(method)
     return method
@@ -389,8 +300,7 @@ class Derived:
 
 def plain_views(method: Duplex, images: Tensor, training: bool) -> dict[str, Tensor]:
     """z c, z s and z o (Eqs. 3 and 5), as they come."""
-    adapters = method.adapters if isinstance(method.adapters, BlockAdapters) else None
-    layers = plain_tower(method.backbone, plain_pixels(images), adapters)
+    layers = plain_tower(method.backbone, images, method.adapters)
     embedding = plain_joint(method.backbone, layers[-1])[:, 0]
     return {
         "pair": embedding,
@@ -480,15 +390,15 @@ def derive(
 def plain_scores(method: Duplex, images: Tensor, pairs: list[Pair], weights: list[float]) -> Tensor:
     """Eq. 21 with weights, of an untouched codebook."""
     views, texts = plain_views(method, images, False), plain_texts(method, 3, [list(pair) for pair in pairs])
-    of = {path: plain_probabilities(method, views[path], texts[path]).tolist() for path in views}
+    shares = {path: plain_probabilities(method, views[path], texts[path]).tolist() for path in views}
     prototypes = torch.stack([method.codebook.prototypes[m, n] for m, n in pairs])
     prototype_logits = plain_probabilities(method, views["pair"], prototypes).tolist()
     return torch.tensor(
         [
             [
-                weights[0] * of["pair"][i][k]
+                weights[0] * shares["pair"][i][k]
                 + weights[1] * prototype_logits[i][k]
-                + weights[2] * of["state"][i][m] * of["object"][i][n]
+                + weights[2] * shares["state"][i][m] * shares["object"][i][n]
                 for k, (m, n) in enumerate(pairs)
             ]
             for i in range(len(images))
@@ -514,7 +424,7 @@ def test_the_target_is_the_closed_world_or_every_pair(backbone: Backbone, target
 
 def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: Backbone) -> None:
     random, means = (build(backbone, new=True, initial=initial).codebook.prototypes for initial in ("random", "means"))
-    embeddings = unit(known(backbone).embeddings)
+    embeddings = unit(prior_of(backbone).embeddings)
     torch.testing.assert_close(means[0, 0], unit(embeddings[0] + embeddings[2]))
     torch.testing.assert_close(means[1, 1], embeddings[3])
     torch.testing.assert_close(random.norm(dim=-1), torch.ones(3, 2))

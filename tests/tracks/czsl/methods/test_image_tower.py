@@ -18,8 +18,8 @@ EVERY = [0, 1, 2, 3]
 
 
 @pytest.fixture(scope="module")
-def pixels() -> Tensor:
-    return torch.randn(3, 3, 32, 32, generator=torch.Generator().manual_seed(1))
+def pixels(backbone: Backbone, images: Tensor) -> Tensor:
+    return backbone.from_bytes(images)
 
 
 def tuning(kind: ImageTower, backbone: Backbone, *, new: bool = False) -> Any:
@@ -78,10 +78,10 @@ def test_a_tower_with_new_parts_equals_the_frozen_one(backbone: Backbone, pixels
 
 
 def test_adapters_stand_beside_attention_and_feed_forward_network_of_each_block(
-    backbone: Backbone, pixels: Tensor
+    backbone: Backbone, images: Tensor, pixels: Tensor
 ) -> None:
     adapters = tuning("adapters", backbone)
-    expected, frozen = plain_tower(backbone, pixels, adapters), backbone.image_tokens(pixels, EVERY)
+    expected, frozen = plain_tower(backbone, images, adapters), backbone.image_tokens(pixels, EVERY)
     with adapters.attach(backbone.image_blocks):
         tokens, embedding = backbone.image_tokens(pixels, EVERY), backbone.encode_image(pixels)
     for adapted, plain, before in zip(tokens, expected, frozen, strict=True):
@@ -92,14 +92,14 @@ def test_adapters_stand_beside_attention_and_feed_forward_network_of_each_block(
 
 @pytest.mark.parametrize("learning", [True, False])
 def test_a_tower_with_factors_is_one_whose_weights_were_changed_by_hand(
-    backbone: Backbone, pixels: Tensor, learning: bool
+    backbone: Backbone, images: Tensor, pixels: Tensor, learning: bool
 ) -> None:
     lora = tuning("lora", backbone)
     by_hand, frozen = changed_by_hand(backbone, lora), backbone.image_tokens(pixels, EVERY)
     with torch.set_grad_enabled(learning), lora.attach(backbone.image_blocks):
         tokens, embedding = backbone.image_tokens(pixels, EVERY), backbone.encode_image(pixels)
     assert embedding.requires_grad == learning
-    for tuned, plain, before in zip(tokens, plain_tower(by_hand, pixels), frozen, strict=True):
+    for tuned, plain, before in zip(tokens, plain_tower(by_hand, images), frozen, strict=True):
         torch.testing.assert_close(tuned, plain, atol=1e-4, rtol=1e-4)
         assert (tuned - before).abs().mean() > 0.01
     torch.testing.assert_close(embedding, by_hand.encode_image(pixels), atol=1e-4, rtol=1e-4)

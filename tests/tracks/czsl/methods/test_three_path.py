@@ -100,7 +100,7 @@ def test_a_disentangler_that_begins_at_zero_begins_as_its_input_and_learns() -> 
 
 def test_fixed_prompts_say_the_template_and_the_names_and_learn_nothing(backbone: Backbone, images: Tensor) -> None:
     method = build(backbone, prompts="fixed", attribute_dropout=0.5).train()
-    (actual,), (expected,) = (of.encode_texts([torch.tensor(PAIRS)]) for of in (method, build(backbone, new=True)))
+    (actual,), (expected,) = (each.encode_texts([torch.tensor(PAIRS)]) for each in (method, build(backbone, new=True)))
     for name in ("pairs", "states", "objects"):
         torch.testing.assert_close(getattr(actual, name), getattr(expected, name))
     method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS)).backward()

@@ -94,13 +94,13 @@ def bests(problem: Problem) -> list[tuple[int | None, int | None]]:
 
 def answers(problem: Problem, bias: Number) -> list[int | None]:
     """The pair that is answered for each image when the bias is added to unseen pairs; a seen one wins a tie."""
-    given = []
+    answered = []
     for row, (seen, unseen) in zip(problem.scores, bests(problem), strict=True):
         if seen is None or unseen is None:
-            given.append(unseen if seen is None else seen)
+            answered.append(unseen if seen is None else seen)
         else:
-            given.append(unseen if row[unseen] + bias > row[seen] else seen)
-    return given
+            answered.append(unseen if row[unseen] + bias > row[seen] else seen)
+    return answered
 
 
 def probes(problem: Problem) -> list[Number]:
@@ -115,17 +115,17 @@ def probes(problem: Problem) -> list[Number]:
     return sorted([turns[0] - 1, *turns, *between, turns[-1] + 1])
 
 
-def accuracy(problem: Problem, given: list[int | None], kind: bool) -> Fraction | None:
+def accuracy(problem: Problem, answered: list[int | None], kind: bool) -> Fraction | None:
     """The share of right answers among images of seen (or of unseen) pairs; none where there is no such image."""
     images = [image for image, seen in enumerate(problem.kinds) if seen == kind]
-    right = sum(given[image] == problem.targets[image] for image in images)
+    right = sum(answered[image] == problem.targets[image] for image in images)
     return Fraction(right, len(images)) if images else None
 
 
 def points(problem: Problem) -> list[tuple[Fraction | None, Fraction | None]]:
     """(unseen, seen) accuracies at every probe."""
-    given = [answers(problem, bias) for bias in probes(problem)]
-    return [(accuracy(problem, one, False), accuracy(problem, one, True)) for one in given]
+    answered = [answers(problem, bias) for bias in probes(problem)]
+    return [(accuracy(problem, pairs, False), accuracy(problem, pairs, True)) for pairs in answered]
 
 
 def harmonic(one: Fraction, other: Fraction) -> Fraction:
@@ -210,11 +210,11 @@ def field_sweep(problem: Problem) -> Sweep:
 
 def part_accuracies(problem: Problem, primitives: list[tuple[int, int]]) -> tuple[float, float]:
     """The shares of images whose state and whose object is answered right at bias 0."""
-    given = answers(problem, 0)
+    answered = answers(problem, 0)
     shares = []
     for part in (0, 1):
-        right = sum(primitives[g][part] == primitives[t][part] for g, t in zip(given, problem.targets, strict=True))
-        shares.append(right / len(given))
+        right = sum(primitives[g][part] == primitives[t][part] for g, t in zip(answered, problem.targets, strict=True))
+        shares.append(right / len(answered))
     return shares[0], shares[1]
 
 
@@ -228,16 +228,16 @@ def group_names(shown: list[int], seen: list[bool]) -> list[str]:
     return names
 
 
-def group_shares(given: list[int], targets: list[int], names: list[str]) -> dict[str, float]:
+def group_shares(answered: list[int], targets: list[int], names: list[str]) -> dict[str, float]:
     """The share of right answers among the images of each group that has any."""
     shares = {}
     for group in ("head", "medium", "tail", "unseen"):
         images = [image for image, target in enumerate(targets) if names[target] == group]
         if images:
-            shares[group] = sum(given[image] == targets[image] for image in images) / len(images)
+            shares[group] = sum(answered[image] == targets[image] for image in images) / len(images)
     seen = [image for image, target in enumerate(targets) if names[target] != "unseen"]
     if seen:
-        shares["seen"] = sum(given[image] == targets[image] for image in seen) / len(seen)
+        shares["seen"] = sum(answered[image] == targets[image] for image in seen) / len(seen)
     return shares
 
 
@@ -252,8 +252,8 @@ def world_numbers(problem: Problem, pairs: list[tuple[str, str]], shown: list[in
     names = group_names(shown, problem.seen)
     means: dict[Any, Fraction] = {}
     for bias in probes(problem):
-        given = answers(problem, bias)
-        means[bias] = harmonic(accuracy(problem, given, True), accuracy(problem, given, False))
+        answered = answers(problem, bias)
+        means[bias] = harmonic(accuracy(problem, answered, True), accuracy(problem, answered, False))
     balanced = max(means, key=lambda bias: (means[bias], -bias))  # the lowest of the best
     return {
         **{sweep: sweep_numbers(problem, sweep) for sweep in ("dense", "field")},

@@ -65,8 +65,8 @@ def falling_order(given: Calibrated, rng: np.random.Generator) -> list[int]:
     return order
 
 
-def fed(given: Calibrated, seed: int, make: Make = NUMPY) -> LadderBuilder:
-    """Images in any groups; each group is fed blocks of falling feasibility, and the groups take turns at random."""
+def filled_builder(given: Calibrated, seed: int, make: Make = NUMPY) -> LadderBuilder:
+    """Images in any groups; each takes blocks of falling feasibility, and groups take turns at random."""
     rng, scores, builder = np.random.default_rng(seed), make(given.problem.scores), builder_of(given)
     groups = pieces(rng, rng.permutation(len(given.problem.targets)).tolist())
     queues = [(images, pieces(rng, falling_order(given, rng))) for images in groups]
@@ -78,7 +78,7 @@ def fed(given: Calibrated, seed: int, make: Make = NUMPY) -> LadderBuilder:
 
 
 def ladder_of(given: Calibrated, seed: int = 0, make: Make = NUMPY) -> ThresholdProfile:
-    return fed(given, seed, make).ladder()
+    return filled_builder(given, seed, make).ladder()
 
 
 def every_threshold(given: Calibrated) -> list[float]:

@@ -137,8 +137,8 @@ def triplet_by_loop(queries: Rows, patterns: Rows, margin: float, distance: str)
 
 def compactness_by_loop(queries: Rows, patterns: Rows, distance: str) -> float:
     total = sum(square(query, nearest_by_loop(query, patterns)[0]) for query in queries)
-    of = {"released": len(queries) * len(queries[0]), "mean": len(queries), "sum": 1}[distance]
-    return total / of
+    count = {"released": len(queries) * len(queries[0]), "mean": len(queries), "sum": 1}[distance]
+    return total / count
 
 
 def triplet_of(queries: Tensor, patterns: Tensor, margin: float, distance: PatternDistance) -> Tensor:
@@ -242,16 +242,7 @@ def summed(function: Callable[..., float]) -> Callable[..., float]:
 # losses
 
 
-def test_the_expected_cross_entropy_and_its_gradient_are_the_loop_s() -> None:
-    (evidence,) = evidences(0)
-    assert_value_and_gradients(
-        lambda alpha: expected_cross_entropy(alpha, answers).sum(),
-        summed(cross_entropy_by_loop),
-        [evidence + 1],
-    )
-
-
-@pytest.mark.parametrize(("epoch", "annealing"), [(0, 50), (7, 50), (50, 50), (400, 50), (3, 10)])
+@pytest.mark.parametrize(("epoch", "annealing"), [(0, 50), (400, 50), (3, 10)])
 def test_the_annealed_loss_and_its_gradient_are_the_loop_s(epoch: int, annealing: int) -> None:
     (evidence,) = evidences(epoch)
     assert_value_and_gradients(
@@ -312,22 +303,6 @@ def test_conflict_is_the_loop_s_symmetric_and_a_fraction(views: list[np.ndarray]
     assert torch.equal(conflict(first, second), conflict(second, first))
     assert (conflict(first, second) >= 0).all() and (conflict(first, second) < 1).all()
     assert (conflict(first, first) == 0).all()
-
-
-def test_the_gradients_of_conflict_and_fusion_are_those_of_finite_differences() -> None:
-    weights = torch.tensor(evidences(9)[0])
-    first, second = evidences(3, views=2)
-    apart = np.abs((first + 1) / (first + 1).sum(1)[:, None] - (second + 1) / (second + 1).sum(1)[:, None])
-    assert apart.min() > 1e-4  # a difference of probabilities has no derivative at 0
-    assert_value_and_gradients(
-        lambda a, b: conflict(a, b).sum(), summed(lambda a, b, _: conflict_by_loop(a, b)), [first, second]
-    )
-
-    def weighted(a: Rows, b: Rows) -> float:
-        rows = [fused_by_beliefs(*pair) for pair in zip(a, b, strict=True)]
-        return float((np.array(rows) * weights.numpy()).sum())
-
-    assert_value_and_gradients(lambda a, b: (fuse(a, b) * weights).sum(), weighted, [first, second])
 
 
 # widths of numbers
@@ -414,16 +389,12 @@ def test_each_ablation_of_table_2_leaves_out_its_part_alone(changes: dict[str, A
 
 
 def test_mu_weighs_agt_and_the_fusion_of_evidence_is_its_own_path() -> None:
-    for mu in (0.0, 0.25, 1.0):
-        method = crest(agt_weight=mu)
-        prediction = method.predict(INPUTS)
-        paths = prediction.paths
-        torch.testing.assert_close(prediction.scores, mu * paths["agt"] + (1 - mu) * paths["vgt"])
-        evidence = [torch.nn.functional.softplus(paths[view]) for view in ("vgt", "agt")]
-        torch.testing.assert_close(paths["fused"], fuse(*evidence))
-        torch.testing.assert_close(prediction.uncertainties["fused"], uncertainty(fuse(*evidence)))
-        embeddings = method.embeddings(INPUTS)
-        torch.testing.assert_close(embeddings["fused"], mu * embeddings["agt"] + (1 - mu) * embeddings["vgt"])
+    method = crest(agt_weight=0.25)
+    prediction, embeddings = method.predict(INPUTS), method.embeddings(INPUTS)
+    evidence = fuse(*(softplus(prediction.paths[view]) for view in ("vgt", "agt")))
+    torch.testing.assert_close(prediction.paths["fused"], evidence)
+    torch.testing.assert_close(prediction.uncertainties["fused"], uncertainty(evidence))
+    torch.testing.assert_close(embeddings["fused"], 0.25 * embeddings["agt"] + 0.75 * embeddings["vgt"])
 
 
 @pytest.mark.parametrize(
