@@ -442,7 +442,7 @@ def test_a_gain_keeps_its_four_sides() -> None:
 
 @pytest.mark.slow
 def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) -> None:
-    work = on_d(a=[14, 26, 36], b=[10, 21, 30], c=[1, 40, 20], e=[2])
+    work = on_d(a=[14.2, 26, 35.8], b=[10, 21, 30], c=[1, 40, 20], e=[2])
     work.measured["a"]["d"] = {seed: {AUC: value / 100} for seed, value in work.measured["a"]["d"].items()}
     rows = {
         "one": claim(lower=["b", "c"]),
@@ -463,8 +463,8 @@ def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) 
     assert [line["verdict"] for line in lines] == ["supported here", "undecided", "undecided", "reversed here"]
     assert [line["reason"] for line in lines] == ["", "interval spans zero", "one seed", ""]
     numbers = [float(lines[0][name]) for name in ("difference", "low", "high")]
-    assert numbers == pytest.approx([5, 5 - 4.303 / math.sqrt(3), 5 + 4.303 / math.sqrt(3)], rel=PRINTED)
-    assert (lines[2]["difference"], lines[2]["low"], lines[2]["p"]) == ("12.0000", "", "")
+    assert numbers == pytest.approx([5, 5 - 0.8 * 4.303 / math.sqrt(3), 5 + 0.8 * 4.303 / math.sqrt(3)], rel=PRINTED)
+    assert (lines[2]["difference"], lines[2]["low"], lines[2]["p"]) == ("12.2000", "", "")
     svg = (tmp_path / "forest.svg").read_text()
     for verdict in VERDICTS:
         assert COLOURS[verdict].lower() in svg.lower()

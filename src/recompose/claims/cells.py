@@ -24,7 +24,7 @@ margin is the smallest difference of interest. After correction, a comparison is
 zero, reversed if it is below zero, and negligible if its interval lies within the margin; a margin "to be within"
 belongs to a claim that something is kept, which is supported in that case. A claim of several comparisons is reversed
 if one of them is, otherwise negligible if one of them is, and supported if all of them are. p is corrected, by Holm,
-for {family}: the tests of a difference and those of a difference within its margin are two families, each at 5 %; the
+for {family}: the tests of a difference and those of a difference within its margin are two families, each at 3.5 %; the
 smaller p is shown. The spread is the standard deviation of the difference over replicates. Replicates to decide, such
 as 12 / 40: with 80 % probability, 12 replicates decide the comparison if the difference is as measured, and 40 if there
 is none, when the error is divided among the open comparisons.

@@ -6,7 +6,7 @@ from math import isfinite, nan
 
 from recompose.claims.correction import holm
 from recompose.claims.differences import Difference, Side, difference, subtract
-from recompose.claims.estimates import ALPHA
+from recompose.claims.estimates import FAMILY_ALPHA
 from recompose.claims.verdicts import (
     ClaimComparison,
     Correction,
@@ -95,10 +95,10 @@ def _levels(places: Iterable[Place], corrections: Mapping[Place, Correction]) ->
     beyond = {
         (name, comparison.hypothesis)
         for (name, comparison), correction in known.items()
-        if correction is None or correction.beyond >= ALPHA
+        if correction is None or correction.beyond >= FAMILY_ALPHA
     }
-    within = sum(correction is None or correction.within >= ALPHA for correction in known.values())
-    return ALPHA / max(1, len(beyond)), ALPHA / max(1, within)
+    within = sum(correction is None or correction.within >= FAMILY_ALPHA for correction in known.values())
+    return FAMILY_ALPHA / max(1, len(beyond)), FAMILY_ALPHA / max(1, within)
 
 
 def _label(paper: Paper, metric: str) -> str:

@@ -7,8 +7,9 @@ difference is called that even if it is significantly different from zero. A cla
 supported if its interval lies within the margin, and reversed if it lies outside.
 
 All distinct comparisons of a paper on a benchmark are corrected for each other (Holm): the tests of a difference among
-themselves, and the tests of a difference within its margin among themselves. So the probability of any wrong
-"supported" or "reversed" in a paper is at most 5 %, and so is that of any wrong "negligible".
+themselves, and the tests of a difference within its margin among themselves, each at 3.5 %. So the probability of any
+wrong "supported" or "reversed" in a paper is at most 5 %, also of skewed differences, and so is that of any wrong
+"negligible".
 
 A claim of several comparisons is reversed if one of them is, otherwise negligible if one of them is, supported if all
 of them are, and otherwise undecided.
@@ -19,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from recompose.claims.differences import Difference, number_text
-from recompose.claims.estimates import ALPHA, Estimate
+from recompose.claims.estimates import ALPHA, FAMILY_ALPHA, Estimate
 from recompose.papers.declaration import Claim, Gain
 from recompose.tables.metric import Metric
 
@@ -108,9 +109,9 @@ class TestedComparison:
         test, correction = self.difference.test, self.correction
         if test is None or correction is None:
             return UNDECIDED
-        if correction.within < ALPHA:
+        if correction.within < FAMILY_ALPHA:
             return SUPPORTED if self.comparison.is_kept else NEGLIGIBLE
-        if correction.beyond < ALPHA:
+        if correction.beyond < FAMILY_ALPHA:
             is_supported = test.value > 0 and not self.comparison.is_kept
             return SUPPORTED if is_supported else REVERSED
         return UNDECIDED
