@@ -10,6 +10,7 @@ import pytest
 from scipy.io import savemat
 
 from recompose.errors import DataError
+from recompose.tracks.gzsl.data import matlab
 from recompose.tracks.gzsl.data.matlab import read_fields
 from tests.errors import raises
 from tests.tracks.gzsl.data.worlds import cells, write_version_7
@@ -58,6 +59,17 @@ def end_early(path: Path, version: str, size: int) -> None:
     path.write_bytes(path.read_bytes()[:size])
 
 
+def declare_huge_shape(path: Path) -> None:
+    savemat(path, {"att": cells(["owl"] * 4).reshape(2, 2)})
+    sides = struct.pack("<ii", 2, 2)
+    path.write_bytes(path.read_bytes().replace(sides, struct.pack("<ii", 2**30, 2**20)))
+
+
+def declare_huge_dataset(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file.create_dataset("att", shape=(2**40, 2**10), chunks=(1024, 1024), dtype="f8")
+
+
 def hold_numbers_in_cells(path: Path) -> None:
     with h5py.File(path, "w") as file:
         number = file.create_dataset("#refs#/a", data=np.eye(2))
@@ -71,8 +83,10 @@ WRONG: list[tuple[str, Callable[[Path], object]]] = [
     ("damaged-file", lambda path: path.write_bytes(b"MATLAB 5.0 MAT-file")),
     ("damaged-file", lambda path: end_early(path, "5 packed", 200)),
     ("damaged-file", lambda path: end_early(path, "7.3", 3000)),
+    ("damaged-file", declare_huge_shape),
     ("wrong-field", lambda path: savemat(path, {"att": np.array([1 + 2j])})),
     ("wrong-field", lambda path: savemat(path, {"att": cells([cells(["owl"]), cells(["auk"])])})),
+    ("wrong-field", declare_huge_dataset),
     ("wrong-field", hold_numbers_in_cells),
 ]
 
@@ -85,3 +99,45 @@ def test_another_file_or_field_is_refused_by_one_line(
     with raises(DataError, code, place=tmp_path / "a.mat") as caught:
         read_fields(tmp_path / "a.mat", ["att"])
     assert "\n" not in str(caught.value)
+
+
+def test_a_field_that_unpacks_to_more_than_is_allowed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matlab, "MOST_BYTES", 90)
+    for version, write in WRITERS.items():
+        path = tmp_path / f"{version}.mat"
+        write(path)
+        with raises(DataError, "wrong-field", place=path):
+            read_fields(path, ["att"])
+
+
+@pytest.mark.parametrize("does", ["import os; os.abort()", "import time; time.sleep(60)"])
+def test_a_reader_that_crashes_or_does_not_end_is_an_error_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
+) -> None:
+    """A module of the search path takes the place of the reader of version 5."""
+    WRITERS["5"](tmp_path / "a.mat")
+    (tmp_path / "crashing.py").write_text(does)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(matlab.mat_version_5, "__name__", "crashing")
+    monkeypatch.setattr(matlab, "MOST_SECONDS", 2)
+    with raises(DataError, "damaged-file", place=tmp_path / "a.mat"):
+        read_fields(tmp_path / "a.mat", ["att"])
+
+
+def test_hdf5_leads_to_no_other_file(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(bytes(range(32)))
+    with h5py.File(tmp_path / "other.h5", "w") as other:
+        other["att"] = np.eye(2)
+    with h5py.File(tmp_path / "a.mat", "w") as file:
+        file["linked"] = h5py.ExternalLink("other.h5", "att")
+        file["soft"] = h5py.SoftLink("/linked")
+        file.create_dataset("outside", shape=(4,), dtype="f8", external=[(str(tmp_path / "secret"), 0, 32)])
+        layout = h5py.VirtualLayout(shape=(2, 2), dtype="f8")
+        layout[:] = h5py.VirtualSource("other.h5", "att", shape=(2, 2))
+        file.create_virtual_dataset("virtual", layout)
+        file.create_group("group")
+    for field in ("linked", "soft", "outside", "virtual", "group"):
+        with raises(DataError, "wrong-field", place=tmp_path / "a.mat"):
+            read_fields(tmp_path / "a.mat", [field])
