@@ -14,6 +14,7 @@ import pytest
 import torch
 from safetensors.numpy import save
 
+from recompose.backbones.grids import from_hdf5
 from recompose.backbones.weight_files import read_tensors
 from recompose.commands.release import open_release
 from recompose.data.archives import extract
@@ -76,6 +77,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "archive.tar": lambda path: extract(path, path.parent / "unpacked"),
     "archive.tar.gz": lambda path: extract(path, path.parent / "unpacked"),
     "release.tar.gz": release,
+    "maps.hdf5": lambda path: from_hdf5(path, path.parent / "grids", images=3),
     "pairs.txt": read_pairs,
     "metadata.t7": read_metadata,
     "glove.zip": lambda path: read_glove(path, ["a"]),

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +12,7 @@ from recompose import cli, phases
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, DownloadError, FailedError
 from recompose.files import read_json
+from recompose.params import GivenGrids
 from recompose.phases import PHASES, Phase, make
 from recompose.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS
@@ -335,3 +338,52 @@ def test_weights_under_the_name_of_others_are_refused(tmp_path: Path) -> None:
     with raises(DownloadError, "wrong-digest", "-63fe2227.pth"):
         phases.make_backbone(work, recipe, folder)
     assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What grids were asked for, of a data set of two images; none are made."""
+    from recompose.backbones import grids
+
+    asked: list[dict[str, Any]] = []
+
+    def write(backbone: Path, paths: list[Path], folder: Path, device: object, **settings: Any) -> None:
+        asked.append({"backbone": backbone, "paths": paths, **settings})
+
+    monkeypatch.setattr(grids, "write_grids", write)
+    monkeypatch.setattr(grids, "from_hdf5", lambda path, folder, images: asked.append({"path": path, "images": images}))
+    monkeypatch.setattr(phases, "track_of", lambda _: SimpleNamespace(images=lambda index: ["a.jpg", "b/c.jpg"]))
+    monkeypatch.setattr(phases, "_verified", lambda work, recipe: work.store.folder(recipe))
+    monkeypatch.setattr(phases, "_unchanged_raw", lambda work, recipe: work.data / "birds")
+    return asked
+
+
+def put_maps(work: Workspace) -> Path:
+    path = work.data / "archives" / "maps.hdf5"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"maps")
+    return path
+
+
+def test_grids_that_somebody_has_are_read_without_images(
+    work: Workspace, written: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
+    path = put_maps(work)
+    recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), GivenGrids(file="maps.hdf5"))
+    PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+    assert written == [{"path": path, "images": 2}]
+    path.write_bytes(b"others")
+    with raises(DownloadError) as error:
+        PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+    assert "maps.hdf5" in str(error.value) and "archives.lock" in str(error.value)
+
+
+def test_given_grids_of_another_digest_are_refused(work: Workspace, written: list[dict[str, Any]]) -> None:
+    put_maps(work)
+    given = GivenGrids(file="maps.hdf5", sha256="0" * 64)
+    recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), given)
+    with raises(DownloadError) as error:
+        PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+    assert "maps.hdf5" in str(error.value) and "params.yaml" in str(error.value)
+    assert not written

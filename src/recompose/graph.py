@@ -237,8 +237,10 @@ def _memory(recipe: Recipe, estimate: CostEstimate | None, gpus: int) -> int:
 
 
 def _is_large(need: Recipe) -> bool:
-    """Return true for a backbone of a published architecture."""
-    return need.kind == "backbones" and isinstance(need.document["architecture"], str)
+    """Return true for a backbone of a published architecture, and for grids that were not made here."""
+    return (need.kind == "backbones" and isinstance(need.document["architecture"], str)) or (
+        need.kind == "grids" and "backbone" not in need.needs
+    )
 
 
 def _artifacts(work: Workspace, recipes: Mapping[str, Recipe], needs: "_Needs") -> dict[str, Artifact]:

@@ -221,10 +221,16 @@ def cache_features(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
 
 def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Encode the images of a data set once, as grids of regions."""
-    from recompose.backbones.grids import write_grids
+    """Encode the images of a data set once, as grids of regions, or copy ready-made grids."""
+    from recompose.backbones.grids import from_hdf5, write_grids
+    from recompose.data.upstream import verified_download
 
     document, needs = recipe.document, recipe.needs
+    if "backbone" not in needs:
+        images = track_of(recipe).images(_verified(work, needs["data"]))
+        with verified_download(work.data, f"archives/{document['file']}", (), document["sha256"]) as path:
+            from_hdf5(path, folder, images=len(images))
+        return
     root, index = _unchanged_raw(work, needs["data"]), work.store.folder(needs["data"])
     paths = [root / path for path in track_of(recipe).images(index)]
     backbone, device = _verified(work, needs["backbone"]), _hardware(work).device

@@ -14,7 +14,7 @@ from typing import Any
 
 from recompose.digest import short
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.params import Bundled, Classifier, Params, Released
+from recompose.params import Bundled, Classifier, GivenGrids, Params, Released
 from recompose.records import Description, Need, identity
 
 GRIDS = "recompose.backbones.grids"
@@ -231,6 +231,12 @@ class Planner:
         """Return the recipe of the pictures of a data set as inputs of towers, squares of ``size`` pixels."""
         needs, code = {"data": data}, fingerprint(["recompose.backbones.pixels"])
         return Recipe("pixels", f"{data.name} at {size} pixels", {"size": size}, needs, code, data.track, data.labels)
+
+    def grids_from_file(self, data: Recipe, grids: GivenGrids) -> Recipe:
+        """Return the recipe of ready-made grids of the images of a data set, in an HDF5 file in data/archives."""
+        needs, code = {"data": data}, fingerprint([GRIDS])
+        document = grids.model_dump()
+        return Recipe("grids", f"{data.name} from {grids.file}", document, needs, code, data.track, data.labels)
 
 
 def _architecture(name: str) -> Any:

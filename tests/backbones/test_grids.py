@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 import torch
@@ -166,3 +167,56 @@ def test_a_layer_that_there_is_not_is_an_error(small: Path, clip: tuple[Path, An
         grids.load_tower(clip[0], layer=layer)
     with pytest.raises(ValueError):
         grids.load_tower(small, layer=layer)
+
+
+# grids that somebody has
+
+
+def maps_of(count: int = COUNT) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(count, 5, 2, 3)).astype(np.float32)
+
+
+def hdf5(path: Path, name: str = "feature_map", **content: Any) -> Path:
+    with h5py.File(path, "w") as file:
+        file.create_dataset(name, **({"data": maps_of()} | content))
+        file.create_dataset("labels", data=np.arange(COUNT))
+    return path
+
+
+@pytest.mark.parametrize("chunks", [None, (2, 1, 1, 1)])
+def test_maps_that_somebody_has_become_grids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks: tuple[int, ...] | None
+) -> None:
+    monkeypatch.setattr(grids, "BLOCK", 3)
+    compression = "gzip" if chunks else None
+    grids.from_hdf5(hdf5(tmp_path / "m.hdf5", chunks=chunks, compression=compression), tmp_path, images=COUNT)
+    found = grids.read_grids(tmp_path)
+    assert (found.shape, found.dtype) == ((COUNT, 6, 5), np.float16)
+    for row, maps in enumerate(maps_of()):
+        assert_regions(found[row], torch.from_numpy(maps).unsqueeze(0))
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ({"name": "features"}, "missing-field"),
+        ({"data": maps_of(6)}, "wrong-count"),
+        (
+            {"data": np.where(np.arange(COUNT)[:, None, None, None] == 3, np.nan, maps_of())},
+            "not-finite",
+        ),
+    ],
+)
+def test_other_maps_than_the_data_set_s_are_refused(tmp_path: Path, content: dict[str, Any], code: str) -> None:
+    with raises(DataError, code):
+        grids.from_hdf5(hdf5(tmp_path / "m.hdf5", **content), tmp_path, images=COUNT)
+
+
+def test_a_missing_or_truncated_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "m.hdf5"
+    with raises(DataError, "missing-file", place=path):
+        grids.from_hdf5(path, tmp_path, images=COUNT)
+    hdf5(path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with raises(DataError, "damaged-file", place=path):
+        grids.from_hdf5(path, tmp_path, images=COUNT)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import torch
 from PIL import Image
@@ -22,10 +23,11 @@ from recompose.backbones.images import decoded_blocks
 from recompose.backbones.pixels import square_bytes
 from recompose.backbones.weight_files import load_weights
 from recompose.data.pictures import open_rgb
-from recompose.errors import ArgumentError
+from recompose.errors import ArgumentError, DataError
 from recompose.files import read_json
 
 GRIDS = "grids.npy"  # [images, regions, channels] in 16 bits
+FEATURE_MAP = "feature_map"  # in an HDF5 file: [images, channels, height, width]
 BLOCK = 64  # images encoded and written at a time
 STAGES = ("stem", "layer1", "layer2", "layer3", "layer4")  # of CLIP's convolutional towers
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of torchvision's networks
@@ -147,6 +149,56 @@ def write_grids(
 
 def _decode(path: Path, size: int, resampling: Image.Resampling) -> np.ndarray:
     return square_bytes(open_rgb(path), size, path, resampling=resampling)
+
+
+def from_hdf5(path: Path, folder: Path, *, images: int) -> None:
+    """Write the grids of an HDF5 file whose ``feature_map`` is [images, channels, height, width], in the order of the
+    data set's images, as the authors of TransZero publish them.
+
+    Raises:
+        DataError: there is no such file, or it does not hold maps of this number of images.
+        OSError: the disk has no room for the grids.
+    """
+    try:
+        file = h5py.File(path, "r")
+    except FileNotFoundError:
+        fault = f"{path} is missing: put it there, or compute the grids with a backbone"
+        raise DataError(fault, code="missing-file", place=path) from None
+    except OSError as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{path} is no whole HDF5 file: {reason}", code="damaged-file", place=path) from None
+    with file:
+        maps = _feature_maps(file, path, images)
+        channels, height, width = maps.shape[1:]
+        chunk = maps.chunks[0] if maps.chunks else 1
+        block = -(-BLOCK // chunk) * chunk  # whole chunks, which are compressed, so that none is read twice
+        with ArrayWriter(folder, grids_layout(height * width, channels), images) as grids:
+            for start in range(grids.done, images, block):
+                part = _read(maps, slice(start, start + block), path)
+                grids.append(part.reshape(len(part), channels, -1).transpose(0, 2, 1))
+
+
+def _feature_maps(file: Any, path: Path, images: int) -> Any:
+    maps = file.get(FEATURE_MAP)
+    if not isinstance(maps, h5py.Dataset):
+        fault = f"{path} has no {FEATURE_MAP}; it has {', '.join(sorted(file)) or 'nothing'}"
+        raise DataError(fault, code="missing-field", place=path)
+    if maps.ndim != 4 or maps.dtype.kind != "f":
+        fault = f"is {maps.dtype} {list(maps.shape)}, not floats [images, channels, height, width]"
+        raise DataError(f"{path}: {FEATURE_MAP} {fault}", code="wrong-shape", place=path)
+    if len(maps) != images:
+        fault = f"{path}: {FEATURE_MAP} has {len(maps)} images, and the data set has {images}"
+        raise DataError(fault, code="wrong-count", place=path)
+    return maps
+
+
+def _read(maps: Any, rows: slice, path: Path) -> np.ndarray:
+    try:
+        part: np.ndarray = maps[rows]
+    except OSError as error:
+        fault = f"{path} is not readable from image {rows.start} on: {error}"
+        raise DataError(fault, code="damaged-file", place=path) from None
+    return part
 
 
 def read_grids(folder: Path) -> StoredArray:

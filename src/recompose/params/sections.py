@@ -169,3 +169,15 @@ class Classifier(Section):
 
 
 Backbone = Pretrained | Released | Bundled | Classifier
+
+
+class GivenGrids(Section):
+    """Ready-made grids of regions of a data set's images."""
+
+    file: FileName = Field(
+        description="HDF5 file in data/archives with a `feature_map` [images, channels, height, width] of the "
+        "data set's images in their order."
+    )
+    sha256: Digest | None = Field(
+        default=None, description="Digest of the file; null: archives.lock records the digest at the first use."
+    )

@@ -11,7 +11,7 @@ from recompose.files import Document
 from recompose.fingerprint import fingerprint
 from recompose.papers.comparison import ComparedVariant
 from recompose.papers.declaration import Paper, Variant
-from recompose.params import Archive, Params, Section
+from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
@@ -27,7 +27,9 @@ def data_recipe(track: str, name: str, dataset: Section, adapter: DataAdapter, s
     change its content.
     """
     values = {key: getattr(dataset, key) for key in type(dataset).model_fields}
-    content = {key: _content(value) for key, value in values.items() if value is not None}
+    content = {
+        key: _content(value) for key, value in values.items() if value is not None and not isinstance(value, GivenGrids)
+    }
     labels: Document = {"dataset": name}
     if adapter.synthetic:
         content["seed"] += seed

@@ -121,5 +121,8 @@ class ClassRuns(Runs):
         return self.trained_run(name, variant, data, seed, settings, needs, TRAINING, scoring)
 
     def _grids(self, data: Recipe) -> Recipe:
+        published_grids = getattr(self.section.datasets[data.name], "grids", None)
+        if published_grids:
+            return self.planner.grids_from_file(data, published_grids)
         backbone = self.planner.backbone(self.choice.backbone)
         return self.planner.grids(data, backbone, **self.choice.grids.model_dump())

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from recompose.params.sections import Archive, Section, Seed
+from recompose.params.sections import Archive, GivenGrids, Section, Seed
 from recompose.tracks.catalogue import DataAdapter, Method
 from recompose.tracks.gzsl.methods.settings import (
     AleSettings,
@@ -54,6 +54,9 @@ class PublishedClasses(Section):
         min_length=1, description="The archives that it is unpacked from: images, and splits."
     )
     word_vectors: Archive = Field(description="The vectors of the attributes' names.")
+    grids: GivenGrids | None = Field(
+        default=None, description="Precomputed grids of its images; null: the profile's backbone computes them."
+    )
 
 
 DataSet = Annotated[ShapesClasses | PublishedClasses, Field(discriminator="adapter")]
