@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recompose.errors import ChangedError, DamagedError, ParamsError, PlanError
-from recompose.graph import Artifact, Graph, Job, order_papers
+from recompose.graph import ArtifactJob, Graph, Job, order_papers
 from recompose.job_server import ADDRESS
 from recompose.phases import passes
 from recompose.plan import Recipe, closure
@@ -81,10 +81,10 @@ def job(key: str, *needs: str, is_due: bool = False) -> Job:
 
 def test_what_is_due_is_an_end_where_all_that_needs_it_is_there() -> None:
     contents = [job("data/a"), job("runs/b", "data/a", is_due=True), job("evaluations/c", "runs/b")]
-    artifacts = {"msci/table": Artifact("", False, ("evaluations/c",), lambda: False)}
+    artifacts = {"msci/table": ArtifactJob("", False, ("evaluations/c",), lambda: False)}
     assert Graph(contents, artifacts=artifacts).ends() == ["runs/b"]
     assert Graph(contents, artifacts={}).ends() == ["runs/b", "evaluations/c"]
-    due = {"msci/table": Artifact("", False, ("evaluations/c", "runs/b"), lambda: True)}
+    due = {"msci/table": ArtifactJob("", False, ("evaluations/c", "runs/b"), lambda: True)}
     assert Graph(contents, artifacts=due).ends() == []
     assert Graph(contents, artifacts=artifacts).ends("data", "runs") == ["runs/b"]
 

@@ -52,7 +52,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Artifact:
+class ArtifactJob:
     """The job that makes a table or a figure."""
 
     caption: str
@@ -66,14 +66,14 @@ class Artifact:
         return self._is_due()
 
 
-NO_ARTIFACTS: Mapping[str, Artifact] = MappingProxyType({})
+NO_ARTIFACTS: Mapping[str, ArtifactJob] = MappingProxyType({})
 
 
 class Graph:
     """The jobs of a plan: of contents by their keys, and of artifacts by ``<paper>/<artifact>``."""
 
     def __init__(
-        self, jobs: Iterable[Job], work: Workspace | None = None, artifacts: Mapping[str, Artifact] = NO_ARTIFACTS
+        self, jobs: Iterable[Job], work: Workspace | None = None, artifacts: Mapping[str, ArtifactJob] = NO_ARTIFACTS
     ) -> None:
         self.jobs, self.work = {job.key: job for job in jobs}, work
         self.by_digest = {key.partition("/")[2]: job for key, job in self.jobs.items()}
@@ -106,7 +106,7 @@ class Graph:
         For what is due, nothing that is not due itself counts, as Snakemake would ask for it in vain.
         """
         contents = {key: self.jobs[key] for key in self.keys(*kinds)}
-        waiting: list[Job | Artifact] = [*contents.values(), *([] if kinds else self.artifacts.values())]
+        waiting: list[Job | ArtifactJob] = [*contents.values(), *([] if kinds else self.artifacts.values())]
         needed = {need for each in waiting for need in each.needs}
         needed_now = {need for each in waiting if each.is_due for need in each.needs}
         return [key for key, job in contents.items() if key not in (needed_now if job.is_due else needed)]
@@ -243,12 +243,12 @@ def _is_large(need: Recipe) -> bool:
     )
 
 
-def _artifacts(work: Workspace, recipes: Mapping[str, Recipe], needs: "_Needs") -> dict[str, Artifact]:
-    artifacts: dict[str, Artifact] = {}
+def _artifacts(work: Workspace, recipes: Mapping[str, Recipe], needs: "_Needs") -> dict[str, ArtifactJob]:
+    artifacts: dict[str, ArtifactJob] = {}
     for paper in work.papers:
         for name, declared in paper.artifacts.items():
             recipe = recipes[f"{paper.name}/{name}"]
-            artifacts[recipe.name] = Artifact(
+            artifacts[recipe.name] = ArtifactJob(
                 declared.caption,
                 is_figure(paper, name),
                 (*needs.of(recipe), *needs.behind(recipe)),  # its lineage describes all that is behind it

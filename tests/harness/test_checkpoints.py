@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.harness.checkpoints import ModelWeights, Run, load_model
+from recompose.harness.checkpoints import ModelWeights, StoredRun, load_model
 from tests.errors import raises
 from tests.tracks.vlc.tiny import CLIP_FT, FULL, document
 
 
 def weights_of(run: dict[str, Any]) -> ModelWeights:
-    return ModelWeights("the run", Path("checkpoint.safetensors"), "", "gelu", run=Run(run, {}))
+    return ModelWeights("the run", Path("checkpoint.safetensors"), "", "gelu", run=StoredRun(run, {}))
 
 
 @pytest.mark.parametrize(

@@ -67,11 +67,11 @@ class ModelWeights:
     preprocessing: Mapping[str, Any] | None = None  # what differs from the model's own; None: unknown
     in_own_form: bool = False  # a file of open_clip's, in a form that it reads itself
     part: str | None = None  # of the file, see ``weight_files.load_weights``
-    run: "Run | None" = None
+    run: "StoredRun | None" = None
 
 
 @dataclass(frozen=True)
-class Run:
+class StoredRun:
     """A run of Recompose."""
 
     document: Document
@@ -201,7 +201,7 @@ def _run_weights(model: str, folder: Path) -> ModelWeights:
     description = read_json(store.file(backbone, DESCRIPTION))
     if description["architecture"] != model:
         raise DataError(f"{folder} is a run of {description['architecture']}, not of {model}")
-    run = Run(recipe.document, {"run": checkpoint.parent, "backbone": store.folder(backbone)})
+    run = StoredRun(recipe.document, {"run": checkpoint.parent, "backbone": store.folder(backbone)})
     name = f"the run {recipe.name}"
     return ModelWeights(name, checkpoint, sha256_file(checkpoint), description["activation"], {}, run=run)
 
@@ -326,7 +326,7 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
     return Loaded(towers, preprocess, tokenizer, _of_config(config), sigmoid_of(built), notes)
 
 
-def _load_run(model: str, weights: ModelWeights, run: Run, activation: Activation, alpha: float) -> Loaded:
+def _load_run(model: str, weights: ModelWeights, run: StoredRun, activation: Activation, alpha: float) -> Loaded:
     if activation != weights.trained_with:
         message = f"{weights.name} runs only with {weights.trained_with}, as it was trained"
         raise DataError(message, code="other-activation", place=weights.name)

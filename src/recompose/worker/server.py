@@ -43,7 +43,7 @@ class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
     max_children = 1_000  # as many as clients ask for: those decide how many jobs run at once
 
     def __init__(self, address: str, listener: int) -> None:
-        super().__init__(address, Job, bind_and_activate=False)
+        super().__init__(address, Request, bind_and_activate=False)
         self.socket.close()
         self.socket = socket.socket(fileno=listener)
 
@@ -60,7 +60,7 @@ class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
                 os.kill(process, signal.SIGKILL)
 
 
-class Job(socketserver.BaseRequestHandler):
+class Request(socketserver.BaseRequestHandler):
     """A client's request, which a child of the server carries out."""
 
     server: Server
