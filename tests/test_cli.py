@@ -1,7 +1,6 @@
 """What the command line says of errors that are none of the project's own."""
 
 import errno
-import inspect
 import os
 from pathlib import Path
 
@@ -40,7 +39,7 @@ def test_a_module_of_ours_that_is_gone_keeps_its_trace(monkeypatch: pytest.Monke
         cli.main()
 
 
-@pytest.mark.parametrize("refused", sorted(errno.errorcode))
+@pytest.mark.parametrize("refused", [errno.ENOSPC, errno.EACCES, errno.ELOOP])
 def test_what_the_file_system_refuses_is_one_line_that_names_the_place(
     refused: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -50,19 +49,6 @@ def test_what_the_file_system_refuses_is_one_line_that_names_the_place(
     assert end.value.code == 1
     said = capsys.readouterr().err
     assert said.startswith(f"recompose: results: {os.strerror(refused)}: ") and said.count("\n") == 1
-
-
-def test_an_error_of_a_library_without_a_file_names_the_line_of_code(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fails_with(monkeypatch, OSError("image file is truncated\n(3 bytes not processed)"))
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert end.value.code == 1
-    line = inspect.getsourcelines(fails_with)[1] + 3
-    place = f"recompose: {__file__}:{line}: image file is truncated (3 bytes not processed): "
-    said = capsys.readouterr().err
-    assert said.startswith(place) and said.count("\n") == 1
 
 
 def test_an_error_keeps_its_lines_and_sends_no_codes_to_the_terminal(
@@ -103,14 +89,6 @@ def test_a_command_works_from_anywhere_for_a_project(tmp_path: Path, monkeypatch
         done = CliRunner().invoke(cli.app, ["parameters", "profile", "--project", folder], catch_exceptions=False)
         assert "smoke" in done.output and "params.yaml:" in done.output
     assert Path.cwd() == tmp_path / "here"
-
-
-def test_the_version_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("sys.argv", ["recompose", "--version"])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert end.value.code == 0
-    assert capsys.readouterr().out.startswith("recompose ")
 
 
 def test_names_of_artifacts_are_completed() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recompose.costs import MEASURED, SIMILAR, CostEstimate, Costs, MadeRecipe, TimeLeft, processes, time_left
+from recompose.costs import SIMILAR, CostEstimate, Costs, MadeRecipe, TimeLeft, processes, time_left
 from recompose.files import SCRATCH, write_json
 from recompose.plan import Recipe, closure
 from recompose.progress import FILE
@@ -76,18 +76,6 @@ def test_the_most_alike_records_decide(known: list[MadeRecipe], expected: CostEs
     assert costs_of(*known).estimate(run("second", "csp")) == expected
 
 
-@pytest.mark.parametrize(
-    ("known", "expected"),
-    [
-        ([10, 20], 15),
-        ([10, 20, 90], 20),
-    ],
-)
-def test_the_median_of_like_records_counts(known: list[float], expected: float) -> None:
-    records = [made(run("first", "csp"), each) for each in known]
-    assert costs_of(*records).estimate(run("first", "csp")) == CostEstimate(expected, ("h, d",))
-
-
 def test_records_of_the_nearest_amount_count() -> None:
     """A start takes its time, whatever the epochs are."""
     records = [made(run("first", "csp", epochs=epochs), each) for epochs, each in ((1, 9.0), (8, 16.0), (16, 30.0))]
@@ -100,41 +88,11 @@ def test_training_goes_through_the_training_part_and_scoring_through_the_rest() 
     assert (seconds(trained), seconds(scored)) == (10 * 300 / 100, 10 * 60 / 40)
 
 
-def test_all_of_a_data_set_is_indexed_and_encoded() -> None:
-    def steps(name: str) -> list[Recipe]:
-        pixels = Recipe("pixels", f"{name} pixels", {"size": 32}, {"data": DATA[name]}, labels=DATA[name].labels)
-        features = Recipe(
-            "features", name, {}, {"pixels": pixels, "backbone": BACKBONES["small"]}, labels=pixels.labels
-        )
-        return [DATA[name], pixels, features]
-
-    costs = costs_of(*(made(recipe, 7.0) for recipe in steps("first")))
-    for recipe in steps("second"):
-        estimate = costs.estimate(recipe)
-        assert estimate == CostEstimate(pytest.approx(7 * 360 / 140), ("h, d",), basis=SIMILAR)
-
-
-def test_a_corpus_is_counted_in_scenes_and_epochs() -> None:
-    def pretrained(scenes: int, epochs: int) -> Recipe:
-        corpus = Recipe("data", "scenes", {"scenes": scenes})
-        return Recipe("backbones", "b", {"epochs": epochs}, {"corpus": corpus})
-
-    costs = Costs([made(pretrained(100, 2), 10.0)], list, lambda data: {"scenes": data.document["scenes"]})
-    assert seconds(costs.estimate(pretrained(300, 6))) == 10 * 3 * 3
-
-
 def test_other_data_counts_only_where_both_are_counted() -> None:
     costs = costs_of(made(run("uncounted", "csp"), 10.0), made(DATA["other"], 900.0))
     assert costs.estimate(run("first", "csp")) is None
     assert costs.estimate(DATA["first"]) is None
     assert costs.estimate(run("uncounted", "csp", epochs=8)) == CostEstimate(20.0, ("h, d",))
-
-
-def test_generated_data_is_not_like_downloaded_data() -> None:
-    downloaded = Recipe("data", "d", {"archives": [], "images": {"train": 10}}, labels={"dataset": "d"}, track="czsl")
-    costs = costs_of(made(DATA["first"], 7.0))
-    assert costs.estimate(downloaded) is None
-    assert costs.estimate(DATA["second"]) is not None
 
 
 def test_the_store_counts_before_the_reports_which_are_read_only_where_they_are_needed() -> None:
@@ -154,10 +112,6 @@ def test_a_resumed_recipe_does_not_count() -> None:
 def test_memory_is_that_of_the_method_on_the_data_set() -> None:
     costs = costs_of(*(made(run("first", "csp"), 1.0, memory) for memory in (3, 7, None)))
     assert [costs.estimate(run(name, "csp")).memory for name in ("first", "second")] == [7, None]  # type: ignore[union-attr]
-
-
-def test_limits_rest_on_what_was_measured_alone() -> None:
-    assert [CostEstimate(1.0, basis=basis).is_firm for basis in (MEASURED, SIMILAR)] == [True, False]
 
 
 def record(recipe: Recipe, seconds: float, **changed: Any) -> dict[str, Any]:

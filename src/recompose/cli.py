@@ -8,17 +8,16 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from recompose.console import print_json, printable
-from recompose.errors import DamagedError, ProgramError, RecomposeError, error_text
+from recompose.console import printable
+from recompose.errors import ProgramError, RecomposeError, error_text
 from recompose.extras import missing_package
 from recompose.files import write_json
 from recompose.interrupts import INTERRUPTED, end_at_once
-from recompose.params.mistakes import nearest
 from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.programs import dvc
@@ -27,7 +26,6 @@ from recompose.workspace import PROFILE, Workspace, open_workspace
 
 if TYPE_CHECKING:
     from recompose.harness.evaluation import Arrangement
-    from recompose.papers.declaration import Paper
 
 app = typer.Typer(
     help="Rebuild the tables and figures of papers, and trace every number to its runs.",
@@ -37,14 +35,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 MAKE, LOOK, CHECK, EXTEND, CLIP = "Make", "Look", "Check", "Extend", "Any CLIP"  # groups of commands in the help
-store_app = typer.Typer(help="Maintain results/: verify, discard, prune.", no_args_is_help=True)
+store_app = typer.Typer(help="Maintain results/: discard, prune, commit.", no_args_is_help=True)
 app.add_typer(store_app, name="store", rich_help_panel=MAKE)
 data_app = typer.Typer(help="Bring the raw files of suites below data/.", no_args_is_help=True)
 app.add_typer(data_app, name="data", rich_help_panel=CLIP)
 
 VLC = "vlc"  # the folder of the suites' raw files
 LEFT_OUT = 3  # the exit code where suites that were asked for were left out
-T = TypeVar("T")
 
 
 def _in_project(work: Workspace, name: str) -> str:
@@ -68,7 +65,6 @@ def _artifact_names(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-View = Annotated[str | None, typer.Option(help="The view, where a table has several. Default: the first.")]
 CellName = Annotated[
     str | None,
     typer.Option("--cell", help="The runs of one number, such as 'reports/demo/msci/table-2#MSCI/shapes-pairs AUC'."),
@@ -89,7 +85,6 @@ Project = Annotated[
         help="The project: a folder with params.yaml, or one below it. Default: the folder of the call.",
     ),
 ]
-All = Annotated[bool, typer.Option("--all", help="Show each method, data set and step.")]
 
 
 def _show_version(is_asked: bool) -> None:
@@ -166,18 +161,20 @@ def artifacts(
     """Make the tables and figures of a paper, or one of them, from stored results; print its headline number, or the
     differences of a comparison.
     """
+    from recompose.commands.places import find_paper, one_of
     from recompose.commands.summary import comparison_lines, headline_line
     from recompose.tables.artifacts import make_artifacts
     from recompose.tables.stored_results import StoredResults
 
     end_at_once()
-    paper, _, artifact = name.partition("/")
-    declared = _paper(work, paper)
-    artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
-    names = [artifact] if artifact else list(declared.artifacts)
-    make_artifacts(StoredResults(work), declared, names)
-    if declared.first_artifact in names:
-        lines = comparison_lines(work, declared) if declared.is_comparison else [headline_line(work, declared)]
+    folder, _, artifact = name.partition("/")
+    paper = find_paper(work, folder)
+    names = list(paper.artifacts)
+    if artifact:
+        names = [one_of(names, artifact, f"artifact of {paper.name}", "unknown-artifact")]
+    make_artifacts(StoredResults(work), paper, names)
+    if paper.first_artifact in names:
+        lines = comparison_lines(work, paper) if paper.is_comparison else [headline_line(work, paper)]
         print(*filter(None, lines), sep="\n")
 
 
@@ -194,8 +191,7 @@ def report(work: Project) -> None:
 def parameters(
     work: Project,
     path: Annotated[
-        str | None,
-        typer.Argument(help="Keys in params.yaml, such as czsl.methods.csp: show the values below them."),
+        str | None, typer.Argument(help="Keys in params.yaml, such as czsl.methods.csp: show the values below them.")
     ] = None,
     profile: Annotated[
         str | None,
@@ -234,10 +230,7 @@ def evaluate_model(
             "of a published one, or of a plugin."
         ),
     ],
-    out: Annotated[
-        Path,
-        typer.Option(help="The folder for results; an interrupted evaluation continues there."),
-    ],
+    out: Annotated[Path, typer.Option(help="The folder for results; an interrupted evaluation continues there.")],
     weights: Annotated[
         str | None,
         typer.Option(
@@ -290,9 +283,9 @@ def evaluate_model(
     """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
     results.json and the scores of all items. Leave out incomplete and broken suites, one line each, and then return 3.
     """
-    from recompose.commands.evaluate import evaluate
     from recompose.harness import declared_suites
     from recompose.harness.evaluation import EvaluationRequest
+    from recompose.harness.evaluation_table import evaluate
 
     request = EvaluationRequest(
         model=model,
@@ -341,7 +334,7 @@ def items(
     """Show the worst items of a suite by their margins, with captions, scores, ties and categories, or where two models
     differ. Stored scores are read; no model is run.
     """
-    from recompose.commands.items import ItemQuery, show_items
+    from recompose.harness.item_list import ItemQuery, show_items
 
     query = ItemQuery(work.root, result, suite, worst, category, against, data or _in_data(work, VLC), seed)
     show_items(query, html, as_json=as_json)
@@ -383,8 +376,8 @@ def compare(
     """Compare models item by item, from the stored scores of `recompose evaluate`: differences with intervals, tests
     that are corrected for the number of suites, and the smallest difference that a suite can show with its items.
     """
-    from recompose.commands.compare import compare_models
     from recompose.harness.comparison import ComparisonRequest
+    from recompose.harness.comparison_table import compare_models
 
     compare_models(ComparisonRequest(tuple(folders), _names(suites), resamples), out, parts=parts, as_json=as_json)
 
@@ -413,7 +406,6 @@ def plan(
             "--edit", help="PATH=VALUE in params.yaml, such as czsl.methods.csp.training.lr=0.01; repeatable."
         ),
     ] = None,
-    every: All = False,
     as_json: JSON = False,
 ) -> None:
     """Show what the parameters ask for, for which papers, which part is complete, and the time and memory that is left;
@@ -421,7 +413,7 @@ def plan(
     """
     from recompose.commands.plan import show_plan
 
-    show_plan(work.root, tuple(edits or ()), every=every, as_json=as_json)
+    show_plan(work.root, tuple(edits or ()), as_json=as_json)
 
 
 @app.command("power", rich_help_panel=LOOK)
@@ -429,9 +421,6 @@ def price_claims(
     work: Project,
     claim: Annotated[str | None, typer.Option(help="The only claim to price, such as best-h.")] = None,
     paper: Annotated[str | None, typer.Option(help="The only paper, such as msci.")] = None,
-    hours: Annotated[
-        float | None, typer.Option(min=0.0, help="Show the claims that this many core-hours decide.")
-    ] = None,
     spread: Annotated[
         float | None,
         typer.Option(min=1e-6, help="The standard deviation of a difference over replicates. Default: as measured."),
@@ -439,10 +428,10 @@ def price_claims(
     as_json: JSON = False,
 ) -> None:
     """Show the price of undecided claims: the replicates and core-hours that would decide them."""
+    from recompose.commands.places import find_paper
     from recompose.commands.power import power
 
-    papers = [_paper(work, paper)] if paper else work.papers
-    power(work, papers, claim, spread, hours, as_json=as_json)
+    power(work, [find_paper(work, paper)] if paper else work.papers, claim, spread, as_json=as_json)
 
 
 @app.command(rich_help_panel=EXTEND)
@@ -452,8 +441,7 @@ def new(
     name: Annotated[str, typer.Argument(help="Its name, such as my-csp.")],
     track: Annotated[str | None, typer.Option(help="Its track. Default: the first with such a scaffold.")] = None,
     folder: Annotated[
-        Path | None,
-        typer.Option(help="The folder of its plugin. Default: ../NAME, beside the project."),
+        Path | None, typer.Option(help="The folder of its plugin. Default: ../NAME, beside the project.")
     ] = None,
 ) -> None:
     """Write the files of a method, data set, suite, metric or paper of your own, in a plugin with a test to fill, or of
@@ -524,17 +512,13 @@ def trace(
     work: Project,
     artifact: Annotated[
         str,
-        typer.Argument(
-            help="An artifact, such as msci/table-2, one of its files, or a paper before its name.",
-            autocompletion=_artifact_names,
-        ),
+        typer.Argument(help="An artifact, such as msci/table-2, or one of its files.", autocompletion=_artifact_names),
     ],
-    name: Annotated[str | None, typer.Argument(help="The artifact's name after its paper's, such as table-2.")] = None,
     row: Annotated[str | None, typer.Option(help="The row's name, such as CSP. Default: list the rows.")] = None,
     column: Annotated[
         str | None, typer.Option(help='The column\'s name, such as "shapes-pairs AUC". Default: list the columns.')
     ] = None,
-    view: View = None,
+    view: Annotated[str | None, typer.Option(help="The view, where a table has several. Default: the first.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Show everything behind the number as a tree.")] = False,
     as_json: JSON = False,
 ) -> None:
@@ -543,8 +527,7 @@ def trace(
     """
     from recompose.commands.trace import show_trace
 
-    names = (_in_project(work, artifact), *([name] if name else []))
-    show_trace(work, names, row, column, view, full=full, as_json=as_json)
+    show_trace(work, _in_project(work, artifact), row, column, view, full=full, as_json=as_json)
 
 
 @app.command(rich_help_panel=CHECK)
@@ -561,8 +544,7 @@ def audit(
         str | None, typer.Option(help="A git revision, such as HEAD: only compare every number with its value there.")
     ] = None,
     release: Annotated[
-        Path | None,
-        typer.Option(help="An archive of `recompose release` to check instead; needs no project."),
+        Path | None, typer.Option(help="An archive of `recompose release` to check instead; needs no project.")
     ] = None,
 ) -> None:
     """Check that the reports follow from their evaluations, and that the parameters still ask for these.
@@ -573,15 +555,16 @@ def audit(
     """
     from recompose.commands.against import show_against
     from recompose.commands.audit import show_audit, show_release_audit
+    from recompose.commands.places import find_paper
 
     if release and (papers or against):
         raise typer.BadParameter("--release checks an archive alone: use it without papers and --against")
     if release:
         raise typer.Exit(show_release_audit(release, full=full, as_json=as_json))
-    chosen = [_paper(work, name) for name in papers or ()]
+    chosen = [find_paper(work, name) for name in papers or ()] or work.papers
     if against:
-        raise typer.Exit(show_against(work, chosen or work.papers, against, as_json=as_json))
-    raise typer.Exit(show_audit(work, chosen or work.papers, full=full, as_json=as_json))
+        raise typer.Exit(show_against(work, chosen, against, as_json=as_json))
+    raise typer.Exit(show_audit(work, chosen, full=full, as_json=as_json))
 
 
 @app.command(rich_help_panel=CHECK)
@@ -610,13 +593,10 @@ def verify_runs(
     work: Project,
     sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again at most.")] = None,
     minutes: Annotated[
-        float | None,
-        typer.Option(min=0.1, help="Begin no more runs after this time. Default: 5, without --sample."),
+        float | None, typer.Option(min=0.1, help="Begin no more runs after this time. Default: 5, without --sample.")
     ] = None,
     cell: CellName = None,
     seed: Annotated[str | None, typer.Option(help="The seed of the draw. Default: the digest of the commit.")] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the new results, and say where they are.")] = False,
-    as_json: JSON = False,
 ) -> None:
     """Make runs of the reports again from nothing, and compare them. They are drawn at random, and made in a temporary
     folder with the data and features that they need; results/ is only read.
@@ -631,7 +611,7 @@ def verify_runs(
             "--cell verifies all runs behind a number: use it without --sample, --minutes and --seed"
         )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing is left behind
-    raise typer.Exit(verify(work, cell, sample, minutes, seed, keep=keep, as_json=as_json))
+    raise typer.Exit(verify(work, cell, sample, minutes, seed))
 
 
 @app.command(rich_help_panel=LOOK)
@@ -643,15 +623,10 @@ def downstream(
     as_json: JSON = False,
 ) -> None:
     """List the cells, figures and claims that depend on a run, an evaluation, a data set or a backbone."""
-    from recompose.commands.downstream import downstream as find_downstream
     from recompose.commands.downstream import show_downstream
     from recompose.tables.published import PublishedLineage
 
-    dependents = find_downstream(PublishedLineage.read(work, work.declared), work.declared, run)
-    if as_json:
-        print_json(dependents)
-    else:
-        show_downstream(Console(), dependents)
+    show_downstream(Console(), PublishedLineage.read(work, work.declared), run, as_json=as_json)
 
 
 @app.command(rich_help_panel=LOOK)
@@ -662,13 +637,9 @@ def diff(
     as_json: JSON = False,
 ) -> None:
     """Show the settings in which two methods or variants, two profiles or two stored results differ."""
-    from recompose.commands.diff import settings_difference, show_settings
+    from recompose.commands.diff import show_diff
 
-    differences = settings_difference(work, first, second)
-    if as_json:
-        print_json(differences)
-    else:
-        show_settings(Console(), differences)
+    show_diff(Console(), work, first, second, as_json=as_json)
 
 
 @data_app.command()
@@ -688,10 +659,7 @@ def arrange(
     data: RawFiles = None,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            "--from",
-            help="A folder to search besides data/archives, for archives and for unpacked files.",
-        ),
+        typer.Option("--from", help="A folder to search besides data/archives, for archives and for unpacked files."),
     ] = None,
 ) -> None:
     """Put a suite's files where they are read: unpack its archives in data/archives, and link what is unpacked already.
@@ -720,8 +688,7 @@ def aro_order(work: Project, data: RawFiles = None) -> None:
 
 @store_app.command()
 def prune(
-    work: Project,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only list what would go.")] = False,
+    work: Project, dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only list what would go.")] = False
 ) -> None:
     """Remove the runs, grids, features, backbones and indexes that no profile of params.yaml needs."""
     keep = [recipe for plan in work.plans for recipe in plan.recipes]
@@ -735,10 +702,7 @@ def release_backbone(
     name: Annotated[
         str, typer.Argument(help="A backbone that the profile pretrains, such as shapes-clip-from-scratch.")
     ],
-    file: Annotated[
-        Path,
-        typer.Argument(help="The file to write, such as assets/shapes-clip.safetensors."),
-    ],
+    file: Annotated[Path, typer.Argument(help="The file to write, such as assets/shapes-clip.safetensors.")],
 ) -> None:
     """Write a backbone that was pretrained here as a small file for release with the project; print its digest."""
     from recompose.phases import release_backbone as write_backbone
@@ -763,38 +727,11 @@ def commit(work: Project) -> None:
 
 @store_app.command()
 def discard(
-    work: Project,
-    name: Annotated[str, typer.Argument(help="KIND/FOLDER below results/, such as runs/0123456789ab.")],
+    work: Project, name: Annotated[str, typer.Argument(help="KIND/FOLDER below results/, such as runs/0123456789ab.")]
 ) -> None:
     """Remove one stored result, so that the next workflow makes it again."""
     work.store.discard(name.removeprefix("results/"))
     say(f"removed results/{name.removeprefix('results/')}")
-
-
-@store_app.command("verify")
-def verify_store(work: Project) -> None:
-    """Verify every stored file that the plan needs against its record."""
-    damaged = 0
-    for recipe in work.plan.recipes:
-        if work.store.is_complete(recipe):
-            try:
-                work.store.verify(recipe, reading=True)
-            except DamagedError as error:
-                damaged += 1
-                print(error)
-    print(f"{damaged} damaged" if damaged else "every stored file matches its record")
-    raise typer.Exit(1 if damaged else 0)
-
-
-def _one_of(title: str, name: str, choices: dict[str, T]) -> T:
-    if name not in choices:
-        there = nearest(name, choices) or f"; there is: {', '.join(choices)}"
-        raise typer.BadParameter(f"no {title} '{name}' in this profile{there}")
-    return choices[name]
-
-
-def _paper(work: Workspace, name: str) -> "Paper":
-    return _one_of("paper", name, {paper.name: paper for paper in work.papers})
 
 
 def main() -> None:

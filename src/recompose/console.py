@@ -5,7 +5,6 @@ Text from files and names is printed as it is: it is no markup, and sends no com
 
 import json
 from collections.abc import Iterable
-from datetime import timedelta
 
 from pydantic_core import to_jsonable_python
 from rich.console import Console
@@ -51,15 +50,6 @@ def escape_markup(text: str) -> str:
     return escape(printable(text))
 
 
-def exact_duration(seconds: float) -> str:
-    """Return a duration in hours, minutes and seconds.
-
-    >>> exact_duration(751)
-    '0:12:31'
-    """
-    return str(timedelta(seconds=round(seconds)))
-
-
 def clock_duration(seconds: float) -> str:
     """Return a duration in hours and minutes.
 
@@ -89,6 +79,17 @@ def pluralize(number: int, singular: str, plural: str = "") -> str:
     ('1 run', '2 runs', '2 processes')
     """
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
+
+
+def counted(number: int, kind: str) -> str:
+    """Return a number of stored results of a kind, which is named in the plural.
+
+    >>> counted(1, "runs"), counted(2, "runs"), counted(2, "data"), counted(2, "pixels")
+    ('1 run', '2 runs', '2 data sets', '2 sets of pixels')
+    """
+    singular = {"data": "data set", "pixels": "set of pixels", "features": "set of features", "corpora": "corpus"}
+    noun = singular.get(kind, kind.removesuffix("s"))
+    return pluralize(number, noun, noun.replace("set", "sets") if "set" in noun else kind)
 
 
 def first(texts: Iterable[str], most: int) -> list[str]:

@@ -204,8 +204,6 @@ class ReleaseError(RecomposeError, RuntimeError):
 # the operating system
 
 _FULL = "free space; the same command continues from what is complete"
-_OUT_OF_PLACE = "a file lies in the place of a folder, or a folder or link in that of a file; move it away"
-_FAILING = "the disk or the network drive fails, see `dmesg`; work in a clone on another one"
 _REMEDIES = MappingProxyType(
     {
         errno.ENOENT: "check the path; `snakemake --cores all` makes results that are missing",
@@ -214,16 +212,6 @@ _REMEDIES = MappingProxyType(
         errno.EROFS: "work in a clone on a writable file system",
         errno.ENOSPC: _FULL,
         errno.EDQUOT: _FULL,
-        errno.EFBIG: "files of that size are not allowed here, see `ulimit -f`; work in a clone on another file system",
-        errno.EISDIR: _OUT_OF_PLACE,
-        errno.ENOTDIR: _OUT_OF_PLACE,
-        errno.EEXIST: _OUT_OF_PLACE,
-        errno.ELOOP: _OUT_OF_PLACE,
-        errno.ENAMETOOLONG: "work in a clone with a shorter path",
-        errno.EMFILE: "too many files are open at once; raise the limit with `ulimit -n`",
-        errno.ENOMEM: "free memory; the same command continues from what is complete",
-        errno.EIO: _FAILING,
-        errno.ESTALE: _FAILING,
     }
 )
 

@@ -3,17 +3,15 @@
 Progress is written in lines because several jobs share a terminal.
 """
 
-import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from recompose.files import SCRATCH, write_text
 
@@ -82,35 +80,16 @@ class ProgressLogger:
         self._write(done, rate, seconds, metrics)
 
     def _write(self, done: int, rate: float | None, seconds: float | None, metrics: str) -> None:
-        document = {
-            "unit": self._unit,
-            "done": done,
-            "total": self._total,
-            "rate": rate,
-            "seconds_left": seconds,
-            "at": datetime.now(UTC).isoformat(),
-            "metrics": metrics,
-        }
+        progress = Progress(
+            unit=self._unit, done=done, total=self._total, rate=rate, seconds_left=seconds, metrics=metrics
+        )
         for log in _logs:
             if (log.parent / SCRATCH).is_dir():
-                write_text(log.parent / SCRATCH / FILE, json.dumps(document))
+                write_text(log.parent / SCRATCH / FILE, progress.model_dump_json())
 
 
-class _ProgressFile(BaseModel):
-    """The document that `ProgressLogger` writes."""
-
-    unit: str
-    done: int
-    total: int
-    rate: float | None
-    seconds_left: float | None
-    at: datetime
-    metrics: str
-
-
-@dataclass(frozen=True)
-class Progress:
-    """The progress of a job."""
+class Progress(BaseModel):
+    """The progress of a job at a time."""
 
     unit: str  # counted in done and total, such as epoch
     done: int
@@ -118,6 +97,7 @@ class Progress:
     rate: float | None  # units a second; None before the attempt's first unit
     seconds_left: float | None
     metrics: str
+    at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
 
 def read_progress(folder: Path, now: datetime | None = None) -> Progress | None:
@@ -126,13 +106,13 @@ def read_progress(folder: Path, now: datetime | None = None) -> Progress | None:
     The remaining time is reduced by the time since it was written.
     """
     try:
-        written = _ProgressFile.model_validate_json((folder / SCRATCH / FILE).read_text(encoding="utf-8"))
+        progress = Progress.model_validate_json((folder / SCRATCH / FILE).read_text(encoding="utf-8"))
     except (OSError, ValidationError):
         return None
-    seconds = written.seconds_left
-    if seconds is not None:
-        seconds = max(seconds - ((now or datetime.now(UTC)) - written.at).total_seconds(), 0.0)
-    return Progress(written.unit, written.done, written.total, written.rate, seconds, written.metrics)
+    if progress.seconds_left is not None:
+        age = ((now or datetime.now(UTC)) - progress.at).total_seconds()
+        progress.seconds_left = max(progress.seconds_left - age, 0.0)
+    return progress
 
 
 def bar(steps: Sequence[T], title: str, unit: str) -> Iterator[T]:

@@ -1,6 +1,5 @@
 """The audit in bad worlds: what was done is found and named, and nothing else is blamed."""
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +9,7 @@ from recompose.audit.findings import Audit
 from recompose.plan import TrackPlan
 from recompose.workspace import Workspace
 from tests.audit.worlds import (
-    FROM_DATA,
     MADE_FROM_EVALUATIONS,
-    ONE_IMAGE_MORE,
     SHOWN,
     all_of,
     audited,
@@ -69,30 +66,8 @@ def test_a_dirty_tree_that_is_denied_is_found(
     else:
         record, why = f"results/{key_of(first)}/record.json", "differs from its entry in reports/smoke/made.json"
         assert ("tampered", record, why) in findings(found)
-        remedies = {finding.remedy for finding in found.findings if finding.place == record}
-        (remedy,) = remedies  # with git's reason why the last commit does not tell which
-        assert remedy.startswith(f"put back the one that was edited: {record} or reports/smoke/made.json (the last")
-        assert "not a git repository" in remedy
+        assert all("git diff" in finding.remedy for finding in found.findings if finding.place == record)
         assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
-
-
-@pytest.mark.parametrize("edited", ["record", "reports"])
-def test_the_remedy_of_edited_build_info_names_the_file_that_was_edited(root: Path, edited: str) -> None:
-    """The last commit tells which one it is; the result itself is intact."""
-    for arguments in (["init", "-q"], ["add", "reports"], ["commit", "-qm", "Reports"]):
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=root, check=True)
-    first, _ = evaluations_of(root)
-    record, made = f"results/{key_of(first)}/record.json", "reports/smoke/made.json"
-    if edited == "record":
-        edit_json(root / record, lambda record: record["made"].update(host="another"))
-    else:
-        edit_json(root / made, lambda made: made["results"][key_of(first)].update(host="another"))
-    (finding,) = audited(root).findings
-    assert (finding.place, finding.keys) == ({"record": record, "reports": made}[edited], (key_of(first),))
-    if edited == "reports":
-        assert finding.remedy == f"`git checkout -- {made}`"
-        subprocess.run(["git", "checkout", "-q", "--", made], cwd=root, check=True)
-        assert findings(audited(root)) == []
 
 
 def test_evaluations_of_two_code_versions_are_found(root: Path, clean: Audit) -> None:
@@ -139,15 +114,6 @@ def test_changed_images_are_found_some_are_named_and_all_are_counted(with_data: 
     assert findings(audited(with_data)) == named
 
 
-def test_a_changed_list_of_pairs_is_found(with_data: Path) -> None:
-    (listed,) = data_of(with_data).glob("*/train_pairs.txt")
-    listed.write_text(listed.read_text() + "red circle\n")
-    place = listed.relative_to(with_data).as_posix()
-    ((state, named, why),) = findings(audited(with_data))
-    assert (state, why) == ("tampered", "was changed since it was indexed")
-    assert named in (place, f"data/{data_of(with_data).name}/train_pairs.txt")
-
-
 def test_raw_data_that_is_not_here_is_not_checked_and_nothing_is_blamed(root: Path, clean: Audit) -> None:
     (root / "data").unlink()
     found = audited(root)
@@ -183,14 +149,6 @@ def test_a_seed_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None
     assert findings(found) == sorted(stale_rows("seeds are missing: it has 2 of 3 evaluations"))
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
     assert "the index needs evaluations that are missing or not valid" in found.report.unchecked
-
-
-def test_a_parameter_of_the_data_is_named(root: Path, clean: Audit) -> None:
-    Project(root).set(ONE_IMAGE_MORE)
-    found = audited(root)
-    assert {why for _, _, why in findings(found)} == {"shapes-pairs.images.test was 150 and is 151 now"}
-    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
-    assert found.recomputed == 2
 
 
 def test_a_parameter_that_nothing_stored_depends_on_changes_nothing(root: Path, clean: Audit) -> None:

@@ -102,7 +102,7 @@ def test_a_clone_says_what_it_could_not_check(
     lines = done.stdout.splitlines()
     assert done.exit_code == 0
     assert lines[0].startswith("not checked: ")
-    assert "results are not on this disk: " in lines[1]
+    assert " is not on this disk (reaches " in lines[1]
     followed = int(lines[-1].split()[6])
     assert 0 < followed <= sum(MADE_FROM_EVALUATIONS.values())
     assert lines[-1] == (
@@ -121,20 +121,6 @@ def test_a_deleted_evaluation_is_named_with_what_rests_on_it(root: Path, monkeyp
     reached = f"(reaches {sum(MADE_FROM_EVALUATIONS.values())} cells of {', '.join(MADE_FROM_EVALUATIONS)})"
     line = f"    results/evaluations/{folder.name} is not on this disk {reached}"
     assert line in CliRunner().invoke(app, ["audit"]).stdout.splitlines()
-
-
-@pytest.mark.parametrize("full", [False, True])
-def test_all_places_of_a_finding_are_shown_where_all_are_asked_for(full: bool) -> None:
-    findings = [Finding.of("other-text", f"reports/{number}", "was changed") for number in range(9)]
-    file = io.StringIO()
-    show_findings(
-        Console(file=file, width=200),
-        Audit(AuditReport(findings), {}, {}, 0, 0, {}, {}),
-        PublishedLineage({}),
-        full=full,
-    )
-    assert {f"    reports/{number}" for number in range(9)} <= set(file.getvalue().splitlines()) or not full
-    assert ("    and 7 more (--full names them)" in file.getvalue().splitlines()) is not full
 
 
 def test_a_report_counts_the_build_info_that_it_writes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,8 @@ import pytest
 
 from recompose.audit.findings import Audit
 from recompose.files import read_json
-from recompose.tables.kinds import artifact_files
 from tests.audit.worlds import (
     MADE_FROM_EVALUATIONS,
-    PAPERS_LOADED,
     SHOWN,
     all_of,
     audited,
@@ -123,14 +121,6 @@ def test_a_lineage_of_another_form_is_found(root: Path, clean: Audit, edit: Call
     assert moved(found, clean) == {TABLE: {"gone": 8}}
 
 
-def test_a_lineage_that_other_code_wrote_is_stale(root: Path) -> None:
-    edit_json(file_of(root, "lineage.json"), drop("wanted"))
-    found = audited(root)
-    assert findings(found) == [
-        ("stale", "reports/smoke/msci/table-2.lineage.json", "it has no wanted: written by another version of the code")
-    ]
-
-
 NONSENSE = ["", "[]", "[" * 100_000, '{"cells": NaN}', "\udcff"]
 
 
@@ -148,23 +138,6 @@ def test_nonsense_anywhere_is_found_and_no_error(root: Path, text: str) -> None:
     assert places >= {path.relative_to(root).as_posix() for path in inside}
     assert places >= {f"reports/smoke/{name}" for name in names}
     assert "reports/smoke/duplex/table-3.csv" not in places
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "row,column\n1,2\n",
-        "a" * 200_000,
-        "row,column,source,view,text,value\n" + "," * 20,
-    ],
-)
-def test_a_csv_of_another_form_is_found_where_the_digest_was_made_to_agree(root: Path, text: str) -> None:
-    file_of(root, "csv").write_text(text)
-    correct(file_of(root, "lineage.json"), "table-2.csv")
-    found = audited(root)
-    assert {state for state, _, _ in findings(found)} <= {"tampered", "stale"}
-    places = {place.partition(" · ")[0] for _, place, _ in findings(found)}
-    assert places == {"reports/smoke/msci/table-2.csv"}
 
 
 # files of results whose records, too, were forged
@@ -244,18 +217,6 @@ def test_an_edited_cell_is_found_in_a_clone(
     assert set(found.states[TABLE].values()) == {"tampered"}
 
 
-def test_an_edited_cell_of_an_index_is_found_in_a_clone(clone: Path) -> None:
-    replace_once(file_of(clone, "csv", "duplex/table-1"), "states,measured,,16,16", "states,measured,,17,17")
-    place = "reports/smoke/duplex/table-1.csv · shapes-pairs · states"
-    assert findings(audited(clone)) == [("tampered", place, "shows '17'; its lineage says '16'")]
-
-
-def test_an_edited_file_without_evaluations_is_found_in_a_clone(clone: Path) -> None:
-    path = file_of(clone, "md", "duplex/table-1")
-    path.write_text(path.read_text() + " ")
-    assert findings(audited(clone)) == [("tampered", "reports/smoke/duplex/table-1.md", CHANGED)]
-
-
 def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: Project) -> None:
     """DVC itself is asked: of a clone that holds no results, and only there."""
     replace_once(file_of(chance.root, "csv"), ROW, BETTER)
@@ -272,17 +233,3 @@ def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypat
 
     monkeypatch.setattr(module, "check_lock", lambda root: pytest.fail("dvc was asked"))
     assert findings(audited(root)) == []
-
-
-def test_everything_is_named_where_nothing_was_made(clone: Path) -> None:
-    shutil.rmtree(clone / "reports/smoke")
-    found = audited(clone)
-    due = [
-        f"reports/smoke/{paper.name}/{file}"
-        for paper in PAPERS_LOADED
-        for name in paper.artifacts
-        for file in artifact_files(paper, name)
-    ]
-    assert findings(found) == sorted(
-        ("incomplete", place, "is missing") for place in [*due, "reports/smoke/index.json"]
-    )

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -166,79 +167,53 @@ TAMPERED, STALE = all_of("tampered", MADE_FROM_EVALUATIONS), all_of("stale", MAD
 ALL_TAMPERED = all_of("tampered", SHOWN) | {"duplex/table-13": {"tampered": 10, "unchecked": 30}}
 ALL_STALE = all_of("stale", SHOWN) | {"duplex/table-13": {"stale": 10, "unchecked": 30}}
 ONE, EVERY = {TABLE: {"tampered": 1}}, {TABLE: {"tampered": 8}}
-SCORES, RECORD = "results/{first}/scores.safetensors", "results/{first}/record.json"
+VALUE, OTHER_RECORD = (("edited-value", CELL),), (("edited-record", LINEAGE),)
+CHANGED = (("changed-file", "results/{first}/scores.safetensors"),)
+EDITED = (("edited-record", "results/{first}/record.json"),)
+EVERYTHING = all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
 
 
-def each(code: str) -> tuple[tuple[str, str], ...]:
-    """A finding of each artifact that is made from evaluations."""
-    return tuple((code, name) for name in MADE_FROM_EVALUATIONS)
+def everywhere(state: str) -> tuple[tuple[tuple[str, str], ...], Moved]:
+    """A finding of each artifact that is made from evaluations, and all of their cells in that state."""
+    return tuple((state, name) for name in MADE_FROM_EVALUATIONS), all_of(state, MADE_FROM_EVALUATIONS)
 
 
 def world(
-    name: str,
-    spoil: Callable[[Path], object] | Spoil,
-    word: str,
-    found: tuple[tuple[str, str], ...] = (),
-    moved_to: Moved | None = None,
-    recomputed: int = 2,
+    name: str, spoil: Callable[..., object], word: str, found: Any = (), to: Any = None, recomputed: int = 2
 ) -> Any:
-    """A row of the table; what takes no patch is spoiled by the files alone."""
-    return pytest.param(World(name, spoil, word, found, moved_to or {}, recomputed), id=name)
-
-
-def files(spoil: Callable[[Path], object]) -> Spoil:
-    return lambda root, patch: spoil(root)
+    """A row of the table; what takes a patch changes this process, too."""
+    spoiling = spoil if "patch" in signature(spoil).parameters else lambda root, patch: spoil(root)
+    return pytest.param(World(name, spoiling, word, found, to or {}, recomputed), id=name)
 
 
 WORLDS = [
-    world("nothing", files(lambda root: None), "current"),
+    world("nothing", lambda root: None, "current"),
     # what is stored
-    world(
-        "scores of zeros",
-        files(lambda r: zeroed(first_of(r) / "scores.safetensors")),
-        "tampered",
-        (("changed-file", SCORES),),
-        TAMPERED,
-        1,
-    ),
-    world(
-        "scores cut",
-        files(lambda r: cut(first_of(r) / "scores.safetensors")),
-        "tampered",
-        (("changed-file", SCORES),),
-        TAMPERED,
-        1,
-    ),
+    world("scores of zeros", lambda r: zeroed(first_of(r) / "scores.safetensors"), "tampered", CHANGED, TAMPERED, 1),
+    world("scores cut", lambda r: cut(first_of(r) / "scores.safetensors"), "tampered", CHANGED, TAMPERED, 1),
     world(
         "scores swapped",
-        files(swap_scores),
+        swap_scores,
         "tampered",
-        (("changed-file", SCORES), ("changed-file", "results/{second}/scores.safetensors")),
+        (*CHANGED, ("changed-file", "results/{second}/scores.safetensors")),
         TAMPERED,
         0,
     ),
-    world("scores and record forged", files(forge_scores), "tampered", (("edited-record", RECORD),), TAMPERED, 1),
-    world(
-        "scores gone",
-        files(lambda r: (first_of(r) / "scores.safetensors").unlink()),
-        "tampered",
-        (("changed-file", SCORES),),
-        TAMPERED,
-        1,
-    ),
+    world("scores and record forged", forge_scores, "tampered", EDITED, TAMPERED, 1),
+    world("scores gone", lambda r: (first_of(r) / "scores.safetensors").unlink(), "tampered", CHANGED, TAMPERED, 1),
     world(
         "log gone",
-        files(lambda r: (first_of(r) / "log.txt").unlink()),
+        lambda r: (first_of(r) / "log.txt").unlink(),
         "tampered",
         (("changed-file", "results/{first}/log.txt"),),
         TAMPERED,
         1,
     ),
-    world("metrics beside forged", files(forge_metrics), "current"),
-    world("made again, equal", files(lambda r: again(first_of(r))), "current"),
+    world("metrics beside forged", forge_metrics, "current"),
+    world("made again, equal", lambda r: again(first_of(r)), "current"),
     world(
         "made again, otherwise",
-        files(lambda r: again(first_of(r), otherwise=True)),
+        lambda r: again(first_of(r), otherwise=True),
         "stale",
         (("rebuilt", "results/{first}"),),
         STALE,
@@ -246,7 +221,7 @@ WORLDS = [
     ),
     world(
         "index cut",
-        files(lambda r: cut(index_of(r) / "samples.csv")),
+        lambda r: cut(index_of(r) / "samples.csv"),
         "tampered",
         (("changed-file", "results/{index}/samples.csv"),),
         ALL_TAMPERED,
@@ -254,7 +229,7 @@ WORLDS = [
     ),
     world(
         "digests of raw files cut",
-        files(lambda r: cut(index_of(r) / "content.json")),
+        lambda r: cut(index_of(r) / "content.json"),
         "tampered",
         (("changed-file", "results/{index}/content.json"),),
         ALL_TAMPERED,
@@ -262,7 +237,7 @@ WORLDS = [
     ),
     world(
         "another index cut",
-        files(lambda r: cut(indexes_of(r)[1] / "pairs.json")),
+        lambda r: cut(indexes_of(r)[1] / "pairs.json"),
         "tampered",
         (("changed-file", "results/{other}/pairs.json"),),
         TAMPERED,
@@ -270,7 +245,7 @@ WORLDS = [
     ),
     world(
         "index and record forged",
-        files(forge_index),
+        forge_index,
         "tampered",
         (("edited-record", "results/{index}/record.json"), ("rebuilt", "results/{first}")),
         ALL_TAMPERED,
@@ -278,7 +253,7 @@ WORLDS = [
     ),
     world(
         "indexed anew",
-        files(lambda r: forge_index(r, anew=True)),
+        lambda r: forge_index(r, anew=True),
         "stale",
         (("rebuilt", "results/{index}"), ("rebuilt", "results/{first}")),
         ALL_STALE,
@@ -289,100 +264,72 @@ WORLDS = [
         "sources not committed",
         lambda r, patch: dirty(r, first_of(r), patch),
         "uncommitted",
-        each("uncommitted"),
-        all_of("uncommitted", MADE_FROM_EVALUATIONS),
+        *everywhere("uncommitted"),
     ),
     world("sources committed since", commit_since, "current"),
-    world(
-        "another device",
-        files(lambda r: rebuild_record(r, device="1 x GPU")),
-        "mixed",
-        each("mixed"),
-        all_of("mixed", MADE_FROM_EVALUATIONS),
-    ),
-    world(
-        "other packages",
-        files(lambda r: rebuild_record(r, packages={"torch": "1.0"})),
-        "mixed",
-        each("mixed"),
-        all_of("mixed", MADE_FROM_EVALUATIONS),
-    ),
-    world(
-        "a seed gone",
-        files(lose_seed),
-        "incomplete",
-        each("incomplete"),
-        all_of("incomplete", MADE_FROM_EVALUATIONS),
-        1,
-    ),
+    world("another device", lambda r: rebuild_record(r, device="1 x GPU"), "mixed", *everywhere("mixed")),
+    world("other packages", lambda r: rebuild_record(r, packages={"torch": "1.0"}), "mixed", *everywhere("mixed")),
+    world("a seed gone", lose_seed, "incomplete", *everywhere("incomplete"), 1),
     # what is shown
-    world("cell edited", files(lambda r: edit_csv(r, digest=False)), "tampered", (("edited-value", CELL),), EVERY),
-    world("cell edited, digest agrees", files(edit_csv), "tampered", (("edited-value", CELL),), ONE),
+    world("cell edited", lambda r: edit_csv(r, digest=False), "tampered", VALUE, EVERY),
+    world("cell edited, digest agrees", edit_csv, "tampered", VALUE, ONE),
     world(
         "value behind a cell edited",
-        files(lambda r: edit_csv(r, LINE, LINE.replace("0.793651", "9.9"))),
+        lambda r: edit_csv(r, LINE, LINE.replace("0.793651", "9.9")),
         "tampered",
-        (("edited-value", CELL),),
+        VALUE,
         ONE,
     ),
-    world("cell gone", files(lambda r: edit_csv(r, f"{LINE}{REST}", "")), "tampered", (("edited-value", CELL),), ONE),
-    world(
-        "cell and lineage edited",
-        files(lambda r: edit_csv(r, lineage=True)),
-        "tampered",
-        (("edited-value", CELL),),
-        ONE,
-    ),
-    world("row twice", files(lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}")), "current", (("other-text", CSV),)),
-    world("table empty", files(lambda r: empty_csv(r, 0)), "tampered", (("unreadable", CSV),), EVERY),
-    world("table with its header alone", files(lambda r: empty_csv(r, 1)), "tampered", (("unreadable", CSV),), EVERY),
+    world("cell gone", lambda r: edit_csv(r, f"{LINE}{REST}", ""), "tampered", VALUE, ONE),
+    world("cell and lineage edited", lambda r: edit_csv(r, lineage=True), "tampered", VALUE, ONE),
+    world("row twice", lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}"), "current", (("other-text", CSV),)),
+    world("table empty", lambda r: empty_csv(r, 0), "tampered", (("unreadable", CSV),), EVERY),
+    world("table with its header alone", lambda r: empty_csv(r, 1), "tampered", (("unreadable", CSV),), EVERY),
     world(
         "lineage edited",
-        files(lambda r: edit_json(r / LINEAGE, improve)),
+        lambda r: edit_json(r / LINEAGE, improve),
         "tampered",
         (("edited-value", f"{LINEAGE} · chance · shapes-pairs S · exact"),),
         ONE,
     ),
     world(
         "name in a lineage's record",
-        files(lambda r: edit_lineage(r, lambda record: record.update(name="magic"))),
+        lambda r: edit_lineage(r, lambda record: record.update(name="magic")),
         "tampered",
-        (("edited-record", LINEAGE),),
+        OTHER_RECORD,
         EVERY,
     ),
     world(
         "labels in a lineage's record",
-        files(lambda r: edit_lineage(r, lambda record: record["labels"].update(method="magic"))),
+        lambda r: edit_lineage(r, lambda record: record["labels"].update(method="magic")),
         "tampered",
-        (("edited-record", LINEAGE),),
+        OTHER_RECORD,
         EVERY,
     ),
     world(
         "printed value edited",
-        files(
-            lambda r: edit_csv(r, "SCEN,mit-states S,reported,,29.9", "SCEN,mit-states S,reported,,39.9", digest=False)
-        ),
+        lambda r: edit_csv(r, "SCEN,mit-states S,reported,,29.9", "SCEN,mit-states S,reported,,39.9", digest=False),
         "tampered",
         (("edited-value", f"{CSV} · SCEN · mit-states S"),),
         EVERY,
     ),
     world(
         "other file edited",
-        files(lambda r: append(r, f"{TABLE}.md")),
+        lambda r: append(r, f"{TABLE}.md"),
         "tampered",
         (("changed-file", f"{REPORTS}/{TABLE}.md"),),
         EVERY,
     ),
     world(
         "file gone",
-        files(lambda r: (r / REPORTS / f"{TABLE}.tex").unlink()),
+        lambda r: (r / REPORTS / f"{TABLE}.tex").unlink(),
         "tampered",
         (("missing-file", f"{REPORTS}/{TABLE}.tex"),),
         EVERY,
     ),
     world(
         "picture edited",
-        files(lambda r: append(r, "msci/figure-curves.png")),
+        lambda r: append(r, "msci/figure-curves.png"),
         "current",
         (("changed-file", f"{REPORTS}/msci/figure-curves.png"),),
         {"msci/figure-curves": {"tampered": 1}},
@@ -390,7 +337,7 @@ WORLDS = [
     *(
         world(
             f"{name} edited",
-            files(lambda r, name=name: edit_page(r, name, digest=False)),
+            lambda r, name=name: edit_page(r, name, digest=False),
             "current",
             (("changed-file", f"{REPORTS}/{name}"),),
         )
@@ -399,7 +346,7 @@ WORLDS = [
     *(
         world(
             f"{name} edited, digest agrees",
-            files(lambda r, name=name: edit_page(r, name, digest=True)),
+            lambda r, name=name: edit_page(r, name, digest=True),
             "current",
             (("other-text", f"{REPORTS}/{name}"),),
         )
@@ -407,51 +354,25 @@ WORLDS = [
     ),
     world(
         "file beside the page gone",
-        files(lambda r: (r / REPORTS / "curves.csv").unlink()),
+        lambda r: (r / REPORTS / "curves.csv").unlink(),
         "current",
         (("missing-file", f"{REPORTS}/curves.csv"),),
     ),
     # what the reports hold of builds
-    world(
-        "inputs in made.json",
-        files(lambda r: edit_made(r, inputs={"data": "0" * 64})),
-        "tampered",
-        (("edited-record", RECORD),),
-        TAMPERED,
-        1,
-    ),
+    world("inputs in made.json", lambda r: edit_made(r, inputs={"data": "0" * 64}), "tampered", EDITED, TAMPERED, 1),
     world(
         "files in made.json",
-        files(lambda r: edit_made(r, files={"scores.safetensors": {"sha256": "0" * 64, "bytes": 1}})),
+        lambda r: edit_made(r, files={"scores.safetensors": {"sha256": "0" * 64, "bytes": 1}}),
         "tampered",
-        (("edited-record", RECORD),),
+        EDITED,
         TAMPERED,
         1,
     ),
-    world(
-        "host in made.json",
-        files(lambda r: edit_made(r, host="elsewhere")),
-        "tampered",
-        (("edited-record", RECORD),),
-        TAMPERED,
-        1,
-    ),
-    world("made.json empty", files(lambda r: (r / MADE).write_text("")), "current", (("unreadable", MADE),)),
+    world("host in made.json", lambda r: edit_made(r, host="elsewhere"), "tampered", EDITED, TAMPERED, 1),
+    world("made.json empty", lambda r: (r / MADE).write_text(""), "current", (("unreadable", MADE),)),
     # what is asked for
-    world(
-        "an image more",
-        files(lambda r: Project(r).set(ONE_IMAGE_MORE)),
-        "stale",
-        None,
-        all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA),
-    ),
-    world(
-        "data renamed",
-        files(lambda r: Project(r).set(DATA_RENAMED)),
-        "stale",
-        None,
-        all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA),
-    ),
+    world("an image more", lambda r: Project(r).set(ONE_IMAGE_MORE), "stale", None, EVERYTHING),
+    world("data renamed", lambda r: Project(r).set(DATA_RENAMED), "stale", None, EVERYTHING),
     world("other code of metrics", lambda r, patch: other_measures(patch), "stale", None, ALL_STALE),
 ]
 
@@ -486,7 +407,7 @@ def test_what_is_spoiled_is_found_and_everything_says_the_same_word(
     assert found.recomputed == world.recomputed
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (world.word,) * 3
     assert found.why[TABLE].get(key, []) == of_page.why[TABLE].get(key, []) == cell.why
-    assert bool(cell.why) == (world.word != "current") != cell.is_current
+    assert bool(cell.why) == (world.word != "current")
     site = Site(PAPERS_LOADED, published, of_page, work.params).document()
     of_cell = [
         c for c in site["cells"] if (c["artifact"], c["row"], c["column"], c["view"]) == (TABLE, ROW, COLUMN, VIEW)
@@ -531,7 +452,7 @@ def test_without_results_a_number_is_not_verified_here(root: Path, monkeypatch: 
     assert traced(root).word == "current"
     results_absent(root, monkeypatch)
     cell = traced(root)
-    assert (cell.word, cell.is_current) == ("not verified here", False)
+    assert cell.word == "not verified here"
     assert all("is not on this disk" in why for why in cell.why[:3])
 
 

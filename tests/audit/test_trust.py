@@ -22,7 +22,6 @@ from recompose.tables.caveats import MAX_KEYS
 from recompose.tables.lineage import Made
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
-from recompose.tables.table import build_table
 from tests.audit.worlds import edit_json
 
 TABLE, OTHER, COUNTS = "p/table-1", "p/table-2", "p/table-3"
@@ -155,42 +154,7 @@ def test_what_agrees_with_everything_is_current(world: World) -> None:
 # files of the reports
 
 
-@pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_text("x")])
-def test_a_changed_file_of_an_artifact_concerns_all_of_its_cells(
-    world: World, change: Callable[[Path], object]
-) -> None:
-    change(world.reports / f"{TABLE}.md")
-    assert world.states() == ["tampered", "tampered"]
-    assert all("reports/demo/p/table-1.md" in why for verdict in world.verdicts() for why in verdict.why)
-    assert world.states(OTHER) == ["current"]
-
-
-def test_a_record_that_one_artifact_alone_has_otherwise_is_a_conflict_of_that_one(world: World) -> None:
-    key = world.first().key
-    world.edit_lineage(TABLE, lambda lineage: lineage["records"][key].update(name="magic"))
-    assert world.states(TABLE) == ["tampered", "current"]
-    assert all(TABLE in why and key in why for why in world.verdicts(TABLE)[0].why)
-    assert world.states(OTHER) == ["current"]
-
-
 # stored folders
-
-
-def test_a_changed_stored_file_concerns_what_rests_on_it(world: World) -> None:
-    recipe = world.first()
-    (world.store.folder(recipe) / "statistics.json").write_text('{"images": 6}')
-    assert (world.states(), world.states(OTHER), world.states(COUNTS)) == (
-        ["tampered", "current"],
-        ["tampered"],
-        ["current"],
-    )
-    (why,) = world.verdicts()[0].why
-    assert f"results/{recipe.key}/statistics.json" in why
-    judge = world.judge()
-    assert not judge.stored.is_reliable(recipe.key)
-    assert judge.stored.faults[recipe.key].keys() == {"statistics.json"}
-    assert judge.stored.is_reliable(world.first("v").key)
-    assert not judge.stored.is_reliable("runs/0")
 
 
 def test_bytes_are_read_where_that_is_asked_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,29 +168,12 @@ def test_bytes_are_read_where_that_is_asked_for(world: World, monkeypatch: pytes
     assert asked == [False, True]
 
 
-def test_an_unreadable_record_is_damage(world: World) -> None:
-    world.store.record_path(world.first()).write_text("{")
-    assert world.states() == ["tampered", "current"]
-    assert all("record.json" in why for why in world.verdicts()[0].why)
-
-
 def test_what_is_not_on_this_disk_is_not_checked(world: World) -> None:
     shutil.rmtree(world.store.folder(world.first()))
     assert world.states() == ["unchecked", "current"]
     shutil.rmtree(world.results)
     assert world.states() == ["unchecked"] * 2
     assert len(world.verdicts()[0].why) == 5  # two evaluations, two runs and the data
-
-
-def test_a_forged_record_differs_from_the_reports(world: World) -> None:
-    world.edit_record(world.first(), lambda record: record["inputs"].update(run="0" * 64))
-    assert world.states() == ["tampered", "current"]
-
-
-def test_a_record_that_was_built_otherwise_than_the_reports_say_is_damage(world: World) -> None:
-    world.edit_record(world.first(), lambda record: record["made"].update(host="elsewhere"))
-    assert world.states() == ["tampered", "current"]
-    assert all("made.json" in why for why in world.verdicts()[0].why)
 
 
 def test_what_is_built_again_is_stale_if_its_content_differs(world: World) -> None:
@@ -287,15 +234,6 @@ def test_runs_of_other_code_than_most_are_mixed(world: World, codes: str) -> Non
     assert caveat.text.startswith("mixed: ")
 
 
-@pytest.mark.parametrize("built", [{"device": "1 x GPU"}, {"packages": {"torch": "3"}}])
-def test_runs_of_another_environment_than_most_are_mixed(world: World, built: dict[str, Any]) -> None:
-    odd = evaluation_of("m", 2)
-    more = remade(world, plan_of(m=3, v=2), **built)
-    assert more.states() == ["mixed", "current"]
-    (caveat,) = more.judge().caveats(TABLE)
-    assert caveat.keys == tuple(sorted([odd.key, odd.needs["run"].key]))
-
-
 @pytest.mark.parametrize("dirty", [True, None])
 def test_what_comes_from_a_changed_tree_is_uncommitted_until_a_commit_has_its_code(
     world: World, monkeypatch: pytest.MonkeyPatch, dirty: bool | None
@@ -317,28 +255,12 @@ def test_where_the_reports_do_not_tell_the_record_does(world: World) -> None:
     assert world.judge().caveats(TABLE) == []  # a damaged folder tells nothing
 
 
-def test_watermarks_are_the_caveats(world: World) -> None:
-    more = remade(world, plan_of(m=4, v=2), evaluation_of("m", 3), dirty=True, device="1 x GPU")
-    results = StoredResults(more)  # type: ignore[arg-type]
-    marks = build_table(results, PAPER, "table-1").watermarks
-    assert marks == [caveat.text for caveat in more.judge().caveats(TABLE)]
-    assert [mark.partition(":")[0] for mark in marks] == ["incomplete", "uncommitted", "mixed"]
-
-
 # the current plan
 
 
 def stale_with(world: World, plan: Plan) -> list[Trust]:
     world.plan = plan
     return world.verdicts()
-
-
-def test_other_settings_make_a_number_stale(world: World) -> None:
-    changed = [evaluation_of("m", seed, lr=2) for seed in (0, 1)]
-    m, v = stale_with(world, plan_of(m=changed, v=2))
-    assert (m.state, v.state) == ("stale", "current")
-    (why,) = m.why
-    assert {"settings.lr", "1", "2"} <= set(why.split())
 
 
 def test_a_method_or_a_seed_that_is_no_longer_planned_is_stale(world: World) -> None:
@@ -354,14 +276,6 @@ def test_more_seeds_than_were_run_make_a_number_stale(world: World) -> None:
     m, v = stale_with(world, plan_of(m=3, v=2))
     assert (m.state, v.state) == ("stale", "current")
     assert "2 of 3" in m.why[0]
-
-
-def test_a_number_that_is_missing_is_not_stale_as_well(world: World) -> None:
-    more = remade(world, plan_of(m=3, v=2), evaluation_of("m", 2))
-    more.plan = plan_of(v=2)
-    assert [verdict.state for verdict in more.verdicts()] == ["incomplete", "current"]
-    judge = more.judge()
-    assert judge.stale_reasons(TABLE, judge.published.cells(TABLE)[0]) == []
 
 
 def test_what_was_never_run_is_stale_where_it_is_planned(world: World) -> None:

@@ -1,14 +1,12 @@
 """The settings in which two things of one kind differ."""
 
 import json
-from io import StringIO
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.commands.diff import settings_difference, show_settings
+from recompose.commands.diff import settings_differences
 from recompose.errors import PlanError
 from recompose.workspace import Workspace
 from tests.configuration import write_params
@@ -22,40 +20,32 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return Workspace(root)
 
 
-def test_two_methods_differ_in_settings_on_each_data_set(work: Workspace) -> None:
-    (difference,) = settings_difference(work, "csp", "troika")
-    assert difference.place == "czsl on shapes-pairs"
-    assert difference.settings["method"] == {"csp": "csp", "troika": "troika"}
-    console = Console(width=200, record=True, file=StringIO())
-    show_settings(console, [difference])
-    place, header, *_ = console.export_text().splitlines()
-    assert (place, header.split()) == ("czsl on shapes-pairs", ["setting", "csp", "troika"])
+def test_two_methods_differ_in_settings_on_each_data_set(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(work.root)
+    document = json.loads(CliRunner().invoke(app, ["diff", "csp", "troika", "--json"]).stdout)
+    assert document.keys() == {"czsl on shapes-pairs"}
+    assert document["czsl on shapes-pairs"]["method"] == {"csp": "csp", "troika": "troika"}
+    header, *rows = CliRunner().invoke(app, ["diff", "csp", "troika"]).stdout.splitlines()
+    assert header.split() == ["czsl", "on", "shapes-pairs", "csp", "troika"]
+    assert ["method", "csp", "troika"] in [row.split() for row in rows]
 
 
 def test_a_method_does_not_differ_from_itself(work: Workspace) -> None:
-    (difference,) = settings_difference(work, "csp", "csp")
-    assert difference.settings == {}
+    assert settings_differences(work, "csp", "csp") == {"czsl on shapes-pairs": {}}
 
 
 def test_two_profiles_differ_in_all_their_parameters(work: Workspace) -> None:
-    (difference,) = settings_difference(work, "smoke", "demo")
-    assert difference.settings["czsl.datasets.shapes-pairs.images.test"] == {"smoke": 120, "demo": 480}
+    (settings,) = settings_differences(work, "smoke", "demo").values()
+    assert settings["czsl.datasets.shapes-pairs.images.test"] == {"smoke": 120, "demo": 480}
 
 
-def test_a_stored_result_that_is_not_planned_any_more_is_read_from_its_record(work: Workspace) -> None:
+def test_stored_results_are_compared_by_their_recipes(work: Workspace) -> None:
     recipe, other = work.plan.of("data")[:2]
-    (difference,) = settings_difference(work, recipe.key, other.digest[:9])
-    assert difference.settings
+    (settings,) = settings_differences(work, recipe.key, other.digest[:9]).values()
+    assert settings
 
 
 def test_what_is_neither_is_named_with_the_nearest(work: Workspace) -> None:
     with raises(PlanError, "unknown-name", "trokia") as error:
-        settings_difference(work, "csp", "trokia")
+        settings_differences(work, "csp", "trokia")
     assert "the nearest is 'troika'" in str(error.value)
-
-
-def test_the_command_prints_json(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(work.root)
-    done = CliRunner().invoke(app, ["diff", "csp", "troika", "--json"])
-    (difference,) = json.loads(done.stdout)
-    assert difference["settings"]["method"] == {"csp": "csp", "troika": "troika"}

@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections import namedtuple
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,14 +13,14 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.commands import doctor
-from recompose.commands.doctor import FINE, STOPS, WARNING, Check, Gpu
+from recompose.commands.doctor import FINE, STOPS, WARNING, Check
 from recompose.data.lock import Content, record
 from recompose.params import Trainer
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.conftest import ROOT
 
-SMALL = Gpu("small", 24 * 10**9, bf16=True)
+SMALL = "small (24.0 GB)"
 TRAINER = Trainer(precision="32-true", threads=1, accelerator="auto", devices=1)
 Usage = namedtuple("Usage", "total used free")
 
@@ -135,11 +134,6 @@ def test_recorded_sizes_of_missing_archives_count_twice(
     assert bool(check.remedy) == (state != FINE)
 
 
-def test_an_old_python_stops() -> None:
-    assert doctor.check_python((3, 12, 1)).state == FINE
-    assert doctor.check_python((3, 10, 9)).state == STOPS
-
-
 def test_packages_are_compared_with_the_locked_ones(tmp_path: Path) -> None:
     lines = ["torch==2.13.0 \\", "    --hash=sha256:00", "    # via x", "numpy==2.1 ; python_version < '3.12' \\"]
     lines += ["numpy==2.2 ; python_version >= '3.12' \\"]
@@ -157,7 +151,6 @@ def test_packages_are_compared_with_the_locked_ones(tmp_path: Path) -> None:
         ([SMALL], {}, "16-mixed", FINE),
         ([SMALL], {"devices": 2}, "32-true", STOPS),
         ([SMALL], {"devices": "auto"}, "32-true", FINE),
-        ([replace(SMALL, bf16=False)], {}, "bf16-mixed", WARNING),
         ([], {"accelerator": "cpu"}, "32-true", FINE),
         ([], {}, "32-true", WARNING),
         ([], {}, "16-mixed", STOPS),
@@ -165,17 +158,11 @@ def test_packages_are_compared_with_the_locked_ones(tmp_path: Path) -> None:
     ],
 )
 def test_gpus_are_those_that_training_asks_for(
-    gpus: list[Gpu], trainer: Mapping[str, object], precision: str, state: str
+    gpus: list[str], trainer: Mapping[str, object], precision: str, state: str
 ) -> None:
     check = doctor.check_gpus("13.0", gpus, TRAINER.model_copy(update=trainer), {precision})
     assert check.state == state
     assert bool(check.remedy) == (state != FINE)
-
-
-def test_where_slurm_assigns_gpus_none_here_is_no_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor.shutil, "which", lambda program: program)
-    check = doctor.check_gpus(None, [], TRAINER.model_copy(update={"accelerator": "gpu"}), set())
-    assert check.state == WARNING
 
 
 def test_torch_that_cannot_be_imported_has_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:

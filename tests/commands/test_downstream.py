@@ -1,7 +1,6 @@
 """From anything that is stored to what it reaches."""
 
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.commands.downstream import Origin, downstream, show_downstream
+from recompose.commands.downstream import find_key, show_downstream
 from recompose.errors import DownstreamError
 from recompose.papers.declaration import load_paper
 from recompose.plan import Recipe
@@ -78,76 +77,68 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 REACHED_BY = {name: {key for entry in cells for key in entry["made_from"]} for name, cells in CELLS.items()}
 
 
-def found(reports: Path, start: str) -> Origin:
-    return downstream(PublishedLineage(read_lineages(reports, PAPERS)), PAPERS, start)
+@pytest.fixture
+def published(reports: Path) -> PublishedLineage:
+    return PublishedLineage(read_lineages(reports, PAPERS))
+
+
+def document(published: PublishedLineage, capsys: pytest.CaptureFixture[str], start: str) -> dict[str, Any]:
+    show_downstream(Console(), published, start, as_json=True)
+    return dict(json.loads(capsys.readouterr().out))
 
 
 @pytest.mark.parametrize("recipe", [INDEX, TRAINED, OTHER, TESTING, OTHERS_TEST], ids=lambda recipe: recipe.kind)
-def test_a_thing_reaches_exactly_the_cells_that_rest_on_it(reports: Path, recipe: Recipe) -> None:
+def test_a_thing_reaches_exactly_the_cells_that_rest_on_it(
+    published: PublishedLineage, capsys: pytest.CaptureFixture[str], recipe: Recipe
+) -> None:
     expected = {
-        (*name.split("/"), entry["view"], entry["row"], entry["column"], entry["text"])
+        (name, entry["view"], entry["row"], entry["column"], entry["text"])
         for name, cells in CELLS.items()
         for entry in cells
         if REACHED[recipe.key] & {*entry["made_from"]}
     }
     listed = [
-        (each.paper, each.artifact, *(entry[part] for part in ("view", "row", "column", "text")))
-        for each in found(reports, recipe.digest[:8]).reaches
-        for entry in each.cells
+        (name, *(entry[part] for part in ("view", "row", "column", "text")))
+        for name, entries in document(published, capsys, recipe.digest[:8])["reaches"].items()
+        for entry in entries
     ]
     assert len(listed) == len(expected) and set(listed) == expected
 
 
-def test_the_kinds_of_artifacts_are_told_apart(reports: Path) -> None:
-    kinds = {each.artifact: each.kind for each in found(reports, TRAINED.digest).reaches}
-    assert kinds == {"table-3": "table", "table-2": "table", "figure-curves": "figure", "claims": "claims"}
-
-
-def test_evaluations_of_a_run_come_with_what_they_reach(reports: Path) -> None:
-    (tested,) = found(reports, TRAINED.digest).dependents
-    assert tested.digest == TESTING.digest
-    assert tested.title == "csp on shapes-pairs, seed 0 (also csp-tested)"
-    assert [each.artifact for each in tested.reaches] == ["table-3", "table-2", "figure-curves", "claims"]
-    assert found(reports, TESTING.digest).dependents == []
-
-
-def test_a_data_set_comes_with_what_was_made_from_it(reports: Path) -> None:
-    data = found(reports, INDEX.key)
-    assert (data.kind, data.title) == ("data", "shapes-pairs")
-    made = {recipe.digest for recipe in (TRAINED, OTHER, TESTING, OTHERS_TEST)}
-    assert {other.digest for other in data.dependents} == made
+def test_what_was_made_directly_from_it_is_named(
+    published: PublishedLineage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made_from = [
+        (INDEX, [TRAINED, OTHER, TESTING, OTHERS_TEST]),
+        (TRAINED, [TESTING]),
+        (OTHER, [OTHERS_TEST]),
+        (TESTING, []),
+    ]
+    for recipe, dependents in made_from:
+        keys = document(published, capsys, recipe.digest)["dependents"]
+        assert keys == sorted(each.key for each in dependents)
 
 
 @pytest.mark.parametrize(
     "start", [OTHER.digest, OTHER.digest[:9], OTHER.key[:9], f"runs/{OTHER.digest}", f"results/{OTHER.key}/"]
 )
-def test_every_way_to_call_it(reports: Path, start: str) -> None:
-    assert found(reports, start).digest == OTHER.digest
+def test_every_way_to_call_it(published: PublishedLineage, start: str) -> None:
+    assert find_key(published, start) == OTHER.key
 
 
-def test_an_ambiguous_start_names_the_candidates(reports: Path) -> None:
+def test_an_ambiguous_or_unknown_start_names_the_candidates(published: PublishedLineage) -> None:
     with raises(DownstreamError, "ambiguous-key", "runs") as error:
-        found(reports, "runs")
+        find_key(published, "runs")
     assert TRAINED.key in str(error.value) and OTHER.key in str(error.value)
-
-
-def test_an_unknown_start_names_the_nearest(reports: Path) -> None:
     wrong = OTHER.folder[:8] + "x"
     with raises(DownstreamError, "unknown-key", wrong) as error:
-        found(reports, wrong)
+        find_key(published, wrong)
     assert OTHER.folder in str(error.value)
 
 
-def test_names_are_shown_as_they_are_and_on_their_line(reports: Path) -> None:
-    console = Console(width=200, record=True, file=StringIO())
-    show_downstream(console, found(reports, TESTING.digest))
-    (line,) = [line for line in console.export_text().splitlines() if "<script>" in line]
-    assert "[red]<script>\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[2J: AUC 1.0" in line
-
-
-def test_the_command_says_it_in_json_with_nothing_but_reports(reports: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_shows_names_as_they_are_with_nothing_but_reports(
+    reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(reports.parents[1])
-    done = CliRunner().invoke(app, ["downstream", TESTING.digest[:9], "--json"])
-    document = json.loads(done.stdout)
-    assert (document["key"], document["names"]) == (TESTING.key, ["csp-tested"])
-    assert [each["artifact"] for each in document["reaches"]] == ["table-3", "table-2", "figure-curves", "claims"]
+    lines = CliRunner().invoke(app, ["downstream", TESTING.digest[:9]]).stdout.splitlines()
+    assert "    [red]<script>\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[2J: AUC 1.0" in lines

@@ -1,7 +1,6 @@
 """The work that is left, and what an edit would make anew."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,16 +9,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from recompose.cli import app, main
+from recompose.cli import app
 from recompose.commands.plan import PlannedItem, WorkPlan, total, work_plan
-from recompose.costs import MEASURED, SIMILAR, CostEstimate, TimeLeft
-from recompose.errors import ParamsError
+from recompose.costs import CostEstimate, TimeLeft
 from recompose.plan import Recipe
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.workspace import Workspace
 from tests.configuration import complete, new_workspace, parameters, write_params
 from tests.conftest import Project
-from tests.errors import raises
 
 pytestmark = pytest.mark.slow
 
@@ -52,8 +49,8 @@ def edited(root: Path, values: Mapping[str, object]) -> Workspace:
     return Workspace(other)
 
 
-def item(kind: str = "runs", estimate: CostEstimate | None = None, threads: int = 1, gpus: int = 0) -> PlannedItem:
-    return PlannedItem(Recipe(kind, "r", {}), (), False, False, estimate, threads, gpus)
+def item(kind: str = "runs", estimate: CostEstimate | None = None, gpus: int = 0) -> PlannedItem:
+    return PlannedItem(Recipe(kind, "r", {}), (), False, False, estimate, gpus)
 
 
 def planned(*items: PlannedItem) -> WorkPlan:
@@ -64,21 +61,13 @@ def planned(*items: PlannedItem) -> WorkPlan:
 
 def test_gpu_hours_are_those_of_what_takes_one() -> None:
     plan = planned(
-        item(estimate=CostEstimate(7200, ("h",), 3 * 2**30), threads=8, gpus=1),
+        item(estimate=CostEstimate(7200, ("h",), 3 * 2**30), gpus=1),
         item(),
         item("data", CostEstimate(3600, ("h",))),
     )
-    assert (plan.core_seconds, plan.gpu_seconds) == (7200 * 8 + 3600, 7200)
+    assert plan.gpu_seconds == 7200
     text = " ".join(total(plan))
     assert all(part in text for part in ("3:00", "2.0 GPU-hours", "3.0 GiB"))
-
-
-def test_a_plan_says_which_part_of_the_time_rests_on_what() -> None:
-    estimates = [(30.0, MEASURED), (10.0, SIMILAR), (20.0, SIMILAR)]
-    items = [item(estimate=CostEstimate(seconds, ("h",), basis=basis)) for seconds, basis in estimates]
-    plan = planned(*items)
-    assert re.findall(r"[0-9]+%", " ".join(total(plan))) == ["50%", "50%"]  # of a minute
-    assert "%" not in " ".join(total(planned(items[0])))
 
 
 def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
@@ -93,7 +82,6 @@ def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
     [
         (["czsl.methods.csp.dropout=0.4"], {"czsl.methods.csp.dropout": 0.4}),
         (["czsl.methods.c-s-o.scoring.closed=[0.4, 0.6]"], {"czsl.methods.c-s-o.scoring.closed": [0.4, 0.6]}),
-        (["profile=smoke"], {"profile": "smoke"}),
         (["czsl.datasets.shapes-pairs.seed=8"], {"czsl.datasets.shapes-pairs.seed": 8}),
         (
             ["profile=smoke", "profiles.smoke.override.czsl.methods.csp.training.epochs=3"],
@@ -117,21 +105,11 @@ def test_an_edit_of_a_method_reaches_that_method_alone(root: Path) -> None:
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
     assert methods(found) == methods(found, "evaluations") == {"csp": seeds}
     assert len(found.to_make) == 2 * seeds
-    assert found.core_seconds == pytest.approx(seeds * 20 + seeds * 10)
+    seconds = [each.estimate.seconds for each in found.to_make if each.estimate]
+    assert sum(seconds) == pytest.approx(seeds * 20 + seeds * 10)
     names = {each.artifact for each in found.artifacts}
     assert {"msci/table-2", "duplex/table-3"} <= names
     assert not names & {"msci/table-1", "msci/table-4", "duplex/table-2"}
-
-
-def test_papers_that_the_profile_does_not_choose_have_no_artifacts_to_make(root: Path) -> None:
-    found = work_plan(root, ("profiles.pairs.czsl.papers=[msci]", "czsl.methods.csp.training.epochs=16"))
-    assert {each.artifact.partition("/")[0] for each in found.artifacts} == {"msci"}
-
-
-def test_an_edit_of_scoring_trains_nothing(root: Path) -> None:
-    found = work_plan(root, ("czsl.methods.csp.prompt=a photo of {state} {object}", "czsl.feasibility.prompt=a {name}"))
-    assert methods(found) == {}
-    assert {each.recipe.kind for each in found.to_make} == {"evaluations"}
 
 
 def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -> None:
@@ -165,21 +143,6 @@ def test_an_edit_that_changes_nothing_makes_nothing_and_an_override_is_noted(roo
     path = "czsl.methods.csp.training.epochs"
     assert hidden.notes == [f"profiles.smoke.override sets {path}, which hides {path}"]
     assert not hidden.changes_runs
-
-
-@pytest.mark.parametrize(
-    ("edit", "names"),
-    [
-        ("czsl.methods.msci.layers=4", ["czsl.methods.msci.layers"]),
-        ("profile=dmeo", ["profile", "'demo'"]),
-        ("methods.csp.lr", ["'methods.csp.lr'", "path=value"]),
-    ],
-)
-def test_a_wrong_edit_names_its_place_and_what_was_meant(root: Path, edit: str, names: list[str]) -> None:
-    with raises(ParamsError) as error:
-        work_plan(root, (edit,))
-    message = str(error.value).replace(f"with {edit} ", "")
-    assert all(name in message for name in names), message
 
 
 @pytest.mark.engines
@@ -222,9 +185,6 @@ def test_what_was_never_run_begins_with_what_is_unknown(paper: Workspace) -> Non
     assert len(lines) <= 20
     assert f"{len(paper.plan.recipes)} of {len(paper.plan.recipes)} jobs" in lines[1]
     assert all(any(name in line for line in lines) for name in ("clip-cae", "crest", "duplex", "fsc-clip", "msci"))
-    every = CliRunner().invoke(app, ["plan", "--all"]).output
-    assert len(every.splitlines()) > 100
-    assert "troika" in every
 
 
 def test_the_plan_as_json_counts_everything_once(paper: Workspace) -> None:
@@ -236,40 +196,8 @@ def test_the_plan_as_json_counts_everything_once(paper: Workspace) -> None:
     assert {item["estimate"] for item in troika} == {None}
 
 
-def test_the_plan_of_an_edit_shows_what_it_would_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_params(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    before = Workspace(tmp_path).plan
-    edit = ["--edit", "czsl.methods.csp.dropout=0.4"]
-    document = json.loads(CliRunner().invoke(app, ["plan", "--json", *edit]).output)
-    edited = Workspace(tmp_path, tuple(edit[1:])).plan
-    new = {recipe.folder for recipe in edited.recipes} - {recipe.folder for recipe in before.recipes}
-    runs = new & {run.folder for run in edited.of("runs")}
-    items = [item for item in document["items"] if item["kind"] == "runs" and item["new"]]
-    assert runs and {item["folder"] for item in items} == runs
-    artifacts = {artifact["artifact"] for artifact in document["artifacts"]}
-    assert "msci/table-2" in artifacts
-    assert not any(name.startswith(("crest/", "fsc-clip/", "clip-cae/")) for name in artifacts)
-    lines = CliRunner().invoke(app, ["plan", *edit]).output.splitlines()
-    assert len(lines) <= 25
-    assert any("new" in line.split() for line in lines)
-
-
 @pytest.mark.parametrize("query", [["plan"], ["plan", "--edit", "czsl.methods.csp.dropout=0.4"], ["status"], ["power"]])
 def test_a_query_writes_nothing(paper: Workspace, query: list[str]) -> None:
     done = CliRunner().invoke(app, query)
     assert done.exit_code == 0, done.output
     assert [path.name for path in paper.root.rglob("*")] == ["params.yaml"]
-
-
-def test_an_unknown_option_is_one_line(
-    paper: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.argv", ["recompose", "plan", "--edti", "x=1"])
-    with pytest.raises(SystemExit) as end:
-        main()
-    output = capsys.readouterr()
-    assert end.value.code == 2
-    assert not output.out
-    (line,) = output.err.splitlines()
-    assert line.startswith("recompose: ") and "--edti" in line and "--edit" in line

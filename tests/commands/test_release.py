@@ -71,7 +71,7 @@ def _undescribe(folder: Path) -> None:
         (_change, "changed-file"),
         (_remove, "missing-file"),
         (_add, "unlisted-file"),
-        (_list_outside, "unsafe-path"),
+        (_list_outside, "missing-file"),
         (_garble, "checksums"),
         (_undescribe, "no-release"),
     ],

@@ -1,4 +1,4 @@
-"""Why a cell is stale, in words, and what a trace tells."""
+"""What a trace tells of a number, and the lines of what changed."""
 
 import shutil
 import subprocess
@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from recompose.audit.differences import Chain, changes
-from recompose.audit.trust import stale_reasons
-from recompose.commands import trace as command
-from recompose.commands.trace import Artifact, TraceResult, contents, find_printed, find_value, trace
+from recompose.cli import app
+from recompose.commands.trace import Artifact, TraceResult, measured_beside, show_traced, trace
 from recompose.errors import TraceError
-from recompose.tables.cells import Cell
 from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
 from tests.audit.invented import cell_of, lineage_of
@@ -58,8 +57,8 @@ OLD = chained("csp", {"settings": {"lr": 0.1, "epochs": 3}}, code=CODE, needs={"
 )
 def test_every_difference_has_its_line(part: dict[str, Any], reasons: list[str]) -> None:
     new = replace(OLD, **part, digest=repr(part) if part else OLD.digest)
-    found = list(changes(OLD, new))
-    assert [line[: len(reason)] for line, reason in zip(found, reasons, strict=True)] == reasons
+    lines = list(changes(OLD, new))
+    assert [line[: len(reason)] for line, reason in zip(lines, reasons, strict=True)] == reasons
 
 
 def test_what_changed_in_something_that_several_parts_need_is_said_once() -> None:
@@ -101,6 +100,12 @@ def traced(work: Workspace, view: str | None = None) -> TraceResult:
     return trace(work, read(work), "CSP", "shapes-pairs AUC", view)
 
 
+def answer(work: Workspace, artifact: Artifact, traced: TraceResult, *, full: bool = False) -> str:
+    console = Console(width=300, record=True, file=StringIO())
+    show_traced(console, work, artifact, traced, full=full)
+    return console.export_text()
+
+
 def edited(work: Workspace, key: str, value: object) -> Workspace:
     write_params(work.root, "large", {SEEDS: SIX, key: value})
     return Workspace(work.root)
@@ -110,47 +115,23 @@ def edited(work: Workspace, key: str, value: object) -> Workspace:
     ("key", "value", "reason"),
     [
         ("czsl.methods.csp.dropout", 0.4, "settings.dropout was 0.1 and is 0.4 now"),
-        (SEEDS, SIX[:-1], "seed 5 is no longer planned"),
-        (SEEDS, [*SIX, 6], "seeds are missing: it has 6 of 7 evaluations"),
         ("profiles.large.czsl.datasets", ["mit-states"], "it is no longer planned"),
-        ("czsl.feasibility.prompt", "a picture of {name}", "feasibility.prompt was a photo of {name}"),
     ],
 )
 def test_an_edit_makes_a_cell_stale_for_its_own_reason_only(
     work: Workspace, key: str, value: object, reason: str
 ) -> None:
-    found = traced(edited(work, key, value))
-    assert found.state == "stale"
-    assert [line[: len(reason)] for line in found.why] == [reason]
+    result = traced(edited(work, key, value))
+    assert (result.state, result.why) == ("stale", [reason])
 
 
-def test_another_seed_of_the_data_is_named_of_every_world(work: Workspace) -> None:
-    found = traced(edited(work, "czsl.datasets.shapes-pairs.seed", 8))
-    assert found.state == "stale"
-    assert found.why == [f"shapes-pairs.seed was {seed} and is {seed + 1} now" for seed in range(7, 13)]
-
-
-def test_a_cell_of_what_is_planned_is_not_stale_and_not_verified_where_nothing_is_stored(work: Workspace) -> None:
-    found = traced(work)
-    assert (found.state, found.word) == ("unchecked", "not verified here")
+def test_what_is_not_on_this_disk_is_not_verified_which_is_one_reason(work: Workspace) -> None:
+    result = traced(work)
+    assert (result.state, result.word) == ("unchecked", "not verified here")
     kinds = {"data", "backbones", "pixels", "features", "runs", "evaluations"}
-    assert {key.partition("/")[0] for key in found.records} == kinds
-
-
-def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> None:
-    write_params(tmp_path, "large", {SEEDS: SIX})
-    work, variant = Workspace(tmp_path), "msci-without-df"
-    everywhere = work.plan.evaluations("czsl", "msci", "shapes-pairs")
-    assert len(everywhere) > len(work.plan.evaluations("czsl", variant, "shapes-pairs")) == 1
-    for beside, found in (([variant, "msci"], []), ([], ["seeds are missing: it has 1 of 6 evaluations"])):
-        cell = cell_of("MSCI", everywhere[:1], names=["msci"], beside=beside)
-        assert stale_reasons(work.plan, lineage_of(everywhere[:1], [cell]), Cell.model_validate(cell)) == found
-
-
-def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
-    with raises(TraceError, "missing-cell", "table-2.csv") as error:
-        trace(work, read(work), "CPS", "shapes-pairs AUC")
-    assert "'CSP'" in str(error.value) and "shapes-pairs AUC" in str(error.value)
+    assert {key.partition("/")[0] for key in result.records} == kinds
+    assert len(result.why) >= len(result.absent) == len(result.records) > 1
+    assert sum("on this disk" in reason for reason in result.reasons) == 1
 
 
 def test_a_view_can_be_chosen_and_the_first_one_is_meant_otherwise(work: Workspace) -> None:
@@ -161,50 +142,30 @@ def test_a_view_can_be_chosen_and_the_first_one_is_meant_otherwise(work: Workspa
     assert "'field'" in str(error.value)
 
 
-def test_a_file_without_lineage_is_an_error(work: Workspace) -> None:
+def test_a_lineage_that_is_missing_or_cannot_be_relied_on_is_an_error_that_says_so(work: Workspace) -> None:
     with raises(TraceError, "missing-lineage", "table-9.lineage.json"):
         read(work, "msci/table-9.csv")
-
-
-def test_a_lineage_that_cannot_be_relied_on_is_an_error_that_says_so(work: Workspace) -> None:
     path = work.reports / "msci/table-2.lineage.json"
     edit_json(path, lambda lineage: next(iter(lineage["records"].values())).update(document={}))
     with raises(TraceError, "other-recipe", path):
         traced(work)
-    edit_json(path, lambda lineage: lineage.pop("wanted"))
-    with raises(TraceError, "outdated-lineage", path):
-        traced(work)
 
 
-def test_the_tree_shows_what_seeds_share_once_and_a_command_on_one_line(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_answer_names_runs_source_and_settings_and_in_full_everything_with_what_seeds_share_once(
+    work: Workspace,
 ) -> None:
-    monkeypatch.chdir(work.root)
-    command.show_tree(Console(width=300), work, read(work), found := traced(work))
-    text = capsys.readouterr().out
-    assert text.count("settings.dropout=0.1") == 2  # of all runs, and of all evaluations
-    assert all(text.count(key) >= 1 for key in found.records)
-    assert [text.count(f"parameters seed={seed}\n") for seed in range(4)] == [2, 2, 2, 2]
-    command.show_tree(Console(width=60), work, read(work), found)
-    assert "recompose make --cell 'msci/table-2#CSP/shapes-pairs AUC/exact'\n" in capsys.readouterr().out
-
-
-def test_the_short_answer_names_runs_source_and_settings_that_are_not_the_default(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def answer(work: Workspace) -> str:
-        console = Console(width=300, record=True, file=StringIO())
-        value = find_value(work, read(work), "CSP", "shapes-pairs AUC")
-        assert value.traced
-        command.show_traced(console, work, value, value.traced)
-        return console.export_text()
-
-    text = answer(work)
-    runs = [key for key, record in traced(work).records.items() if record.kind == "runs"]
-    assert runs and all(key in text for key in runs)
+    result = traced(work)
+    text = answer(work, read(work), result)
+    runs = [key for key, record in result.records.items() if record.kind == "runs"]
+    assert len(runs) == len(SIX) and all(key in text for key in runs)
     assert "recompose/tracks/czsl/methods/" in text
+    assert "data sets" in text and "datas" not in text
+    assert "recompose make --cell 'msci/table-2#CSP/shapes-pairs AUC/exact'\n" in text
+    full = answer(work, read(work), result, full=True)
+    assert full.count("settings.dropout=0.1") == 2  # of all runs, and of all evaluations
+    assert all(key in full for key in result.records)
     other = edited(work, "czsl.methods.csp.dropout", 0.4)
-    assert "csp.dropout 0.1, by default 0.4" in answer(other)
+    assert "csp.dropout 0.1, by default 0.4" in answer(other, read(other), traced(other))
 
 
 def test_a_trace_of_a_claim_shows_replicates_differences_tests_and_corrections(tmp_path: Path) -> None:
@@ -236,15 +197,12 @@ def test_a_trace_of_a_claim_shows_replicates_differences_tests_and_corrections(t
     lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/claims"))
     artifact = read(work, "msci/claims")
     for part in ("verdict", "estimate"):
-        console = Console(width=300, record=True, file=StringIO())
-        command.show_tree(console, work, artifact, trace(work, artifact, "best-auc", f"shapes-pairs {part}"))
-        text = console.export_text()
+        text = answer(work, artifact, trace(work, artifact, "best-auc", f"shapes-pairs {part}"), full=True)
         for line in (
-            "msci: 28.5 (100), 26.25 (101)",
-            "differences by replicate (seed): -1.5 (100), -3 (101)",
-            "2 replicates: difference -2.25; p 0.00021 (different from zero), 0.95 (within the margin)",
-            "if it is zero: 7 / > 1000",
-            "p 0.0021 (different from zero, among 9), 1 (within the margin of 0.5, among 11)",
+            "28.5 (100), 26.25 (101), in points",
+            "msci - csp: reversed here; -2.25 at 2 replicates; p 0.0021 (not zero), 1 (within 0.5); price 7 / > 1000",
+            "differences by seed: -1.5 (100), -3 (101)",
+            "before correction among 9 and 11 comparisons: p 0.00021, 0.95 (within the margin)",
         ):
             assert line in text
 
@@ -262,50 +220,37 @@ def printing(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return work
 
 
-def test_rows_and_columns_are_listed_and_narrowed_by_what_is_given(printing: Workspace) -> None:
+def test_values_are_measured_or_printed_or_missing(printing: Workspace) -> None:
     table = read(printing)
-    everything = contents(table)
-    assert everything.rows == ["CSP", "MSCI"]
-    assert everything.columns == ["shapes-pairs AUC", "shapes-pairs H"]
-    assert {"SCEN", "Troika"} <= {*everything.printed_rows}
-    assert "mit-states AUC" in everything.printed_columns
-    assert contents(table, row="MSCI").columns == ["shapes-pairs AUC"]
-    assert contents(table, column="shapes-pairs H").rows == ["CSP"]
-    with raises(TraceError, "missing-cell"):
-        contents(table, row="MCSI")
+    assert {cell.row for cell in table.find()} >= {"CSP", "MSCI", "SCEN", "Troika"}
+    assert [cell.source for cell in table.find(row="CSP", column="shapes-pairs AUC")] == ["measured"]
+    (printed,) = table.find(row="CSP", column="mit-states AUC")
+    assert (printed.source, printed.text) == ("reported", "19.4")
+    (quoted,) = table.find(row="SCEN", column="mit-states AUC")
+    assert table.paper
+    beside = [[each.column for each in measured_beside(table.paper, table.lineage.cells, c)] for c in (printed, quoted)]
+    assert beside == [["shapes-pairs AUC"], []]
+    with raises(TraceError, "missing-cell", "msci/table-2") as error:
+        table.find(row="SCEM", column="mit-states AUC")
+    assert "'SCEN'" in str(error.value) and "shapes-pairs AUC" in str(error.value)
 
 
-def test_a_printed_value_is_found_with_what_is_measured_beside_it(printing: Workspace) -> None:
-    table = read(printing)
-    printed = find_printed(table, "CSP", "mit-states AUC")
-    assert printed is not None
-    assert (printed.text, printed.file) == ("19.4", "papers/msci/reported/table-2.csv")
-    assert [(cell.row, cell.column) for cell in printed.beside] == [("CSP", "shapes-pairs AUC")]
-    quoted = find_printed(table, "SCEN", "mit-states AUC")
-    assert quoted is not None
-    assert quoted.beside == []
-    assert find_printed(table, "CSP", "shapes-pairs AUC") is None
-
-
-def test_a_value_is_measured_or_printed_or_missing(printing: Workspace) -> None:
-    table = read(printing)
-    measured = find_value(printing, table, "CSP", "shapes-pairs AUC")
-    assert measured.traced is not None
-    assert measured.printed is None
-    printed = find_value(printing, table, "CSP", "mit-states AUC")
-    assert (printed.traced, printed.printed is None) == (None, False)
-    with raises(TraceError, "missing-cell") as error:
-        find_value(printing, table, "SCEM", "mit-states AUC")
-    assert "row 'SCEN'" in str(error.value)
-
-
-def test_absent_files_are_one_reason(printing: Workspace) -> None:
-    value = find_value(printing, read(printing), "CSP", "shapes-pairs AUC")
-    assert value.traced is not None
-    traced = value.traced
-    assert len(traced.absent) == len(traced.records) > 1
-    assert len(traced.why) >= len(traced.absent)
-    assert sum("on this disk" in reason for reason in traced.reasons) == 1
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], ["rows", "CSP, MSCI", "printed rows", "SCEN", "one value: "]),
+        (["--row", "MSCI"], ["MSCI · shapes-pairs AUC"]),
+        (["--row", "CSP", "--column", "mit-states AUC"], ["19.4", "papers/msci/reported/table-2.csv", "shapes-pairs"]),
+        (["--row", "CSP", "--json"], ['"column": "shapes-pairs H"']),
+    ],
+)
+def test_the_command_lists_and_narrows(
+    printing: Workspace, monkeypatch: pytest.MonkeyPatch, options: list[str], words: list[str]
+) -> None:
+    monkeypatch.chdir(printing.root)
+    done = CliRunner().invoke(app, ["trace", "msci/table-2", *options])
+    assert done.exit_code == 0, done.output
+    assert all(word in done.output for word in words)
 
 
 def test_planning_imports_neither_torch_nor_pandas() -> None:

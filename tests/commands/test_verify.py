@@ -4,7 +4,6 @@ Makers are replaced by ones that write bytes which follow from the recipe, and a
 """
 
 import hashlib
-import json
 import re
 import shutil
 import tempfile
@@ -32,13 +31,14 @@ from recompose.commands.verify import (
     UNEQUAL,
     UNPLANNED,
     Verification,
+    _separate_folder,
     detection,
     draw,
     make_again,
     runs_behind,
 )
 from recompose.digest import sha256_file
-from recompose.errors import RecomposeError, TraceError
+from recompose.errors import TraceError
 from recompose.files import read_json, write_json
 from recompose.phases import PHASES, Phase
 from recompose.plan import Recipe, closure
@@ -156,10 +156,6 @@ def verified(work: Workspace, published: PublishedLineage, count: int = len(SEED
     return make_again(work, published, draw(work, published, "seed", count, inf))
 
 
-def details(result: Verification) -> str:
-    return "\n".join(line for rerun in result.reruns for line in rerun.details)
-
-
 def left_behind() -> list[Path]:
     return list(Path(tempfile.gettempdir()).glob("recompose-verify-*"))
 
@@ -198,23 +194,6 @@ def test_a_published_forgery_is_found(work: Workspace, kind: str, is_clone: bool
 
 def is_shared(work: Workspace, data: Recipe) -> bool:
     return all(data.key in {need.key for need in closure([recipe])} for recipe in evaluations_of(work))
-
-
-@pytest.mark.parametrize("kind", ["runs", "evaluations"])
-def test_a_forgery_of_the_stored_results_alone_is_found(work: Workspace, kind: str) -> None:
-    published = publish(work)
-    recipe = next(recipe for recipe in closure(evaluations_of(work)[1:2]) if recipe.kind == kind)
-    forge(work, recipe)
-    (found,) = [rerun for rerun in verified(work, published).reruns if rerun.outcome == DIFFERS]
-    (line,) = found.details
-    assert line.startswith("results: ") and f" of {recipe.key} differ" in line
-
-
-def test_changed_bytes_of_a_stored_file_are_found(work: Workspace) -> None:
-    published, recipe = publish(work), evaluations_of(work)[0]
-    (work.store.folder(recipe) / FILE["evaluations"]).write_text("changed")
-    (found,) = [rerun for rerun in verified(work, published).reruns if rerun.outcome == DIFFERS]
-    assert found.details == (f"results: {FILE['evaluations']} of {recipe.key} differ",)
 
 
 def test_a_number_that_does_not_follow_from_its_runs_is_found(work: Workspace) -> None:
@@ -270,7 +249,7 @@ def test_another_machine_excuses_no_number_of_equal_bytes(work: Workspace) -> No
     shutil.rmtree(work.results)
     result = verified(work, read(work))
     assert result.exit_code == UNEQUAL
-    assert "differ" not in details(result)
+    assert not any("differ" in line for rerun in result.reruns for line in rerun.details)
 
 
 def test_all_runs_behind_a_cell_are_made_again(work: Workspace) -> None:
@@ -280,18 +259,15 @@ def test_all_runs_behind_a_cell_are_made_again(work: Workspace) -> None:
     first = evaluations_of(work)[0]
     assert sample.runs == {first.needs["run"].key: (first.key,)}
     result = make_again(work, published, sample)
-    assert (result.exit_code, result.detection) == (EQUAL, None)
+    assert (result.exit_code, "%" in result.sentence) == (EQUAL, False)
 
 
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("msci/table-2", "no-cell"),
         ("msci/table-2#", "no-cell"),
-        ("#CSP/AUC", "no-cell"),
         ("reports/study/msci/table-2#CSP/AUC", "other-profile"),
         ("msci/table-2#CPS/AUC", "missing-cell"),
-        ("msci/table-9#CSP/AUC", "unknown-artifact"),
     ],
 )
 def test_a_cell_that_is_none_is_an_error(work: Workspace, text: str, code: str) -> None:
@@ -319,7 +295,7 @@ def test_a_run_that_fails_is_named_with_its_reason(work: Workspace, monkeypatch:
     monkeypatch.setattr(phases, "PHASES", {kind: Phase(fail) for kind in PHASES})
     result = verified(work, published, 1)
     assert result.outcomes[FAILED] == 1
-    assert "no such luck" in details(result)
+    assert "no such luck" in result.reruns[0].details[0]
     assert result.exit_code == UNEQUAL
 
 
@@ -360,11 +336,6 @@ def test_the_stated_probability_is_that_of_samples() -> None:
     assert hits / 2000 == pytest.approx(detection(40, 7), abs=0.04)
 
 
-def test_reports_without_runs_are_an_error(work: Workspace) -> None:
-    with raises(RecomposeError, "no-reports"):
-        draw(work, read(work), "seed", 1, inf)
-
-
 def test_an_interrupt_leaves_nothing(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         assert left_behind() != []
@@ -378,22 +349,12 @@ def test_an_interrupt_leaves_nothing(work: Workspace, monkeypatch: pytest.Monkey
 
 
 def test_published_files_are_those_of_the_project_and_generated_ones_are_not(work: Workspace) -> None:
-    published, data = publish(work), work.plan.of("data")[0]
+    data = work.plan.of("data")[0]
     for name in ("archives", f"{data.name}-{data.folder}", ".locks"):
         (work.data / name).mkdir(parents=True, exist_ok=True)
     (work.root / "archives.lock").write_text("{}")
-    folder = make_again(work, published, draw(work, published, "seed", 1, inf), keep=True).folder
-    assert folder is not None
-    assert [path.name for path in (folder / "data").iterdir()] == ["archives"]
-    assert (folder / "data/archives").resolve() == (work.data / "archives").resolve()
-    assert (folder / "archives.lock").read_text() == "{}"
+    with _separate_folder(work) as folder:
+        assert [path.name for path in (folder / "data").iterdir()] == ["archives"]
+        assert (folder / "data/archives").resolve() == (work.data / "archives").resolve()
+        assert (folder / "archives.lock").read_text() == "{}"
     assert (work.data / "archives").is_dir()
-
-
-def test_the_document_has_everything_that_differs(work: Workspace) -> None:
-    forge(work, evaluations_of(work)[0])
-    result = verified(work, publish(work))
-    document = json.loads(json.dumps(result.document()))
-    assert document["runs"] == document["drawn"] == len(SEEDS)
-    lines = [line for rerun in document["reruns"] for line in rerun["details"]]
-    assert sum("differ" in line for line in lines) == 2  # from the reports and from the results

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from PIL import Image
 
 from recompose.audit.findings import Audit, AuditReport, Finding
 from recompose.claims.cells import PARTS
-from recompose.claims.outcome import reading
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
@@ -26,7 +24,7 @@ from recompose.params import Params
 from recompose.plan import Recipe
 from recompose.records import Build
 from recompose.site import build
-from recompose.site.build import notes_html, page, pages
+from recompose.site.build import notes_html, pages
 from recompose.site.document import Site
 from recompose.tables.lineage import Lineage
 from recompose.tables.published import PublishedLineage
@@ -300,7 +298,7 @@ class Toy:
     @property
     def html(self) -> str:
         """Its page."""
-        return page(self.site, self.folder / "reports")
+        return pages(self.site, self.folder / "reports")["index.html"]
 
     def read(self) -> Element:
         """Its page, read."""
@@ -374,24 +372,7 @@ def test_every_value_stands_once_in_each_grid_and_below_its_column(toy: Toy) -> 
         assert printed == PRINTED
 
 
-def test_what_sources_say_is_a_table_of_words(toy: Toy) -> None:
-    *_, said = article(toy.read(), "table-2").all("table")
-    heading, columns = said.all("thead")[0].all("tr")
-    assert heading.all("th")[0].text == "What is said"
-    assert [each.text for each in columns.all("th")] == ["row", "the text", "the code"]
-    rows = [(row.all("th")[0].text, [each.text for each in row.all("td")]) for row in said.all("tbody")[0].all("tr")]
-    assert rows == [("A", ["so", "not so"]), ("B", ["", "nothing"])]
-
-
 MEASURED_OF = {view: [(row, column) for row, column, of in MEASURED if of == view] for view in ("exact", "field")}
-
-
-def test_values_to_sort_by_are_exact_and_only_where_there_are_numbers(toy: Toy) -> None:
-    cells = grids(toy.read())[0][1]
-    assert float(cells["measured", "C", "d AUC"].attributes["data-value"]) == 20.02
-    assert float(cells["reported", "B", "mit-states AUC"].attributes["data-value"]) == 49.9
-    for place in (("measured", "D", "d AUC"), ("reported", "B", "params"), ("reported", "C", "params")):
-        assert "data-value" not in cells[place].attributes
 
 
 def test_best_and_second_best_are_marked_in_columns_of_accuracies(toy: Toy) -> None:
@@ -422,23 +403,11 @@ def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: To
     bare = toy.paper.model_copy(update={"name": "bare"})
     lineages = {"other/table-1": toy.site.published.lineages["toy/table-1"], **toy.site.published.lineages}
     site = replace(toy.site, papers=[other, bare, toy.paper], published=PublishedLineage(lineages))
-    root = Reader(page(site, toy.folder / "reports")).root
+    root = Reader(pages(site, toy.folder / "reports")["index.html"]).root
     (headline,) = root.all("button", class_="headline")  # what another paper measured of it is not its own
     cell = data(root)["cells"][int(headline.attributes["data-cell"])]
     assert [cell[part] for part in ("paper", "row", "column", "view")] == ["toy", "A", "d AUC", "exact"]
     assert "A, d AUC 12.0 ± 1.0" in headline.text
-
-
-def test_numbers_without_a_spread_leave_its_room(toy: Toy) -> None:
-    cells = grids(toy.read())[0][1]
-    rooms = {row: cells["measured", row, "d AUC"].all("span", class_="alone") for row in "ABCD"}
-    assert {row: [each.attributes["data-room"] for each in found] for row, found in rooms.items()} == {
-        "A": [],
-        "B": [],
-        "C": [" ± 1.0"],
-        "D": [],  # no number
-    }
-    assert not cells["measured", "A", "d time"].all("span", class_="alone")  # a column without any
 
 
 def test_claims_are_counted_by_verdict(toy: Toy) -> None:
@@ -465,17 +434,6 @@ def test_claims_are_counted_by_verdict(toy: Toy) -> None:
         assert ("95 % +0.50 to +1.50, margin 0.7, n = 3, adjusted p 0.012" in each.text) == (reason != "not run)")
 
 
-def test_reversed_reads_reversed_on_synthetic_data() -> None:
-    assert reading("reversed here", is_synthetic=True) == "reversed on synthetic data"
-    assert reading("reversed here", is_synthetic=False) == "reversed here"
-
-
-def test_a_table_that_is_not_measured_is_named_with_the_reason(toy: Toy) -> None:
-    card = toy.read().all("section", class_="card")[0]
-    assert [each.attributes["href"] for each in card.all("a")][-1] == "#toy-table-2"
-    assert "is of words alone" not in card.text  # the paper printed numbers in it
-
-
 def test_details_are_beside_a_page_that_they_would_make_too_long(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pages(toy.site, toy.folder / "reports")
     assert [*whole] == ["index.html"]
@@ -486,26 +444,6 @@ def test_details_are_beside_a_page_that_they_would_make_too_long(toy: Toy, monke
     letters = parts["toy/details.js"].split('"')[1]
     details = json.loads(zlib.decompress(base64.b64decode(letters), wbits=31))
     assert details == data(Reader(whole["index.html"]).root)["stored"]
-
-
-def test_a_paper_s_section_begins_with_what_came_out_on_each_data_set(toy: Toy) -> None:
-    section = toy.read().all("section", class_="paper")[0]
-    lines = [each.text for each in section.all("p", class_="outcome")]
-    assert [section.all("p").index(each) for each in section.all("p", class_="outcome")] == [1, 2]  # after the authors
-    assert "On d, 3 replicates: 1 of 3 claims holds here (first). 1 is reversed here (second)" in lines[0]
-    assert "On e, 3 replicates: none of 3 claims holds here. 2 are reversed here (first, third)" in lines[1]
-
-
-def test_only_what_is_printed_and_measured_counts_as_reproduced(toy: Toy) -> None:
-    card = toy.read().all("section", class_="card")[0]
-    assert "2 of 3 printed" in card.text  # a table and a figure; claims are ours
-    assert (card.all("meter")[0].attributes["value"], card.all("meter")[0].attributes["max"]) == ("2", "3")
-
-
-def test_a_table_that_was_not_measured_shows_what_the_paper_printed(toy: Toy) -> None:
-    table = article(toy.read(), "table-2").all("table")[0]
-    assert [each.text for each in table.all("th", scope="colgroup")] == ["Printed by the paper"]
-    assert not table.all("button", class_="number")
 
 
 def test_the_first_screen_says_how_the_audit_went_and_leads_to_what_is_stale(toy: Toy) -> None:
@@ -525,14 +463,6 @@ def test_a_stale_number_is_marked_where_it_stands_and_says_why(toy: Toy) -> None
     assert marked == {("measured", "B", "d AUC")}
     assert article(root, "table-1").all("h3")[0].all("span", class_="stale")
     assert [each["why"] for each in data(root)["cells"] if each["state"] == "stale"] == [["lr was 1"]] * 2
-
-
-def test_a_number_tells_which_settings_are_not_those_of_params_yaml(toy: Toy) -> None:
-    now = TRACKS["czsl"].settings(params(), "csp", "shapes-pairs")
-    assert now["prompt"] != "a photo of {state}"
-    stored = data(toy.read())["stored"]["evaluations/023456789abc"]
-    assert stored["changed"] == {"settings.lr": None, "settings.prompt": now["prompt"]}
-    assert stored["digest"] == "023456789abc" * 6
 
 
 def test_an_error_in_print_is_shown_at_its_value_and_explained(toy: Toy) -> None:
@@ -607,14 +537,3 @@ def test_every_address_in_the_page_leads_somewhere(toy: Toy) -> None:
     assert len(ids) == len(set(ids))
     wanted = set(re.findall(r'href="#([^"]*)"', html)) | set(re.findall(r'aria-labelledby="([^"]*)"', html))
     assert wanted - set(ids) == {"lineage-heading"}  # the dialog's, written as it opens
-
-
-def test_headings_leave_no_level_out(toy: Toy) -> None:
-    levels = [int(level) for level in re.findall(r"<h([1-6])", toy.html)]
-    assert levels[0] == 1
-    assert all(after - before <= 1 for before, after in pairwise(levels))
-
-
-def test_the_same_input_gives_the_same_bytes_and_not_too_many(toy: Toy) -> None:
-    assert toy.html == toy.html
-    assert len(toy.html.encode()) < 100_000

@@ -124,6 +124,8 @@ class Audit:
     @property
     def outcome(self) -> str:
         """The result in words; an audit is clean if every part could be checked and is right."""
+        if {finding.state for finding in self.findings} == {"uncommitted"}:
+            return "found no problems, but no commit holds the code of these results"
         if self.findings:
             return "found problems"
         return "found no problems but could not check everything" if self.report.unchecked else "is clean"

@@ -12,15 +12,14 @@ from typing import Any
 from recompose.audit.differences import Chain, changed_modules, changes, closest_recipe
 from recompose.audit.findings import Finding, worst
 from recompose.digest import sha256_file
-from recompose.errors import DamagedError, ProgramError
+from recompose.errors import DamagedError
 from recompose.fingerprint import fingerprint
 from recompose.plan import Plan, recipe_of
-from recompose.programs import git
-from recompose.records import RECORD, Build, BuildInfo, Record
+from recompose.records import RECORD, BuildInfo, Record
 from recompose.records import remedy as store_remedy
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
-from recompose.tables.lineage import MADE, Lineage, Made
+from recompose.tables.lineage import MADE, Lineage
 from recompose.tables.measured_cells import planned_recipes
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
@@ -207,28 +206,10 @@ class StoredFaults:
         """Compare a record on disk with the one in the reports."""
         made = self.published.made.get(key)
         if made and made.files and made.started == record.made.started and made != record.build:
-            yield self._edited_build(key, made, record.build)
-
-    def _edited_build(self, key: str, in_reports: Build, on_disk: Build) -> Finding:
-        """Return the fault of a record or of its entry in the reports; the last commit tells which was edited."""
-        file, record = f"{self.work.reports_place}/{MADE}", f"results/{key}/{RECORD}"
-        committed_by_key, unread = self._committed_builds
-        committed = committed_by_key.get(key)
-        if committed == on_disk:
-            why, cure = f"has another entry of {key} than its last commit", f"`git checkout -- {file}`"
-            return Finding.of("edited-record", file, why, key, remedy=cure)
-        unknown = f" (the last commit, which tells, cannot be read: {unread})" if unread else ""
-        edited = f"put back the one that was edited: {record} or {file}{unknown}"
-        cure = store_remedy(key) if committed == in_reports else edited
-        return Finding.of("edited-record", record, f"differs from its entry in {file}", key, remedy=cure)
-
-    @cached_property
-    def _committed_builds(self) -> tuple[dict[str, Build], str]:
-        """The builds in the reports of the last commit, and why these cannot be read; empty where they can."""
-        try:
-            return Made.parse(git("show", f"HEAD:./{self.work.reports_place}/{MADE}", folder=self.work.root)).builds, ""
-        except ProgramError as error:
-            return {}, str(error)
+            file = f"{self.work.reports_place}/{MADE}"
+            cure = f"put back the one that was edited; `git diff -- {file}` tells which"
+            why = f"differs from its entry in {file}"
+            yield Finding.of("edited-record", f"results/{key}/{RECORD}", why, key, remedy=cure)
 
     def _input_faults(self, key: str, record: Record) -> Iterator[Finding]:
         """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""

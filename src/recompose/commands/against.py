@@ -1,32 +1,28 @@
 """`audit --against`: each number of the reports against the same number at a git revision, in one of five words.
 
 A cell decides what is compared: the values of its replicates, its value alone, the values that a claim rests on, or its
-text. Lineages of older versions are read as far as they have these parts.
+text.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import isclose
 from pathlib import Path
 from statistics import fmean, stdev
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from recompose.audit.differences import Chain, changes
-from recompose.console import new_table, pluralize, print_json, print_line
-from recompose.errors import DiffError, LineageError, ProgramError
+from recompose.console import pluralize, print_json, print_line
+from recompose.errors import DiffError, ProgramError
 from recompose.files import Document
 from recompose.metric_cache import COST as COST_PREFIX
 from recompose.papers.declaration import Paper
 from recompose.programs import git
-from recompose.progress import printable
-from recompose.records import BuildInfo, Description, LenientModel
-from recompose.tables.lineage import MADE, SUFFIX, Lineage, Made
+from recompose.records import BuildInfo, LenientModel
+from recompose.tables.cells import Cell
+from recompose.tables.lineage import MADE, SUFFIX, Made
 from recompose.workspace import Workspace
 
 # from the mildest to the gravest
@@ -39,12 +35,11 @@ WORDS = IDENTICAL, COST, LAST_DIGITS, WITHIN, DIFFERENT, MISSING_THEN, MISSING_N
     "missing then",
     "missing now",
 )
-SHORT = {COST: "cost", LAST_DIGITS: "digits", WITHIN: "in spread"}  # words for a table
 CLOSE = 1e-4  # relative tolerance for sums that are taken in another order, after a network's layers
-FAMILY_PARTS = ("verdict", "adjusted p", "replicates to decide")  # of a claim, which all claims of a paper decide
-VERDICT, OTHER_SIDE = "verdict", " of "
-MOST, NAMED = 20, 6  # differing cells, and changes of settings, that are named
-Key = tuple[str, ...]  # row, column and view
+VERDICT = "verdict"
+FAMILY_PARTS = (VERDICT, "adjusted p", "replicates to decide")  # of a claim, which all claims of a paper decide
+MOST = 20  # differing cells that are named
+Place = tuple[str, str]  # row and benchmark of a claim
 
 
 def classify(then: Sequence[float], now: Sequence[float], spread: float = 0.0, *, is_cost: bool = False) -> str:
@@ -77,52 +72,10 @@ def spread_of(values: Sequence[float]) -> float:
     return stdev(values) if len(values) > 1 else 0.0
 
 
-class Evidence(LenientModel):
-    """The values that a claim rests on."""
+class _Cells(LenientModel):
+    """The measured cells of a lineage; the rest of it may be of another version of the code."""
 
-    values: dict[str, dict[str, float]]  # side -> seed -> value
-
-
-class RevisionCell(LenientModel):
-    """The parts of a measured cell that decide its word."""
-
-    row: str
-    column: str
-    text: str
-    view: str = ""
-    value: float | None = None
-    spread: float | None = None
-    values: tuple[float, ...] = ()
-    metric: str = ""
-    part: str = ""
-    benchmark: str = ""
-    names: tuple[str, ...] = ()
-    made_from: tuple[str, ...] = ()
-    evidence: Evidence | None = None
-
-    @property
-    def key(self) -> Key:
-        """Its place in the artifact."""
-        return self.row, self.column, self.view
-
-
-class RevisionCells(LenientModel):
-    """The cells of a lineage of any version."""
-
-    cells: tuple[RevisionCell, ...] = ()
-
-    @classmethod
-    def parse(cls, text: str) -> "RevisionCells":
-        """Return the cells of a lineage with this text; none if it is none."""
-        try:
-            return cls.model_validate_json(text)
-        except ValidationError:
-            return cls()
-
-    @cached_property
-    def by_key(self) -> dict[Key, RevisionCell]:
-        """The cells by their place."""
-        return {cell.key: cell for cell in self.cells}
+    cells: list[Cell] = Field(default=[])
 
 
 @dataclass(frozen=True)
@@ -130,14 +83,15 @@ class ComparedCell:
     """A cell then and now, and the word for it."""
 
     artifact: str  # <paper>/<name>
-    then: RevisionCell | None
-    now: RevisionCell | None
+    then: Cell | None
+    now: Cell | None
     word: str
 
     def __str__(self) -> str:
-        cell = self.now or self.then
-        texts = f"{self.then.text} then, {self.now.text} now" if self.then and self.now else self.word
-        return f"{' · '.join(filter(None, (self.artifact, *(cell.key if cell else ()))))}: {texts}"
+        both = [cell for cell in (self.then, self.now) if cell]
+        texts = f"{both[0].text} then, {both[1].text} now" if len(both) > 1 else self.word
+        cell = both[-1]
+        return f"{' · '.join(filter(None, (self.artifact, cell.row, cell.column, cell.view)))}: {texts}"
 
     @property
     def is_flip(self) -> bool:
@@ -148,7 +102,7 @@ class ComparedCell:
     @property
     def is_other_recipe(self) -> bool:
         """True where other evaluations made it."""
-        return bool(self.then and self.now) and len({frozenset(c.made_from) for c in (self.then, self.now) if c}) > 1
+        return bool(self.then and self.now and {*self.then.made_from} != {*self.now.made_from})
 
     @property
     def is_beyond(self) -> bool:
@@ -163,19 +117,12 @@ class Comparison:
     revision: str
     commit: str
     cells: list[ComparedCell] = field(default_factory=list)
-    settings: Mapping[str, int] = field(default_factory=dict)  # what changed behind cells -> number of evaluations
     machines: tuple[list[str], list[str]] = ([], [])  # then and now
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of cells by word, in the order of the words."""
-        return _count(self.cells)
-
-    @property
-    def by_paper(self) -> dict[str, dict[str, int]]:
-        """The same for each paper."""
-        papers = dict.fromkeys(cell.artifact.partition("/")[0] for cell in self.cells)
-        return {paper: _count(cell for cell in self.cells if cell.artifact.startswith(f"{paper}/")) for paper in papers}
+        return _counts(self.cells)
 
     @property
     def flips(self) -> list[ComparedCell]:
@@ -201,12 +148,7 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The number of cells by word, and that of changed verdicts."""
-        counts = ", ".join(f"{count:,} {word}" for word, count in self.counts.items())
-        different = [cell.now for cell in self.cells if cell.word == DIFFERENT and cell.now]
-        single = sum(len(cell.values) == 1 for cell in different)
-        alone = f"; {single:,} of the different ones have one replicate, whose spread is not known" if single else ""
-        verdicts = f"{pluralize(len(self.flips), 'verdict')} changed" if self.flips else "no verdict changed"
-        return f"{len(self.cells):,} numbers: {counts or 'none'}{alone}; {verdicts}."
+        return sentence(self.cells)
 
     def document(self) -> Document:
         """Return the comparison as plain values."""
@@ -215,16 +157,24 @@ class Comparison:
             "commit": self.commit,
             "same": self.is_same,
             "counts": self.counts,
-            "papers": self.by_paper,
             "flips": [str(cell) for cell in self.flips],
             "beyond": [str(cell) for cell in self.beyond],
             "other_recipes": self.other_recipes,
-            "settings": dict(self.settings),
-            "machines": {"then": self.machines[0], "now": self.machines[1]},
+            "machines": dict(zip(("then", "now"), self.machines, strict=True)),
         }
 
 
-def _count(cells: Iterable[ComparedCell]) -> dict[str, int]:
+def sentence(cells: Sequence[ComparedCell]) -> str:
+    """Return the number of cells by word, and that of changed verdicts."""
+    counts = ", ".join(f"{count:,} {word}" for word, count in _counts(cells).items())
+    single = sum(cell.word == DIFFERENT and len(cell.now.values) == 1 for cell in cells if cell.now)
+    alone = f"; {single:,} of the different ones have one replicate, whose spread is not known" if single else ""
+    flips = sum(cell.is_flip for cell in cells)
+    verdicts = f"{pluralize(flips, 'verdict')} changed" if flips else "no verdict changed"
+    return f"{len(cells):,} numbers: {counts or 'none'}{alone}; {verdicts}."
+
+
+def _counts(cells: Iterable[ComparedCell]) -> dict[str, int]:
     counts = Counter(cell.word for cell in cells)
     return {word: counts[word] for word in WORDS if counts[word]}
 
@@ -238,21 +188,15 @@ def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison
     commit = commit_of(reports, revision)
     unchanged = _unchanged(reports, commit)
     cells: list[ComparedCell] = []
-    settings: Counter[str] = Counter()
-    seen: set[str] = set()
     for paper in papers:
         for name in paper.artifacts:
             path = reports / paper.name / f"{name}{SUFFIX}"
             now = path.read_text(encoding="utf-8") if path.exists() else ""
             then = now if f"{paper.name}/{path.name}" in unchanged else _text_at(path, commit)
-            after = RevisionCells.parse(now)
-            before = after if then is now else RevisionCells.parse(then)
-            compared = compare_cells(f"{paper.name}/{name}", before, after)
-            cells += compared
-            if any(cell.is_other_recipe for cell in compared):
-                settings.update(_recipe_changes(then, now, seen))
+            after = _read_cells(now)
+            cells += compare_cells(f"{paper.name}/{name}", after if then is now else _read_cells(then), after)
     machines = _machines(Made.parse(_text_at(reports / MADE, commit)).builds), _machines(Made.read(reports).builds)
-    return Comparison(revision, commit, cells, dict(settings.most_common()), machines)
+    return Comparison(revision, commit, cells, machines)
 
 
 def commit_of(folder: Path, revision: str) -> str:
@@ -291,15 +235,24 @@ def _text_at(path: Path, commit: str) -> str:
         return ""
 
 
-def compare_cells(artifact: str, then: RevisionCells, now: RevisionCells) -> list[ComparedCell]:
+def _read_cells(text: str) -> list[Cell]:
+    """Return the cells of a lineage with this text; none if it is none."""
+    try:
+        return _Cells.model_validate_json(text).cells
+    except ValidationError:
+        return []
+
+
+def compare_cells(artifact: str, then: Iterable[Cell], now: Iterable[Cell]) -> list[ComparedCell]:
     """Return the cells of an artifact, each with the word for it."""
-    claims = _claim_words(then, now)
-    places = dict.fromkeys([*now.by_key, *then.by_key])
-    both = ((then.by_key.get(place), now.by_key.get(place)) for place in places)
-    return [ComparedCell(artifact, before, after, _word(before, after, claims)) for before, after in both]
+    before, after = ({cell.key: cell for cell in cells} for cells in (then, now))
+    verdicts = [cell for key, cell in after.items() if cell.part == VERDICT and key in before]
+    claims = {(cell.row, cell.benchmark): _evidence_word(before[cell.key], cell) for cell in verdicts}
+    both = ((before.get(key), after.get(key)) for key in dict.fromkeys([*after, *before]))
+    return [ComparedCell(artifact, old, new, _word(old, new, claims)) for old, new in both]
 
 
-def _word(then: RevisionCell | None, now: RevisionCell | None, claims: Mapping[Key, str]) -> str:
+def _word(then: Cell | None, now: Cell | None, claims: Mapping[Place, str]) -> str:
     if then is None or now is None:
         return MISSING_THEN if then is None else MISSING_NOW
     if (then.text, then.value, then.values) == (now.text, now.value, now.values):
@@ -316,7 +269,7 @@ def _word(then: RevisionCell | None, now: RevisionCell | None, claims: Mapping[K
     return classify([then.value], [now.value], 0.0 if now.values else then.spread or 0.0)
 
 
-def _claim_word(then: RevisionCell, now: RevisionCell, claims: Mapping[Key, str]) -> str:
+def _claim_word(then: Cell, now: Cell, claims: Mapping[Place, str]) -> str:
     """Return the word for a part of a claim that is not identical: the gravest of the values that it rests on."""
     rests_on = (
         word
@@ -329,13 +282,8 @@ def _claim_word(then: RevisionCell, now: RevisionCell, claims: Mapping[Key, str]
     return gravest
 
 
-def _claim_words(then: RevisionCells, now: RevisionCells) -> dict[Key, str]:
-    """Return the gravest word of the values behind each claim, by row and benchmark."""
-    verdicts = ((then.by_key.get(cell.key), cell) for cell in now.cells if cell.part == VERDICT)
-    return {(cell.row, cell.benchmark): _evidence_word(before, cell) for before, cell in verdicts if before}
-
-
-def _evidence_word(then: RevisionCell, now: RevisionCell) -> str:
+def _evidence_word(then: Cell, now: Cell) -> str:
+    """Return the gravest word of the values behind a verdict."""
     if then.evidence is None or now.evidence is None:
         return IDENTICAL if then.text == now.text else DIFFERENT
     before, after = then.evidence.values, now.evidence.values
@@ -345,28 +293,6 @@ def _evidence_word(then: RevisionCell, now: RevisionCell) -> str:
     sides = (([*before[side].values()], [values[seed] for seed in before[side]]) for side, values in after.items())
     words = (classify(one, other, spread_of(one), is_cost=is_cost) for one, other in sides)
     return max(words, key=WORDS.index, default=IDENTICAL)
-
-
-def _recipe_changes(then: str, now: str, seen: set[str]) -> Iterator[str]:
-    """Yield what changed behind each evaluation of a lineage that is new, once for each evaluation."""
-    try:
-        before, after = (Lineage.parse(text, "lineage") for text in (then, now))
-    except LineageError:
-        return  # of another version of the code
-    partners = {_label(record): record for record in _evaluations(before).values()}
-    for key, record in _evaluations(after).items():
-        partner = partners.get(_label(record))
-        if key not in before.records and key not in seen and partner:
-            seen.add(key)
-            yield from changes(Chain.of(partner, before.records), Chain.of(record, after.records))
-
-
-def _evaluations(lineage: Lineage) -> dict[str, Description]:
-    return {key: record for key, record in lineage.records.items() if record.kind == "evaluations"}
-
-
-def _label(record: Description) -> tuple[object, ...]:
-    return tuple(record.labels.get(name) for name in ("name", "dataset", "seed"))
 
 
 def _machines(made: Mapping[str, BuildInfo]) -> list[str]:
@@ -386,39 +312,24 @@ def show_against(work: Workspace, papers: Iterable[Paper], revision: str, *, as_
 
 
 def show_comparison(console: Console, comparison: Comparison) -> None:
-    """Print changed settings, the claims with another verdict, the cells that differ by more than the spread of
-    replicates, the machines if they differ, and the counts.
+    """Print the claims with another verdict, the cells that differ by more than the spread of replicates, the machines
+    if they differ, and the counts.
     """
     if comparison.other_recipes:
-        print_line(console, f"made by other evaluations: {pluralize(comparison.other_recipes, 'number')}")
-    changed = [("", f"    {line} ({pluralize(count, 'evaluation')})") for line, count in comparison.settings.items()]
-    _show_first(console, changed, NAMED)
+        numbers = pluralize(comparison.other_recipes, "number")
+        print_line(console, f"made by evaluations with other settings, data or code: {numbers}")
     for cell in comparison.flips:
         print_line(console, ("another verdict", "bold red"), f": {cell} ({cell.word})")
-    _show_first(console, [("different", f": {cell}") for cell in comparison.beyond], MOST)
-    then, now = comparison.machines
-    if then != now:
-        print_line(console, f"computed by {' and '.join(then) or 'unknown machines'} then")
-        print_line(console, f"computed by {' and '.join(now) or 'unknown machines'} now")
-    console.print(_table(comparison))
+    for cell in comparison.beyond[:MOST]:
+        print_line(console, ("different", "bold red"), f": {cell}")
+    if len(comparison.beyond) > MOST:
+        print_line(console, f"and {len(comparison.beyond) - MOST} more (--json names all)")
+    if comparison.machines[0] != comparison.machines[1]:
+        for time, machines in zip(("then", "now"), comparison.machines, strict=True):
+            print_line(console, f"computed by {' and '.join(machines) or 'unknown machines'} {time}")
+    for paper in dict.fromkeys(cell.artifact.partition("/")[0] for cell in comparison.cells):
+        cells = [cell for cell in comparison.cells if cell.artifact.startswith(f"{paper}/")]
+        print_line(console, f"{paper}: {sentence(cells)}")
     print_line(console, f"compared with {comparison.revision} ({comparison.commit[:12]}): {comparison.sentence}")
     same = comparison.is_same
     print_line(console, ("the same numbers", "bold green") if same else ("different numbers", "bold red"))
-
-
-def _show_first(console: Console, lines: Sequence[tuple[str, str]], most: int) -> None:
-    """Print the first lines, each with a red word before it or none."""
-    for word, text in lines[:most]:
-        print_line(console, (word, "bold red"), text)
-    if len(lines) > most:
-        print_line(console, f"and {len(lines) - most} more (--json names all)")
-
-
-def _table(comparison: Comparison) -> Table:
-    """Return the number of cells by word for each paper, and its changed verdicts."""
-    table = new_table(["paper"], [*(SHORT.get(word, word) for word in comparison.counts), "verdicts"])
-    for paper, counts in comparison.by_paper.items():
-        flips = sum(cell.artifact.startswith(f"{paper}/") for cell in comparison.flips)
-        numbers = (str(counts.get(word, "")) for word in comparison.counts)
-        table.add_row(Text(printable(paper)), *numbers, str(flips or ""))
-    return table

@@ -3,6 +3,7 @@
 import gc
 import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +16,7 @@ from recompose.audit.audit import audit, audit_document, reach
 from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
 from recompose.audit.trust import absent
 from recompose.commands.release import open_release
-from recompose.console import pluralize, print_json, print_line, state_colour
+from recompose.console import counted, first, pluralize, print_json, print_line, state_colour
 from recompose.papers.declaration import Paper
 from recompose.progress import printable, say
 from recompose.site.build import pages_of
@@ -23,7 +24,7 @@ from recompose.tables.published import PublishedLineage
 from recompose.workspace import PROFILE, Workspace
 
 GROUPS = 4  # kinds of findings that are shown on one screen
-FEW, NAMED = 2, 6  # places of a finding, and unchecked parts, that are named
+NAMED = 6  # places of a finding, unchecked parts, and artifacts that are named
 FOLLOWED = "followed"  # the column of unchecked cells that follow from scores, or from the values of evaluations
 WORDS = {
     FOLLOWED: "computed again and equal, from scores or else from values.json; what made these is not on this disk",
@@ -80,26 +81,16 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
     """
     order = {state: place for place, state in enumerate(STATES)}
     findings = sorted(audited.findings, key=lambda finding: (order[finding.state], finding.why, finding.remedy))
-    groups = [
-        (reason, list(group))
-        for reason, group in groupby(findings, key=lambda finding: (finding.state, finding.why, finding.remedy))
-    ]
-    for (state, why, remedy), group in groups if full else groups[:GROUPS]:
-        print_line(console, (state, f"bold {state_colour(state)}"), f": {why}")
-        _show_places(console, [_place(published, finding) for finding in group], len(group) if full else FEW)
-        if remedy:
-            print_line(console, (f"    remedy: {remedy}", "dim"))
-    if len(groups) > GROUPS and not full:
-        print_line(console, f"and findings of {len(groups) - GROUPS} more kinds (--full names them)")
+    groups = groupby(findings, key=lambda finding: (finding.state, finding.why, finding.remedy))
+    for number, ((state, why, remedy), group) in enumerate(groups):
+        if number < GROUPS or full:
+            print_line(console, (state, f"bold {state_colour(state)}"), f": {why}")
+            _show_places(console, [_place(published, finding) for finding in group], remedy, full=full)
+        elif number == GROUPS:
+            print_line(console, "and findings of other kinds (--full names them)")
     if audited.report.unchecked:
         print_line(console, ("not checked", "bold"), f": {len(audited.report.unchecked)}")
-        texts = [
-            *_absent_texts(audited, published, full=full),
-            *((text, "") for text in _unchecked_texts(audited, published)),
-        ]
-        _show_places(console, texts, len(texts) if full else NAMED)
-        if audited.remedy:
-            print_line(console, (f"    remedy: {audited.remedy}", "dim"))
+        _show_places(console, list(_unchecked(audited, published, full=full)), audited.remedy, full=full)
     console.print(_table(audited, full=full))
     if any(map(audited.followed, audited.states)):
         for word, meaning in WORDS.items():
@@ -107,54 +98,45 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
     print_line(console, *_outcome(audited))
 
 
-def _absent_texts(audited: Audit, published: PublishedLineage, *, full: bool) -> list[tuple[str, str]]:
-    """Return the absent results: each with the cells that rest on it where they are few, otherwise counted by kind."""
-    missing = {key: text for key in published.records if (text := absent(key).text) in audited.report.unchecked}
-    if full or (len(missing) <= NAMED and len(missing) < len(published.records)):
-        return [
-            (text, _reach_note({name: len(cells) for name, cells in published.reach(key).items()}))
-            for key, text in missing.items()
-        ]
-    kinds = Counter(published.records[key].kind for key in missing)
-    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    return [(f"{len(missing)} results are not on this disk: {counts} (--full names them)", "")]
+def _show_places(console: Console, places: list[tuple[str, str]], remedy: str, *, full: bool) -> None:
+    """Print places with their notes, and the remedy."""
+    for place, note in places if full else places[:NAMED]:
+        print_line(console, f"    {place}", (note, "dim"))
+    if len(places) > NAMED and not full:
+        print_line(console, f"    and {len(places) - NAMED} more (--full names them)")
+    if remedy:
+        print_line(console, (f"    remedy: {remedy}", "dim"))
 
 
-def _unchecked_texts(audited: Audit, published: PublishedLineage) -> list[str]:
-    """Return the unchecked parts except for absent results, with the number that share a reason."""
-    missing = {absent(key).text for key in published.records}
+def _unchecked(audited: Audit, published: PublishedLineage, *, full: bool) -> Iterator[tuple[str, str]]:
+    """Yield the unchecked parts: absent results with the cells that rest on them, or counted by kind where they are
+    many; then the others, with the number that share a reason.
+    """
+    missing = {absent(key).text: key for key in published.records}
+    keys = [missing[text] for text in audited.report.unchecked if text in missing]
+    if len(keys) > NAMED and not full:
+        kinds = Counter(published.records[key].kind for key in keys)
+        counts = ", ".join(counted(count, kind) for kind, count in kinds.items())
+        yield f"{len(keys)} results are not on this disk: {counts} (--full names them)", ""
+    else:
+        yield from (_place(published, absent(key), f" {absent(key).why}") for key in keys)
     reasons: dict[str, list[str]] = {}
     for text in audited.report.unchecked:
         if text not in missing:
-            place, separator, reason = text.partition(": ")
-            reasons.setdefault(reason if separator else text, []).append(place)
-    texts = []
+            place, _, reason = text.partition(": ")
+            reasons.setdefault(reason, []).append(place)
     for reason, places in reasons.items():
         more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-        texts.append(reason if places == [reason] else f"{places[0]}{more}: {reason}")
-    return texts
+        yield f"{places[0]}{more}{': ' if reason else ''}{reason}", ""
 
 
-def _place(published: PublishedLineage, finding: Finding) -> tuple[str, str]:
-    """Return the place of a finding, and the cells that rest on it where it lies outside of the reports."""
-    is_outside = finding.place.startswith(("results/", "data/"))
-    return finding.place, _reach_note(reach(published, finding)) if is_outside else ""
-
-
-def _reach_note(cells: dict[str, int]) -> str:
-    """Return a note on the cells of artifacts that rest on something; empty if none does."""
+def _place(published: PublishedLineage, finding: Finding, why: str = "") -> tuple[str, str]:
+    """Return the place of a finding, and a note on the cells that rest on it where it lies outside of the reports."""
+    cells = reach(published, finding) if finding.place.startswith(("results/", "data/")) else {}
     if not cells:
-        return ""
-    count, names = sum(cells.values()), ", ".join([*cells][:NAMED])
-    more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
-    return f" (reaches {pluralize(count, 'cell')} of {names}{more})"
-
-
-def _show_places(console: Console, places: list[tuple[str, str]], most: int) -> None:
-    for place, reach_note in places[:most]:
-        print_line(console, f"    {place}", (reach_note, "dim"))
-    if len(places) > most:
-        print_line(console, f"    and {len(places) - most} more (--full names them)")
+        return f"{finding.place}{why}", ""
+    count, names = sum(cells.values()), ", ".join(first(cells, NAMED))
+    return f"{finding.place}{why}", f" (reaches {pluralize(count, 'cell')} of {names})"
 
 
 def _table(audited: Audit, *, full: bool) -> Table:

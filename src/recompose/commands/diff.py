@@ -1,12 +1,10 @@
 """`diff`: the settings in which two methods or variants, two stored results, or two profiles differ."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from rich.console import Console
-from rich.table import Table
 
-from recompose.console import escape_markup
+from recompose.console import line, new_table, print_json
 from recompose.errors import ChangedError, DamagedError, PlanError
 from recompose.files import Document
 from recompose.params.mistakes import nearest
@@ -17,18 +15,11 @@ from recompose.workspace import Workspace
 Settings = Mapping[str, object]
 
 
-@dataclass(frozen=True)
-class SettingsDifference:
-    """Two names, the place in which they are compared, and the settings in which they differ."""
+def settings_differences(work: Workspace, first: str, second: str) -> dict[str, dict[str, Document]]:
+    """Return the settings in which two things of one kind differ, by the place in which they are compared: dotted name
+    -> name of a side -> value, absent where a side lacks it.
 
-    first: str
-    second: str
-    place: str  # "czsl on shapes-pairs"; empty: profiles or stored results
-    settings: dict[str, Document]  # dotted name -> name of a side -> value, absent where a side lacks it
-
-
-def settings_difference(work: Workspace, first: str, second: str) -> list[SettingsDifference]:
-    """Return the settings in which two things of one kind differ; for methods, on each data set that both run on.
+    Methods are compared on each data set that both run on; the place of profiles and stored results is empty.
 
     Args:
         work: the workspace.
@@ -39,40 +30,30 @@ def settings_difference(work: Workspace, first: str, second: str) -> list[Settin
         PlanError: there are no two such things; the message names the nearest.
         ParamsError: a profile is wrong.
     """
-    sides_by_place: dict[str, Sequence[Settings]] = {
-        f"{track} on {benchmark}": [settings_of(evaluations[0]) for evaluations in sides]
+    sides: dict[str, list[Settings]] = {
+        f"{track} on {benchmark}": [settings_of(evaluations[0]) for evaluations in both]
         for track in work.plan.tracks
         for benchmark in work.plan.benchmarks(track)
-        if all(sides := [work.plan.evaluations(track, name, benchmark) for name in (first, second)])
+        if all(both := [work.plan.evaluations(track, name, benchmark) for name in (first, second)])
     }
-    if not sides_by_place and {first, second} <= work.params.profiles.keys():
-        sides_by_place[""] = [_profile(work, name) for name in (first, second)]
-    elif not sides_by_place:
-        known = _known(work)  # an unknown name comes first, so that it is the one that the error names
+    if not sides and {first, second} <= work.params.profiles.keys():
+        sides[""] = [_profile(work, name) for name in (first, second)]
+    elif not sides:
+        known = [*(row for track in work.plan.tracks.values() for row, _ in track.evaluations), *work.params.profiles]
+        # an unknown name comes first, so that it is the one that the error names
         results = {name: _result(work, name, known) for name in sorted((first, second), key=known.__contains__)}
-        sides_by_place[""] = [results[name] for name in (first, second)]
-    return [
-        SettingsDifference(first, second, place, differing(dict(zip((first, second), sides, strict=True))))
-        for place, sides in sides_by_place.items()
-    ]
+        sides[""] = [results[name] for name in (first, second)]
+    return {place: differing(dict(zip((first, second), both, strict=True))) for place, both in sides.items()}
 
 
 def _profile(work: Workspace, name: str) -> Settings:
     """Return all parameters of a profile, with its overrides."""
-    params = work.load(name)
-    sections = {track: section.model_dump(by_alias=True) for track, section in params.tracks.items()}
-    backbones = {backbone: section.model_dump(by_alias=True) for backbone, section in params.backbones.items()}
-    choices = {track: choice.model_dump(by_alias=True) for track, choice in params.chosen.tracks.items()}
-    chosen = {"trainer": params.chosen.trainer.model_dump(), **choices}
-    return {"profile": chosen, "backbones": backbones, **sections}
+    document = work.load(name).model_dump(by_alias=True, warnings=False)
+    chosen = document.pop("profiles")[document.pop("profile")]
+    return document | {"profile": {key: value for key, value in chosen.items() if key not in ("override", "based_on")}}
 
 
-def _known(work: Workspace) -> list[str]:
-    """Return the names of methods, variants and profiles."""
-    return [*(row for track in work.plan.tracks.values() for row, _ in track.evaluations), *work.params.profiles]
-
-
-def _result(work: Workspace, name: str, known: Sequence[str]) -> Settings:
+def _result(work: Workspace, name: str, known: list[str]) -> Settings:
     """Return the document of a planned or stored result, with what it needs and the digest of each module's code."""
     try:
         description = work.recipe(name).description()
@@ -85,7 +66,7 @@ def _result(work: Workspace, name: str, known: Sequence[str]) -> Settings:
     return {**labels, **description.document, "needs": needs, "code": description.code}
 
 
-def _stored(work: Workspace, name: str, known: Sequence[str]) -> Description:
+def _stored(work: Workspace, name: str, known: list[str]) -> Description:
     """Return the record of the one stored result whose key, or the digest in it, starts with a name."""
     start = name.removeprefix(f"{work.results.name}/").rstrip("/")
     keys = (f"{path.parent.parent.name}/{path.parent.name}" for path in work.results.glob(f"*/*/{RECORD}"))
@@ -102,17 +83,15 @@ def _stored(work: Workspace, name: str, known: Sequence[str]) -> Description:
     raise PlanError(message, code="unknown-name", place=name)
 
 
-def show_settings(console: Console, differences: Iterable[SettingsDifference]) -> None:
-    """Print a table for each place: a row for each setting that differs."""
-    for difference in differences:
-        if not difference.settings:
-            console.print(escape_markup(" · ".join(filter(None, (difference.place, "no setting differs")))))
-            continue
-        names = difference.first, difference.second
-        table = Table("setting", *map(escape_markup, names), box=None, pad_edge=False)
-        if difference.place:
-            console.print(escape_markup(difference.place))
-        for setting, values in difference.settings.items():
-            sides = (value_text(values.get(name, ABSENT)) for name in names)
-            table.add_row(escape_markup(setting), *map(escape_markup, sides))
+def show_diff(console: Console, work: Workspace, first: str, second: str, *, as_json: bool) -> None:
+    """Print a table of the settings in which two things differ, for each place in which they are compared."""
+    differences = settings_differences(work, first, second)
+    if as_json:
+        print_json(differences)
+        return
+    for place, settings in differences.items():
+        table = new_table([place, first, second], ()) if settings else new_table([place, "no setting differs"], ())
+        for setting, values in settings.items():
+            sides = (value_text(values.get(name, ABSENT)) for name in (first, second))
+            table.add_row(*map(line, (setting, *sides)))
         console.print(table)

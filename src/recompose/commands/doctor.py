@@ -6,12 +6,10 @@ import json
 import os
 import platform
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.backbones.published import weights_urls
-from recompose.console import pluralize, print_json
+from recompose.console import gibibytes, pluralize, print_json
 from recompose.data.lock import LOCK as ARCHIVES_LOCK
 from recompose.data.lock import lock_entries
 from recompose.data.upstream import MIRROR, expectation, mirrors
@@ -34,8 +32,6 @@ from recompose.progress import printable
 from recompose.workspace import Workspace
 
 FINE, WARNING, STOPS = ("fine", "warning", "stops")
-OLDEST = (3, 11)
-PLUGIN = "snakemake_executor_plugin_slurm"
 STYLES = {  # by the state of a check or a suite
     FINE: "green",
     WARNING: "yellow",
@@ -56,15 +52,6 @@ class Check:
     state: str  # stops: the workflow would fail because of it
     finding: str
     remedy: str = ""  # empty where the state is fine
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """A GPU."""
-
-    name: str
-    memory: int  # bytes
-    bf16: bool  # true where it computes in bfloat16 natively
 
 
 def show_doctor(work: Workspace, *, as_json: bool) -> int:
@@ -107,7 +94,7 @@ def examine(work: Workspace) -> list[Check]:
     trainer, runs = work.params.chosen.trainer, work.missing(work.plan.of("runs"))
     precisions = {str(run.document["trainer"]["precision"]) for run in runs if "trainer" in run.document}
     checks = [
-        check_python(sys.version_info[:3]),
+        Check("Python", FINE, f"{platform.python_version()}, {platform.machine()}"),
         check_packages({name: installed_version(name) for name in PACKAGES}, locked_versions(work.root)),
         Check("processor", FINE, f"{os.cpu_count()} x {processor_name()}"),
         check_gpus(*torch_gpus(), trainer, precisions),
@@ -122,14 +109,16 @@ def examine(work: Workspace) -> list[Check]:
     return [*checks, Check("profile", WARNING, f"{profile} would stop", remedy)]
 
 
-def torch_gpus() -> tuple[str | None, list[Gpu]]:
-    """Return the CUDA version that torch was built for, and the GPUs that it sees; none if torch cannot be imported."""
+def torch_gpus() -> tuple[str | None, list[str]]:
+    """Return the CUDA version that torch was built for, and the GPUs that it sees with their memory; none if torch
+    cannot be imported.
+    """
     try:
         import torch
     except (ImportError, OSError):  # torch, or a library that it loads, is missing
         return None, []
     devices = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
-    return torch.version.cuda, [Gpu(device.name, device.total_memory, device.major >= 8) for device in devices]
+    return torch.version.cuda, [f"{device.name} ({gibibytes(device.total_memory)})" for device in devices]
 
 
 def installed_version(package: str) -> str | None:
@@ -152,14 +141,6 @@ def locked_versions(root: Path) -> dict[str, list[str]]:
     return pins
 
 
-def check_python(version: tuple[int, ...]) -> Check:
-    """Check that Python is new enough."""
-    finding = f"{'.'.join(map(str, version))}, {platform.machine()}"
-    if version >= OLDEST:
-        return Check("Python", FINE, finding)
-    return Check("Python", STOPS, finding, f"Python {'.'.join(map(str, OLDEST))} or later: make PYTHON=python3.11 ...")
-
-
 def check_packages(installed: dict[str, str | None], pins: dict[str, list[str]]) -> Check:
     """Check that the installed packages on which numbers depend are the locked ones."""
     finding = ", ".join(f"{name} {number or 'absent'}" for name, number in installed.items())
@@ -176,17 +157,15 @@ def check_packages(installed: dict[str, str | None], pins: dict[str, list[str]])
     return Check("packages", FINE, finding)
 
 
-def check_gpus(cuda: str | None, gpus: list[Gpu], trainer: Trainer, precisions: set[str]) -> Check:
+def check_gpus(cuda: str | None, gpus: list[str], trainer: Trainer, precisions: set[str]) -> Check:
     """Check that this machine has the GPUs that training in some precisions asks for."""
-    counts = Counter(f"{gpu.name} ({size(gpu.memory)})" for gpu in gpus)
     build = f"torch for CUDA {cuda}" if cuda else "torch without CUDA"
-    finding = f"{', '.join(f'{count} x {name}' for name, count in counts.items()) or 'none'}; {build}"
+    finding = f"{', '.join(f'{count} x {name}' for name, count in Counter(gpus).items()) or 'none'}; {build}"
     devices = 1 if trainer.devices == "auto" else int(trainer.devices)
     if trainer.accelerator == "cpu":
         return Check("GPU", FINE, f"{finding}; the profile needs none")
     if not gpus and shutil.which("sbatch"):
-        plugin = "" if find_spec(PLUGIN) else "; for Snakemake's plugin: uv pip install -e '.[slurm]'"
-        return Check("GPU", WARNING, finding, f"Slurm assigns GPUs to jobs: run `recompose doctor` in one, too{plugin}")
+        return Check("GPU", WARNING, finding, "Slurm assigns GPUs to jobs: run `recompose doctor` in one, too")
     if not gpus:
         needed = trainer.accelerator == "gpu" or "16-mixed" in precisions
         remedy = "check that `nvidia-smi` lists it" if cuda else "install a torch built for CUDA"
@@ -194,9 +173,6 @@ def check_gpus(cuda: str | None, gpus: list[Gpu], trainer: Trainer, precisions: 
         return Check("GPU", STOPS if needed else WARNING, finding, f"{choice}: {remedy}")
     if devices > len(gpus):
         return Check("GPU", STOPS, finding, f"trainer.devices of the profile is {devices}: lower it, or add GPUs")
-    if "bf16-mixed" in precisions and not all(gpu.bf16 for gpu in gpus):
-        remedy = "this GPU only emulates bfloat16: trainer.precision 16-mixed or 32-true is faster"
-        return Check("GPU", WARNING, finding, remedy)
     return Check("GPU", FINE, finding)
 
 
@@ -208,11 +184,12 @@ def check_disks(work: Workspace) -> Iterator[Check]:
     to_unpack = 2 * sum(locked[place].bytes for place in missing if place in locked)
     for folder, needed in ((work.data, to_unpack), (work.results, 0)):
         free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
-        more = f"; still to download and unpack: {size(needed)}" if needed else ""
+        more = f"; still to download and unpack: {gibibytes(needed)}" if needed else ""
         unknown = sum(place not in locked for place in missing) if folder == work.data else 0
         more += f", {pluralize(unknown, 'download')} of unknown size" if unknown else ""
-        remedy = f"free {size(needed - free)}, or make {folder.name}/ a link to a larger disk" if needed > free else ""
-        yield Check(f"disk of {folder.name}/", STOPS if remedy else FINE, f"{size(free)} free{more}", remedy)
+        lacking = f"free {gibibytes(needed - free)}, or make {folder.name}/ a link to a larger disk"
+        remedy = lacking if needed > free else ""
+        yield Check(f"disk of {folder.name}/", STOPS if remedy else FINE, f"{gibibytes(free)} free{more}", remedy)
 
 
 def published_data(work: Workspace) -> Iterator[tuple[Recipe, Path, dict[str, Archive]]]:
@@ -267,7 +244,7 @@ def check_weights(work: Workspace) -> Iterator[Check]:
 def check_asset(name: str, path: Path, sha256: str) -> Check:
     """Check a file that is released with the project."""
     if path.is_file() and sha256_file(path) == sha256:
-        return Check(name, FINE, f"released with the project, {size(path.stat().st_size)}")
+        return Check(name, FINE, f"released with the project, {gibibytes(path.stat().st_size)}")
     finding = "does not match its sha256 in params.yaml" if path.is_file() else "is missing"
     return Check(name, STOPS, f"{path} {finding}", "`git checkout -- assets` restores it")
 
@@ -298,12 +275,3 @@ def archives_of(section: Any) -> Iterator[Archive]:
     elif isinstance(section, Section | dict | list):
         for value in section if isinstance(section, list) else dict(section).values():
             yield from archives_of(value)
-
-
-def size(count: float) -> str:
-    """Return an amount of bytes on disk or in memory, with its unit.
-
-    >>> size(3.5e9), size(2e6)
-    ('3.5 GB', '2 MB')
-    """
-    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.0f} MB"

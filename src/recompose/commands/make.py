@@ -1,7 +1,7 @@
 """`recompose make --cell`: what one number needs, and the number."""
 
 from recompose import phases
-from recompose.commands.places import CellPlace, one_of, within
+from recompose.commands.places import CellPlace, find_paper, one_of, within
 from recompose.plan import closure
 from recompose.progress import be_quiet, printable
 from recompose.tables.cells import Cell
@@ -14,16 +14,15 @@ from recompose.workspace import Workspace
 def make_cell(work: Workspace, text: str) -> None:
     """Make what a cell needs, and print its value; nothing is discarded."""
     place = CellPlace.parse(text, work)
-    papers = {paper.name: paper for paper in work.papers}
-    paper = papers[one_of(papers, place.paper, "paper", "unknown-paper")]
-    one_of(paper.artifacts, place.artifact, f"artifact of {paper.name}", "unknown-artifact")
+    folder, _, artifact = place.name.partition("/")
+    paper = find_paper(work, folder)
+    one_of(paper.artifacts, artifact, f"artifact of {paper.name}", "unknown-artifact")
     published = PublishedLineage.read(work, [paper])
-    has_reports = place.name in published.lineages
-    reported = place.find(published.cells(place.name)) if has_reports else None
-    wanted = reported or place.find(measured_cells(StoredResults(work), paper, place.artifact))
+    reported = place.find(published.cells(place.name)) if place.name in published.lineages else None
+    wanted = reported or place.find(measured_cells(StoredResults(work), paper, artifact))
     be_quiet()
     phases.make(work, closure(cell_recipes(work.plan, paper, wanted)))
-    cell = place.find(measured_cells(StoredResults(work), paper, place.artifact))
+    cell = place.find(measured_cells(StoredResults(work), paper, artifact))
     print(cell_text(place.name, cell, reported.text if reported else None))
 
 

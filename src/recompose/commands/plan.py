@@ -2,28 +2,36 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from recompose.commands.status import needed_by
-from recompose.console import clock_duration, first, gibibytes, line, new_table, pluralize, print_json, rough_duration
-from recompose.costs import MEASURED, SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
+from recompose.console import (
+    clock_duration,
+    counted,
+    first,
+    gibibytes,
+    line,
+    new_table,
+    pluralize,
+    print_json,
+    print_line,
+    rough_duration,
+)
+from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
 from recompose.papers.declaration import CLAIMS
-from recompose.phases import PHASES, TRAINED, gpus_of, threads_of
+from recompose.phases import PHASES, TRAINED, gpus_of
 from recompose.plan import Recipe
-from recompose.progress import printable
 from recompose.tables.due import artifact_recipes, is_due
-from recompose.tables.kinds import artifact_recipe, is_figure
+from recompose.tables.kinds import artifact_recipe
 from recompose.tables.measured_cells import planned_recipes
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
-WORDS = {MEASURED: "measured", SIMILAR: "similar jobs"}  # about the basis of estimates
 MOST = 6  # names that a sentence lists
 
 
@@ -36,7 +44,6 @@ class PlannedItem:
     new: bool  # true where only the edited parameters ask for it
     complete: bool
     estimate: CostEstimate | None  # None: unknown, or complete
-    threads: int = 1
     gpus: int = 0
 
     @property
@@ -68,7 +75,6 @@ class ChangedArtifact:
     """An artifact that would change."""
 
     artifact: str  # <paper>/<name>
-    is_figure: bool
     cells: int  # measured ones in the reports that would change
     claims: int  # that these cells belong to
 
@@ -92,11 +98,6 @@ class WorkPlan:
         return [item for item in self.items if not item.complete]
 
     @property
-    def core_seconds(self) -> float:
-        """The time of all cores together."""
-        return sum(item.estimate.seconds * item.threads for item in self.to_make if item.estimate)
-
-    @property
     def gpu_seconds(self) -> float:
         """The time of all GPUs together."""
         return sum(item.estimate.seconds * item.gpus for item in self.to_make if item.estimate)
@@ -106,20 +107,11 @@ class WorkPlan:
         """True where the edits add or drop a run."""
         return bool(self.dropped) or any(item.new for item in self.items if item.recipe.kind == "runs")
 
-    def groups(self, *, trained: bool, key: Callable[[PlannedItem], Hashable]) -> list[list[PlannedItem]]:
-        """Return the runs and evaluations, or the steps before them, in groups that share a key; after edits, only
-        groups in which anything is new or left.
-        """
-        groups: dict[Hashable, list[PlannedItem]] = {}
-        for item in self.items:
-            if (item.recipe.kind in TRAINED) == trained:
-                groups.setdefault(key(item), []).append(item)
-        concerned = (any(item.new or not item.complete for item in items) for items in groups.values())
-        return [
-            items
-            for items, is_concerned in zip(groups.values(), concerned, strict=True)
-            if is_concerned or not self.edits
-        ]
+    @property
+    def memory(self) -> int | None:
+        """The largest memory of what is to be made, in bytes; None: unknown."""
+        estimates = (item.estimate for item in self.to_make)
+        return max((each.memory for each in estimates if each and each.memory is not None), default=None)
 
     def document(self) -> dict[str, object]:
         """Return the plan as plain values, with the items that are new or left."""
@@ -129,26 +121,14 @@ class WorkPlan:
             "notes": self.notes,
             "asked": Counter(item.recipe.kind for item in self.items),
             "items": [item.document() for item in self.items if item.new or not item.complete],
-            "core_seconds": self.core_seconds,
             "gpu_seconds": self.gpu_seconds,
             "wall_seconds": self.left.seconds,
-            "memory": peak_memory(self.to_make),
+            "memory": self.memory,
             "unmeasured": self.left.unknown,
             "changes_runs": self.changes_runs,
             "dropped_runs": self.dropped,
             "artifacts": [asdict(artifact) for artifact in self.artifacts],
         }
-
-
-def distinct(names: Iterable[str]) -> list[str]:
-    """Return each name once, in order, without empty ones."""
-    return [name for name in dict.fromkeys(names) if name]
-
-
-def peak_memory(items: Iterable[PlannedItem]) -> int | None:
-    """Return the largest memory of items in bytes; None: unknown."""
-    memories = [item.estimate.memory for item in items if item.estimate and item.estimate.memory is not None]
-    return max(memories, default=None)
 
 
 def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
@@ -188,7 +168,6 @@ def planned_items(work: Workspace, costs: Costs, planned: set[str]) -> list[Plan
             recipe.digest not in planned,
             complete := work.store.is_complete(recipe),
             None if complete else costs.estimate(recipe),
-            threads_of(work, recipe),
             gpus_of(work, [recipe]),
         )
         for recipe in work.plan.recipes
@@ -236,78 +215,62 @@ def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[ChangedA
                     if differ(*(planned_recipes(work.plan, paper.track, cell) for work in (before, after)))
                 ]
                 claims = {cell.row for cell in changed} if paper.artifacts[name].kind == CLAIMS else ()
-                yield ChangedArtifact(key, is_figure(paper, name), len(changed), len(claims))
+                yield ChangedArtifact(key, len(changed), len(claims))
 
 
-def show_plan(root: Path, edits: tuple[str, ...], *, every: bool, as_json: bool) -> None:
-    """Print what the parameters ask for, which part of it is complete, and the time that is left.
-
-    Args:
-        root: the folder of params.yaml.
-        edits: the edits; the tables then show only what is new or left.
-        every: a row for each method and data set, and for each step before runs.
-        as_json: print JSON.
+def show_plan(root: Path, edits: tuple[str, ...], *, as_json: bool) -> None:
+    """Print what the parameters ask for, which part of it is complete, and the time that is left; after edits, only
+    what is new or left.
     """
     plan, console = work_plan(root, edits), Console()
     if as_json:
         print_json(plan.document())
         return
-    console.print(line((" with ".join([f"profile {plan.profile}", *plan.edits]), "bold")))
+    print_line(console, (" with ".join([f"profile {plan.profile}", *plan.edits]), "bold"))
     if plan.left.unknown:
-        console.print(line(missing_estimates(plan)))
-    for table in [*([steps_table(plan)] if every else ()), groups_table(plan, every=every)]:
-        if table.row_count:
-            console.print(table)
-    for sentence in sentences(plan, every=every):
-        console.print(line(sentence))
+        print_line(console, missing_estimates(plan))
+    if (table := groups_table(plan)).row_count:
+        console.print(table)
+    for sentence in sentences(plan):
+        print_line(console, sentence)
 
 
 def missing_estimates(plan: WorkPlan) -> str:
     """Return a sentence about the jobs whose time is unknown, by kind."""
     kinds = Counter(item.recipe.kind for item in plan.to_make if item.estimate is None)
-    counts = ", ".join(pluralize(kinds[kind], kind.removesuffix("s"), kind) for kind in PHASES if kinds[kind])
+    counts = ", ".join(counted(kinds[kind], kind) for kind in PHASES if kinds[kind])
     unknown = f"{plan.left.unknown} of {len(plan.to_make)} jobs"
     return f"Unknown: the time of {unknown} ({counts}), as nothing like them was made."
 
 
-def groups_table(plan: WorkPlan, *, every: bool) -> Table:
-    """Return a table of the runs and evaluations, the complete ones among them, and the time that is left.
-
-    Args:
-        plan: the work; after edits, a column counts what is new.
-        every: a row for each method and data set, instead of one for all that the same papers need.
+def groups_table(plan: WorkPlan) -> Table:
+    """Return a table of the runs and evaluations that the same papers need, the complete ones among them, and the time
+    that is left; after edits, with a column for what is new, and without papers that have nothing to make.
     """
-    has_memory = plan.gpu_seconds > 0 and peak_memory(plan.to_make) is not None
-    numbers = (*TRAINED, *(["new"] if plan.edits else ()), "time left", *(["memory"] if has_memory else ()))
+    numbers = (*TRAINED, *(["new"] if plan.edits else ()), "time left")
     table = new_table(("papers", "methods", "data sets"), numbers)
-    key = (lambda item: (item.papers, item.method, item.dataset)) if every else (lambda item: item.papers)
-    for members in plan.groups(trained=True, key=key):
-        missing = [item for item in members if not item.complete]
-        datasets = distinct(item.dataset for item in members)
-        cells = [", ".join(members[0].papers) or "no paper", _methods(members), _name_or_count(datasets)]
-        cells += [completeness(item for item in members if item.recipe.kind == kind) for kind in TRAINED]
-        cells += [str(sum(item.new for item in members))] if plan.edits else []
-        cells += [duration(missing), *([gibibytes(peak_memory(missing))] * has_memory)]
-        table.add_row(*(Text(printable(cell)) for cell in cells))
+    groups: dict[tuple[str, ...], list[PlannedItem]] = {}
+    for item in plan.items:
+        if item.recipe.kind in TRAINED:
+            groups.setdefault(item.papers, []).append(item)
+    for papers, members in groups.items():
+        missing, new = [item for item in members if not item.complete], sum(item.new for item in members)
+        if missing or new or not plan.edits:
+            names = ({getattr(item, part) for item in members} - {""} for part in ("method", "variant", "dataset"))
+            methods, variants, datasets = map(_name_or_count, names)
+            cells = [
+                ", ".join(papers) or "no paper",
+                methods + (f" + variants: {variants}" if variants else ""),
+                datasets,
+            ]
+            cells += [completeness(item for item in members if item.recipe.kind == kind) for kind in TRAINED]
+            table.add_row(*map(line, [*cells, *([str(new)] if plan.edits else ()), duration(missing)]))
     return table
 
 
-def steps_table(plan: WorkPlan) -> Table:
-    """Return a table of the steps before runs, with one row for all of a name."""
-    table = new_table(("phase", "step"), ("complete", "time left"))
-    for items in plan.groups(trained=False, key=lambda item: (item.recipe.kind, item.recipe.name)):
-        recipe, missing = items[0].recipe, [item for item in items if not item.complete]
-        table.add_row(recipe.kind, Text(printable(recipe.name)), completeness(items), duration(missing))
-    return table
-
-
-def _methods(members: list[PlannedItem]) -> str:
-    text, variants = _name_or_count(distinct(item.method for item in members)), distinct(i.variant for i in members)
-    return f"{text} + {pluralize(len(variants), 'variant')}" if variants else text
-
-
-def _name_or_count(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else str(len(names))
+def _name_or_count(names: set[str]) -> str:
+    """Return the only name, or how many there are; empty for none."""
+    return next(iter(names)) if len(names) == 1 else str(len(names) or "")
 
 
 def completeness(items: Iterable[PlannedItem]) -> str:
@@ -324,8 +287,8 @@ def duration(items: list[PlannedItem]) -> str:
     return f"{'> ' if len(seconds) < len(items) else ''}{rough_duration(sum(seconds))}"
 
 
-def sentences(plan: WorkPlan, *, every: bool = False) -> Iterator[str]:
-    """Yield the sentences below the tables."""
+def sentences(plan: WorkPlan) -> Iterator[str]:
+    """Yield the sentences below the table."""
     yield from plan.notes
     if plan.edits and not plan.changes_runs:
         yield "The edit changes no run."
@@ -333,7 +296,7 @@ def sentences(plan: WorkPlan, *, every: bool = False) -> Iterator[str]:
         runs = pluralize(plan.dropped, "run")
         yield f"No longer needed: {runs}. `recompose store prune` removes those that no profile needs."
     if plan.to_make:
-        yield from _work(plan, every=every)
+        yield from _work(plan)
     elif plan.edits:
         yield "Nothing to make."
     else:
@@ -341,9 +304,9 @@ def sentences(plan: WorkPlan, *, every: bool = False) -> Iterator[str]:
         yield f"Nothing to train or score. {due}"
 
 
-def _work(plan: WorkPlan, *, every: bool) -> Iterator[str]:
+def _work(plan: WorkPlan) -> Iterator[str]:
     missing = plan.to_make
-    if not every and any(item.recipe.kind not in TRAINED for item in missing):
+    if any(item.recipe.kind not in TRAINED for item in missing):
         kinds = {kind: completeness(item for item in plan.items if item.recipe.kind == kind) for kind in PHASES}
         counts = ", ".join(f"{kind} {count}" for kind, count in kinds.items() if count and kind not in TRAINED)
         yield f"Steps before runs: {counts}."
@@ -353,41 +316,32 @@ def _work(plan: WorkPlan, *, every: bool) -> Iterator[str]:
     if unrelated := sum(not item.new for item in missing) if plan.edits else 0:
         yield f"{unrelated} of these jobs would be left without the edit as well."
     yield from _artifacts(plan)
-    if not every:
-        yield "`recompose plan --all` shows each method, data set and step."
 
 
 def total(plan: WorkPlan) -> Iterator[str]:
     """Yield sentences about the total time that is left, as far as it is known, and the basis of the estimates."""
-    estimates = [item.estimate for item in plan.to_make if item.estimate]
+    estimates, unknown = [item.estimate for item in plan.to_make if item.estimate], plan.left.unknown
     if not estimates:
         return
-    unknown, memory = plan.left.unknown, peak_memory(plan.to_make)
-    cores = pluralize(os.cpu_count() or 1, "core")
-    text = f"{'At least' if unknown else 'About'} {clock_duration(plan.left.seconds)} (h:mm) left on {cores}"
+    text = f"{'At least' if unknown else 'About'} {clock_duration(plan.left.seconds)} (h:mm) left"
+    text += f" on {pluralize(os.cpu_count() or 1, 'core')}"
     if plan.gpu_seconds:
-        text += f" and one GPU ({plan.gpu_seconds / 3600:,.1f} GPU-hours)"
-        text += f", at most {gibibytes(memory)} of GPU memory" if memory is not None else ""
+        memory = f", at most {gibibytes(plan.memory)} of GPU memory" if plan.memory is not None else ""
+        text += f" and one GPU ({plan.gpu_seconds / 3600:,.1f} GPU-hours){memory}"
     yield f"{text}{f', for {len(estimates)} jobs alone' if unknown else ', plus artifacts'}."
-    whole = sum(estimate.seconds for estimate in estimates)
-    for basis, word in WORDS.items():
-        members = [estimate for estimate in estimates if estimate.basis == basis]
-        if members:
-            share = sum(estimate.seconds for estimate in members) / whole if whole else 1.0
-            part = "" if len(members) == len(estimates) else f" {share:.0%} of the time,"
-            machines = distinct(name for estimate in members for name in estimate.where)
-            yield f"Basis:{part} {word} on {'; '.join(first(machines, MOST))}."
+    machines = dict.fromkeys(name for estimate in estimates for name in estimate.where)
+    similar = sum(estimate.basis == SIMILAR for estimate in estimates)
+    note = f"; {similar} of {len(estimates)} from similar jobs alone" if similar else ""
+    yield f"Estimated from jobs on {'; '.join(first(machines, MOST)) or 'unknown machines'}{note}."
 
 
 def _artifacts(plan: WorkPlan) -> Iterator[str]:
     if not plan.artifacts:
         return
-    names = ("is_figure", "cells", "claims")
-    figures, cells, claims = (sum(getattr(artifact, name) for artifact in plan.artifacts) for name in names)
+    cells, claims = (sum(getattr(artifact, name) for artifact in plan.artifacts) for name in ("cells", "claims"))
+    counts = [pluralize(cells, "cell")] * bool(cells) + [pluralize(claims, "claim")] * bool(claims)
     text = f"{pluralize(len(plan.artifacts), 'artifact')} would {'change' if plan.edits else 'be made'}"
-    text += f", {pluralize(figures, 'figure')} among them" if figures else ""
-    text += f": {pluralize(cells, 'cell')}" if cells else ""
-    yield f"{text}, {pluralize(claims, 'claim')}." if claims else f"{text}."
+    yield f"{text}{': ' if counts else ''}{', '.join(counts)}."
     if plan.edits:
         titles = (f"{it.artifact} ({it.cells})" if it.cells else it.artifact for it in plan.artifacts)
         yield f"  {', '.join(first(titles, MOST))}"

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from recompose.claims.price import Price, needed_range, needed_text, question_of, replicates_needed
+from recompose.claims.price import Price, question_of, replicates_needed, spread_range
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import UNDECIDED, VERDICTS, TestedComparison
-from recompose.console import pluralize, print_json, printable, rough_duration
+from recompose.console import line, new_table, pluralize, print_json, print_line, rough_duration
 from recompose.costs import Costs
 from recompose.errors import PlanError
 from recompose.papers.declaration import Claim, Paper
@@ -28,11 +26,8 @@ SOURCES = {
     UNKNOWN: "? not measured; --spread gives one",
 }
 SHARED = ("corpora", "backbones")  # what a replicate does not make anew
-RANGED_BELOW = 5  # replicates: the spread of fewer is so uncertain that the price is given as a range, too
+ROUGH_BELOW = 5  # replicates: the spread of fewer is rough
 NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
-LEAST_WIDTH = 20  # of names
-
-Range = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,6 @@ class ComparisonPrice:
     spread: float | None  # the standard deviation of the difference over replicates
     source: str  # of the spread
     price: Price | None  # None: unknown; where nothing was measured, as printed: twice the margin
-    ranges: tuple[Range, Range] | None = None  # with few replicates: of both prices, in the spread's 80 % interval
     is_kept: bool = False  # the claim is that the difference is within the margin
 
     @property
@@ -76,15 +70,13 @@ class ClaimPrice:
     core_seconds_if_zero: float | None = None
 
 
-def power(
-    work: Workspace, papers: list[Paper], claim: str | None, spread: float | None, hours: float | None, *, as_json: bool
-) -> None:
-    """Print the price of each undecided claim of some papers, and the claims that a number of core-hours decides."""
+def power(work: Workspace, papers: list[Paper], claim: str | None, spread: float | None, *, as_json: bool) -> None:
+    """Print the price of each undecided claim of some papers."""
     prices = price_claims(work, papers, claim, spread)
     if as_json:
         print_json(prices)
     else:
-        show_power(Console(), prices, hours, claims_reports(work, papers))
+        show_power(Console(), prices, claims_reports(work, papers))
 
 
 def price_claims(
@@ -133,14 +125,11 @@ def _price(tested: TestedComparison, tests: ClaimTests, given: float | None) -> 
     comparison, result = tested.comparison, tested.difference
     spread, source = _spread(tested, tests, given)
     printed = 0.0 if comparison.is_kept else 2 * comparison.margin
-    price, ranges = None, None
+    price = None
     if spread:
         question = question_of(comparison, spread, tests.levels)
         differences = (printed if result.value is None else result.value, 0.0)
         price = Price(*(replicates_needed(question, difference) for difference in differences))
-        if source == MEASURED and result.n < RANGED_BELOW:
-            low, high = (needed_range(question, difference, result.n) for difference in differences)
-            ranges = low, high
     return ComparisonPrice(
         tested.metrics_text if comparison.lower_metric else f"{comparison.higher} - {comparison.lower}",
         tuple(comparison.methods),
@@ -150,7 +139,6 @@ def _price(tested: TestedComparison, tests: ClaimTests, given: float | None) -> 
         spread,
         source,
         price,
-        ranges,
         comparison.is_kept,
     )
 
@@ -213,54 +201,29 @@ def replicate_recipes(evaluation: Recipe) -> list[Recipe]:
     return [recipe for recipe in closure([evaluation]) if recipe.kind not in SHARED]
 
 
-def affordable(prices: Iterable[ClaimPrice], hours: float) -> list[ClaimPrice]:
-    """Return the claims that would be decided within so many core-hours, the cheapest first.
-
-    Each claim is paid for on its own, so that runs that claims share count for each: a cautious answer.
-    """
-    times = {price: price.core_seconds_as_measured for price in prices if price.core_seconds_as_measured is not None}
-    chosen, remaining = [], 3600 * hours
-    for price, seconds in sorted(times.items(), key=lambda item: item[1]):
-        remaining -= seconds
-        if remaining < 0:
-            break
-        chosen.append(price)
-    return chosen
-
-
 def claims_reports(work: Workspace, papers: Iterable[Paper]) -> list[str]:
     """Return the tables of verdicts that papers have among the profile's reports."""
     names = [f"{paper.name}/{name}.md" for paper in papers for name in paper.claims_tables]
     return [f"{work.reports_place}/{name}" for name in names if (work.reports / name).is_file()]
 
 
-def show_power(console: Console, prices: list[ClaimPrice], hours: float | None, reported: Sequence[str] = ()) -> None:
+def show_power(console: Console, prices: list[ClaimPrice], reported: Sequence[str] = ()) -> None:
     """Print the price of each undecided claim, and a summary.
 
     Args:
         console: the terminal.
         prices: the claims.
-        hours: if given, also the claims that this many core-hours would decide.
         reported: the reports that hold verdicts on these claims.
     """
-    for paper, benchmark in dict.fromkeys((price.paper, price.benchmark) for price in prices):
-        members = [price for price in prices if (price.paper, price.benchmark) == (paper, benchmark)]
-        rows = [cells for price in members for cells in _rows(price)]
-        widths = [max(map(len, column)) for column in zip(*rows, ("", *NUMBERS), strict=True)][1:]
-        width = sum(widths) + len(widths) + 1
-        names = max(console.width - width, LEAST_WIDTH)  # these are cut, numbers never
-        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-        title = Text(printable(f"{paper} on {benchmark}"), "bold")
-        table.add_column(title, no_wrap=True, overflow="ellipsis", max_width=names)
-        for name in NUMBERS:
-            table.add_column(name, justify="right", no_wrap=True)
-        for cells in rows:
-            table.add_row(*(Text(printable(cell)) for cell in cells))
+    for place in dict.fromkeys((price.paper, price.benchmark) for price in prices):
+        table = new_table([" on ".join(place)], NUMBERS)
+        for price in prices:
+            for cells in _rows(price) if (price.paper, price.benchmark) == place else ():
+                table.add_row(*map(line, cells))
         if table.row_count:
-            console.width = max(console.width, names + width)  # lines break, but no number is cut
             console.print(table, "")
-    for line in sentences(prices, hours, reported):
-        console.print(Text(printable(line)), soft_wrap=True)
+    for sentence in sentences(prices, reported):
+        print_line(console, sentence)
 
 
 def _rows(price: ClaimPrice) -> Iterator[tuple[str, ...]]:
@@ -272,23 +235,11 @@ def _rows(price: ClaimPrice) -> Iterator[tuple[str, ...]]:
     for each in price.comparisons:
         difference = "not run" if each.difference is None else f"{each.difference:+.2f}"
         spread = "?" if each.spread is None else f"{'' if each.source == MEASURED else '~'}{each.spread:.2f}"
-        yield f"  {each.text}", difference, f"{each.margin:g}", spread, str(each.n), _needed_text(each), ""
+        needed = each.price.text if each.price else "?"
+        yield f"  {each.text}", difference, f"{each.margin:g}", spread, str(each.n), needed, ""
 
 
-def _needed_text(each: ComparisonPrice) -> str:
-    """Return both numbers of replicates, each with its range if there is one: "12 (5 to 300) / 40"."""
-    if each.price is None:
-        return "?"
-    numbers = each.price.as_measured, each.price.if_zero
-    return " / ".join(map(_with_range, numbers, each.ranges or (None, None)))
-
-
-def _with_range(replicates: int | None, ends: Range | None) -> str:
-    text = needed_text(replicates)
-    return text if ends is None or ends[0] == ends[1] else f"{text} ({' to '.join(map(needed_text, ends))})"
-
-
-def sentences(prices: list[ClaimPrice], hours: float | None, reported: Sequence[str] = ()) -> Iterator[str]:
+def sentences(prices: list[ClaimPrice], reported: Sequence[str] = ()) -> Iterator[str]:
     """Yield the sentences below the tables."""
     counts, claims = Counter(price.verdict for price in prices), pluralize(len(prices), "claim")
     comparisons = [comparison for price in prices for comparison in price.comparisons]
@@ -305,13 +256,12 @@ def sentences(prices: list[ClaimPrice], hours: float | None, reported: Sequence[
         "measured (as printed, where it was not run) / if it is zero. Core time: of the replicates that a claim lacks; "
         "one comparison that contradicts a claim decides it."
     )
-    if any(comparison.ranges for comparison in comparisons):
-        yield "In brackets: the range that follows from the spread's 80 % interval, where replicates are fewer than 5."
+    if rough := [each.n for each in comparisons if each.source == MEASURED and each.n < ROUGH_BELOW]:
+        low, high = spread_range(1.0, min(rough))
+        yield (
+            f"Spreads of few replicates are rough: with {min(rough)}, the true one is {low:.1f} to {high:.1f} times as "
+            "large (80 % interval), and replicates grow with its square."
+        )
     sources = {comparison.source for comparison in comparisons}
     if texts := [text for source, text in SOURCES.items() if source in sources]:
         yield f"Spread: {'; '.join(texts)}."
-    if hours is not None:
-        undecided = [price for price in prices if price.verdict == UNDECIDED]
-        decided = affordable(undecided, hours)
-        names = ", ".join(f"{price.paper} {price.claim}" for price in decided) or "none"
-        yield f"Within {hours:g} core-hours, the cheapest first: {len(decided)} of {len(undecided)} claims: {names}."

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from pydantic import ConfigDict, Field, ValidationError
 
@@ -37,22 +37,12 @@ FILES = (
 README = """\
 # Reports of the profile {release.profile}, with their scores
 
-| what | where |
-| --- | --- |
-| tables, figures and claims of {papers} | `{reports}/`; `index.html` shows them |
-| indexes of the data, and the scores of {release.evaluations} evaluations | `results/` |
-| parameters, workflow, lock files | `params.yaml`, `workflow/`, `requirements.lock`, `dvc.lock` |
-| who made it, and how to cite it | `CITATION.cff`, `release.json` with the commit |
-| the SHA-256 of every file | `SHA256SUMS` |
+`{reports}/` has the tables, figures and claims of {papers}; `index.html` shows them. `results/` has the indexes of the
+data, and the scores of {release.evaluations} evaluations; those of {release.absent} more are not here, and neither are
+runs, features, backbones and images. `release.json` names the commit.
 
-Scores of evaluations that are not here: {release.absent}. Runs, features, backbones and images are not here either.
-
-To check the files alone:
-
-    sha256sum --check SHA256SUMS
-
-To compute the numbers again from their scores, without training and without a GPU, install {release.program} (its code
-is that of the commit in `release.json`), and run on the archive, not on this folder:
+`sha256sum --check SHA256SUMS` checks the files alone. To compute the numbers again from their scores, without training
+and without a GPU, install {release.program} from that commit, and run on the archive, not on this folder:
 
     recompose audit --release FILE.tar.gz
 
@@ -171,20 +161,21 @@ def open_release(archive: Path) -> Iterator[OpenRelease]:
             message = f"{archive} is no release: it has not one folder with {RELEASE}"
             raise ReleaseError(message, code="no-release", place=archive)
         files = _check_digests(archive, folders[0])
-        yield OpenRelease(folders[0], _read(archive, folders[0] / RELEASE), files)
-
-
-def _read(archive: Path, path: Path) -> Release:
-    try:
-        return Release.model_validate(read_json(path))
-    except (ValidationError, ValueError, RecursionError):
-        message = f"{archive}: {RELEASE} is not valid: it was changed, or another version wrote it"
-        raise ReleaseError(message, code="no-release", place=RELEASE) from None
+        try:
+            release = Release.model_validate(read_json(folders[0] / RELEASE))
+        except (ValidationError, ValueError, RecursionError):
+            message = f"{archive}: {RELEASE} is not valid: it was changed, or another version wrote it"
+            raise ReleaseError(message, code="no-release", place=RELEASE) from None
+        yield OpenRelease(folders[0], release, files)
 
 
 def _check_digests(archive: Path, folder: Path) -> int:
     """Compare all files with the listed digests, and return their number."""
-    listed = _listed(archive, folder / CHECKSUMS)
+    try:
+        entries = [line.split("  ", 1) for line in (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()]
+        listed = {name: digest for digest, name in entries}
+    except (OSError, ValueError):
+        raise ReleaseError(f"{archive}: {CHECKSUMS} cannot be read", code="checksums", place=CHECKSUMS) from None
     present = set(_files(folder)) - {CHECKSUMS}
     for code, names, fault in (
         ("missing-file", listed.keys() - present, "is listed and missing"),
@@ -195,17 +186,3 @@ def _check_digests(archive: Path, folder: Path) -> int:
             more = f", and {len(names) - 1} more" if len(names) > 1 else ""
             raise ReleaseError(f"{archive}: {min(names)!r} {fault}{more}", code=code, place=min(names))
     return len(listed)
-
-
-def _listed(archive: Path, path: Path) -> dict[str, str]:
-    """Return the digests of a release by the names of files."""
-    try:
-        entries = [line.split("  ", 1) for line in path.read_text(encoding="utf-8").splitlines()]
-        listed = {name: digest for digest, name in entries}
-    except (OSError, ValueError):
-        raise ReleaseError(f"{archive}: {CHECKSUMS} cannot be read", code="checksums", place=CHECKSUMS) from None
-    outside = [name for name in listed if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts]
-    if outside:
-        message = f"{archive}: {CHECKSUMS} lists {outside[0]!r}, which is outside of the release"
-        raise ReleaseError(message, code="unsafe-path", place=outside[0])
-    return listed

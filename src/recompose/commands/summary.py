@@ -8,7 +8,7 @@ from rich.text import Text
 
 from recompose.audit.audit import Audit, audit_artifacts
 from recompose.commands.against import MISSING_THEN, compare
-from recompose.console import exact_duration, pluralize
+from recompose.console import pluralize, rough_duration
 from recompose.errors import DiffError
 from recompose.papers.declaration import Paper
 from recompose.progress import printable
@@ -32,7 +32,7 @@ def show_summary(console: Console, work: Workspace, published: PublishedLineage,
     """Print what was made, its cost, headline numbers, the state of the instrument, the audit, and the page to open."""
     lines = [
         f"made: {_contents(published)}",
-        f"took: {exact_duration(sum(made.seconds for made in published.made.values()))} of work",
+        f"took: {rough_duration(sum(made.seconds for made in published.made.values()))} of work",
         f"numbers: {_numbers(published, work.papers)}",
         f"instrument: {_instrument(work)}",
         f"audit: {audited.outcome}" + ("" if audited.report.clean else "; `recompose audit` shows it"),

@@ -1,8 +1,8 @@
 """`verify`: runs of the reports are made again from nothing, in a folder of their own, and compared.
 
 The runs are drawn at random, all with the same probability. An evaluation of an untrained model counts as a run. Bytes
-are compared with the lineages and with the stored results that are at hand. Where another kind of machine explains
-other bytes, numbers are compared by the words of `audit --against`.
+are compared with the digests in the reports. Where another kind of machine explains other bytes, numbers are judged by
+the words of `audit --against`.
 """
 
 import shutil
@@ -27,16 +27,16 @@ from rich.console import Console
 from recompose import phases
 from recompose.commands.against import DIFFERENT, WORDS, classify, spread_of
 from recompose.commands.places import CellPlace, within
-from recompose.console import pluralize, print_json, print_line
+from recompose.console import first, pluralize, print_line
 from recompose.costs import processes
 from recompose.data.lock import LOCK
-from recompose.errors import DamagedError, PlanError, ProgramError, RecomposeError, TraceError
+from recompose.errors import PlanError, ProgramError, RecomposeError, TraceError
 from recompose.interrupts import end_children
 from recompose.metric_cache import COST, MetricCache
 from recompose.plan import Recipe, closure
 from recompose.programs import git
 from recompose.progress import be_quiet, say
-from recompose.records import VOLATILE, Build, BuildInfo, Record
+from recompose.records import BuildInfo
 from recompose.tables.cells import DIFFERENCE, Cell
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
@@ -54,7 +54,6 @@ EQUAL, UNEQUAL, ELSEWHERE = 0, 1, 3  # exit codes; 3: other bytes on another mac
 WRONG = 0.2  # the share of wrong runs for which the probability of detection is stated
 MINUTES = 5.0  # in which runs are begun, where neither a number nor a time is given
 SHOWN = 10  # lines of a run
-NO_REPORTS = "{} has no numbers that rest on runs; make the reports first: snakemake --cores all"
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,6 @@ class Verification:
 
     sample: Sample
     reruns: list[Rerun] = field(default_factory=list)
-    folder: Path | None = None  # of the results, if they are kept
 
     @property
     def outcomes(self) -> Counter[str]:
@@ -94,15 +92,9 @@ class Verification:
         return Counter(rerun.outcome for rerun in self.reruns)
 
     @property
-    def detection(self) -> float | None:
-        """The probability that this would have shown a wrong run, if a share of all was wrong; None without a draw."""
-        compared = self.outcomes[BYTES] + self.outcomes[OTHER_MACHINE]
-        return detection(self.sample.total, compared) if self.sample.seed else None
-
-    @property
     def exit_code(self) -> int:
         """0 where all is equal to the byte, 3 where another machine explains all differences, otherwise 1."""
-        if not self.reruns or any(self.outcomes[outcome] for outcome in (DIFFERS, UNPLANNED, FAILED)):
+        if not self.reruns or self.outcomes.keys() - {BYTES, OTHER_MACHINE}:
             return UNEQUAL
         return ELSEWHERE if self.outcomes[OTHER_MACHINE] else EQUAL
 
@@ -113,7 +105,7 @@ class Verification:
         scope = f"of {sample.total} runs" if sample.seed else f"runs behind {sample.cell}"
         late = f" ({unmade} more were drawn, but the time was over)" if unmade and sample.minutes < inf else ""
         parts = [f"{outcomes[name]} {name}" for name in OUTCOMES if outcomes[name]] or ["nothing is shown"]
-        text = "all equal to the byte" if set(outcomes) == {BYTES} else ", ".join(parts)
+        text = "all equal to the byte" if outcomes.keys() == {BYTES} else ", ".join(parts)
         if outcomes[OTHER_MACHINE]:
             facts = "; ".join(dict.fromkeys(fact for rerun in self.reruns for fact in rerun.machines))
             words = sum((Counter(rerun.words) for rerun in self.reruns), Counter[str]())
@@ -123,25 +115,12 @@ class Verification:
 
     @property
     def _chance(self) -> str:
-        if self.detection is None or self.exit_code == UNEQUAL:
+        """The probability that wrong runs would have been drawn; empty without a draw, or where one is wrong."""
+        if not self.sample.seed or self.exit_code == UNEQUAL:
             return ""
         beyond = " by more than the spread of replicates" if self.outcomes[OTHER_MACHINE] else ""
-        percent = floor(100 * self.detection)
+        percent = floor(100 * detection(self.sample.total, len(self.reruns)))
         return f" Had {WRONG:.0%} of runs been wrong{beyond}, this would have been seen with {percent}% probability."
-
-    def document(self) -> dict[str, object]:
-        """Return the verification as plain values."""
-        return {
-            "runs": self.sample.total,
-            "drawn": len(self.sample.runs),
-            "seed": self.sample.seed,
-            "cell": self.sample.cell,
-            "outcomes": dict(self.outcomes),
-            "wrong_share": WRONG,
-            "detection": self.detection,
-            "sentence": self.sentence,
-            "reruns": [vars(rerun) for rerun in self.reruns],
-        }
 
 
 def detection(runs: int, drawn: int) -> float:
@@ -153,6 +132,36 @@ def detection(runs: int, drawn: int) -> float:
     (0.793, 1.0, 0.0)
     """
     return 1 - comb(runs - max(int(WRONG * runs), 1), drawn) / comb(runs, drawn)
+
+
+def verify(work: Workspace, cell: str | None, count: int | None, minutes: float | None, seed: str | None) -> int:
+    """Make runs again, those behind a cell or some that are drawn, and print what it shows; return the exit code.
+
+    Args:
+        work: the workspace.
+        cell: the place of a number; None: runs are drawn.
+        count: the number of runs at most.
+        minutes: the time after which no more runs begin; None: as many as ``count``, or five minutes without one.
+        seed: of the draw; None: the digest of the commit.
+    """
+    published = PublishedLineage.read(work, work.papers)
+    if cell:
+        sample = runs_behind(work, published, CellPlace.parse(cell, work))
+    else:
+        sample = draw(work, published, seed or commit_seed(work.root), count, minutes or (inf if count else MINUTES))
+    how = f"the runs behind {sample.cell}" if sample.cell else f"drawn by the seed {sample.seed}"
+    until = f", as many as are begun in {sample.minutes:g} minutes" if sample.minutes < inf else ""
+    by = pluralize(processes(work), "process", "processes")
+    say(f"{len(sample.runs)} of {sample.total} runs, {how}, are made again from nothing by {by}{until}")
+    verification = make_again(work, published, sample)
+    console = Console()
+    for rerun in verification.reruns:
+        if rerun.outcome not in (BYTES, OTHER_MACHINE):
+            print_line(console, f"{rerun.name} ({rerun.run}): {rerun.outcome}")
+            for line in first(rerun.details, SHOWN):
+                print_line(console, f"  {line}")
+    print_line(console, (verification.sentence, "bold"))
+    return verification.exit_code
 
 
 def draw(work: Workspace, published: PublishedLineage, seed: str, count: int | None, minutes: float) -> Sample:
@@ -200,8 +209,7 @@ def runs_behind(work: Workspace, published: PublishedLineage, place: CellPlace) 
 
 def _reported_runs(work: Workspace, published: PublishedLineage) -> dict[str, tuple[str, ...]]:
     """Return the runs behind all measured cells, with the evaluations of each."""
-    names = published.lineages
-    used = {key for name in names for cell in published.cells(name) for key in cell.made_from}
+    used = {key for name in published.lineages for cell in published.cells(name) for key in cell.made_from}
     runs: dict[str, tuple[str, ...]] = {}
     for key in sorted(used & published.records.keys()):
         if published.records[key].kind == "evaluations":
@@ -209,76 +217,35 @@ def _reported_runs(work: Workspace, published: PublishedLineage) -> dict[str, tu
             name = run.key if run else key
             runs[name] = (*runs.get(name, ()), key)
     if not runs:
-        raise PlanError(NO_REPORTS.format(work.reports_place), code="no-reports", place=work.reports_place)
+        message = f"{work.reports_place} has no numbers that rest on runs; make the reports: snakemake --cores all"
+        raise PlanError(message, code="no-reports", place=work.reports_place)
     return runs
 
 
-def verify(
-    work: Workspace,
-    cell: str | None,
-    count: int | None,
-    minutes: float | None,
-    seed: str | None,
-    *,
-    keep: bool,
-    as_json: bool,
-) -> int:
-    """Make runs again, those behind a cell or some that are drawn, and print what it shows; return the exit code.
-
-    Args:
-        work: the workspace.
-        cell: the place of a number; None: runs are drawn.
-        count: the number of runs at most.
-        minutes: the time after which no more runs begin; None: as many as ``count``, or five minutes without one.
-        seed: of the draw; None: the digest of the commit.
-        keep: keep the new results.
-        as_json: print JSON.
-    """
-    published = PublishedLineage.read(work, work.papers)
-    if cell:
-        drawn = runs_behind(work, published, CellPlace.parse(cell, work))
-    else:
-        drawn = draw(work, published, seed or commit_seed(work.root), count, minutes or (inf if count else MINUTES))
-    say(opening(work, drawn))
-    verification = make_again(work, published, drawn, keep=keep)
-    if as_json:
-        print_json(verification.document())
-    else:
-        show_verification(Console(), verification)
-    return verification.exit_code
-
-
-def make_again(work: Workspace, published: PublishedLineage, sample: Sample, *, keep: bool = False) -> Verification:
-    """Make the runs of a sample again from nothing, and compare them.
-
-    Args:
-        work: the workspace of the reports.
-        published: the reports.
-        sample: the runs.
-        keep: keep the folder of the new results.
-    """
-    planned = {run: keys for run, keys in sample.runs.items() if all(key in work.plan.by_key for key in keys)}
+def make_again(work: Workspace, published: PublishedLineage, sample: Sample) -> Verification:
+    """Make the runs of a sample again from nothing, and compare them with the reports."""
+    planned = {run: keys for run, keys in sample.runs.items() if work.plan.by_key.keys() >= {*keys}}
     names = {run: published.records[run].name for run in sample.runs}
     reruns = [Rerun(run, names[run], UNPLANNED) for run in sample.runs if run not in planned]
-    with _separate_folder(work, keep=keep) as folder:
+    with _separate_folder(work) as folder:
         rerun = _workspace(work.root, folder)
         for run, fault in _make_all(rerun, planned, sample.minutes) if planned else ():
             evaluations = [work.plan.by_key[key] for key in planned[run]]
             failed = Rerun(run, names[run], FAILED, (fault,))
-            reruns.append(failed if fault else _compare(work, published, rerun, run, evaluations))
+            reruns.append(failed if fault else _compare(published, rerun, run, evaluations))
             say(f"{len(reruns)}/{len(sample.runs)} {names[run]}: {reruns[-1].outcome}")
-        return Verification(sample, reruns, folder if keep else None)
+    return Verification(sample, reruns)
 
 
 @contextmanager
-def _separate_folder(work: Workspace, *, keep: bool) -> Iterator[Path]:
-    """Enter a temporary folder without results, which is removed at the end unless it is kept.
+def _separate_folder(work: Workspace) -> Iterator[Path]:
+    """Enter a temporary folder without results, which is removed at the end.
 
     Published raw files are those of the project, which were verified when they were acquired; generated ones are
     generated again.
     """
-    folder = Path(tempfile.mkdtemp(prefix="recompose-verify-"))
-    try:
+    with tempfile.TemporaryDirectory(prefix="recompose-verify-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
         generated = {f"{recipe.name}-{recipe.folder}" for recipe in work.plan.of("data")}
         (folder / "data").mkdir()
         for path in work.data.iterdir() if work.data.is_dir() else ():
@@ -287,9 +254,6 @@ def _separate_folder(work: Workspace, *, keep: bool) -> Iterator[Path]:
         if (work.root / LOCK).exists():
             shutil.copy2(work.root / LOCK, folder)
         yield folder
-    finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache
@@ -342,25 +306,25 @@ def _make(root: Path, folder: Path, evaluations: Iterable[str], deadline: float)
     return ""
 
 
-def _compare(
-    work: Workspace, published: PublishedLineage, rerun: Workspace, run: str, evaluations: list[Recipe]
-) -> Rerun:
-    """Compare a run that was made again with the reports, and with the stored results at hand."""
+def _compare(published: PublishedLineage, rerun: Workspace, run: str, evaluations: list[Recipe]) -> Rerun:
+    """Compare a run that was made again with the reports."""
     details, machines, moved, is_explained = list[str](), dict[str, None](), set[str](), True
     for recipe in closure(evaluations):
-        new = rerun.store.record(recipe) if rerun.store.is_complete(recipe) else None
-        for source, files, made in _differing_files(work, published, recipe, new) if new else ():
-            facts = machine_differences(made, new.made) if new and made and not _is_exact(recipe) else []
-            details.append("; ".join([f"{source}: {', '.join(files)} of {recipe.key} differ", *facts]))
+        then = published.made.get(recipe.key)
+        if not (then and then.files and rerun.store.is_complete(recipe)):
+            continue
+        now = rerun.store.record(recipe).build
+        if files := sorted(name for name in then.files | now.files if then.files.get(name) != now.files.get(name)):
+            facts = [] if _is_exact(recipe) else machine_differences(then, now)
+            details.append("; ".join([f"{', '.join(files)} of {recipe.key} differ", *facts]))
             machines |= dict.fromkeys(facts)
+            moved |= {recipe.key} if facts else set()
             is_explained &= bool(facts)
-            if facts and source == work.reports_place:
-                moved.add(recipe.key)
     words: Counter[str] = Counter()
-    for place, then, now, word in _numbers(published, rerun, evaluations, moved):
+    for place, old, new, word in _numbers(published, rerun, evaluations, moved):
         words[word] += 1
         if word == DIFFERENT:
-            details.append(f"{place}: {then:.4f} in the reports, {now:.4f} now")
+            details.append(f"{place}: {old:.4f} in the reports, {new:.4f} now")
     differs = not is_explained or words[DIFFERENT]
     outcome = DIFFERS if differs else OTHER_MACHINE if machines else BYTES
     return Rerun(run, published.records[run].name, outcome, tuple(details), tuple(machines), words)
@@ -369,33 +333,6 @@ def _compare(
 def _is_exact(recipe: Recipe) -> bool:
     """Return true for what has the same bytes on all machines."""
     return recipe.kind in EXACT or (recipe.kind == "backbones" and not recipe.needs)
-
-
-def _differing_files(
-    work: Workspace, published: PublishedLineage, recipe: Recipe, new: Record
-) -> Iterator[tuple[str, tuple[str, ...], BuildInfo | None]]:
-    """Yield where a result has other files: in the reports, and in the store, with the build there."""
-    reported = published.made.get(recipe.key)
-    if reported and reported.files and (files := differing_files(reported, new)):
-        yield work.reports_place, files, reported
-    if not work.store.is_complete(recipe):
-        return
-    try:
-        stored = work.store.record(recipe)
-    except DamagedError as error:
-        yield "results", (error.path.name,), None
-        return
-    if changed := tuple(sorted(work.store.faults(recipe, stored, reading=True).keys() - VOLATILE)):
-        yield "results", changed, None
-    elif files := differing_files(stored, new):
-        yield "results", files, stored.made
-
-
-def differing_files(then: Build | Record, now: Record) -> tuple[str, ...]:
-    """Return the files that differ between two builds of a recipe, without those that differ between all builds."""
-    names = (then.files.keys() | now.files.keys()) - VOLATILE
-    first, second = ({name: file.sha256 for name, file in record.files.items()} for record in (then, now))
-    return tuple(sorted(name for name in names if first.get(name) != second.get(name)))
 
 
 def machine_differences(then: BuildInfo, now: BuildInfo) -> list[str]:
@@ -440,29 +377,5 @@ def _numbers(
 
 def has_own_values(cell: Cell) -> bool:
     """Return True for a mean over evaluations, each of which has a value; not for a cost, which is measured again."""
-    is_difference = cell.aggregate == DIFFERENCE
     is_measured = bool(cell.metric) and not cell.metric.startswith(COST)
-    return is_measured and not is_difference and 0 < len(cell.values) == len(cell.made_from)
-
-
-def show_verification(console: Console, verification: Verification) -> None:
-    """Print what differs, and then the sentence that sums it up."""
-    for rerun in verification.reruns:
-        if rerun.outcome in (BYTES, OTHER_MACHINE):
-            continue
-        print_line(console, f"{rerun.name} ({rerun.run}): {rerun.outcome}")
-        for line in rerun.details[:SHOWN]:
-            print_line(console, f"  {line}")
-        if len(rerun.details) > SHOWN:
-            print_line(console, f"  and {len(rerun.details) - SHOWN} more (--json names all)")
-    if verification.folder:
-        print_line(console, f"the new results are in {verification.folder}")
-    print_line(console, (verification.sentence, "bold"))
-
-
-def opening(work: Workspace, sample: Sample) -> str:
-    """Return a sentence on what will be made again."""
-    how = f"the runs behind {sample.cell}" if sample.cell else f"drawn by the seed {sample.seed}"
-    until = f", as many as are begun in {sample.minutes:g} minutes" if sample.minutes < inf else ""
-    count = pluralize(processes(work), "process", "processes")
-    return f"{len(sample.runs)} of {sample.total} runs, {how}, are made again from nothing by {count}{until}"
+    return is_measured and cell.aggregate != DIFFERENCE and 0 < len(cell.values) == len(cell.made_from)

@@ -30,11 +30,6 @@ MOST_DETAILS = 1_000_000  # letters in the page
 SHARPNESS = 1.4  # dots of a figure for each pixel that it is shown at
 
 
-def page(site: Site, reports: Path) -> str:
-    """Return the page of a site, with the bitmaps of its figures from the folder of reports; all content is escaped."""
-    return pages(site, reports)[PAGE]
-
-
 def pages_of(work: Workspace, published: PublishedLineage) -> Callable[[Audit], dict[str, str]]:
     """Return the function that makes the pages of a workspace which show an audit."""
     return lambda audited: pages(Site(work.papers, published, audited, work.params), work.reports)

@@ -366,11 +366,11 @@ def _align(cells: list[tuple[Place, Document]]) -> None:
 
 def _measured_values(cells: list[Document]) -> dict[Place, Document]:
     """Return the content of each measured cell of a grid, by place."""
-    rank_of = _measured_ranks(cells)
+    rank_of = ranks([cell["cell"] for cell in cells])
     return {
         ("measured", cell["row"], cell["column"]): {
             **{key: cell[key] for key in ("text", "value", "number", "state", "n")},
-            "rank": rank_of.get(cell["number"], 0),
+            "rank": rank_of.get(cell["cell"], 0),
         }
         for cell in cells
     }
@@ -392,21 +392,6 @@ def _printed_values(cells: list[Cell], flagged: dict[tuple[str, str], int]) -> d
 
 def _distinct(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
-
-
-def _measured_ranks(measured: list[Document]) -> dict[int, int]:
-    """Return the best (1) and second best (2) of each measured column, by the cells' numbers."""
-    cells = [
-        Cell(
-            row=cell["row"],
-            column=cell["column"],
-            text=str(cell["number"]),
-            value=cell["value"],
-            better=cell["better"],
-        )
-        for cell in measured
-    ]
-    return {int(cell.text): rank for cell, rank in ranks(cells).items()}
 
 
 def _spread_note(measured: list[Document]) -> str:

@@ -1,14 +1,12 @@
 """`recompose items`: the worst items of a suite, or those that only one of two results has right."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from recompose.console import pluralize, print_json, printable
+from recompose.console import line, new_table, pluralize, print_json, print_line
 from recompose.files import Document, write_text
 from recompose.harness.evaluated_items import item_sheet
 from recompose.harness.item_page import items_page
@@ -63,36 +61,32 @@ def show_view(console: Console, view: ItemView) -> None:
 
 
 def _show_worst(console: Console, view: WorstItems) -> None:
-    _print(console, f"{view.sheet.suite}: {view.sheet.title}", "bold")
-    rows = [
-        (count.category, *map(_number, (count.items, _percent(count.accuracy), count.ties))) for count in view.counts
-    ]
-    console.print(_table(("category", "items", "% right", "ties"), rows))
+    print_line(console, (f"{view.sheet.suite}: {view.sheet.title}", "bold"))
+    shares = [None if count.accuracy is None else round(100 * count.accuracy, 1) for count in view.counts]
+    rows = [(c.category, c.items, share, c.ties) for c, share in zip(view.counts, shares, strict=True)]
+    _show_counts(console, ("category", "items", "% right", "ties"), rows)
     _show_notes(console, view.sheet)
     for place, outcome in enumerate(view.shown, start=1):
-        _print(console, f"{place}. {_title(outcome)}: {_word(outcome)}", "bold")
+        print_line(console, (f"{place}. {_title(outcome)}: {_word(outcome)}", "bold"))
         content = view.sheet.describe(outcome)
-        for line in (*_image_lines(content), *_score_lines(content)):
-            _print(console, f"   {line}")
+        for text in (*_image_lines(content), *_score_lines(content)):
+            print_line(console, f"   {text}")
 
 
 def _show_differing(console: Console, view: DifferingItems) -> None:
     first, second = view.first, view.second
-    _print(console, f"{first.suite}: where {first.title} (first) and {second.title} (second) differ", "bold")
-    rows = [
-        (count.category, *map(_number, (count.items, count.both, count.only_first, count.only_second, count.neither)))
-        for count in view.counts
-    ]
-    console.print(_table(("category", "items", "both right", "only first", "only second", "neither"), rows))
+    print_line(console, (f"{first.suite}: where {first.title} (first) and {second.title} (second) differ", "bold"))
+    rows = [(c.category, c.items, c.both, c.only_first, c.only_second, c.neither) for c in view.counts]
+    _show_counts(console, ("category", "items", "both right", "only first", "only second", "neither"), rows)
     _show_notes(console, first)
     for place, difference in enumerate(view.shown, start=1):
-        _print(console, f"{place}. {_title(difference.first)}", "bold")
-        for line in _image_lines(first.describe(difference.first)):
-            _print(console, f"   {line}")
+        print_line(console, (f"{place}. {_title(difference.first)}", "bold"))
+        for text in _image_lines(first.describe(difference.first)):
+            print_line(console, f"   {text}")
         for name, sheet, outcome in (("first", first, difference.first), ("second", second, difference.second)):
-            _print(console, f"   {name}: {_word(outcome)}")
-            for line in _score_lines(sheet.describe(outcome)):
-                _print(console, f"   {line}")
+            print_line(console, f"   {name}: {_word(outcome)}")
+            for text in _score_lines(sheet.describe(outcome)):
+                print_line(console, f"   {text}")
 
 
 def items_document(view: ItemView) -> Document:
@@ -138,9 +132,9 @@ def _values(sheet: ItemSheet, outcome: ItemOutcome) -> Document:
 
 
 def _show_notes(console: Console, sheet: ItemSheet) -> None:
-    _print(console, f"A margin is {sheet.meaning}.", "dim")
+    print_line(console, (f"A margin is {sheet.meaning}.", "dim"))
     if sheet.left_out:
-        _print(console, f"{pluralize(sheet.left_out, 'item')} without scores left out.", "dim")
+        print_line(console, (f"{pluralize(sheet.left_out, 'item')} without scores left out.", "dim"))
 
 
 def _image_lines(content: ItemContent) -> Iterator[str]:
@@ -172,22 +166,9 @@ def _word(outcome: ItemOutcome) -> str:
     return f"{outcome.word}{', tie' if outcome.is_tie else ''}, margin {outcome.margin:+.4g}"
 
 
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for place, name in enumerate(names):
-        table.add_column(name, justify="right" if place else "left")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    return table
-
-
-def _percent(share: float | None) -> str | None:
-    return None if share is None else f"{100 * share:.1f}"
-
-
-def _number(value: float | str | None) -> str:
-    return "" if value is None else value if isinstance(value, str) else f"{value:,}"
-
-
-def _print(console: Console, line: str, style: str = "") -> None:
-    console.print(Text(printable(line), style=style), soft_wrap=True)
+def _show_counts(console: Console, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a row of numbers for each category."""
+    table = new_table(names[:1], names[1:])
+    for category, *numbers in rows:
+        table.add_row(line(str(category)), *("" if number is None else f"{number:,}" for number in numbers))
+    console.print(table)

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.console import pluralize, print_json
+from recompose.console import pluralize, print_json, print_line
 from recompose.harness.compare import compare
 from recompose.harness.comparison import ComparisonRequest, ComparisonRow, ComparisonSummary
 from recompose.harness.comparison_files import EXPLANATION, HEADINGS, cell_texts, comparison_document, write_comparison
@@ -40,15 +40,14 @@ def show_table(console: Console, comparison: ComparisonSummary, *, parts: bool) 
     """
     console.width = max(WIDTH, console.width)  # a cut number would be no number
     for other, rows in groupby(comparison.rows, key=lambda row: row.other):
-        title = f"{printable(other)} against {printable(comparison.names[0])}, in per cent"
-        console.print(Text(title, style="bold"), soft_wrap=True)
+        print_line(console, (f"{other} against {comparison.names[0]}, in per cent", "bold"))
         console.print(_table(row for row in rows if parts or row.level != "part"))
     hidden = sum(row.level == "part" for row in comparison.rows)
     if hidden and not parts:
         console.print(f"{pluralize(hidden, 'more number')} of parts of suites: --parts", highlight=False)
     for note in comparison.notes:
-        console.print(Text.assemble(("note", "bold yellow"), f": {printable(note)}"), soft_wrap=True)
-    console.print(Text(EXPLANATION, style="dim"), soft_wrap=True)
+        print_line(console, ("note", "bold yellow"), f": {note}")
+    print_line(console, (EXPLANATION, "dim"))
 
 
 def _table(rows: Iterable[ComparisonRow]) -> Table:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.console import print_line
 from recompose.harness import evaluate_model
 from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.progress import printable
@@ -23,16 +24,16 @@ def evaluate(request: EvaluationRequest) -> int:
 
 def show_evaluation(console: Console, evaluation: EvaluationSummary) -> None:
     """Print a table of numbers in per cent, notes, and the files that hold everything."""
-    console.print(Text(printable(evaluation.title), style="bold"), soft_wrap=True)
+    print_line(console, (evaluation.title, "bold"))
     console.print(_table(evaluation.rows))
     inside = sum(_depth(row) > DEEPEST for row in evaluation.rows)
     if inside:
-        console.print(Text(f"{inside} more numbers, of parts of these, are in the files"), soft_wrap=True)
+        print_line(console, f"{inside} more numbers, of parts of these, are in the files")
     for note in evaluation.notes:
-        console.print(Text.assemble(("note", "bold yellow"), f": {printable(note)}"), soft_wrap=True)
+        print_line(console, ("note", "bold yellow"), f": {note}")
     for line in evaluation.left_out:
-        console.print(Text(printable(line), style="bold red"), soft_wrap=True)
-    console.print(Text(f"written: {', '.join(printable(str(path)) for path in evaluation.files)}"), soft_wrap=True)
+        print_line(console, (line, "bold red"))
+    print_line(console, f"written: {', '.join(map(str, evaluation.files))}")
 
 
 def _table(rows: Sequence[EvaluationRow]) -> Table:
