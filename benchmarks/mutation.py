@@ -42,7 +42,10 @@ ROOMS = {  # room -> its files and folders of sources -> their tests
     "methods": {f"tracks/{track}/methods": (f"tracks/{track}/methods",) for track in ("czsl", "gzsl", "vlc")},
     "store": {"store.py": ("test_store.py",), "records.py": ("test_store.py",), "locks.py": ("test_locks.py",)},
     "plan": {"plan.py": ("test_plan.py",), "fingerprint.py": ("test_fingerprint.py",)},
-    "trust": {"audit/trust.py": ("audit/test_trust.py", "audit/test_bad_worlds.py")},
+    "trust": {
+        "audit/trust.py": ("audit/test_trust.py", "audit/test_bad_worlds.py"),
+        "audit/stored.py": ("audit/test_trust.py", "audit/test_bad_worlds.py"),
+    },
     "audit": {"audit": ("audit",)},
     "claims": {"claims": ("claims",)},
     "graph": {"graph.py": ("test_graph.py",)},

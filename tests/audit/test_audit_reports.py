@@ -104,10 +104,7 @@ def put(value: Any, *path: str | int) -> Callable[[Any], None]:
     ("edit", "said"),
     [
         (drop("cells", 0, "text"), "cells.0.text: Field required"),
-        (put(3, "cells", 0, "row"), "cells.0.row: Input should be a valid string"),
-        (put("many", "cells", 0, "value"), "cells.0.value: Input should be a valid number"),
         (put([], "records"), "'list' object has no attribute 'items'"),
-        (put(None, "cells"), "cells: Input should be a valid list"),
         (put(["evaluations/000000000000"], "cells", 0, "made_from"), "it has no record of evaluations/000000000000"),
         (put([], "asked"), "which is not among its planned evaluations"),
     ],
@@ -121,13 +118,10 @@ def test_a_lineage_of_another_form_is_found(root: Path, clean: Audit, edit: Call
     assert moved(found, clean) == {TABLE: {"gone": 8}}
 
 
-NONSENSE = ["", "[]", "[" * 100_000, '{"cells": NaN}', "\udcff"]
-
-
-@pytest.mark.parametrize("text", NONSENSE)
+@pytest.mark.parametrize("text", ["", "[" * 100_000, '{"cells": NaN}', "\udcff"])
 def test_nonsense_anywhere_is_found_and_no_error(root: Path, text: str) -> None:
     """The same nonsense in every kind of file: each is named, and the others are still checked."""
-    root, content = root, text.encode("utf-8", errors="surrogateescape")
+    content = text.encode("utf-8", errors="surrogateescape")
     inside = [evaluations_of(root)[0] / "record.json", index_of(root) / "content.json"]
     names = ("msci/table-2.lineage.json", "msci/table-3.csv", "msci/figure-curves.csv")
     names = (*names, "duplex/table-1.md", "index.json")
@@ -205,7 +199,6 @@ CELL = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
     [
         (ROW, BETTER, ("tampered", CELL, "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'")),
         (f"{ROW}{REST}", "", ("tampered", CELL, "shows nothing; its runs give '0.8 ± 1.1'")),
-        (ROW, ROW.replace("0.793651", "9.9"), ("tampered", CELL, "shows value '9.9'; its runs give value '0.793651'")),
     ],
 )
 def test_an_edited_cell_is_found_in_a_clone(

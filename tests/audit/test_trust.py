@@ -157,40 +157,12 @@ def test_what_agrees_with_everything_is_current(world: World) -> None:
 # stored folders
 
 
-def test_bytes_are_read_where_that_is_asked_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    faults = Store.faults
-    monkeypatch.setattr(
-        Store, "faults", lambda self, *of, reading: asked.append(reading) or faults(self, *of, reading=reading)
-    )
-    for judge in (world.judge(), world.judge(reading=True)):
-        assert not judge.stored[world.first().key]
-    assert asked == [False, True]
-
-
 def test_what_is_not_on_this_disk_is_not_checked(world: World) -> None:
     shutil.rmtree(world.store.folder(world.first()))
     assert world.states() == ["unchecked", "current"]
     shutil.rmtree(world.results)
     assert world.states() == ["unchecked"] * 2
     assert len(world.verdicts()[0].why) == 5  # two evaluations, two runs and the data
-
-
-def test_what_is_built_again_is_stale_if_its_content_differs(world: World) -> None:
-    world.rebuild(world.first())
-    assert world.states() == ["current", "current"]
-    world.rebuild(world.first(), counts='{"images": 6}')
-    assert world.states() == ["stale", "current"]
-
-
-def test_what_was_made_from_another_input_is_stale(world: World) -> None:
-    run, evaluation = world.first().needs["run"], world.first()
-    world.rebuild(run, counts='{"images": 6}')
-    assert world.states() == ["stale", "current"]
-    places = [why.split()[0] for why in world.verdicts()[0].why]
-    assert sorted(places) == sorted([f"results/{run.key}", f"results/{evaluation.key}"])
-    shutil.rmtree(world.store.folder(run))
-    assert [reason.state for reason in world.judge().stored[evaluation.key]] == []
 
 
 def test_a_damaged_input_is_the_input_s_fault_alone(world: World) -> None:
@@ -202,15 +174,6 @@ def test_a_damaged_input_is_the_input_s_fault_alone(world: World) -> None:
 
 
 # caveats
-
-
-def test_missing_evaluations_make_their_cells_incomplete(world: World) -> None:
-    missing = evaluation_of("m", 2)
-    more = remade(world, plan_of(m=3, v=2), missing)
-    assert more.states() == ["incomplete", "current"]
-    assert all(missing.key in why for why in more.verdicts()[0].why)
-    (caveat,) = more.judge().caveats(TABLE)
-    assert (caveat.state, caveat.keys) == ("incomplete", (missing.key,))
 
 
 @pytest.mark.parametrize("count", [1, MAX_KEYS, MAX_KEYS + 1])
@@ -247,14 +210,6 @@ def test_what_comes_from_a_changed_tree_is_uncommitted_until_a_commit_has_its_co
     assert states == [("current", True), ("current", False)]
 
 
-def test_where_the_reports_do_not_tell_the_record_does(world: World) -> None:
-    world.edit_record(world.first(), lambda record: record["made"].update(dirty=True))
-    (world.reports / "made.json").unlink()
-    assert world.states() == ["uncommitted", "current"]
-    (world.store.folder(world.first()) / "statistics.json").unlink()
-    assert world.judge().caveats(TABLE) == []  # a damaged folder tells nothing
-
-
 # the current plan
 
 
@@ -270,12 +225,6 @@ def test_a_method_or_a_seed_that_is_no_longer_planned_is_stale(world: World) -> 
     assert "seed 1" in m.why[0]
     assert [verdict.state for verdict in stale_with(world, Plan({}))] == ["stale", "stale"]
     assert world.states(COUNTS) == ["stale"]
-
-
-def test_more_seeds_than_were_run_make_a_number_stale(world: World) -> None:
-    m, v = stale_with(world, plan_of(m=3, v=2))
-    assert (m.state, v.state) == ("stale", "current")
-    assert "2 of 3" in m.why[0]
 
 
 def test_what_was_never_run_is_stale_where_it_is_planned(world: World) -> None:

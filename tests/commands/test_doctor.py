@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import sys
-from collections import namedtuple
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +20,6 @@ from tests.conftest import ROOT
 
 SMALL = "small (24.0 GB)"
 TRAINER = Trainer(precision="32-true", threads=1, accelerator="auto", devices=1)
-Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.fixture(autouse=True)
@@ -121,30 +118,6 @@ def test_another_file_than_was_recorded_stops_and_is_named(paper: Workspace) -> 
     assert "data/archives/ut-zap50k-images.zip has 7 bytes" in check.remedy
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("free", "state"), [(10_000, FINE), (1_999, STOPS)])
-def test_recorded_sizes_of_missing_archives_count_twice(
-    paper: Workspace, monkeypatch: pytest.MonkeyPatch, free: int, state: str
-) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(0, 0, free))
-    paper.data.mkdir()
-    record(paper.data, "archives/ut-zap50k-images.zip", Content(bytes=1000, sha256="0" * 64))
-    check = subject([*doctor.check_disks(paper)], "disk of data/")
-    assert check.state == state
-    assert bool(check.remedy) == (state != FINE)
-
-
-def test_packages_are_compared_with_the_locked_ones(tmp_path: Path) -> None:
-    lines = ["torch==2.13.0 \\", "    --hash=sha256:00", "    # via x", "numpy==2.1 ; python_version < '3.12' \\"]
-    lines += ["numpy==2.2 ; python_version >= '3.12' \\"]
-    (tmp_path / "requirements.lock").write_text("\n".join(lines))
-    pins = doctor.locked_versions(tmp_path)
-    assert pins == {"torch": ["2.13.0"], "numpy": ["2.1", "2.2"]}
-    assert doctor.locked_versions(tmp_path / "elsewhere") == {}
-    states = [doctor.check_packages({"torch": torch}, pins).state for torch in ("2.13.0+cu130", "2.12.0", None)]
-    assert states == [FINE, WARNING, STOPS]
-
-
 @pytest.mark.parametrize(
     ("gpus", "trainer", "precision", "state"),
     [
@@ -163,9 +136,3 @@ def test_gpus_are_those_that_training_asks_for(
     check = doctor.check_gpus("13.0", gpus, TRAINER.model_copy(update=trainer), {precision})
     assert check.state == state
     assert bool(check.remedy) == (state != FINE)
-
-
-def test_torch_that_cannot_be_imported_has_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "torch", None)
-    assert doctor.torch_gpus() == (None, [])

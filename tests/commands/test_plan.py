@@ -10,9 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.commands.plan import PlannedItem, WorkPlan, total, work_plan
-from recompose.costs import CostEstimate, TimeLeft
-from recompose.plan import Recipe
+from recompose.commands.plan import WorkPlan, work_plan
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.workspace import Workspace
 from tests.configuration import complete, new_workspace, parameters, write_params
@@ -47,34 +45,6 @@ def edited(root: Path, values: Mapping[str, object]) -> Workspace:
     other.mkdir()
     write_params(other, "pairs", {**PAIRS, **values})
     return Workspace(other)
-
-
-def item(kind: str = "runs", estimate: CostEstimate | None = None, gpus: int = 0) -> PlannedItem:
-    return PlannedItem(Recipe(kind, "r", {}), (), False, False, estimate, gpus)
-
-
-def planned(*items: PlannedItem) -> WorkPlan:
-    """A plan of items that are to be made, on one core."""
-    seconds = [item.estimate.seconds for item in items if item.estimate]
-    return WorkPlan("p", (), [], list(items), TimeLeft(sum(seconds), len(items) - len(seconds)), 0, [], 0)
-
-
-def test_gpu_hours_are_those_of_what_takes_one() -> None:
-    plan = planned(
-        item(estimate=CostEstimate(7200, ("h",), 3 * 2**30), gpus=1),
-        item(),
-        item("data", CostEstimate(3600, ("h",))),
-    )
-    assert plan.gpu_seconds == 7200
-    text = " ".join(total(plan))
-    assert all(part in text for part in ("3:00", "2.0 GPU-hours", "3.0 GiB"))
-
-
-def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
-    found = work_plan(root)
-    assert not found.to_make
-    assert not found.artifacts
-    assert found.due == sum(len(paper.artifacts) for paper in Workspace(root).papers)  # records alone make no artifact
 
 
 @pytest.mark.parametrize(
@@ -185,15 +155,6 @@ def test_what_was_never_run_begins_with_what_is_unknown(paper: Workspace) -> Non
     assert len(lines) <= 20
     assert f"{len(paper.plan.recipes)} of {len(paper.plan.recipes)} jobs" in lines[1]
     assert all(any(name in line for line in lines) for name in ("clip-cae", "crest", "duplex", "fsc-clip", "msci"))
-
-
-def test_the_plan_as_json_counts_everything_once(paper: Workspace) -> None:
-    document = json.loads(CliRunner().invoke(app, ["plan", "--json"]).output)
-    planned = Counter(recipe.kind for recipe in paper.plan.recipes)
-    assert document["asked"] == Counter(item["kind"] for item in document["items"]) == planned
-    troika = [item for item in document["items"] if (item["method"], item["dataset"]) == ("troika", "cgqa")]
-    assert [item["papers"] for item in troika if not item["variant"]] == [["duplex", "msci"]] * 10
-    assert {item["estimate"] for item in troika} == {None}
 
 
 @pytest.mark.parametrize("query", [["plan"], ["plan", "--edit", "czsl.methods.csp.dropout=0.4"], ["status"], ["power"]])

@@ -15,8 +15,6 @@ from recompose.claims.verdicts import SUPPORTED, UNDECIDED
 from recompose.commands.power import (
     GIVEN,
     MEASURED,
-    SIMILAR,
-    UNKNOWN,
     ClaimPrice,
     ComparisonPrice,
     price_claims,
@@ -159,31 +157,6 @@ def test_a_table_has_each_undecided_claim_and_its_comparisons(capsys: pytest.Cap
     assert claim.split()[-2:] == ["/", "?"]
     assert "2 claims: 1 supported here, 0 reversed here, 0 negligible here, 1 undecided." in out
     assert "with 4, the true one is 0.7 to 2.3 times as large" in out
-
-
-def test_numbers_are_never_cut_in_a_terminal_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    comparison = replace(PRICED, n=24, price=Price(598, None))
-    price = replace(UNDECIDED_CLAIM, comparisons=(comparison,), core_seconds_if_zero=1500.0)
-    claim = "graph-helps-unseen-more-than-seen"
-    show_power(Console(width=80), [replace(price, claim=claim, core_seconds_as_measured=1440.0)])
-    table = capsys.readouterr().out.split("\n\n")[0]
-    assert "598 / > 1000" in table
-    assert "24 min / 25 min" in table
-
-
-@pytest.mark.parametrize(("source", "mark"), [(SIMILAR, "~"), (GIVEN, "~"), (UNKNOWN, "?")])
-def test_spreads_that_were_not_measured_here_are_marked_and_explained(
-    source: str, mark: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    comparison = replace(PRICED, source=source)
-    if source == UNKNOWN:
-        comparison = replace(comparison, spread=None, price=None)
-    price = replace(UNDECIDED_CLAIM, comparisons=(comparison,))
-    show_power(Console(width=120), [price])
-    out = capsys.readouterr().out
-    assert f"Spread: {mark} " in out
-    (row,) = (line for line in out.splitlines() if "a - b" in line)
-    assert row.split()[5] == ("?" if source == UNKNOWN else "~2.00")
 
 
 def test_in_a_clone_without_results_the_verdicts_of_the_reports_are_named() -> None:

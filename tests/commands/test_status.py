@@ -32,12 +32,6 @@ def study(work: Workspace) -> Workspace:
     return Workspace(work.root, ("profile=large",))
 
 
-def only(work: Workspace, method: str, profile: str) -> Workspace:
-    """The same with no other method, so that no estimate rests on similar methods."""
-    section = f"{{based_on: {profile}, czsl: {{methods: [{method}]}}, gzsl: null, vlc: null}}"
-    return Workspace(work.root, ("profile=alone", f"profiles.alone={section}"))
-
-
 def paper(measured: dict[str, str], **claims: Claim) -> Paper:
     table = Artifact(kind="metrics", caption="", rows=measured)
     verdicts = {"claims": Artifact(kind="claims", caption="")} if claims else {}
@@ -144,27 +138,6 @@ def test_a_killed_process_is_interrupted_and_the_command_to_go_on_is_named(work:
     assert states(status)[run.folder] == "interrupted"
     assert f"recompose make {run.key}" in shown(status)
     assert work.recipe(run.key) is run
-
-
-def test_time_left_is_of_what_is_left_and_known_from_what_was_made_since(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    work = only(work, "chance", "demo")
-    chance = evaluations_of(work, "chance")
-    make_before(work, chance)
-    assert status_of(work).left == TimeLeft(0, len(chance))
-    make(work, chance[0])
-    path = work.store.record_path(chance[0])
-    record = json.loads(path.read_text())
-    record["made"] |= {"seconds": 1000}
-    path.write_text(json.dumps(record))
-    assert status_of(work).left == TimeLeft(1000 * (len(chance) - 1), 0)
-    with work.store.build(chance[1]) as folder:
-        begin(folder)
-        status = status_of(work)
-    assert status.left.seconds == pytest.approx(1000 * (len(chance) - 2) + 1000 * 3 / 5)
-    assert "1 process running" in shown(status)
 
 
 def shown(status: Status, width: int = 200) -> str:

@@ -38,7 +38,6 @@ from recompose.commands.verify import (
     runs_behind,
 )
 from recompose.digest import sha256_file
-from recompose.errors import TraceError
 from recompose.files import read_json, write_json
 from recompose.phases import PHASES, Phase
 from recompose.plan import Recipe, closure
@@ -51,7 +50,6 @@ from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.audit.worlds import edit_json
 from tests.configuration import write_params
-from tests.errors import raises
 
 pytestmark = pytest.mark.slow
 
@@ -260,20 +258,6 @@ def test_all_runs_behind_a_cell_are_made_again(work: Workspace) -> None:
     assert sample.runs == {first.needs["run"].key: (first.key,)}
     result = make_again(work, published, sample)
     assert (result.exit_code, "%" in result.sentence) == (EQUAL, False)
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("msci/table-2#", "no-cell"),
-        ("reports/study/msci/table-2#CSP/AUC", "other-profile"),
-        ("msci/table-2#CPS/AUC", "missing-cell"),
-    ],
-)
-def test_a_cell_that_is_none_is_an_error(work: Workspace, text: str, code: str) -> None:
-    published = publish(work)
-    with raises(TraceError, code):
-        runs_behind(work, published, CellPlace.parse(text, work))
 
 
 def test_a_run_that_is_not_planned_any_more_is_not_made(work: Workspace) -> None:

@@ -17,7 +17,6 @@ from PIL import Image
 
 from recompose.audit.findings import Audit, AuditReport, Finding
 from recompose.claims.cells import PARTS
-from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
 from recompose.params import Params
@@ -375,23 +374,6 @@ def test_every_value_stands_once_in_each_grid_and_below_its_column(toy: Toy) -> 
 MEASURED_OF = {view: [(row, column) for row, column, of in MEASURED if of == view] for view in ("exact", "field")}
 
 
-def test_best_and_second_best_are_marked_in_columns_of_accuracies(toy: Toy) -> None:
-    for _, cells in grids(toy.read()):
-        shown = {place: each.all("button") + each.all("span", class_="printed") for place, each in cells.items()}
-        marks = {place: each[0].attributes["class"] for place, each in shown.items() if each}
-        for group, column in {(group, column) for group, _, column in marks}:
-            values = {
-                p: round(float(cells[p].attributes["data-value"]), 1)
-                for p in marks
-                if p[::2] == (group, column) and "data-value" in cells[p].attributes
-            }
-            order = sorted(set(values.values()), reverse=True) if column.endswith("AUC") else []
-            for place in values:
-                words = marks[place].split()
-                assert ("best" in words) == (values[place] in order[:1]), place
-                assert ("second" in words) == (values[place] in order[1:2]), place
-
-
 def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: Toy) -> None:
     assert not toy.read().all("button", class_="headline")
     for each in toy.cells:
@@ -410,30 +392,6 @@ def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: To
     assert "A, d AUC 12.0 ± 1.0" in headline.text
 
 
-def test_claims_are_counted_by_verdict(toy: Toy) -> None:
-    """On each data set by itself; and each verdict stands with its claim, with why it is undecided, where it is."""
-    root = toy.read()
-    card = next(each for each in root.all("section", class_="card"))
-    fared = [each for each in card.all("p") if each.all("span", class_="verdict")]
-    assert [each.text.partition(": ")[0] for each in fared] == [
-        "Claims on d, 3 replicates",
-        "Claims on e, 3 replicates",
-    ]
-    for line, said in zip(fared, zip(*SAID.values(), strict=True), strict=True):
-        counts = Counter(each.partition(" (")[0] for each in said)
-        shown = [each.text for each in line.all("span", class_="verdict")]
-        readings = [verdict if counts[verdict] else verdict.removesuffix(" here") for verdict in VERDICTS]
-        assert shown == [f"{counts[verdict]} {text}" for verdict, text in zip(VERDICTS, readings, strict=True)]
-        grey = [each.text[0] for each in line.all("span", class_="none")]
-        assert grey == ["0"] * sum(not counts[verdict] for verdict in VERDICTS)
-    found = [each for each in article(root, "claims").all("p") if each.all("span", class_="verdict")]
-    every = [each.partition(" (") for of in SAID.values() for each in of]
-    assert [each.all("span", class_="verdict")[0].text for each in found] == [verdict for verdict, _, _ in every]
-    for each, (_, _, reason) in zip(found, every, strict=True):
-        assert reason.removesuffix(")") in each.text
-        assert ("95 % +0.50 to +1.50, margin 0.7, n = 3, adjusted p 0.012" in each.text) == (reason != "not run)")
-
-
 def test_details_are_beside_a_page_that_they_would_make_too_long(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pages(toy.site, toy.folder / "reports")
     assert [*whole] == ["index.html"]
@@ -444,25 +402,6 @@ def test_details_are_beside_a_page_that_they_would_make_too_long(toy: Toy, monke
     letters = parts["toy/details.js"].split('"')[1]
     details = json.loads(zlib.decompress(base64.b64decode(letters), wbits=31))
     assert details == data(Reader(whole["index.html"]).root)["stored"]
-
-
-def test_the_first_screen_says_how_the_audit_went_and_leads_to_what_is_stale(toy: Toy) -> None:
-    assert "The audit found no problems but could not check everything" in toy.read().text
-    toy.states["B", "d AUC"] = "stale"
-    header = toy.read().all("header")[0]
-    assert "The audit found problems" in header.text
-    assert [(each.text, each.attributes["href"]) for each in header.all("a", class_="stale")] == [
-        ("2 stale", "#toy-table-1")
-    ]
-
-
-def test_a_stale_number_is_marked_where_it_stands_and_says_why(toy: Toy) -> None:
-    toy.states["B", "d AUC"] = "stale"
-    root = toy.read()
-    marked = {place for _, cells in grids(root) for place, each in cells.items() if each.all("span", class_="stale")}
-    assert marked == {("measured", "B", "d AUC")}
-    assert article(root, "table-1").all("h3")[0].all("span", class_="stale")
-    assert [each["why"] for each in data(root)["cells"] if each["state"] == "stale"] == [["lr was 1"]] * 2
 
 
 def test_an_error_in_print_is_shown_at_its_value_and_explained(toy: Toy) -> None:

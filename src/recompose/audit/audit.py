@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from recompose.audit.checks.artifacts import ArtifactCheck
 from recompose.audit.checks.index import Pages, check_index
 from recompose.audit.checks.lock import check_lock
-from recompose.audit.checks.stored import StoredCheck
 from recompose.audit.findings import Audit, AuditReport, Finding
+from recompose.audit.stored import Stored
 from recompose.audit.trust import TrustEvaluator
 from recompose.errors import ProgramError
 from recompose.files import Document
@@ -24,21 +24,20 @@ REMEDY = "`snakemake --cores all` makes missing results; a release has the score
 class _Checks:
     """The checks of everything that reports were made from, and of each artifact."""
 
-    stored: StoredCheck
+    stored: Stored
     artifacts: dict[str, ArtifactCheck]
 
     @classmethod
     def of(cls, work: Workspace, papers: list[Paper], published: PublishedLineage, *, reading: bool) -> "_Checks":
         evaluator = TrustEvaluator(work, published, reading=reading)
-        stored = StoredCheck(evaluator)
-        say(f"audit: {len(evaluator.published.records)} stored results", detail=True)
-        stored.check()
+        say(f"audit: {len(published.records)} stored results", detail=True)
+        evaluator.stored.check()
         say("audit: tables, claims and files of figures", detail=True)
         names = [(paper, name) for paper in papers for name in paper.artifacts]
-        checks = {f"{paper.name}/{name}": ArtifactCheck(evaluator, paper, name, stored) for paper, name in names}
+        checks = {f"{paper.name}/{name}": ArtifactCheck(evaluator, paper, name) for paper, name in names}
         for check in checks.values():
             check.check()
-        return cls(stored, checks)
+        return cls(evaluator.stored, checks)
 
     def audit(self) -> Audit:
         report = AuditReport()
@@ -46,8 +45,7 @@ class _Checks:
             report.add(part)
         states = {name: dict(check.states) for name, check in self.artifacts.items()}
         report.cells.update(state for states_by_cell in states.values() for state in states_by_cell.values())
-        evaluator = self.stored.evaluator
-        records = evaluator.published.records.values()
+        records = self.stored.published.records.values()
         rebuilt = set[str]().union(*(check.rebuilt for check in self.artifacts.values()))
         return Audit(
             report,

@@ -11,12 +11,11 @@ from typing import Any
 
 from recompose.audit.differences import Chain, changed_modules, changes, closest_recipe
 from recompose.audit.findings import Finding, worst
+from recompose.audit.stored import Stored
 from recompose.digest import sha256_file
-from recompose.errors import DamagedError
 from recompose.fingerprint import fingerprint
-from recompose.plan import Plan, recipe_of
-from recompose.records import RECORD, BuildInfo, Record
-from recompose.records import remedy as store_remedy
+from recompose.plan import Plan
+from recompose.records import BuildInfo
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
 from recompose.tables.lineage import MADE, Lineage
@@ -33,11 +32,6 @@ class Trust:
     state: str
     why: tuple[str, ...] = ()
     note: str = ""  # such as the commit that holds its code by now
-
-
-def absent(key: str) -> Finding:
-    """Return the reason why a number is unchecked if a stored folder behind it is not on this disk."""
-    return Finding.of("absent", f"results/{key}", "is not on this disk", key)
 
 
 @dataclass(frozen=True)
@@ -162,75 +156,9 @@ class TrustEvaluator:
         return self.stored.on_disk[key].made if not self.stored[key] else None
 
     @cached_property
-    def stored(self) -> "StoredFaults":
-        """The faults of everything behind the artifacts."""
-        return StoredFaults(self.work, self.published, self.reading)
-
-
-@dataclass
-class StoredFaults:
-    """The faults of the stored folders behind published artifacts; each folder is checked once."""
-
-    work: Workspace
-    published: PublishedLineage
-    reading: bool
-
-    def __post_init__(self) -> None:
-        self._reasons: dict[str, list[Finding]] = {}
-        self.faults: dict[str, dict[str, str]] = {}  # key -> file -> its fault
-        self.on_disk: dict[str, Record] = {}  # key -> record
-
-    def __getitem__(self, key: str) -> list[Finding]:
-        """Return the faults of a stored folder; none if it agrees with the reports."""
-        if key not in self._reasons:
-            self._reasons[key] = list(self._check(key))
-        return self._reasons[key]
-
-    def _check(self, key: str) -> Iterator[Finding]:
-        store, recipe = self.work.store, recipe_of(self.published.records[key])
-        if not store.is_complete(recipe):
-            yield absent(key)
-            return
-        try:
-            record = store.record(recipe)
-        except DamagedError as error:
-            yield _damage(key, error.path.name, error.fault)
-            return
-        self.on_disk[key] = record
-        self.faults[key] = store.faults(recipe, record, reading=self.reading)
-        yield from (_damage(key, name, fault) for name, fault in self.faults[key].items())
-        yield from self._record_faults(key, record)
-        yield from self._input_faults(key, record)
-
-    def _record_faults(self, key: str, record: Record) -> Iterator[Finding]:
-        """Compare a record on disk with the one in the reports."""
-        made = self.published.made.get(key)
-        if made and made.files and made.started == record.made.started and made != record.build:
-            file = f"{self.work.reports_place}/{MADE}"
-            cure = f"put back the one that was edited; `git diff -- {file}` tells which"
-            why = f"differs from its entry in {file}"
-            yield Finding.of("edited-record", f"results/{key}/{RECORD}", why, key, remedy=cure)
-
-    def _input_faults(self, key: str, record: Record) -> Iterator[Finding]:
-        """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""
-        for role, need in recipe_of(record).needs.items():
-            store = self.work.store
-            if store.is_complete(need):
-                try:
-                    now = store.record(need).content
-                except DamagedError:
-                    continue
-                if now != record.inputs.get(role):
-                    why = f"was made from another {role} than {need.key} is now"
-                    yield Finding.of("rebuilt", f"results/{key}", why, key)
-
-    def is_reliable(self, key: str) -> bool:
-        """Return True if a stored folder is here and agrees with the reports; its needs may be absent."""
-        return key in self.published.records and not self[key]
-
-
-def _damage(key: str, file: str, fault: str) -> Finding:
-    return Finding.of("changed-file", f"results/{key}/{file}", fault, key, remedy=store_remedy(key))
+    def stored(self) -> Stored:
+        """Everything behind the artifacts, with its faults."""
+        return Stored(self.work, self.published, self.reading)
 
 
 def stale_reasons(plan: Plan, lineage: Lineage, cell: Cell) -> list[str]:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from recompose.audit.audit import audit, audit_document, reach
 from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
-from recompose.audit.trust import absent
+from recompose.audit.stored import absent
 from recompose.commands.release import open_release
 from recompose.console import counted, first, pluralize, print_json, print_line, state_colour
 from recompose.papers.declaration import Paper

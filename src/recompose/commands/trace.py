@@ -16,9 +16,9 @@ from rich.table import Table
 from rich.tree import Tree
 
 from recompose.audit.checks.artifacts import ArtifactCheck
-from recompose.audit.checks.stored import StoredCheck
 from recompose.audit.findings import CURRENT, UNCHECKED
-from recompose.audit.trust import Trust, TrustEvaluator, absent
+from recompose.audit.stored import absent
+from recompose.audit.trust import Trust, TrustEvaluator
 from recompose.commands.places import find_artifact, place_text
 from recompose.console import counted, escape_markup, first, line, print_json, print_line, state_colour
 from recompose.digest import short
@@ -187,9 +187,8 @@ def _trust(evaluator: TrustEvaluator, artifact: Artifact, cell: Cell) -> Trust:
     trust = evaluator.trust(artifact.title, cell)
     if artifact.paper is None:
         return trust
-    stored = StoredCheck(evaluator)
-    stored.compute_metrics(cell.made_from, MetricCache.of)
-    check = ArtifactCheck(evaluator, artifact.paper, artifact.name, stored)
+    evaluator.stored.compute_metrics(cell.made_from, MetricCache.of)
+    check = ArtifactCheck(evaluator, artifact.paper, artifact.name)
     check.check()
     return Trust(check.states[cell.key], tuple(check.why.get(cell.key, ())), trust.note)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from recompose.audit.checks.recorded import Recorded
-from recompose.audit.checks.stored import StoredCheck
 from recompose.audit.findings import UNCHECKED, AuditReport, Finding, Key, worst
 from recompose.audit.trust import TrustEvaluator, metric_code_changes
 from recompose.digest import sha256_file
@@ -38,7 +37,6 @@ class ArtifactCheck:
     evaluator: TrustEvaluator
     paper: Paper
     name: str
-    stored: StoredCheck  # the checked results behind it
     report: AuditReport = field(default_factory=AuditReport)
     states: dict[Key, str] = field(default_factory=dict)  # of measured cells
     why: dict[Key, list[str]] = field(default_factory=dict)  # of the cells that are not current
@@ -114,7 +112,7 @@ class ArtifactCheck:
     @cached_property
     def _numbers(self) -> dict[str, dict[str, float]]:
         """The numbers of evaluations, without those that were rebuilt since it was made."""
-        return {key: values for key, values in self.stored.numbers.items() if key not in self.rebuilt}
+        return {key: values for key, values in self.evaluator.stored.numbers.items() if key not in self.rebuilt}
 
     @cached_property
     def rebuilt(self) -> set[str]:
@@ -196,7 +194,7 @@ class ArtifactCheck:
         """Return true where the costs are known that a cell shows: its runs are here, which scores can do without, or
         its numbers are the published ones.
         """
-        if not cell.metric.startswith(COST) or self.stored.followed.issuperset(cell.made_from):
+        if not cell.metric.startswith(COST) or self.evaluator.stored.followed.issuperset(cell.made_from):
             return True
         records, store = self.evaluator.published.records, self.evaluator.work.store
         runs = (recipe_of(records[key]).needs.get("run") for key in cell.made_from)
@@ -207,7 +205,7 @@ class ArtifactCheck:
         try:
             return make()
         except (DamagedError, DataError, OSError) as error:
-            absent = not self.lineage.records.keys().isdisjoint(self.stored.absent) if self.lineage else False
+            absent = not self.lineage.records.keys().isdisjoint(self.evaluator.stored.absent) if self.lineage else False
             text = str(error).replace(f"{self.evaluator.work.root}/", "")
             self.report.unchecked.append(f"{self._place}: {INPUTS_ABSENT if absent else text}")
         except Exception as error:  # newer code may need what these runs lack

@@ -1,0 +1,164 @@
+"""The stored results behind the reports: raw data, backbones, features, runs, evaluations, each checked once."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from recompose.audit.findings import AuditReport, Finding
+from recompose.data.content import CONTENT, changed_files, raw_files
+from recompose.errors import DamagedError
+from recompose.metric_cache import MetricCache
+from recompose.plan import Recipe, recipe_of
+from recompose.records import RECORD, Record
+from recompose.records import remedy as store_remedy
+from recompose.tables.lineage import MADE
+from recompose.tables.published import PublishedLineage
+from recompose.tracks import TRACKS
+from recompose.workspace import Workspace
+
+NAMED = 5  # changed files of a data set that are named
+RESTORE = "restore the file, or remove a synthetic data set's folder to generate it again"
+NumbersOf = Callable[[MetricCache, Recipe], dict[str, float]]
+
+
+def absent(key: str) -> Finding:
+    """Return the reason why a number is unchecked if a stored folder behind it is not on this disk."""
+    return Finding.of("absent", f"results/{key}", "is not on this disk", key)
+
+
+@dataclass
+class Stored:
+    """The stored folders behind published artifacts, with their faults and their numbers.
+
+    With ``reading``, every byte is read; without it, files that nobody touched since they were read count as right.
+    ``numbers`` holds the metrics of each valid evaluation: from its scores, or as published where these are not here.
+    """
+
+    work: Workspace
+    published: PublishedLineage
+    reading: bool
+    report: AuditReport = field(default_factory=AuditReport)
+    numbers: dict[str, dict[str, float]] = field(default_factory=dict)
+    followed: set[str] = field(default_factory=set)  # evaluations whose numbers are the published ones
+    absent: list[str] = field(default_factory=list)  # keys of results that are not on this disk, or their raw files
+    files: int = 0  # that were read
+    faults: dict[str, dict[str, str]] = field(default_factory=dict)  # key -> file -> its fault
+    on_disk: dict[str, Record] = field(default_factory=dict)  # key -> record
+    _findings: dict[str, list[Finding]] = field(default_factory=dict)
+
+    @cached_property
+    def recipes(self) -> dict[str, Recipe]:
+        """The recipes of everything behind the reports, by key."""
+        recipes: dict[str, Recipe] = {}
+        for key, record in self.published.records.items():
+            recipes[key] = recipe_of(record, recipes)
+        return recipes
+
+    def __getitem__(self, key: str) -> list[Finding]:
+        """Return the faults of a stored folder; none if it agrees with the reports."""
+        if key not in self._findings:
+            self._findings[key] = list(self._find(key))
+        return self._findings[key]
+
+    def is_reliable(self, key: str) -> bool:
+        """Return True if a stored folder is here and agrees with the reports; its needs may be absent."""
+        return key in self.published.records and not self[key]
+
+    def _find(self, key: str) -> Iterator[Finding]:
+        store, recipe = self.work.store, recipe_of(self.published.records[key])
+        if not store.is_complete(recipe):
+            yield absent(key)
+            return
+        try:
+            record = store.record(recipe)
+        except DamagedError as error:
+            yield _damage(key, error.path.name, error.fault)
+            return
+        self.on_disk[key] = record
+        self.faults[key] = store.faults(recipe, record, reading=self.reading)
+        yield from (_damage(key, name, fault) for name, fault in self.faults[key].items())
+        made, file = self.published.made.get(key), f"{self.work.reports_place}/{MADE}"
+        if made and made.files and made.started == record.made.started and made != record.build:
+            why, cure = f"differs from its entry in {file}", f"put back the edited one; `git diff -- {file}` may tell"
+            yield Finding.of("edited-record", f"results/{key}/{RECORD}", why, key, remedy=cure)
+        yield from self._find_other_inputs(key, record)
+
+    def _find_other_inputs(self, key: str, record: Record) -> Iterator[Finding]:
+        """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""
+        for role, need in recipe_of(record).needs.items():
+            store = self.work.store
+            if store.is_complete(need):
+                try:
+                    now = store.record(need).content
+                except DamagedError:
+                    continue
+                if now != record.inputs.get(role):
+                    why = f"was made from another {role} than {need.key} is now"
+                    yield Finding.of("rebuilt", f"results/{key}", why, key)
+
+    def check(self) -> None:
+        """Check everything, and compute the numbers of all valid evaluations."""
+        for key in self.published.records:
+            for finding in self[key]:
+                self.report.note(finding)
+                self.absent += [key] if finding.code == "absent" else []
+            if key in self.on_disk:
+                self.files += len(self.on_disk[key].files)
+                if self.recipes[key].kind == "data":
+                    self._check_raw(key, self.recipes[key])
+            self.compute_metrics([key], MetricCache.recompute_all)
+
+    def _check_raw(self, key: str, recipe: Recipe) -> None:
+        """Compare raw files with their digests at the time of indexing."""
+        root, index = _root(self.work.data, recipe), self.work.store.folder(recipe)
+        if not root.exists():
+            self.report.unchecked.append(f"data/{root.name}: its raw files are not on this disk")
+            self.absent.append(key)
+            return
+        if CONTENT in self.faults[key]:
+            self.report.unchecked.append(f"data/{root.name}: its index is not valid")
+            return
+        try:
+            files = changed_files(root, index)
+            self.files += len(raw_files(index))
+        except Exception as error:  # what is in an index may be forged
+            why = f"cannot be read: {error}"
+            self.report.note(Finding.of("unreadable", f"results/{key}", why, key, remedy=RESTORE))
+            return
+        more = f", one of {len(files)} changed files" if len(files) > NAMED else ""
+        for name in files[:NAMED]:
+            place, why = f"data/{root.name}/{name}", f"was changed since it was indexed{more}"
+            self.report.note(Finding.of("changed-data", place, why, key, remedy=RESTORE))
+
+    def compute_metrics(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
+        """Compute the numbers of the valid evaluations among these; those that are not here have the published ones."""
+        for key in keys:
+            recipe, values = self.recipes[key], self.published.values
+            if recipe.kind == "evaluations" and self.is_reliable(key):
+                self._compute_metrics(key, recipe, numbers_of)
+            elif key in values and not self.work.store.is_complete(recipe):
+                self.numbers[key] = values[key]
+                self.followed.add(key)
+
+    def _compute_metrics(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
+        """Recompute an evaluation's numbers from its scores."""
+        data = (need.key for need in recipe.needs.values() if need.kind == "data")
+        if invalid := [each for each in data if not self.is_reliable(each)]:
+            self.report.unchecked.append(f"results/{key}: its numbers need {invalid[0]}, which is not valid")
+            return
+        try:
+            self.numbers[key] = numbers_of(MetricCache(self.work.store, self.work.results), recipe)
+        except Exception as error:  # scores may be forged, or newer code may need what they lack
+            why = f"its scores cannot be read: {type(error).__name__}: {error}"
+            self.report.note(Finding.of("unreadable", f"results/{key}", why, key, remedy=store_remedy(key)))
+
+
+def _damage(key: str, file: str, fault: str) -> Finding:
+    return Finding.of("changed-file", f"results/{key}/{file}", fault, key, remedy=store_remedy(key))
+
+
+def _root(data: Path, recipe: Recipe) -> Path:
+    return (
+        TRACKS[recipe.track].root(recipe, data) if recipe.track in TRACKS else data / f"{recipe.name}-{recipe.folder}"
+    )
