@@ -12,10 +12,11 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from recompose.audit.differences import Chain, changes
+from recompose.audit.differences import changes
 from recompose.cli import app
 from recompose.commands.trace import Artifact, TraceResult, measured_beside, show_traced, trace
 from recompose.errors import TraceError
+from recompose.plan import NamedRecipe, Recipe
 from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
 from tests.audit.invented import cell_of, lineage_of
@@ -29,14 +30,8 @@ SEEDS, SIX = "profiles.large.czsl.seeds", [0, 1, 2, 3, 4, 5]
 CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
 
 
-def chained(name: str, document: dict[str, Any], kind: str = "runs", **more: Any) -> Chain:
-    """A chain; equal ones have equal digests."""
-    chain = Chain(kind, "", name, document, **more)
-    return replace(chain, digest=repr(chain))
-
-
-DATA = chained("d", {"images": 3}, kind="data")
-OLD = chained("csp", {"settings": {"lr": 0.1, "epochs": 3}}, code=CODE, needs={"data": DATA})
+DATA = Recipe("data", "d", {"images": 3})
+OLD = Recipe("runs", "csp", {"settings": {"lr": 0.1, "epochs": 3}}, {"data": DATA}, CODE)
 
 
 @pytest.mark.parametrize(
@@ -49,23 +44,22 @@ OLD = chained("csp", {"settings": {"lr": 0.1, "epochs": 3}}, code=CODE, needs={"
             {"code": {**CODE, "recompose.tracks.czsl.metrics.czsl": "3"}},
             ["code changed: recompose.tracks.czsl.metrics.czsl"],
         ),
-        ({"needs": {"data": chained("d", {"images": 4}, kind="data")}}, ["d.images was 3 and is 4 now"]),
+        ({"needs": {"data": Recipe("data", "d", {"images": 4})}}, ["d.images was 3 and is 4 now"]),
         ({"needs": {}}, ["it needs no data now"]),
         ({"needs": {"data": DATA, "backbone": DATA}}, ["it needs a backbone now"]),
-        ({"needs": {"data": Chain("data", "f" * 64)}}, ["data changed: "]),
+        ({"needs": {"data": NamedRecipe("data", "", {}, known_digest="f" * 64)}}, ["data changed: "]),
     ],
 )
 def test_every_difference_has_its_line(part: dict[str, Any], reasons: list[str]) -> None:
-    new = replace(OLD, **part, digest=repr(part) if part else OLD.digest)
-    lines = list(changes(OLD, new))
+    lines = list(changes(OLD, replace(OLD, **part)))
     assert [line[: len(reason)] for line, reason in zip(lines, reasons, strict=True)] == reasons
 
 
 def test_what_changed_in_something_that_several_parts_need_is_said_once() -> None:
-    def run(images: int) -> Chain:
-        data = chained("d", {"images": images}, kind="data")
-        features = chained("f", {}, kind="features", needs={"data": data})
-        return chained("csp", {}, needs={"data": data, "features": features})
+    def run(images: int) -> Recipe:
+        data = Recipe("data", "d", {"images": images})
+        features = Recipe("features", "f", {}, {"data": data})
+        return Recipe("runs", "csp", {}, {"data": data, "features": features})
 
     assert list(changes(run(1), run(2))) == ["d.images was 1 and is 2 now"]
 

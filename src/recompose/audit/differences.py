@@ -1,50 +1,19 @@
 """Differences between two recipes and everything that they were made from, as lines of text."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 
 from recompose.digest import short
-from recompose.plan import Document, Recipe
-from recompose.records import Description
+from recompose.plan import Document, NamedRecipe, Recipe
 
 
-@dataclass(frozen=True)
-class Chain:
-    """A recipe and its needs, as far as they are known."""
-
-    kind: str
-    digest: str
-    name: str = ""
-    document: Document | None = None  # None: only kind and digest are known
-    code: Mapping[str, str] = field(default_factory=dict)
-    needs: dict[str, "Chain"] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, description: Description, records: Mapping[str, Description]) -> "Chain":
-        """Return the chain of a description, whose needs are among records."""
-        needs = {
-            role: cls.of(records[need.key], records) if need.key in records else cls(need.kind, need.digest)
-            for role, need in description.needs.items()
-        }
-        d = description
-        return cls(d.kind, d.digest, d.name, d.document, d.code, needs)
-
-    @classmethod
-    def of_recipe(cls, recipe: Recipe) -> "Chain":
-        """Return the chain of a recipe."""
-        needs = {role: cls.of_recipe(need) for role, need in recipe.needs.items()}
-        return cls(recipe.kind, recipe.digest, recipe.name, recipe.document, recipe.code, needs)
-
-
-def closest_recipe(old: Description, planned: list[Recipe], records: Mapping[str, Description]) -> Recipe | None:
+def closest_recipe(old: Recipe, planned: Iterable[Recipe]) -> Recipe | None:
     """Return the planned recipe with the same seed and the fewest differences, or None."""
-    seed, before = old.labels.get("seed"), Chain.of(old, records)
-    same_seed = [recipe for recipe in planned if recipe.labels.get("seed") == seed]
-    return min(same_seed, key=lambda recipe: len(list(changes(before, Chain.of_recipe(recipe)))), default=None)
+    same_seed = [recipe for recipe in planned if recipe.labels.get("seed") == old.labels.get("seed")]
+    return min(same_seed, key=lambda recipe: len(list(changes(old, recipe))), default=None)
 
 
-def changes(old: Chain, new: Chain) -> Iterator[str]:
-    """Yield the differences between two chains, a line each and each once.
+def changes(old: Recipe, new: Recipe) -> Iterator[str]:
+    """Yield the differences between two recipes and what they need, a line each and each once.
 
     Paths of settings start at the recipe that has them, so that a data set which several recipes need gives the same
     lines for each of them.
@@ -52,10 +21,10 @@ def changes(old: Chain, new: Chain) -> Iterator[str]:
     yield from dict.fromkeys(_changes(old, new))
 
 
-def _changes(old: Chain, new: Chain) -> Iterator[str]:
+def _changes(old: Recipe, new: Recipe) -> Iterator[str]:
     if old.digest == new.digest:
         return
-    if old.document is None or new.document is None:
+    if isinstance(old, NamedRecipe) or isinstance(new, NamedRecipe):  # only kind and digest are known
         yield f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"
         return
     yield from _code_changes(old.code, new.code)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from recompose.audit.differences import Chain, changed_modules, changes, closest_recipe
+from recompose.audit.differences import changed_modules, changes, closest_recipe
 from recompose.audit.findings import Finding, worst
 from recompose.audit.stored import Stored
 from recompose.digest import sha256_file
 from recompose.fingerprint import fingerprint
-from recompose.plan import Plan
+from recompose.plan import Plan, Recipe, recipe_of
 from recompose.records import BuildInfo
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
@@ -174,12 +174,15 @@ def stale_reasons(plan: Plan, lineage: Lineage, cell: Cell) -> list[str]:
         return ["it was never run"] if planned else []
     for key in cell.made_from:
         if key not in planned:
-            old, records = lineage.records[key], lineage.records
-            new = closest_recipe(old, list(planned.values()), records)
+            recipes: dict[str, Recipe] = {}
+            for behind in lineage.closure([key]):
+                recipes[behind] = recipe_of(lineage.records[behind], recipes)
+            old = recipes[key]
+            new = closest_recipe(old, planned.values())
             if new is None:
                 reasons[f"seed {old.labels.get('seed')} is no longer planned"] = None
             else:
-                reasons |= dict.fromkeys(changes(Chain.of(old, records), Chain.of_recipe(new)))
+                reasons |= dict.fromkeys(changes(old, new))
     if not reasons and set(planned) - set(cell.made_from):
         reasons[f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"] = None
     if not reasons:
