@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from recompose import cli
 from recompose.errors import DataError
+from recompose.options import raw_files
 from recompose.progress import say
 from recompose.workspace import open_workspace
 from tests.configuration import write_params
@@ -77,7 +78,7 @@ def test_a_sub_folder_is_as_good_as_the_project_and_paths_start_there(
     assert work.root == tmp_path and Path.cwd() == folder
     assert cli._in_project(work, "table.csv") == "reports/demo/table.csv"
     assert cli._in_project(work, "msci/table-2") == "msci/table-2"
-    assert cli._in_data(work, "vlc") == Path("../../data/vlc")
+    assert raw_files(work) == Path("../../data/vlc")
 
 
 def test_a_command_works_from_anywhere_for_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from recompose.commands.status import Status, current_status, needed_by, show
-from recompose.costs import Costs, TimeLeft
+from recompose.costs import Costs
 from recompose.papers.declaration import Artifact, Claim, Margin, Paper
 from recompose.plan import Recipe, closure
 from recompose.workspace import Workspace

@@ -14,8 +14,8 @@ import yaml
 
 from recompose import phases
 from recompose.errors import ArgumentError, ParamsError
-from recompose.harness import evaluate_model
 from recompose.harness.evaluation import EvaluationRequest
+from recompose.harness.requests import evaluate_model
 from recompose.params.documents import merged
 from recompose.plan import closure
 from recompose.records import flat

@@ -24,7 +24,7 @@ from recompose.data.lock import lock_entries
 from recompose.data.upstream import MIRROR, expectation, mirrors
 from recompose.digest import sha256_file
 from recompose.environment import LOCK, PACKAGES, processor_name
-from recompose.harness import examine_suites
+from recompose.harness.requests import examine_suites
 from recompose.params import Archive, Bundled, Classifier, Released, Section, Trainer
 from recompose.phases import track_of
 from recompose.plan import Recipe

@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.console import print_line
-from recompose.harness import evaluate_model
 from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
+from recompose.harness.requests import evaluate_model
 from recompose.progress import printable
 
 DEEPEST = 2  # parts of a name that the table shows, such as suite/set; deeper numbers are in the files

@@ -1,0 +1,242 @@
+"""The commands for any CLIP on the suites: options and exit codes alone."""
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recompose.console import printable
+from recompose.files import write_json
+from recompose.options import JSON, Project, RawFiles, raw_files
+from recompose.progress import say
+
+if TYPE_CHECKING:
+    from recompose.harness.evaluation import Arrangement
+
+LEFT_OUT = 3  # the exit code where suites that were asked for were left out
+SuiteName = Annotated[str, typer.Argument(help="A published suite, such as sugarcrepe.")]
+data_app = typer.Typer(help="Bring the raw files of suites below data/.", no_args_is_help=True)
+
+
+def add_commands(app: typer.Typer, panel: str) -> None:
+    """Add the commands to a command line, in a panel of its help."""
+    app.add_typer(data_app, name="data", rich_help_panel=panel)
+    app.command("evaluate", rich_help_panel=panel)(evaluate_model)
+    for command in (items, clip_benchmark, compare):
+        app.command(rich_help_panel=panel)(command)
+
+
+def evaluate_model(
+    work: Project,
+    model: Annotated[
+        str,
+        typer.Option(
+            help="An architecture of open_clip or of this project, such as ViT-B-32; a model of open_clip in a folder "
+            "or on a hub, local-dir:... or hf-hub:...; or a function of your own that loads one, my_module:load."
+        ),
+    ],
+    suites: Annotated[
+        str,
+        typer.Option(
+            help="Names of suites, separated by commas; all: every published one whose data is there. my-suite is an "
+            "entry of vlc.suites of params.yaml or of a plugin; my-suite:winoground is a suite of your own in the form "
+            "of a published one, or of a plugin."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for results; an interrupted evaluation continues there.")],
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="A file, a tag of open_clip such as openai, or a folder results/runs/... of a run. With a function of "
+            "your own: its argument, if it takes one."
+        ),
+    ] = None,
+    data: RawFiles = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="The number of images or texts to encode at a time.")] = 256,
+    precision: Annotated[
+        str, typer.Option(help="fp32, as the papers evaluate; fp16, bf16: faster on a GPU, with other last digits.")
+    ] = "fp32",
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU if there is one.")] = "auto",
+    activation: Annotated[
+        str,
+        typer.Option(
+            help="gelu, quick_gelu; auto: the one that the weights were trained with; a note says if it is a guess."
+        ),
+    ] = "auto",
+    like: Annotated[
+        str | None,
+        typer.Option(
+            help="For a file: the tag of open_clip that its weights were tuned from, such as openai, whose activation "
+            "and preprocessing are theirs. Of another architecture: ViT-L-14:openai."
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(
+            help="For a file that holds weights several times: the key or prefix of those to read, such as ema."
+        ),
+    ] = None,
+    alpha: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of the trained weights of a run (WiSE-FT).")
+    ] = 1.0,
+    skip_broken: Annotated[
+        bool,
+        typer.Option("--skip-broken", help="Leave out, and count, items whose images are absent or cannot be read."),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first suite that is incomplete or broken.")
+    ] = False,
+    items: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="The largest number of items of a sub-task of EqBen, in FSC-CLIP 20000; by default all."
+        ),
+    ] = None,
+) -> None:
+    """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
+    results.json and the scores of all items. Leave out incomplete and broken suites, one line each, and then return 3.
+    """
+    from recompose.harness.evaluation import EvaluationRequest
+    from recompose.harness.evaluation_table import evaluate
+    from recompose.harness.requests import declared_suites
+
+    request = EvaluationRequest(
+        model=model,
+        weights=weights,
+        suites=_names(suites),
+        declared=declared_suites(work, _names(suites)),
+        data=data or raw_files(work),
+        out=out,
+        batch_size=batch_size,
+        precision=precision,
+        device=device,
+        activation=activation,
+        like=like,
+        part=part,
+        alpha=alpha,
+        skip_broken=skip_broken,
+        items=items,
+        strict=strict,
+    )
+    raise typer.Exit(LEFT_OUT if evaluate(request) else 0)
+
+
+def items(
+    work: Project,
+    result: Annotated[
+        str,
+        typer.Argument(
+            help="A folder of recompose evaluate; the first characters of an evaluation's key or digest; or a profile "
+            "and a method, such as demo/negclip."
+        ),
+    ],
+    suite: Annotated[str, typer.Option(help="The suite, such as winoground.")],
+    worst: Annotated[int, typer.Option(min=1, help="The number of items to show.")] = 20,
+    category: Annotated[
+        str | None, typer.Option(help="The only category, with those below it, such as swap_obj.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Another result: show the items that only one of the two has right.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="The file of a page with images, to write.")] = None,
+    data: RawFiles = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of a profile's method. Default: the first.")] = None,
+    as_json: JSON = False,
+) -> None:
+    """Show the worst items of a suite by their margins, with captions, scores, ties and categories, or where two models
+    differ. Stored scores are read; no model is run.
+    """
+    from recompose.harness.item_list import ItemQuery, show_items
+
+    query = ItemQuery(work.root, result, suite, worst, category, against, data or raw_files(work), seed)
+    show_items(query, html, as_json=as_json)
+
+
+def clip_benchmark(
+    result: Annotated[Path, typer.Argument(help="A folder of recompose evaluate.")],
+    folder: Annotated[Path, typer.Argument(help="The folder to write into: a file for each data set.")],
+) -> None:
+    """Write a result of recompose evaluate in the form of LAION-AI/CLIP_benchmark, for its command build."""
+    from recompose.harness.clip_benchmark import documents_of
+    from recompose.harness.evaluation_result import EvaluationResult
+
+    documents = dict(documents_of(EvaluationResult.read(result)))
+    older = sum((folder / name).exists() for name in documents)
+    for name, document in documents.items():
+        write_json(folder / name, document)
+    replaced, command = (
+        f", {older} in place of older ones" if older else "",
+        f"clip_benchmark build {quote(str(folder))}",
+    )
+    say(f"{len(documents)} files are written to {folder}{replaced}; `{command}` makes a table of them")
+
+
+def compare(
+    folders: Annotated[
+        list[Path], typer.Argument(help="Two folders of `recompose evaluate` or more; the first is the baseline.")
+    ],
+    suites: Annotated[
+        str, typer.Option(help="Names of suites, separated by commas; all: those that all evaluations have.")
+    ] = "all",
+    out: Annotated[Path | None, typer.Option(help="A folder for the table and the figure.")] = None,
+    parts: Annotated[bool, typer.Option("--parts", help="Show the numbers of parts of suites, too.")] = False,
+    resamples: Annotated[int, typer.Option(min=1_000, help="The number of draws of a bootstrap.")] = 10_000,
+    as_json: JSON = False,
+) -> None:
+    """Compare models item by item, from the stored scores of `recompose evaluate`: differences with intervals, tests
+    that are corrected for the number of suites, and the smallest difference that a suite can show with its items.
+    """
+    from recompose.harness.comparison import ComparisonRequest
+    from recompose.harness.comparison_table import compare_models
+
+    compare_models(ComparisonRequest(tuple(folders), _names(suites), resamples), out, parts=parts, as_json=as_json)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Return names that are separated by commas."""
+    return tuple(name.strip() for name in text.split(","))
+
+
+@data_app.command()
+def fetch(work: Project, suite: SuiteName, data: RawFiles = None) -> None:
+    """Download what a suite lacks and its authors publish at an address, to data/archives, and put it where it is
+    read. Say where the rest is. Fail where something is lacking.
+    """
+    from recompose.harness.arrange import fetch as fetch_suite
+
+    _show_arrangement(fetch_suite(suite, data or raw_files(work), raw_files(work, "")))
+
+
+@data_app.command()
+def arrange(
+    work: Project,
+    suite: SuiteName,
+    data: RawFiles = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--from", help="A folder to search besides data/archives, for archives and for unpacked files."),
+    ] = None,
+) -> None:
+    """Put a suite's files where they are read: unpack its archives in data/archives, and link what is unpacked already.
+    Nothing that exists is replaced. Fail where something is lacking.
+    """
+    from recompose.harness.arrange import arrange as arrange_suite
+
+    _show_arrangement(arrange_suite(suite, data or raw_files(work), raw_files(work, ""), folder))
+
+
+def _show_arrangement(arrangement: "Arrangement") -> None:
+    for line in arrangement.lines:
+        print(printable(line))
+    raise typer.Exit(0 if arrangement.is_complete else 1)
+
+
+@data_app.command()
+def aro_order(work: Project, data: RawFiles = None) -> None:
+    """Draw the shuffled captions of ARO's COCO-Order and Flickr30k-Order, which its authors do not publish, by their
+    rules from the captions of the suites coco and flickr30k. Download the language models that this needs.
+    """
+    from recompose.harness.aro_order import draw
+
+    draw(data or raw_files(work), raw_files(work, ""))
