@@ -4,7 +4,7 @@ The differences are taken as normal. Their standard deviation in the sample vari
 the probabilities are those of Student's t.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -81,23 +81,6 @@ def replicates_needed(question: Question, difference: float, power: float = POWE
         middle = (low + high) // 2
         low, high = (low, middle) if decision_probability(question, difference, middle) >= power else (middle, high)
     return high if high <= MOST else None
-
-
-def needed_range(question: Question, difference: float, replicates: int) -> tuple[int | None, int | None]:
-    """Return the replicates that decide a comparison at both ends of the spread's 80 % interval.
-
-    The range says only what follows from the uncertainty of the spread; the difference is taken as true.
-
-    Args:
-        question: the comparison, with a spread that so many replicates gave.
-        difference: its true difference.
-        replicates: two or more.
-    """
-    low, high = (
-        replicates_needed(replace(question, spread=spread), difference)
-        for spread in spread_range(question.spread, replicates)
-    )
-    return low, high
 
 
 def needed_text(replicates: int | None) -> str:

@@ -98,11 +98,6 @@ class PublishedLineage:
         """Return the cells that rest on a stored folder, by artifact."""
         return self._cells_by_key.get(key, {})
 
-    def names(self, key: str) -> list[str]:
-        """Return the methods or variants that an evaluation belongs to."""
-        entries = (entry for lineage in self.lineages.values() for entry in lineage.planned)
-        return sorted({entry.name for entry in entries if key in entry.evaluations})
-
     def dependents(self, key: str) -> list[str]:
         """Return the keys of everything that was made directly from a stored folder."""
         digest = self.records[key].digest
