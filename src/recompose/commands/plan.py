@@ -256,21 +256,20 @@ def groups_table(plan: WorkPlan) -> Table:
     for papers, members in groups.items():
         missing, new = [item for item in members if not item.complete], sum(item.new for item in members)
         if missing or new or not plan.edits:
-            names = ({getattr(item, part) for item in members} - {""} for part in ("method", "variant", "dataset"))
-            methods, variants, datasets = map(_name_or_count, names)
-            cells = [
-                ", ".join(papers) or "no paper",
-                methods + (f" + variants: {variants}" if variants else ""),
-                datasets,
-            ]
+            methods, datasets = (
+                _name_or_count({getattr(item, part) for item in members}) for part in ("method", "dataset")
+            )
+            variants = len({item.variant for item in members} - {""})
+            methods += f" + {pluralize(variants, 'variant')}" if variants else ""
+            cells = [", ".join(papers) or "no paper", methods, datasets]
             cells += [completeness(item for item in members if item.recipe.kind == kind) for kind in TRAINED]
             table.add_row(*map(line, [*cells, *([str(new)] if plan.edits else ()), duration(missing)]))
     return table
 
 
 def _name_or_count(names: set[str]) -> str:
-    """Return the only name, or how many there are; empty for none."""
-    return next(iter(names)) if len(names) == 1 else str(len(names) or "")
+    """Return the only name, or how many there are."""
+    return next(iter(names)) if len(names) == 1 else str(len(names))
 
 
 def completeness(items: Iterable[PlannedItem]) -> str:

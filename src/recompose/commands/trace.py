@@ -301,8 +301,8 @@ def _claim_lines(traced: TraceResult, paper: Paper | None, most: int) -> Iterato
     for side in evidence.values if is_full else dict.fromkeys(evidence.comparisons[0].sides):
         unit = f", in {evidence.unit}" if evidence.unit else ""
         yield side, f"{_by_seed(evidence.values[side], most)}{unit}"
-    for comparison in evidence.comparisons[:most]:
-        yield "compared", _comparison_text(evidence, comparison)
+    for place, comparison in enumerate(evidence.comparisons[:most]):
+        yield "" if place else "compared", _comparison_text(evidence, comparison)
         if is_full:
             yield from _test_lines(evidence, comparison)
     if len(evidence.comparisons) > most:
@@ -346,7 +346,7 @@ def _origin_lines(work: Workspace, artifact: Artifact, traced: TraceResult, most
     classes = dict.fromkeys(str(run.document["class"]) for run in runs.values() if "class" in run.document)
     changed = (text for run in runs.values() for text in changed_settings(work, artifact.lineage.track, run))
     yield "runs", ", ".join(first((f"{key} (seed {run.labels.get('seed')})" for key, run in runs.items()), most))
-    yield "source", ", ".join(_source_file(work, name) for name in classes)
+    yield "source", ", ".join(dict.fromkeys(_source_file(work, name) for name in classes))
     default = ["as in the method's section of params.yaml"]
     yield from _titled("settings", first(dict.fromkeys(changed), most) or default)
 
