@@ -34,7 +34,6 @@ app = typer.Typer(
 MAKE, LOOK, CHECK, EXTEND = "Make", "Look", "Check", "Extend"  # groups of commands in the help
 store_app = typer.Typer(help="Maintain results/: discard, prune, commit.", no_args_is_help=True)
 app.add_typer(store_app, name="store", rich_help_panel=MAKE)
-add_commands(app, panel="Any CLIP")
 
 
 def _in_project(work: Workspace, name: str) -> str:
@@ -485,6 +484,9 @@ def discard(
     """Remove one stored result, so that the next workflow makes it again."""
     work.store.discard(name.removeprefix("results/"))
     say(f"removed results/{name.removeprefix('results/')}")
+
+
+add_commands(app, panel="Any CLIP")
 
 
 def main() -> None:
