@@ -122,16 +122,6 @@ def test_other_labels_of_the_same_scores_are_measured_anew(labelled: Store) -> N
     assert MetricCache(labelled, labelled.root).of(SCORED) == {"test/product": 15.0}
 
 
-def test_another_release_of_a_library_measures_anew(
-    store: Store, taken: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make(store, 3)
-    for release in ("2.1", "2.2", "2.2"):
-        monkeypatch.setattr(module, "version", lambda name, release=release: release)
-        MetricCache(store, store.root).of(EVALUATION)
-    assert taken == [3, 3]
-
-
 def test_costs_are_read_anew_and_of_both_the_run_s_count(store: Store, taken: list[float]) -> None:
     make(store, 3, {"trainable_parameters": 5, "peak_memory_bytes": None})
     (store.folder(EVALUATION) / "record.json").unlink()

@@ -53,18 +53,6 @@ def test_what_is_complete_is_kept(work: Workspace, made: list[str]) -> None:
     assert made == [recipe.key for recipe in recipes]
 
 
-def test_the_raw_files_of_complete_data_are_brought_back(
-    work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = one_of(work.plan, "data")
-    brought: list[str] = []
-    monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: brought.append(recipe.key))
-    make(work, [data])
-    assert brought == []  # by what makes it, which is replaced here
-    make(work, [data])
-    assert (brought, made) == ([data.key], [data.key])
-
-
 def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     bad, good = work.plan.of("runs")[:2]
 
@@ -90,22 +78,6 @@ def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, mo
         assert any(line.lstrip().startswith(each.name) and bad.key in line for line in said.splitlines())
         assert not work.store.folder(each).exists()
     assert "out of memory" in (work.store.folder(bad) / "error.txt").read_text()
-
-
-def test_what_failed_is_tried_again(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    data, fails = one_of(work.plan, "data"), [True]
-
-    def fail(_: Recipe) -> None:
-        if fails.pop():
-            raise OSError("no network")
-
-    replace_makers(monkeypatch, fail)
-    with pytest.raises(FailedError):
-        make(work, [data])
-    fails.append(False)
-    make(work, [data])
-    assert work.store.record(data).made.attempts == 2
-    assert not (work.store.folder(data) / "error.txt").exists()
 
 
 # what goes together
@@ -152,17 +124,6 @@ def test_other_scorings_of_a_run_are_made_in_one_pass_each_with_a_record_of_its_
         assert not work.store.is_being_made(recipe)
     make(work, scorings)
     assert len(passes) == 1
-
-
-def test_what_is_complete_is_left_out_of_a_pass_and_what_is_left_alone_goes_alone(
-    work: Workspace, scorings: list[Recipe], passes: list[list[str]], made: list[str]
-) -> None:
-    first, *others = scorings
-    make(work, [first])
-    assert (made, passes) == ([first.key], [])
-    assert work.store.record(first).made.shared_by is None
-    make(work, scorings)
-    assert (made, passes) == ([first.key], [[recipe.key for recipe in others]])
 
 
 def test_a_pass_that_fails_leaves_none_of_its_evaluations_with_a_record(

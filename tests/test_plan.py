@@ -155,16 +155,6 @@ def test_a_closure_has_each_recipe_once_and_what_is_needed_first() -> None:
     assert list(closure([])) == []
 
 
-def test_the_whole_plan_is_in_such_an_order_without_repetition() -> None:
-    plan = plan_of(TRACKS["czsl"].variants)
-    given: set[str] = set()
-    for recipe in plan.recipes:
-        assert recipe.digest not in given
-        assert {need.digest for need in recipe.needs.values()} <= given
-        given.add(recipe.digest)
-    assert plan.by_key.keys() == {recipe.key for recipe in plan.recipes}
-
-
 # edits of params.yaml
 
 
@@ -198,19 +188,6 @@ def test_another_seed_makes_its_own_recipes_new_and_no_others() -> None:
     assert {each.labels["seed"] for each in methods} == {9}
     assert names_of(methods, "evaluations") == set(METHODS)
     assert names_of(methods, "runs") == group("learning")
-
-
-def test_where_an_archive_is_downloaded_from_does_not_matter() -> None:
-    digest = "b8cca3fd41ae0c99ba7e8951adf17d267cdb84cd88be6f7c2e0eca1737a03836"
-    moved = {
-        "czsl.datasets.mit-states.archives.0.urls": ["https://mirror.example.org/release_dataset.zip"],
-        "backbones.clip-vit-l-14.weights": {
-            "file": "a.pt",
-            "urls": ["https://mirror.example.org/a.pt"],
-            "sha256": digest,
-        },
-    }
-    assert digests(plan_of(profile="paper").recipes) == digests(plan_of(None, moved, "paper").recipes)
 
 
 def test_a_method_without_randomness_is_scored_once_on_a_published_data_set_and_in_each_synthetic_world() -> None:
@@ -322,15 +299,6 @@ def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: s
             assert_measured(paper.track, claim.methods)
 
 
-def test_what_is_kept_for_figures_is_part_of_the_evaluation_alone() -> None:
-    shown = variant().model_copy(update={"save": ["embeddings"]})
-    plan = plan_of({"msci-shown": shown})
-    (shown_one,), plain = evaluations_of(plan, "msci-shown"), evaluations_of(plan, "msci")[0]
-    assert shown_one.document == {**plain.document, "save": ["embeddings"]}
-    assert shown_one.digest != plain.digest
-    assert shown_one.needs["run"].digest == plain.needs["run"].digest
-
-
 # scoring another's run
 
 
@@ -396,16 +364,6 @@ def names(plan: Plan, kind: str) -> list[str]:
     return [recipe.name for recipe in plan.of(kind)]
 
 
-def test_only_backbones_that_are_needed_are_planned_with_their_features() -> None:
-    plan = plan_of()
-    assert names(plan, "backbones") == [MAIN]
-    assert set(names(plan, "data")) == {"shapes-pairs", "shapes-scenes"}
-    assert names(plan, "features") == [f"shapes-pairs by {MAIN}"] * 3
-    alone = plan_of({"other": on_other()}, {"profiles.large.czsl.methods": ["chance"]})
-    assert {recipe.kind for recipe in alone.recipes} == {"data", "evaluations"}
-    assert names(alone, "data") == ["shapes-pairs"] * 3
-
-
 def test_a_variant_on_the_other_backbone_brings_it_and_its_features() -> None:
     plan = plan_of({"other": on_other()})
     assert set(names(plan, "backbones")) == {MAIN, OTHER}
@@ -418,23 +376,6 @@ def test_a_variant_on_the_other_backbone_brings_it_and_its_features() -> None:
     assert {role for role in run.needs if run.needs[role].digest != main.needs[role].digest} == {"backbone", "features"}
     # both are pretrained on the same scenes, which are drawn once
     assert names(plan, "data").count("shapes-scenes") == 1
-
-
-def test_features_by_the_other_backbone_are_planned_where_a_variant_needs_them() -> None:
-    plan = plan_of({"other": on_other()}, profile="paper")
-    assert [name for name in names(plan, "features") if name.endswith("by clip-rn50")] == ["ut-zappos by clip-rn50"]
-    assert len(plan.of("features")) == 3 + 1
-    assert set(names(plan, "backbones")) == {"clip-vit-l-14", "clip-rn50"}
-    assert "shapes-scenes" not in names(plan, "data")
-
-
-def test_without_another_backbone_its_variants_are_left_out() -> None:
-    without = {"profiles.large.czsl.other_backbone": None}
-    mean = {"msci-mean": variant(aggregation="mean")}
-    plan = plan_of({"other": on_other(), **mean}, without)
-    assert evaluations_of(plan, "other") == []
-    assert digests(plan.recipes) == digests(plan_of(mean, without).recipes)
-    assert names(plan, "backbones") == [MAIN]
 
 
 # grids

@@ -3,24 +3,18 @@
 import errno
 import multiprocessing
 import os
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 from recompose import store as module
 from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError, UnknownError
-from recompose.files import write_atomically
 from recompose.plan import Recipe
-from recompose.records import Build, Need, StoredFile
+from recompose.records import Build, StoredFile
 from recompose.store import Store
 from tests.errors import raises
 
@@ -225,15 +219,6 @@ def test_what_others_find_of_a_content_is_all_that_its_recipe_determines(store: 
     assert record.content != digest({"a.txt": "a.txta.txt", "b": "bb"})
 
 
-def test_a_record_says_what_was_found_of_what_it_was_made_from(store: Store) -> None:
-    make(store, RECIPE)
-    run = Recipe("runs", "one", {}, {"features": RECIPE})
-    make(store, run)
-    record = store.record(run)
-    assert record.inputs == {"features": store.record(RECIPE).content}
-    assert record.needs == {"features": Need(kind="features", digest=RECIPE.digest)}
-
-
 # several processes
 
 
@@ -285,14 +270,6 @@ def test_prune_keeps_what_is_asked_for(store: Store) -> None:
     assert not store.folder(OTHER).exists()
 
 
-def test_discard_removes_one_folder(store: Store) -> None:
-    make(store, RECIPE)
-    make(store, OTHER)
-    store.discard(RECIPE.key)
-    assert not store.is_complete(RECIPE)
-    assert store.is_complete(OTHER)
-
-
 def test_discard_does_not_leave_its_store(tmp_path: Path) -> None:
     store, precious = Store(tmp_path / "results"), tmp_path / "precious"
     make(store, RECIPE)
@@ -303,51 +280,6 @@ def test_discard_does_not_leave_its_store(tmp_path: Path) -> None:
             store.discard(name)
     assert (precious / "inner").exists()
     assert store.is_complete(RECIPE)
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that other users reach, which pytest's own folders keep from them; members of its group write in it."""
-    folder = Path(tempfile.mkdtemp(prefix="recompose-store-"))
-    folder.chmod(0o775)
-    yield folder
-    shutil.rmtree(folder)
-
-
-@contextmanager
-def another_user() -> Iterator[None]:
-    """Be another user of the same group."""
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user for a while")
-@pytest.mark.parametrize("umask", [0o022, 0o002])
-def test_a_colleague_verifies_what_was_made_and_goes_on_with_it_where_the_umask_lets_the_group_write(
-    umask: int, open_folder: Path
-) -> None:
-    store, before = Store(open_folder), os.umask(umask)
-    try:
-        with store.build(RECIPE) as folder:
-            assert folder is not None
-            write_atomically(folder / "scores.safetensors", lambda path: save_file({"x": np.zeros(3)}, path))
-        with another_user():
-            theirs = Store(open_folder)
-            theirs.verify(RECIPE, reading=True)
-            assert not theirs.is_being_made(RECIPE)
-            if umask == 0o022:
-                with pytest.raises(PermissionError):
-                    make(theirs, OTHER)
-            else:
-                make(theirs, OTHER)
-                theirs.discard(RECIPE.key)
-                make(theirs, RECIPE)
-                assert theirs.is_complete(RECIPE) and theirs.is_complete(OTHER)
-    finally:
-        os.umask(before)
 
 
 def needing(data: Recipe, **parts: Any) -> Recipe:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recompose.errors import ChangedError, PlanError
-from recompose.papers.declaration import Paper, View, load_paper
+from recompose.papers.declaration import View, load_paper
 from recompose.tracks import plugins
 from recompose.workspace import PROFILE, Workspace, open_workspace
 from tests.configuration import write_params
@@ -42,10 +42,6 @@ def test_missing_is_what_is_not_complete(work: Workspace) -> None:
     with work.store.build(two):
         pass
     assert work.missing([one, two]) == [one]
-
-
-def of_track(name: str, track: str) -> Paper:
-    return load_paper("msci").model_copy(update={"name": name, "track": track})
 
 
 @pytest.mark.parametrize("artifact", ["table-4", "figure-4"])

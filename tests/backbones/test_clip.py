@@ -3,7 +3,6 @@
 import json
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import open_clip
@@ -12,7 +11,6 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from open_clip.tokenizer import SimpleTokenizer
-from safetensors.torch import save_file
 from torch import Tensor
 
 from recompose.backbones.clip import (
@@ -21,8 +19,6 @@ from recompose.backbones.clip import (
     SharedTokenizer,
     build,
     end_of_text,
-    load,
-    load_backbone,
 )
 from recompose.errors import ArgumentError
 from tests.clips import random_clip
@@ -144,13 +140,3 @@ def test_the_activation_is_the_one_asked_for(backbone: Backbone, pixels: Tensor)
     mlp = quick.model.visual.transformer.resblocks[0].mlp
     x = torch.linspace(-3, 3, 7)
     torch.testing.assert_close(mlp.gelu(x), x * torch.sigmoid(1.702 * x))
-
-
-def test_a_folder_describes_its_backbone(backbone: Backbone, pixels: Tensor, tmp_path: Path) -> None:
-    save_file(backbone.model.state_dict(), tmp_path / "some.safetensors")
-    description = {"architecture": "shapes-clip", "activation": "quick_gelu", "weights": "some.safetensors"}
-    (tmp_path / "backbone.json").write_text(json.dumps(description))
-    found, expected = load_backbone(tmp_path), load("shapes-clip", "quick_gelu", tmp_path / "some.safetensors")
-    assert torch.equal(found.encode_image(pixels), expected.encode_image(pixels))
-    assert not torch.allclose(found.encode_image(pixels), backbone.encode_image(pixels), atol=1e-5)
-    assert not found.training

@@ -56,31 +56,6 @@ def test_each_row_is_its_image_s_embedding_but_for_the_rounding_to_16_bits(
         assert 1 - torch.cosine_similarity(torch.from_numpy(found[row]), alone, dim=0) < 1e-6
 
 
-def test_who_is_ended_leaves_whole_blocks_to_the_next(
-    backbone: Backbone, pixels: StoredArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(features, "BLOCK", 3)
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    for folder in (whole, broken):
-        folder.mkdir()
-    features.write_features(backbone, pixels, whole, CPU)
-    blocks: list[int] = []
-    encode = backbone.encode_image
-
-    def ends(block: torch.Tensor) -> torch.Tensor:
-        blocks.append(len(block))
-        if len(blocks) == 2:
-            raise KeyboardInterrupt
-        return encode(block)
-
-    monkeypatch.setattr(backbone, "encode_image", ends)
-    with pytest.raises(KeyboardInterrupt):
-        features.write_features(backbone, pixels, broken, CPU)
-    features.write_features(backbone, pixels, broken, CPU)
-    assert blocks == [3, 3, 3, 1]
-    assert (broken / features.EMBEDDINGS).read_bytes() == (whole / features.EMBEDDINGS).read_bytes()
-
-
 def test_images_of_another_size_are_refused(backbone: Backbone, paths: list[Path], tmp_path: Path) -> None:
     write_pixels([Picture(path.name) for path in paths], tmp_path, tmp_path, 24)
     with raises(DataError, "wrong-size", place="image_size"):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv2d
 
-from recompose.backbones.clip import Backbone, build, outline
+from recompose.backbones.clip import Backbone, build
 from recompose.backbones.low_rank import LowRankChange, attach, merge
 from tests.clips import random_clip
 
@@ -86,17 +86,6 @@ def test_what_is_changed_and_at_which_rank_with_a_patch_embedding(plain: Backbon
     attach(plain, RANK, ALPHA)
     patch = {"visual.conv1.weight": ((RANK * 16, 3 * 16), (48 * 16, RANK * 16))}
     assert attached_shapes(plain) == expected_shapes(plain.model) | patch
-
-
-@pytest.mark.slow
-def test_how_many_parameters_vit_b_32_trains() -> None:
-    """Of 12 blocks, of which joint and last projections have A [4, w] and B [3 w, 4], [w, 4], and layers between them
-    A [4, w], B [4 w, 4] and A [4, 4 w], B [w, 4]: 4 (4 + 2 + 5 + 5) w. The patches' change: 128 x 96, 768 * 32 x 128.
-    """
-    backbone = outline("ViT-B-32", "quick_gelu")
-    attach(backbone, 4)
-    count = sum(parameter.numel() for parameter in backbone.parameters() if parameter.requires_grad)
-    assert count == 12 * 64 * (768 + 512) + 128 * 96 + 768 * 32 * 128
 
 
 def test_a_convolution_s_change_is_read_row_by_row() -> None:

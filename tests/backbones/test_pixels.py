@@ -7,7 +7,6 @@ import pytest
 import torch
 from PIL import Image
 
-from recompose.backbones import images
 from recompose.backbones import pixels as module
 from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import Backbone, build
@@ -91,24 +90,3 @@ def test_rows_are_in_the_order_of_pictures_whatever_a_block_holds(
     alone = [picture_pixels(picture, root, SIZE) for picture in pictures]
     monkeypatch.setattr(module, "BLOCK", 7)
     np.testing.assert_array_equal(written(pictures, root, tmp_path)[:], np.stack(alone))
-
-
-def test_who_is_ended_leaves_what_was_written_to_the_next(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = 6
-    monkeypatch.setattr(module, "BLOCK", 5)
-    pictures = pictures_of(root)
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    for folder in (whole, broken):
-        folder.mkdir()
-    written(pictures, root, whole)
-    missing = [Picture("not there.png") if n == first else picture for n, picture in enumerate(pictures)]
-    with raises(DataError, "damaged-image", place="not there.png"):
-        write_pixels(missing, root, broken, SIZE)
-    decoded: list[int] = []
-    original = images.decoded_blocks
-    monkeypatch.setattr(module, "decoded_blocks", lambda *given: decoded.append(len(given[1])) or original(*given))
-    written(pictures, root, broken)
-    assert decoded == [len(pictures) - first // 5 * 5]
-    assert (broken / module.PIXELS).read_bytes() == (whole / module.PIXELS).read_bytes()

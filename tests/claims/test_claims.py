@@ -25,7 +25,6 @@ from recompose.tables.evidence import EVERY_SEED
 from recompose.tables.figures.cells import figure_cells
 from recompose.tables.figures.draw import draw
 from recompose.tables.style import Sheet
-from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 
 AUC, SEEN, UNSEEN = (f"test/closed/dense/{name}" for name in ("auc", "seen", "unseen"))
@@ -192,23 +191,6 @@ def test_what_is_no_number_counts_as_not_measured(what: Any) -> None:
     assert found["n"].text == "2 pairs"
 
 
-def test_one_seed_has_a_difference_at_that_seed_and_no_interval() -> None:
-    found = of_one(on_d(a=[4, 50, 60], b=[1]))
-    assert texts(found)[1:] == [
-        "closed AUC: a 4.0 (1) - b 1.0 (1) = +3.0 points",
-        "unknown: one seed",
-        "0.1",
-        "1 pair",
-        "-",
-        "-",
-        "-",
-    ]
-    work = on_d(a=[4, 6], b=[])
-    work.measured["b"]["d"] = {9: 1.0}
-    assert texts(of_one(work))[1:3] == ["closed AUC: a 5.0 (2) - b 1.0 (1) = +4.0 points", "unknown: no common seeds"]
-    assert of_one(work)["n"].text == "2 and 1"
-
-
 def test_what_was_not_run_says_so_and_what_is_missing_is_expected() -> None:
     work = on_d(a=[14, 26, 1000], b=[10, 21, 30])
     work.missing = {("a", "d", 2)}
@@ -253,26 +235,6 @@ def test_a_method_that_no_seed_changes_is_a_constant_on_either_side() -> None:
     assert texts(turned)[:2] == ["reversed here", "closed AUC: b 10.0 (1) - a 15.0 (3) = -5.0 points"]
 
 
-def test_a_constant_is_none_where_seeds_draw_worlds_or_where_it_was_run_with_several() -> None:
-    work = on_d(a=[14, 15, 16], b=[10])
-    work.constant, work.worlds = {"b"}, True
-    assert of_one(work)["verdict"].text == "undecided (one seed)"
-    work = on_d(a=[14, 15], b=[10])
-    work.constant, work.worlds = {"b"}, True
-    assert of_one(work)["verdict"].text == "undecided (one seed)"
-    work = on_d(a=[14, 15, 16], b=[10, 11, 12])
-    work.constant, work.worlds = {"b"}, True
-    assert of_one(work)["n"].text == "3 pairs"
-
-
-def test_the_track_knows_which_methods_seeds_change() -> None:
-    work = on_d(a=[1], b=[1])
-    work.constant = {"b"}
-    changed = [TRACKS["czsl"].depends_on_seed(work.recipe(name, "d", 0)) for name in "ab"]
-    assert changed == [True, False]
-    assert [TRACKS["czsl"].is_synthetic(work.data("czsl", name)) for name in "de"] == [True, False]
-
-
 # several comparisons
 
 
@@ -308,17 +270,6 @@ def test_distinct_comparisons_are_corrected_for_each_other_once() -> None:
     assert adjusted == pytest.approx([2 * p[0], 2 * p[0], p[1]])
 
 
-def test_benchmarks_are_corrected_and_judged_by_themselves_and_only_where_all_is_asked_for() -> None:
-    both = {"a": {"d": {0: 3, 1: 4, 2: 6}, "e": {0: 1, 1: 1.5, 2: 1}}, "b": {"d": {0: 1, 1: 2.1, 2: 4}, "e": {}}}
-    both["b"]["e"] = {0: 9, 1: 9.6, 2: 9}
-    both["c"] = {"d": {0: 1}}
-    found = cells_of(Fake(both), one=claim(), other=claim(lower=["c"]))
-    assert [found["one", f"{name} verdict"].text for name in "de"] == ["supported here", "reversed here"]
-    assert ("other", "e verdict") not in found
-    gain = {"higher": "c", "lower": "unknown"}
-    assert not cells_of(Fake(both), one=claim(gain=gain))
-
-
 # gains, and metrics beside each other
 
 
@@ -332,16 +283,6 @@ def test_a_gain_is_a_difference_of_differences_by_seed() -> None:
     for name in "abcd":
         work.missing = {(name, "d", seed) for seed in range(3)}
         assert of_one(work, gain={"higher": "c", "lower": "d"})["verdict"].text == "undecided (not run)"
-
-
-def test_a_gain_can_be_put_beside_that_in_another_measure() -> None:
-    a = [{UNSEEN: 0.20, SEEN: 0.45}, {UNSEEN: 0.24, SEEN: 0.49}]
-    b = [{UNSEEN: 0.10, SEEN: 0.42}, {UNSEEN: 0.12, SEEN: 0.41}]
-    found = of_one(on_d(a=a, b=b), metric=UNSEEN, beyond=SEEN)
-    assert found["estimate"].values == pytest.approx((10 - 3, 12 - 8))
-    assert found["estimate"].text == (
-        "(closed U of a 22.0 - closed U of b 11.0) (2) - (closed S of a 47.0 - closed S of b 41.5) (2) = +5.5 points"
-    )
 
 
 # two metrics of one method
@@ -427,14 +368,6 @@ def test_a_verdict_keeps_values_tests_and_corrections_of_all_its_comparisons() -
     del spoiled["evidence"]["values"]["b"]
     with pytest.raises(ValidationError):
         Cell.model_validate(spoiled)
-
-
-def test_a_gain_keeps_its_four_sides() -> None:
-    work = on_d(a=[13, 24, 38], b=[10, 20, 30], c=[6, 7, 9], d=[5, 5, 5])
-    evidence = of_one(work, gain={"higher": "c", "lower": "d"})["verdict"].evidence
-    assert evidence is not None
-    assert evidence.comparisons[0].text == "(a - b) - (c - d)"
-    assert list(evidence.differences(evidence.comparisons[0]).values()) == pytest.approx([2, 2, 4])
 
 
 # the forest plot

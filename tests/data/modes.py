@@ -6,7 +6,6 @@ import numpy as np
 from PIL import Image
 
 IN_FILES = ("1", "CMYK", "F", "I", "I;16", "I;16B", "L", "LA", "LAB", "P", "PA", "RGB", "RGBA", "YCbCr")
-ONLY_IN_MEMORY = ("HSV", "I;16L", "I;16N", "La", "RGBX", "RGBa")
 
 
 def in_mode(mode: str, width: int = 70, height: int = 40) -> Image.Image:

@@ -10,8 +10,6 @@ from recompose.data.archives import extract
 from recompose.data.lock import LOCK, Content, record
 from recompose.data.upstream import MIRROR, verified_download
 from recompose.errors import DataError, DownloadError, UnsafeArchive
-from recompose.workspace import Workspace
-from tests.configuration import write_params
 from tests.data.mirror import CONTENT, Mirror
 from tests.errors import raises
 
@@ -110,17 +108,6 @@ def test_a_lock_that_cannot_be_read_is_an_error_and_stays(data: Path) -> None:
     with raises(DataError, "damaged-lock", place=LOCK):
         use(data)
     assert (data.parent / LOCK).read_text() == text
-
-
-def test_what_is_recorded_makes_nothing_stale(tmp_path: Path) -> None:
-    """The identity of what is made holds what params.yaml says of files, not what was found of them."""
-    write_params(tmp_path)
-    section = "{based_on: paper, czsl: {datasets: [cgqa], methods: [chance]}, gzsl: null, vlc: null}"
-    edits = ("profile=alone", f"profiles.alone={section}")
-    before = set(Workspace(tmp_path, edits).plan.by_key)
-    assert any(key.startswith("data/") for key in before)
-    record(tmp_path / "data", "archives/cgqa.zip", Content(bytes=3, sha256=sha256(b"new")))
-    assert set(Workspace(tmp_path, edits).plan.by_key) == before
 
 
 # mirrors

@@ -7,7 +7,6 @@ from functools import cache
 import pytest
 
 from recompose.papers.declaration import PAPERS, Claim, Flag, Paper, Variant, load_paper
-from recompose.tables.kinds import is_figure
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import catalogue as czsl
 from recompose.tracks.czsl.params import Czsl
@@ -31,7 +30,6 @@ DRAWN = {
 
 SAME = {"duplex-semantic"}  # as a method: a row of its own for what is one recipe
 PAPER = {name: load_paper(name) for name in PAPERS}
-TABLES = [(name, table) for name, paper in PAPER.items() for table in paper.artifacts if not is_figure(paper, table)]
 
 
 def number(text: str) -> float:
@@ -194,17 +192,6 @@ def test_a_claim_can_be_tested_somewhere_and_in_the_demo(paper: Paper, claim: Cl
     )
     assert common & published or not published & paper.datasets.keys()
     assert common & drawn
-
-
-def test_of_each_reading_the_table_says_what_sources_say() -> None:
-    for paper in map(load_paper, ("msci", "duplex", "crest")):
-        table = paper.artifacts["interpretations"]
-        says = table.views["sources"].says
-        in_words = {table.rows[row] for row in says}
-        assert {name for name, variant in paper.variants.items() if variant.interpretation} - in_words <= {
-            "crest-vgt-alone"
-        }
-        assert len({tuple(of_row) for of_row in says.values()}) == 1, "each row has the same sources"
 
 
 def test_every_variant_is_shown_or_claimed_of_by_its_paper() -> None:

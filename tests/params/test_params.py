@@ -124,30 +124,12 @@ def test_a_mistake_has_the_line_where_the_value_is_written(values: dict[str, Any
     assert f"params.yaml:{line}: {place}: " in str(error.value)
 
 
-@pytest.mark.slow
-def test_an_override_of_no_key_is_an_error() -> None:
-    override = "profiles.smoke.override.czsl.methods.csp.training"
-    with raises(ParamsError, "unknown-key", f"{override}.epoch") as error:
-        parse({f"{override}.epoch": 2}, "smoke")
-    assert f"'{CSP}.training.epochs'" in str(error.value)
-
-
 def test_overrides_replace_values_in_their_profile_only() -> None:
     epochs = [
         czsl(parse(profile=profile)).settings("csp", "shapes-pairs").document()["training"]["epochs"]
         for profile in ("smoke", "large")
     ]
     assert epochs == [2, 8]
-
-
-def test_settings_of_a_data_set_replace_the_general_ones() -> None:
-    section = czsl(parse({f"{CSP}.per_dataset.ut-zappos": {"dropout": 0.2, "training": {"lr": 5e-4}}}, "large"))
-    general, zappos = (
-        section.settings("csp", "shapes-pairs").document(),
-        section.settings("csp", "ut-zappos").document(),
-    )
-    assert zappos == general | {"dropout": 0.2, "training": general["training"] | {"lr": 5e-4}} != general
-    assert "per_dataset" not in general
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -201,21 +183,6 @@ def test_a_mistake_in_a_base_is_said_once() -> None:
         assert str(error.value).count(key) == 1
 
 
-def test_users_name_their_own_data_sets() -> None:
-    entry = {"adapter": "shapes-pairs", "seed": 8, "images": {"train": 100, "val": 80, "test": 120}}
-    values = {
-        "czsl.datasets.my-pairs": entry,
-        f"{STUDY}.datasets": ["my-pairs"],
-        f"{CSP}.per_dataset.my-pairs": {"training": {"lr": 0.5}},
-    }
-    params = parse(values, "large")
-    section = czsl(params)
-    assert choice(params).datasets == ["my-pairs"]
-    assert section.datasets["my-pairs"].adapter == "shapes-pairs"
-    assert section.settings("csp", "my-pairs").document()["training"]["lr"] == 0.5
-    assert section.settings("csp", "my-pairs").document()["training"]["epochs"] == 8
-
-
 def test_edits_change_the_text() -> None:
     edits = (
         "czsl.methods.csp.training.lr=1e-2",
@@ -249,18 +216,6 @@ def test_edits_that_do_not_fit_are_errors(edit: str, code: str, place: str) -> N
     assert edit in str(error.value)
 
 
-def test_a_variant_changes_settings_at_any_depth() -> None:
-    section = czsl(parse())
-    plain = section.settings("duplex", "mit-states").document()
-    changed = section.settings(
-        "duplex", "mit-states", {"momentum": 0.5, "scoring": {"closed": [1.0, 0.0, 0.0]}}
-    ).document()
-    assert changed["scoring"] == {**plain["scoring"], "closed": [1.0, 0.0, 0.0]}
-    assert changed["training"] == plain["training"]
-    assert changed["momentum"] == 0.5
-    assert section.settings("duplex", "mit-states").document() == plain
-
-
 @pytest.mark.parametrize(
     ("method", "changed", "code", "place"),
     [
@@ -275,19 +230,6 @@ def test_a_variant_that_does_not_fit_is_an_error(
 ) -> None:
     with raises(ParamsError, code, place):
         czsl(parse()).settings(method, "shapes-pairs", changed).document()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "profiles: {demo: {based_on: [1]}}",
-    ],
-)
-def test_a_file_of_another_shape_is_an_error(text: str) -> None:
-    with raises(ParamsError) as error:
-        parse_params(text)
-    assert "params.yaml" in str(error.value)
 
 
 @pytest.mark.slow

@@ -198,8 +198,6 @@ def test_a_clip_that_is_tuned_on_a_corpus_gives_numbers_on_a_suite_and_a_metric_
     ("track", "dataset", "methods", "metric"),
     [
         ("czsl", "shapes-pairs", ["clip", "csp"], "test/closed/dense/auc"),
-        ("gzsl", "shapes-classes", ["ale", "crest"], "test/accuracy"),
-        ("vlc", "shapes-laion", ["clip", "negclip"], "test/comp"),
     ],
 )
 def test_the_table_of_a_paper_has_trained_numbers(
