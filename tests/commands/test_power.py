@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from recompose.claims.estimates import ALPHA
+from recompose.claims.estimates import FAMILY_ALPHA
 from recompose.claims.price import Price, Question, decision_probability
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import SUPPORTED, UNDECIDED
@@ -123,14 +123,14 @@ def test_the_price_is_the_fewest_replicates_that_decide_and_what_they_lack_once(
 
 
 def question_levels(work: Workspace, price: ClaimPrice) -> tuple[float, float]:
-    """The levels that are left to a comparison: 5 % divided by the tests of either kind that are not significant."""
+    """The levels that are left to a comparison: 3.5 % divided by the tests of either kind that are not significant."""
     (paper,) = (paper for paper in work.papers if paper.name == price.paper)
     beyond, within = set(), 0
     for comparison, tested in ClaimTests.of(StoredResults(work), paper, price.benchmark).comparisons.items():
-        if tested.correction is None or tested.correction.beyond >= ALPHA:
+        if tested.correction is None or tested.correction.beyond >= FAMILY_ALPHA:
             beyond.add((comparison.metric, comparison.higher, comparison.lower, comparison.lower_metric))
-        within += tested.correction is None or tested.correction.within >= ALPHA
-    return ALPHA / len(beyond), ALPHA / within
+        within += tested.correction is None or tested.correction.within >= FAMILY_ALPHA
+    return FAMILY_ALPHA / len(beyond), FAMILY_ALPHA / within
 
 
 @pytest.mark.slow
