@@ -21,7 +21,7 @@ from recompose.data.paths import files_below, spelling
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, link, write_atomically
-from recompose.harness.evaluation import Arrangement
+from recompose.harness.evaluation import Arrangement, listed
 from recompose.progress import say
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
@@ -263,7 +263,7 @@ def _examine(form: str, root: Path, data: Path, failures: Sequence[str] = ()) ->
         if absent:
             lines.append(f"{root} lacks {len(absent):,} of {len(images):,} images of {form}, the first is {absent[0]}")
         if without:
-            lines.append(f"{root} lacks sub-tasks: {_listed(without)}")
+            lines.append(f"{root} lacks sub-tasks: {listed(without, SHOWN)}")
         if not absent:
             lines.append(f"{form} can be evaluated in {root}: {len(images):,} images, {len(suite.tasks)} sub-tasks")
         if not absent and not without:
@@ -271,11 +271,6 @@ def _examine(form: str, root: Path, data: Path, failures: Sequence[str] = ()) ->
     remedies: dict[str, list[str]] = {}
     for source in _needed(format_of(form).SOURCES, root, absent):
         remedies.setdefault(source.terms or f"`recompose data fetch {form}` downloads it", []).append(source.file)
-    lines += [f"{_listed(names)}: {remedy}" for remedy, names in remedies.items()]
+    lines += [f"{listed(names, SHOWN)}: {remedy}" for remedy, names in remedies.items()]
     lines.append(f"put what you have into {data / STORED} under these names; then `recompose data arrange {form}`")
     return Arrangement(absent == [], tuple(lines))
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:SHOWN])
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"

@@ -17,8 +17,9 @@ from recompose.harness.comparison import (
     Finding,
     Level,
 )
+from recompose.harness.evaluation import FEW, listed
 from recompose.harness.paired_numbers import PairedNumber, paired_numbers
-from recompose.harness.stored_evaluation import MAX_NAMES, StoredEvaluation, read_evaluations, shared_suites
+from recompose.harness.stored_evaluation import StoredEvaluation, read_evaluations, shared_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.scores import has_scores
 from recompose.tracks.vlc.suites.values import PREFIX, headline
@@ -127,9 +128,7 @@ def _without_spread(rows: Sequence[ComparisonRow]) -> list[str]:
     names = {row.name: row for row in rows if row.low is None}
     single = [name for name, row in names.items() if row.units == 1]
     first = f"all items of {single[0]} are of one image, caption or group; " if single else ""
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    listed = f"{', '.join([*names][:MAX_NAMES])}{more}"
-    return [f"{first}no interval, as draws do not differ: {listed}"] if names else []
+    return [f"{first}no interval, as draws do not differ: {listed([*names], FEW)}"] if names else []
 
 
 def _is_shared(name: str, suites: Sequence[Suite]) -> bool:

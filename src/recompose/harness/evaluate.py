@@ -39,9 +39,10 @@ from recompose.harness.encoding import (
     encode,
 )
 from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
+from recompose.harness.evaluation_result import RESULTS
 from recompose.harness.named_suites import NamedSuite
 from recompose.harness.own_model import is_own, load_own_model
-from recompose.harness.stored_evaluation import RESULTS, digests
+from recompose.harness.stored_evaluation import digests
 from recompose.harness.survey import SurveyedSuite, suites_present, survey, without_images
 from recompose.locks import sole_writer
 from recompose.progress import say

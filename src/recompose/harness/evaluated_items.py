@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from recompose.errors import DataError, PlanError
+from recompose.harness.evaluation import listed
 from recompose.harness.item_sheets import evaluated_sheet, stored_sheet
-from recompose.harness.items import ItemSheet, listed
+from recompose.harness.items import ItemSheet
 from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Recipe
 from recompose.tracks import TRACKS

@@ -2,17 +2,28 @@
 can use, and its result.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from recompose.params import Section
 
+FEW = 4  # names in a note
 ALL = "all"  # in place of names: every suite whose data is there
 # partial: some sub-tasks are absent or lack images, the others can be evaluated; incomplete: files are absent without
 # which nothing can; broken: its files are not the suite
 SuiteState = Literal["complete", "partial", "incomplete", "broken", "absent"]
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Return the first names of a list, and the number of the others.
+
+    >>> listed("ab"), listed("abcdef", FEW)
+    ('a, b', 'a, b, c, d and 2 more')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from recompose.errors import DataError
+from recompose.harness.evaluation import listed
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.suites.judges import ItemContent as ItemContent  # what views of items show
 from recompose.tracks.vlc.suites.judges import Judge
 from recompose.tracks.vlc.suites.scores import has_scores
-
-MAX_NAMES = 12  # in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +107,6 @@ class ItemSheet:
             message = f"{self.suite} has no category '{category}'{nearest(category, names)}; it has {listed(names)}"
             raise DataError(message, code="unknown-category", place=category)
         return replace(self, outcomes=outcomes)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first names of a list, and the number of the others.
-
-    >>> listed("ab"), listed([str(number) for number in range(20)])
-    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more')
-    """
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"{', '.join(names[:MAX_NAMES])}{more}"
 
 
 def category_names(outcomes: Iterable[ItemOutcome]) -> list[str]:

@@ -10,16 +10,14 @@ from safetensors import SafetensorError
 from recompose.digest import sha256_file
 from recompose.errors import DataError
 from recompose.files import read_json
-from recompose.harness.evaluation import ALL
+from recompose.harness.evaluation import ALL, FEW, listed
+from recompose.harness.evaluation_result import RESULTS
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.tracks.vlc.suites.tasks import Task
 from recompose.tracks.vlc.suites.values import check, counts
-
-RESULTS = "results.json"  # of an evaluation: its numbers, model and suites
-MAX_NAMES = 4  # in a note
 
 
 @dataclass(frozen=True)
@@ -137,8 +135,7 @@ def _unshared(evaluation: StoredEvaluation, shared: set[str], requested: Sequenc
     """Return a note about the sub-tasks of an evaluation that are not compared; empty without any."""
     suites = (suite for suite in evaluation.suites.values() if ALL in requested or suite.name in requested)
     names = [name for suite in suites for name in suite.tasks if name not in shared]
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"not compared, as {evaluation.name} alone has them: {', '.join(names[:MAX_NAMES])}{more}" if names else ""
+    return f"not compared, as {evaluation.name} alone has them: {listed(names, FEW)}" if names else ""
 
 
 def _check_same_items(suite: Suite, first: StoredEvaluation, other: StoredEvaluation) -> None:

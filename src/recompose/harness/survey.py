@@ -8,7 +8,7 @@ from shlex import quote
 import numpy as np
 
 from recompose.errors import DataError, MissingFilesError
-from recompose.harness.evaluation import ALL, SuiteCondition, SuiteState
+from recompose.harness.evaluation import ALL, FEW, SuiteCondition, SuiteState, listed
 from recompose.harness.named_suites import NamedSuite, find_suite, find_suites
 from recompose.params import Section
 from recompose.progress import printable
@@ -16,8 +16,6 @@ from recompose.tracks.vlc.data.suite import Suite, files
 from recompose.tracks.vlc.suites.catalogue import FORMS, layout_of, missing_subtasks, present_suites
 from recompose.tracks.vlc.suites.tasks import ABSENT, Task
 from recompose.tracks.vlc.suites.values import check
-
-MAX_NAMES = 4  # sub-tasks in a message
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,7 @@ class SurveyedSuite:
         """The reason why the suite is not complete, or its size."""
         if self.error:
             fault = self.error.fault if isinstance(self.error, MissingFilesError) else str(self.error)
-            more = f" and {len(self.lacking) - MAX_NAMES} more" if len(self.lacking) > MAX_NAMES else ""
-            without = f"without {', '.join(self.lacking[:MAX_NAMES])}{more} and means over them: " if self.suite else ""
+            without = f"without {listed(self.lacking, FEW)} and means over them: " if self.suite else ""
             return without + one_line(fault)
         assert self.suite
         return f"{len(self.suite.tasks)} sub-tasks, {len(self.suite.images):,} images, {len(self.suite.texts):,} texts"
