@@ -161,7 +161,7 @@ def test_categories_are_groups_classes_and_subtasks() -> None:
     assert {*categories(suites["coco"])} == {"i2t", "t2i"}
 
 
-def write_result(folder: Path, suite: Suite, scores: dict[str, np.ndarray], **changes: Any) -> Path:
+def write_result(folder: Path, suite: Suite, scores: dict[str, np.ndarray]) -> Path:
     """A folder as of the command evaluate."""
     write_scores(scores, folder / FILE)
     suite.write(folder / SUITES / f"{suite.name}.json")
@@ -172,7 +172,7 @@ def write_result(folder: Path, suite: Suite, scores: dict[str, np.ndarray], **ch
         "metrics": metrics([suite], scores),
         "items": {leaf: {"items": int(has_scores(array).sum()), "left_out": 0} for leaf, array in scores.items()},
     }
-    write_json(folder / "results.json", document | changes)
+    write_json(folder / "results.json", document)
     return folder
 
 

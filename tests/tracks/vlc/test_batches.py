@@ -122,9 +122,6 @@ def test_makers_are_those_of_the_kinds_that_are_asked_for(tmp_path: Path) -> Non
     shuffled = result[0](0, Random(0))
     assert shuffled is not None and sorted(shuffled.replace(".", " .").split()) == sorted(doc.text.split())
     assert makers([], tmp_path / "nothing", []) == []
-
-
-def test_makers_of_a_kind_that_there_is_not_are_refused(tmp_path: Path) -> None:
     with raises(ArgumentError, place="kinds"):
         makers(["negclip", "typo"], tmp_path, [])
 

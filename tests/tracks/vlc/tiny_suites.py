@@ -15,7 +15,8 @@ from recompose.data.pictures import Picture
 from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Triplets
+from recompose.tracks.vlc.suites.scores import BROKEN, Features
+from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Task, Triplets
 
 WORDS = ("red", "blue", "dog", "cat", "on", "under", "a", "small", "box", "ball")
 
@@ -39,68 +40,48 @@ def captions(count: int) -> tuple[str, ...]:
 
 def tiny_suites() -> list[Suite]:
     """Suites that share images and texts, with every kind of task."""
-    texts = captions(12)
+    texts, numbers = captions(12), np.arange
     files = tuple(Picture(f"images/{number}.png") for number in range(8))
-    numbers = np.arange
-    choices = Suite(
-        "sugarcrepe",
-        files,
-        texts,
-        {
-            "sugarcrepe/replace_obj": Choices(
-                "i2t", numbers(6), np.stack([numbers(6), numbers(6, 12)], axis=1), np.zeros(6, dtype=int)
-            ),
-            "sugarcrepe/swap_obj": Choices(
-                "i2t", numbers(4), np.array([[4, 0], [5, 1], [6, 6], [7, 3]]), np.ones(4, int)
-            ),
+    regions = (Picture("images/0.png", (0, 0, 20, 20)), Picture("images/0.png", (10, 5, 50, 30)))
+    images = {
+        "crepe": (*regions, Picture("images/frame.npy")),
+        "elevater": (*files, *(Picture(file.path, squeezed=True) for file in files)),
+    }
+    halves, swapped = np.stack([numbers(6), numbers(6, 12)], axis=1), np.array([[4, 0], [5, 1], [6, 6], [7, 3]])
+    atoms, captions_of = np.array([[0, 1, 2], [1, 2, ABSENT], [3, 4, 0]]), np.repeat(numbers(4), 3)
+    prompts, squares = ((0, 1), (2,), (3, 4, 5)), numbers(8).reshape(4, 2)
+    tasks: dict[str, dict[str, Task]] = {
+        "sugarcrepe": {
+            "/replace_obj": Choices("i2t", numbers(6), halves, np.zeros(6, dtype=int)),
+            "/swap_obj": Choices("i2t", numbers(4), swapped, np.ones(4, dtype=int)),
         },
-    )
-    cropped = Suite(
-        "crepe",
-        (
-            Picture("images/0.png", (0, 0, 20, 20)),
-            Picture("images/0.png", (10, 5, 50, 30)),
-            Picture("images/frame.npy"),
-        ),
-        texts[:5],
-        {
-            "crepe/atom": Choices(
-                "i2t", numbers(3), np.array([[0, 1, 2], [1, 2, ABSENT], [3, 4, 0]]), np.array([0, 1, 2])
-            )
+        "crepe": {"/atom": Choices("i2t", numbers(3), atoms, numbers(3))},
+        "comvg": {"": Choices("t2i", numbers(5), np.stack([numbers(5), numbers(3, 8)], axis=1), numbers(5) % 2)},
+        "winoground": {"": Groups(squares, squares)},
+        "elevater": {
+            "/mnist": Classes(numbers(8), numbers(8) % 3, prompts, ("a", "b", "c")),
+            "/kitti-distance": Classes(numbers(8, 16), numbers(8) % 2, ((6,), (7, 8)), ("a", "b")),
         },
-    )
-    result = Suite(
-        "comvg",
-        files,
-        texts,
-        {"comvg": Choices("t2i", numbers(5), np.stack([numbers(5), numbers(3, 8)], axis=1), numbers(5) % 2)},
-    )
-    groups = Suite(
-        "winoground", files, texts, {"winoground": Groups(numbers(8).reshape(4, 2), numbers(8).reshape(4, 2))}
-    )
-    whole = tuple(Picture(file.path, squeezed=True) for file in files)
-    labelled = Suite(
-        "elevater",
-        (*files, *whole),
-        texts,
-        {
-            "elevater/mnist": Classes(numbers(8), numbers(8) % 3, ((0, 1), (2,), (3, 4, 5)), ("a", "b", "c")),
-            "elevater/kitti-distance": Classes(numbers(8, 16), numbers(8) % 2, ((6,), (7, 8)), ("a", "b")),
+        "coco": {"": Pool(numbers(4), numbers(12) % 9, captions_of)},
+        "sugarcrepe_pp": {
+            "/swap_obj": Triplets(numbers(4), np.stack([numbers(4), numbers(3, 7), numbers(8, 12)], axis=1))
         },
-    )
-    pool = Suite(
-        "coco",
-        files,
-        texts,
-        {"coco": Pool(numbers(4), numbers(12) % 9, np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]))},
-    )
-    triplets = Suite(
-        "sugarcrepe_pp",
-        files,
-        texts,
-        {"sugarcrepe_pp/swap_obj": Triplets(numbers(4), np.stack([numbers(4), numbers(3, 7), numbers(8, 12)], axis=1))},
-    )
-    return [choices, cropped, result, groups, labelled, pool, triplets]
+    }
+    named = {name: {name + part: task for part, task in parts.items()} for name, parts in tasks.items()}
+    return [
+        Suite(name, images.get(name, files), texts[: 5 if name == "crepe" else None], parts)
+        for name, parts in named.items()
+    ]
+
+
+def random_features(suite: Suite, *broken: int) -> Features:
+    """Random embeddings of a suite, of whose images some cannot be read; the same for suites of the same sizes."""
+    rng = np.random.default_rng(2)
+    images, texts = (rng.normal(size=(len(part), 8)).astype(np.float32) for part in (suite.images, suite.texts))
+    rows = np.arange(len(images))
+    rows[list(broken)] = BROKEN
+    images, texts = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (images, texts))
+    return Features(images, texts, rows, np.arange(len(texts)))
 
 
 def open_plainly(root: Path, picture: Picture) -> Image.Image:

@@ -21,7 +21,6 @@ from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.index import pictures, read_suites, size, write_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import RETRIEVAL, SUBTASKS, layout_of, read_suite
-from recompose.tracks.vlc.suites.scores import Features
 from recompose.tracks.vlc.suites.tasks import Choices, Groups, Task, Triplets
 from recompose.tracks.vlc.suites.values import check, metrics
 from tests.configuration import parse_params
@@ -29,7 +28,7 @@ from tests.conftest import ROOT
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import equal
 from tests.tracks.vlc.data.published import archive, contents, pack
-from tests.tracks.vlc.tiny_suites import tiny_suites
+from tests.tracks.vlc.tiny_suites import random_features, tiny_suites
 
 SUGARCREPE = {name.rpartition("/")[2]: task.items for name, task in SUBTASKS.items() if task.suite == "sugarcrepe"}
 TRACK = TRACKS["vlc"]
@@ -159,13 +158,9 @@ def write_sugarcrepe(root: Path, folder: str, word: str, **counts: int) -> None:
 
 
 def scores_of(*suites: Suite) -> dict[str, np.ndarray]:
-    """Scores of random embeddings, which are the same for suites of the same sizes."""
     scores: dict[str, np.ndarray] = {}
     for suite in suites:
-        rng = np.random.default_rng(0)
-        rows = [rng.normal(size=(len(part), 8)).astype(np.float32) for part in (suite.images, suite.texts)]
-        images, texts = (row / np.linalg.norm(row, axis=1, keepdims=True) for row in rows)
-        scores |= suite.scores(Features(images, texts, np.arange(len(images)), np.arange(len(texts))))
+        scores |= suite.scores(random_features(suite))
     return scores
 
 

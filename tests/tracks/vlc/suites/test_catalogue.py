@@ -21,7 +21,9 @@ from recompose.tracks.vlc.suites.catalogue import (
 )
 from recompose.tracks.vlc.suites.means import Mean, names_in
 from recompose.tracks.vlc.tables.benchmarks import benchmarks
+from recompose.tracks.vlc.tables.categories import categories
 from tests.errors import raises
+from tests.tables.fakes import Fake
 
 
 def leaves(tree: Mean | str) -> tuple[str, ...]:
@@ -55,12 +57,14 @@ def test_a_format_knows_its_name_and_says_what_it_needs_in_one_line(name: str, t
     assert "\n" not in str(error.value)
 
 
-def test_the_table_of_benchmarks_has_the_rows_of_the_paper_and_nothing_measured() -> None:
-    paper = load_paper("fsc-clip")
-    cells = {(cell.row, cell.column): cell for cell in benchmarks(None, paper, "table-6")}  # type: ignore[arg-type]
-    assert {row for row, _ in cells} == {row["row"] for row in paper.reported("table-6")}
+def test_tables_of_benchmarks_and_of_methods_have_the_rows_of_their_papers_and_nothing_measured() -> None:
+    fsc_clip, cae, results = load_paper("fsc-clip"), load_paper("clip-cae"), Fake({})
+    cells = {(cell.row, cell.column): cell for cell in benchmarks(results, fsc_clip, "table-6")}  # type: ignore[arg-type]
+    assert {row for row, _ in cells} == {row["row"] for row in fsc_clip.reported("table-6")}
     assert all(cell.text and not (cell.made_from or cell.missing or cell.n) for cell in cells.values())
     assert (cells["ARO", "sub-tasks"].text, cells["ARO", "items"].value) == ("4", 23_937 + 28_748 + 5_000 + 25_010)
+    methods = {cell.row: cell.text for cell in categories(results, cae, "table-13")}  # type: ignore[arg-type]
+    assert {row["row"] for row in cae.reported("table-13")} == {*methods}
 
 
 def test_the_nearest_name_of_a_suite_is_said(tmp_path: Path) -> None:

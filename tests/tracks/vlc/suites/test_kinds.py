@@ -9,10 +9,10 @@ from recompose.tracks.vlc import METRICS
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.judges import JUDGES, judge_of
-from recompose.tracks.vlc.suites.scores import BROKEN, Features, has_scores
+from recompose.tracks.vlc.suites.scores import has_scores
 from recompose.tracks.vlc.suites.tasks import KINDS, Similarity, read_task
 from recompose.tracks.vlc.suites.values import counts, metrics
-from tests.tracks.vlc.tiny_suites import tiny_suites
+from tests.tracks.vlc.tiny_suites import random_features, tiny_suites
 
 GRADES = np.array([1.0, 4.0, 2.0, 3.0])
 SUITES = [
@@ -21,16 +21,6 @@ SUITES = [
 ]
 TASKS = [(suite, name) for suite in SUITES for name in suite.tasks]
 IDS = [name for _, name in TASKS]
-
-
-def features(suite: Suite, *broken: int) -> Features:
-    """Random embeddings of a suite, of whose images some cannot be read."""
-    rng = np.random.default_rng(2)
-    images, texts = (rng.normal(size=(len(part), 5)).astype(np.float32) for part in (suite.images, suite.texts))
-    rows = np.arange(len(images))
-    rows[list(broken)] = BROKEN
-    images, texts = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (images, texts))
-    return Features(images, texts, rows, np.arange(len(texts)))
 
 
 def test_every_kind_has_a_judge_and_an_example() -> None:
@@ -48,7 +38,7 @@ def test_a_task_is_read_as_it_was_written_and_has_scores_of_its_shape(suite: Sui
             np.testing.assert_array_equal(read, value, strict=True)
         else:
             assert read == value
-    scores = task.scores(name, features(suite))
+    scores = task.scores(name, random_features(suite))
     assert {leaf: array.shape for leaf, array in scores.items()} == {
         leaf: task.shape(leaf) for leaf in task.leaves(name)
     }
@@ -60,7 +50,7 @@ def test_a_task_is_read_as_it_was_written_and_has_scores_of_its_shape(suite: Sui
 def test_items_without_one_of_their_images_have_no_scores(suite: Suite, name: str) -> None:
     task = suite.tasks[name]
     broken = int(task.image_numbers.ravel()[0])
-    (leaf, *_), scores = task.leaves(name), task.scores(name, features(suite, broken))
+    (leaf, *_), scores = task.leaves(name), task.scores(name, random_features(suite, broken))
     shows = np.array([broken in np.atleast_1d(numbers) for numbers in task.image_numbers])
     assert shows.any() and not shows.all()
     np.testing.assert_array_equal(has_scores(scores[leaf]), ~shows)
@@ -70,7 +60,7 @@ def test_items_without_one_of_their_images_have_no_scores(suite: Suite, name: st
 @pytest.mark.parametrize(("suite", "name"), TASKS, ids=IDS)
 def test_a_judge_yields_the_metrics_that_its_sub_task_declares(suite: Suite, name: str) -> None:
     part = replace(suite, tasks={name: suite.tasks[name]})
-    values = metrics([part], suite.tasks[name].scores(name, features(suite)))
+    values = metrics([part], suite.tasks[name].scores(name, random_features(suite)))
     own = {metric for metric in values if metric.startswith(f"test/{name}")}
     assert own == {f"test/{metric}" for metric in SUBTASKS[name].metric_names()} - {
         f"test/{name}/{group}" for group in SUBTASKS[name].groups
@@ -83,7 +73,7 @@ def test_a_judge_says_of_each_item_what_its_number_counts(suite: Suite, name: st
     judge, task = judge_of(suite, name), suite.tasks[name]
     judge.check()
     assert judge.MEANING and judge.UNIT
-    for leaf, scores in task.scores(name, features(suite)).items():
+    for leaf, scores in task.scores(name, random_features(suite)).items():
         everything = np.arange(len(scores))
         assert judge.counting(leaf).shape == judge.judgeable(leaf).shape == judge.units(leaf).shape == (len(scores),)
         judged, (number, *_) = judge.judge(scores, everything), judge.numbers(leaf, scores, everything)

@@ -1,6 +1,5 @@
 import warnings
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import nltk.data
@@ -96,27 +95,6 @@ def weights_by_nltk(reader: Reader, word: str, part_of_speech: str) -> dict[str,
             if lemma.name() not in synonyms:
                 result[lemma.name()] += max(lemma.count(), 1)
     return dict(result)
-
-
-@pytest.mark.parametrize(
-    ("word", "part_of_speech", "weights"),
-    [
-        ("red", "a", {"blue": 37, "grey": 1}),
-        ("blue", "a", {"red": 43, "grey": 2, "cheerful": 4}),  # grey is reached from either meaning of blue
-        ("Greys", "n", {"red": 9, "redness": 1, "blue": 1}),
-        ("glasses", "n", {"cup": 30, "vessel": 1, "chromatic_color": 1, "achromatic_color": 1, "monocle": 1}),
-        ("cup", "n", {"glass": 20, "monocle": 1}),
-        ("walking", "v", {"run": 100}),
-        ("fast", "r", {"slowly": 3}),
-        ("unheard-of", "n", {}),
-        ("", "n", {}),
-    ],
-)
-def test_antonyms_and_co_hyponyms_by_hand(lexicon: WordNet, word, part_of_speech, weights) -> None:  # type: ignore[no-untyped-def]
-    assert lexicon.weights(word, part_of_speech) == weights
-    related = lexicon.related(word, part_of_speech)
-    sums = [0, *related.running_weights]
-    assert dict(zip(related.words, (b - a for a, b in pairwise(sums)), strict=True)) == weights
 
 
 def test_nltk_reads_what_was_written_and_finds_the_same(lexicon: WordNet, nltk_reader: Reader) -> None:
