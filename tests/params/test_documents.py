@@ -7,7 +7,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from recompose.errors import ParamsError
-from recompose.params.documents import read_document, read_written
+from recompose.params.documents import MOST, read_document, read_written
 from tests.errors import raises
 
 TEXT = (Path(__file__).parents[2] / "params.yaml").read_text()
@@ -68,9 +68,19 @@ def test_what_is_no_document_of_plain_values_is_an_error(text: str) -> None:
         read(text)
 
 
-def test_aliases_share_no_parts() -> None:
+@pytest.mark.parametrize("text", ["[" * 100_000, "{a: " * 100_000])
+def test_a_text_that_is_nested_too_deep_is_no_crash(text: str) -> None:
+    with raises(ParamsError, "no-yaml"):
+        read(text)
+
+
+def test_aliases_share_no_parts_and_cannot_fill_the_memory() -> None:
     document = read("a: &x [1]\nb: *x")
     assert document["a"] == document["b"] and document["a"] is not document["b"]
+    text = "\n".join(["a0: &a0 [1, 1]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))])
+    with raises(ParamsError, "no-yaml") as error:
+        read(text)
+    assert str(MOST) in str(error.value)
 
 
 def test_a_section_may_begin_with_another_one() -> None:

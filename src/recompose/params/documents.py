@@ -15,6 +15,8 @@ from recompose.files import Document
 
 Place = tuple[str | int, ...]  # the keys from the top of a document to a value
 
+DEEPEST = 100  # sections within each other: a parser in C ends the process at some ten thousand
+MOST = 1_000_000  # values, counting those of an anchor wherever an alias stands
 MERGE = "<<"  # a key whose section gives the others that are not written
 BASES = {"0b": 2, "0o": 8, "0x": 16}
 TYPES = {  # of YAML 1.2: the characters that a value may begin with, and its form
@@ -64,10 +66,12 @@ def read_written(text: str, source: str) -> Written:
         source: its file, or another name for messages.
 
     Raises:
-        ParamsError: the text is not YAML, has objects other than plain values, repeats a key, or is nested too deep.
+        ParamsError: the text is not YAML, has objects other than plain values, repeats a key, or is nested too deep or
+            too large.
     """
     lines: dict[Place, int] = {(): 1}
     try:
+        _check_depth(text)
         loader = _Loader(text)
         node = loader.get_single_node()
         return Written(source, None if node is None else _value(loader, node, (), lines), lines)
@@ -80,9 +84,20 @@ def read_written(text: str, source: str) -> Written:
         raise ParamsError(f"{source} is not valid YAML: {where}{fault}", code="no-yaml", place=place) from None
 
 
+def _check_depth(text: str) -> None:
+    """Check how deep a document is nested, by its events, which need no recursion."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise yaml.MarkedYAMLError(problem="it is nested too deep", problem_mark=event.start_mark)
+
+
 def _value(loader: _Loader, node: yaml.Node, place: Place, lines: dict[Place, int]) -> Any:
     """Return the value of a node, which shares no parts with others, and note its lines."""
     lines[place] = node.start_mark.line + 1
+    if len(lines) > MOST:
+        raise yaml.MarkedYAMLError(problem=f"it has more than {MOST} values", problem_mark=node.start_mark)
     if isinstance(node, yaml.SequenceNode):
         return [_value(loader, item, (*place, number), lines) for number, item in enumerate(node.value)]
     if not isinstance(node, yaml.MappingNode):
