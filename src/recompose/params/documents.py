@@ -90,7 +90,8 @@ def _check_depth(text: str) -> None:
     for event in yaml.parse(text, _Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
-            raise yaml.MarkedYAMLError(problem="it is nested too deep", problem_mark=event.start_mark)
+            mark: Any = event.start_mark
+            raise yaml.MarkedYAMLError(problem="it is nested too deep", problem_mark=mark)
 
 
 def _value(loader: _Loader, node: yaml.Node, place: Place, lines: dict[Place, int]) -> Any:
