@@ -59,11 +59,6 @@ class BuildInfo(LenientModel):
         """What computed it, in words: the device, its instruction set and libraries."""
         return ", ".join(filter(None, (self.device, self.instruction_set, self.libraries)))
 
-    @property
-    def processor_kind(self) -> str:
-        """The processor in words, without the number of its cores or GPUs, which changes no result."""
-        return self.processor.partition(" x ")[2] or self.processor
-
 
 class Need(LenientModel):
     """A recipe that another recipe needs, by kind and digest."""

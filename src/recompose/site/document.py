@@ -42,7 +42,6 @@ class Site:
     published: PublishedLineage
     audit: Audit
     params: Params
-    pending: tuple[str, ...] = ()  # papers whose artifacts are still being made
 
     def document(self) -> Document:
         """Return the page's content."""
@@ -50,7 +49,6 @@ class Site:
         papers = [self._paper(paper, cells) for paper in self.papers]
         return {
             "profile": self.params.profile,
-            "pending": [paper.title for paper in self.papers if paper.name in self.pending],
             "scope": Scope.of(self.published),
             "made": _counts(self.published),
             "audit": _audit_summary(self.audit) | {"states": _states(self.audit, papers)},
