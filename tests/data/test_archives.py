@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from recompose.data import archives
 from recompose.data.archives import UnsafeArchive, extract
 from tests.errors import raises
 
@@ -135,9 +136,21 @@ def test_paths_that_lead_out_are_refused(archive: Path, name: str) -> None:
     assert_refused(make(archive, ("fine/b", b"b"), (name, b"evil")), "unsafe-path")
 
 
-def test_a_link_that_leads_out_of_a_tar_is_refused_and_an_absolute_path_in_a_zip(tmp_path: Path) -> None:
-    link = tar_kind("evil", tarfile.SYMTYPE, link="/etc/passwd")
-    assert_refused(make_tar(tmp_path / "a.tar", ("b", b"b"), (link, b"")), "unsafe-path")
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
+@pytest.mark.parametrize("link", ["b", "/etc/passwd"])
+def test_links_and_devices_in_a_tar_are_refused_wherever_they_lead(tmp_path: Path, kind: bytes, link: str) -> None:
+    archive = make_tar(tmp_path / "a.tar", ("b", b"b"), (tar_kind("evil", kind, link=link), b""))
+    assert_refused(archive, "special-file")
+
+
+def test_a_name_that_a_newer_zipfile_takes_from_a_field_of_its_own_is_kept() -> None:
+    assert (
+        archives._zip_name(zipfile.ZipInfo("\N{CJK UNIFIED IDEOGRAPH-9774}.txt"))
+        == "\N{CJK UNIFIED IDEOGRAPH-9774}.txt"
+    )
+
+
+def test_an_absolute_path_in_a_zip_is_refused(tmp_path: Path) -> None:
     assert_refused(make_zip(tmp_path / "a.zip", ("/evil", b"evil")), "unsafe-path")
 
 

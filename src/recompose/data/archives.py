@@ -85,7 +85,7 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
     """
     name = info.filename
     if not info.flag_bits & _UTF_8:
-        with suppress(UnicodeDecodeError):
+        with suppress(UnicodeError):  # of a name that newer versions of zipfile take from a field of its own
             name = name.encode("cp437").decode("utf-8")  # the bytes, all of which have a character in cp437
     return name.replace("\\", "/") if info.create_system == _FAT and "/" not in name else name
 
@@ -103,6 +103,9 @@ def _extract_tar(archive: Path, folder: Path, max_bytes: int) -> None:
         for info in file:
             size += info.size
             _check_size(archive, size, max_bytes)
+            if not (info.isreg() or info.isdir()):  # older versions of the filter let chains of links lead out
+                message = f"{archive}: member {info.name!r} is neither a plain file nor a folder"
+                raise UnsafeArchive(message, code="special-file", place=archive)
             if not is_litter(info.name):
                 file.extract(info, folder, set_attrs=False, filter="data")
         raw.seek(file.offset)
