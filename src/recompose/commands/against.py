@@ -72,7 +72,7 @@ def spread_of(values: Sequence[float]) -> float:
     return stdev(values) if len(values) > 1 else 0.0
 
 
-class _Cells(LenientModel):
+class _RevisionCells(LenientModel):
     """The measured cells of a lineage; the rest of it may be of another version of the code."""
 
     cells: list[Cell] = Field(default=[])
@@ -238,7 +238,7 @@ def _text_at(path: Path, commit: str) -> str:
 def _read_cells(text: str) -> list[Cell]:
     """Return the cells of a lineage with this text; none if it is none."""
     try:
-        return _Cells.model_validate_json(text).cells
+        return _RevisionCells.model_validate_json(text).cells
     except ValidationError:
         return []
 
