@@ -18,7 +18,7 @@ from recompose.tracks.vlc.data.formats import coco, comvg, sugarcrepe, valse
 from recompose.tracks.vlc.data.negclip_list import LIST
 from recompose.tracks.vlc.data.suite import files
 from recompose.tracks.vlc.suites.catalogue import read_suite
-from tests.tracks.vlc.data.published import lexicon_files
+from tests.tracks.vlc.data.published import contents, lexicon_files, save_model
 
 ROWS = 110_000  # captions of the published list, about
 SETS = {"train2014": 82_783, "val2014": 40_504}  # COCO's images
@@ -28,52 +28,11 @@ COUNTED = "recompose.tracks.vlc.data.counts:ITEMS"
 WHEEL, MODEL = "en_core_web_sm-3.8.0-py3-none-any.whl", "en_core_web_sm/en_core_web_sm-3.8.0"
 LEXICON = "WNdb-3.0.tar.gz"
 WORDS = {  # told by their letters alone: part of speech -> tag and words
-    "NOUN": (
-        "NN",
-        [
-            "man",
-            "woman",
-            "person",
-            "people",
-            "dog",
-            "cat",
-            "table",
-            "street",
-            "train",
-            "bus",
-            "room",
-            "plate",
-            "food",
-            "water",
-            "field",
-            "beach",
-        ],
-    ),
-    "ADJ": (
-        "JJ",
-        [
-            "large",
-            "small",
-            "white",
-            "black",
-            "red",
-            "green",
-            "blue",
-            "young",
-            "old",
-            "two",
-            "brown",
-            "little",
-            "wooden",
-            "yellow",
-        ],
-    ),
-    "VERB": (
-        "VBG",
-        ["sitting", "standing", "holding", "riding", "walking", "eating", "playing", "looking", "wearing", "flying"],
-    ),
-    "ADP": ("IN", ["on", "in", "of", "with", "at", "near", "by", "under", "over"]),
-    "DET": ("DT", ["a", "an", "the"]),
+    "NOUN": ("NN", "man woman person people dog cat table street train bus room plate food water field beach"),
+    "ADJ": ("JJ", "large small white black red green blue young old two brown little wooden yellow"),
+    "VERB": ("VBG", "sitting standing holding riding walking eating playing looking wearing flying"),
+    "ADP": ("IN", "on in of with at near by under over"),
+    "DET": ("DT", "a an the"),
 }
 
 
@@ -118,28 +77,13 @@ def _list(captions: list[str], images: list[str], rows: int) -> str:
 
 def _model() -> dict[str, bytes]:
     """The files of a spaCy pipeline of the published one's parts; it knows the words above, and guesses others."""
-    import spacy
-    from spacy.lookups import Lookups
-    from spacy.training import Example
-
-    model = spacy.blank("en")
-    for name in ("tagger", "parser", "attribute_ruler"):
-        model.add_pipe(name)
-    told = {"words": ["a", "dog", "runs"], "tags": ["DT", "NN", "VBZ"], "heads": [1, 2, 2]}
-    example = Example.from_dict(model.make_doc("a dog runs"), {**told, "deps": ["det", "nsubj", "ROOT"]})
-    model.initialize(lambda: [example])
-    ruler: Any = model.get_pipe("attribute_ruler")
-    for part, (tag, words) in WORDS.items():
-        ruler.add([[{"LOWER": word}] for word in words], {"POS": part, "TAG": tag})
-    tables = Lookups()
-    tables.add_table("lemma_lookup", {"people": "person", "dogs": "dog"})
-    lemmatizer: Any = model.add_pipe("lemmatizer", config={"mode": "lookup"})
-    lemmatizer.initialize(lookups=tables)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        model.to_disk(folder)
-        paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
-        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        model = save_model(Path(name))
+        ruler: Any = model.get_pipe("attribute_ruler")
+        for part, (tag, words) in WORDS.items():
+            ruler.add([[{"LOWER": word}] for word in words.split()], {"POS": part, "TAG": tag})
+        model.to_disk(name)
+        return contents(Path(name))
 
 
 # suites

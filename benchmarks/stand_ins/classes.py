@@ -29,42 +29,16 @@ class LenientModel:
     images: str  # their folder in it
     names: str  # the real file with the names of attributes
     names_archive: str  # and where it is packed
-    names_member: str
+    names_folder: str  # in it
     width: int
     height: int
 
 
+_CUB, _SUN, _AWA2, _ANIMALS = "CUB_200_2011.tgz", "SUNAttributeDB", "AwA2-data.zip", "Animals_with_Attributes2"
 FORMS = {
-    "CUB": LenientModel(
-        "cub",
-        "CUB_200_2011.tgz",
-        "CUB_200_2011/images",
-        "attributes.txt",
-        "CUB_200_2011.tgz",
-        "attributes.txt",
-        500,
-        375,
-    ),
-    "SUN": LenientModel(
-        "sun",
-        "SUNAttributeDB_Images.tar.gz",
-        "images",
-        "attributes.mat",
-        "SUNAttributeDB.tar.gz",
-        "SUNAttributeDB/attributes.mat",
-        640,
-        480,
-    ),
-    "AWA2": LenientModel(
-        "awa2",
-        "AwA2-data.zip",
-        "Animals_with_Attributes2/JPEGImages",
-        "predicates.txt",
-        "AwA2-data.zip",
-        "Animals_with_Attributes2/predicates.txt",
-        800,
-        600,
-    ),
+    "CUB": LenientModel("cub", _CUB, "CUB_200_2011/images", "attributes.txt", _CUB, "", 500, 375),
+    "SUN": LenientModel("sun", f"{_SUN}_Images.tar.gz", "images", "attributes.mat", f"{_SUN}.tar.gz", _SUN, 640, 480),
+    "AWA2": LenientModel("awa2", _AWA2, f"{_ANIMALS}/JPEGImages", "predicates.txt", _AWA2, _ANIMALS, 800, 600),
 }
 
 
@@ -152,7 +126,7 @@ def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
     data = {name: Annotated.read(folder / name).share(share) for name in FORMS}
     pack(mirror / "xlsa17.zip", _splits(folder, data))
     for name, form in FORMS.items():
-        names = (form.names_member, (folder / name / form.names).read_bytes())
+        names = (str(PurePosixPath(form.names_folder, form.names)), (folder / name / form.names).read_bytes())
         together = form.names_archive == form.archive
         pack(mirror / form.archive, _images(data[name], form, [names] if together else []))
         if not together:

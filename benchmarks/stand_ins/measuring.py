@@ -60,17 +60,10 @@ def _with_parent() -> list[str]:
 
 def _of_session(session: int) -> Iterator[Path]:
     """The processes of a session, by their folders."""
-    return (each for each in Path("/proc").iterdir() if _belongs(each, session))
-
-
-def _belongs(process: Path, session: int) -> bool:
-    """Whether a process, by its folder, is of a session."""
-    if not process.name.isdecimal():
-        return False
-    try:
-        return os.getsid(int(process.name)) == session
-    except OSError:  # it has ended
-        return False
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            if os.getsid(int(process.name)) == session:
+                yield process
 
 
 def _anonymous(process: Path) -> int:

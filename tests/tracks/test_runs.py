@@ -37,22 +37,28 @@ class KilledError(Exception):
     """The end of a process."""
 
 
-def pair_inputs(folder: Path) -> dict[str, Path]:
+def pair_inputs(folder: Path, spoiled: bool) -> dict[str, Path]:
     data, backbone = pairs_in_turns(PAIRS, train=12, val=6, test=6), random_clip()
     embeddings = np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
-    return write_inputs(folder, backbone, data, embeddings, random_images(len(data.samples)).numpy())
+    pixels = random_images(len(data.samples)).numpy()
+    if spoiled:
+        embeddings[data.rows("test")], pixels[data.rows("test")] = np.nan, 255
+    return write_inputs(folder, backbone, data, embeddings, pixels)
 
 
-def class_inputs(folder: Path) -> dict[str, Path]:
+def class_inputs(folder: Path, spoiled: bool) -> dict[str, Path]:
     data = class_data()
-    return write_classes(folder, data, grids_of(data))
+    grids = grids_of(data)
+    if spoiled:
+        grids[data.test_rows] = np.nan
+    return write_classes(folder, data, grids)
 
 
-def caption_inputs(folder: Path) -> dict[str, Path]:
-    return write_marked(folder) | write_tiny_suites(folder)
+def caption_inputs(folder: Path, spoiled: bool) -> dict[str, Path]:
+    return write_marked(folder) | write_tiny_suites(folder)  # suites are no part of what trains
 
 
-INPUTS: dict[str, Callable[[Path], dict[str, Path]]] = {
+INPUTS: dict[str, Callable[[Path, bool], dict[str, Path]]] = {
     "czsl": pair_inputs,
     "gzsl": class_inputs,
     "vlc": caption_inputs,
@@ -62,7 +68,13 @@ INPUTS: dict[str, Callable[[Path], dict[str, Path]]] = {
 @pytest.fixture(scope="module")
 def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Path]]:
     """Return the folders that runs and evaluations of each track need."""
-    return {track: write(tmp_path_factory.mktemp(track)) for track, write in INPUTS.items()}
+    return {track: write(tmp_path_factory.mktemp(track), False) for track, write in INPUTS.items()}
+
+
+@pytest.fixture(scope="module")
+def spoiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Path]]:
+    """Return the same with other images of the test: whoever looks at one sees NaN, or white."""
+    return {track: write(tmp_path_factory.mktemp(track), True) for track, write in INPUTS.items()}
 
 
 def settings_of(track: str, method: str) -> dict[str, Any]:
@@ -118,9 +130,15 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 
 @pytest.mark.parametrize(("track", "method"), TRAINED)
-def test_a_killed_run_ends_as_a_whole_one_and_its_evaluation_has_declared_metrics(
-    track: str, method: str, needs: dict[str, dict[str, Path]], tmp_path: Path, killed: list[int]
+def test_a_killed_run_ends_as_a_whole_one_on_other_test_images_and_is_evaluated(
+    track: str,
+    method: str,
+    needs: dict[str, dict[str, Path]],
+    spoiled: dict[str, dict[str, Path]],
+    tmp_path: Path,
+    killed: list[int],
 ) -> None:
+    """So no image of the test reaches a gradient or a selection."""
     has_epochs = "epochs" in settings_of(track, method)["training"]
     if has_epochs:
         with pytest.raises(KilledError):
@@ -128,7 +146,7 @@ def test_a_killed_run_ends_as_a_whole_one_and_its_evaluation_has_declared_metric
         assert not (tmp_path / "killed" / CHECKPOINT).exists()
     run = train(track, method, needs[track], tmp_path / "killed")
     assert bool(killed) == has_epochs
-    whole = train(track, method, needs[track], tmp_path / "whole")
+    whole = train(track, method, spoiled[track], tmp_path / "whole")
     files = {path.name for path in whole.iterdir() if path.is_file()}
     assert {CHECKPOINT, COSTS} <= files == {path.name for path in run.iterdir() if path.is_file()}
     for name in files - {COSTS}:

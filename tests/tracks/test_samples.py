@@ -1,5 +1,9 @@
-"""Pictures of synthetic data sets for the page are drawn as the data sets are."""
+"""Synthetic data sets are drawn from their seed alone, and their pictures for the page as they are."""
 
+import os
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -7,6 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from recompose.digest import sha256_file
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data import shapes_pairs
 from recompose.tracks.czsl.samples import draw_pair
@@ -42,3 +47,33 @@ def test_a_caption_is_that_of_the_first_image(tmp_path: Path) -> None:
     with Image.open(path) as expected:
         assert expected.tobytes() == picture.tobytes()
     assert label in (tmp_path / negclip_list.LIST).read_text(encoding="utf-8")
+
+
+DRAWN: dict[str, dict[str, Any]] = {  # adapters that draw, and what a small draw is asked for
+    "czsl.data.shapes_pairs": {"images": {"train": 60, "val": 20, "test": 20}},
+    "gzsl.data.shapes_classes": {"images": {"trainval": 120, "test_seen": 60, "test_unseen": 40}},
+    "vlc.data.shapes_captions": {"images": 30, "corpus": "shapes-laion"},
+}
+
+
+def digests(folder: Path) -> dict[str, str]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): sha256_file(path) for path in paths}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", DRAWN)
+def test_another_process_draws_the_same_bytes_and_another_seed_other_pictures(module: str, tmp_path: Path) -> None:
+    draw = import_module(f"recompose.tracks.{module}").draw
+    code = (
+        f"import sys, pathlib, time; time.asctime = lambda *_: 'another time'; import recompose.tracks.{module} as m; "
+        f"m.draw(pathlib.Path(sys.argv[1]), seed=4, **{DRAWN[module]!r})"
+    )
+    environment = os.environ | {"PYTHONHASHSEED": "77"}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "same")], env=environment, check=True)
+    for name, seed in (("own", 4), ("other", 5)):
+        draw(tmp_path / name, seed=seed, **DRAWN[module])
+    own, same, other = (digests(tmp_path / name) for name in ("own", "same", "other"))
+    assert own == same
+    pictures = [{digest for path, digest in each.items() if path.endswith(".png")} for each in (own, other)]
+    assert pictures[0] and not pictures[0] & pictures[1]

@@ -1,22 +1,27 @@
-"""The building of a method: its prior knowledge, its seed, its inputs and its backbone."""
+"""The building of a method, its feasibility, and the vectors that figures show."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.building import TypedSettings
+from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import backbone_copy, build_method, prepare_method, read_embeddings, read_images
+from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
-from recompose.tracks.czsl.methods.settings import CsoSettings, CspSettings, ThreePathScoring
+from recompose.tracks.czsl.methods.settings import CspSettings
 from recompose.tracks.czsl.methods.three_path import CSO
-from tests.tracks.czsl.methods.derivations import SCORING, random_images, settings_of
-from tests.tracks.czsl.tiny import TowerTuningCSP, evaluation_document, run_document
+from recompose.tracks.czsl.metrics.feasibility import feasibility
+from recompose.tracks.czsl.scoring import read_feasibility
+from tests.tracks.czsl.methods.derivations import method_of, random_images, settings_of
+from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, write_inputs
 
 OF_CSP: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.0}
 
@@ -69,12 +74,6 @@ def test_a_run_and_an_evaluation_build_the_same_method_on_the_same_inputs(
     assert run.data is evaluation.data
 
 
-def test_sections_of_a_document_have_the_classes_of_its_method() -> None:
-    settings = TypedSettings(evaluation_document(CSO, settings_of("c-s-o") | {"scoring": SCORING}))
-    assert (settings.own, settings.scoring) == (CsoSettings(**settings_of("c-s-o")), ThreePathScoring(**SCORING))
-    assert TypedSettings(evaluation_document(CSP, OF_CSP)).scoring is None
-
-
 def test_each_method_has_a_backbone_of_its_own(needs: dict[str, Path], backbone: Backbone) -> None:
     tuned = prepare_method(run_document(TowerTuningCSP, OF_CSP), needs).method
     with torch.no_grad():
@@ -83,3 +82,74 @@ def test_each_method_has_a_backbone_of_its_own(needs: dict[str, Path], backbone:
     for each in (other, copy):
         assert torch.equal(each.model.text_projection, backbone.model.text_projection)
     assert all(parameter.requires_grad for parameter in copy.parameters())
+
+
+DATA = PairData(
+    {
+        "train": [("Wet.Fur", "dog"), ("dry", "cat"), ("dry", "dog")],
+        "val": [("Wet.Fur", "cat")],
+        "test": [("old", "cat")],  # training shows no old thing
+    },
+    [],
+)
+
+
+def feasibility_of(vectors: dict[str, np.ndarray]) -> list[float]:
+    states, objects = (np.array([vectors[name] for name in names]) for names in (DATA.states, DATA.objects))
+    return feasibility(states, objects, DATA.seen_matrix).ravel().tolist()
+
+
+def test_feasibility_by_text_is_of_the_embeddings_of_prompts(backbone: Backbone, tmp_path: Path) -> None:
+    needs = write_inputs(tmp_path, backbone, DATA, np.zeros((0, backbone.width), np.float32))
+    names = {"Wet.Fur": "wet fur"} | {name: name for name in ("dry", "old", "cat", "dog")}
+    with torch.no_grad():
+        texts = backbone.model.encode_text(backbone.tokens([f"a photo of {name}" for name in names.values()])).double()
+    expected = feasibility_of(dict(zip(names, texts.numpy(), strict=True)))
+    section = {"vectors": "backbone", "prompt": "a photo of {name}"}
+    assert read_feasibility(section, needs, CPU.device).ravel().tolist() == pytest.approx(expected, abs=1e-5)
+    assert read_feasibility(None, needs, CPU.device) is None
+
+
+def test_feasibility_by_glove_is_of_the_means_of_words(tmp_path: Path) -> None:
+    words = ["wet", "fur", "dog", "dry", "cat", "old"]
+    vectors = dict(zip(words, np.random.default_rng(0).normal(size=(6, 300)).round(4), strict=True))
+    lines = (" ".join([word, *map(str, vector.tolist())]) + "\n" for word, vector in vectors.items())
+    (tmp_path / MEMBER).write_text("".join(lines))
+    (tmp_path / "archived").mkdir()
+    with zipfile.ZipFile(tmp_path / "archived" / ARCHIVE, "w") as archive:
+        archive.write(tmp_path / MEMBER, MEMBER)
+    DATA.write(tmp_path / "index")
+    expected = feasibility_of(vectors | {"Wet.Fur": (vectors["wet"] + vectors["fur"]) / 2})
+    for place in (tmp_path / MEMBER, tmp_path, tmp_path / "archived"):  # a file, its folder, or that of its archive
+        values = read_feasibility({"vectors": "glove"}, {"data": tmp_path / "index", "words": place}, CPU.device)
+        assert values.ravel().tolist() == pytest.approx(expected, abs=1e-9)
+
+
+class EmbeddingCSP(CSP):
+    """A method with embeddings, which notes the mode in which it is called."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.calls: list[tuple[int, bool, bool]] = []
+
+    def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
+        self.calls.append((len(inputs), self.training, torch.is_grad_enabled()))
+        return {"images": 2 * inputs, "halves": inputs.double()[:, ::2]}
+
+    def pair_embeddings(self, pairs: Tensor) -> dict[str, Tensor]:
+        return {"indices": pairs}
+
+
+def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
+    backbone: Backbone, data: PairData, embeddings: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoring, "IMAGE_BLOCK", 2)
+    settings = {"prompt": "a photo of {state} {object}", "dropout": 0.5}
+    method = method_of(EmbeddingCSP, backbone, data.states, data.objects, **settings).train()
+    vectors = scoring.embeddings(method, data, embeddings, CPU.device)
+    tested = torch.tensor(embeddings[[row for row, sample in enumerate(data.samples) if sample.split == "test"]])
+    pairs = torch.tensor([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]])
+    expected = {"images": 2 * tested, "halves": tested[:, ::2], "indices": pairs.float()}
+    assert vectors.keys() == expected.keys()
+    assert all(torch.equal(vectors[name], tensor) for name, tensor in expected.items())
+    assert method.calls == [(2, False, False), (2, False, False), (1, False, False)]

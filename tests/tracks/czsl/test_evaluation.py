@@ -11,17 +11,14 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from recompose.fingerprint import fingerprint
 from recompose.tracks.building import CHECKPOINT, COSTS, EMBEDDINGS, SCORES
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.evaluation import evaluate, evaluate_together
 from recompose.tracks.czsl.methods.chance import Chance
-from recompose.tracks.czsl.methods.clip_coop_csp import CLIP
 from recompose.tracks.czsl.methods.duplex import Duplex
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import ChanceSettings
 from recompose.tracks.czsl.methods.three_path import CSO
-from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import score_worlds
 from recompose.tracks.czsl.training import train
@@ -72,15 +69,6 @@ sys.exit("torch" in sys.modules)
     subprocess.run([sys.executable, "-c", code], check=True)
     score_worlds(data, Chance(3, ChanceSettings()).score).write(tmp_path / "expected")
     assert (tmp_path / "evaluation" / SCORES).read_bytes() == (tmp_path / "expected").read_bytes()
-
-
-def test_an_untrained_method_is_scored_in_all_worlds(needs: dict[str, Path], tmp_path: Path) -> None:
-    scores = evaluated(evaluation_document(CLIP, PROMPT), needs, tmp_path / "plain")
-    assert "feasibility" not in scores
-    calibrated = evaluated(evaluation_document(CLIP, PROMPT, feasibility=BY_TEXT), needs, tmp_path / "calibrated")
-    assert "test/feasible/threshold" in read_metrics(needs["data"], tmp_path / "calibrated")
-    assert not differing(scores, calibrated)
-    assert json.loads((tmp_path / "plain" / COSTS).read_text())["trainable_parameters"] == 0
 
 
 def test_one_run_is_evaluated_with_other_settings_of_scores(needs: dict[str, Path], tmp_path: Path) -> None:
@@ -158,20 +146,3 @@ def counted(function: Any, calls: "Counter[str]") -> Any:
         return function(*args, **kwargs)
 
     return counting
-
-
-def imported(*modules: str) -> set[str]:
-    return {name.removeprefix("recompose.") for name in fingerprint(f"recompose.{module}" for module in modules)}
-
-
-def test_scoring_makes_no_run_stale_and_measuring_no_evaluation() -> None:
-    run, evaluation, metrics = (
-        imported(f"tracks.czsl.{module}") for module in ("training", "evaluation", "metric_values")
-    )
-    measuring = {f"tracks.czsl.{name}" for name in ("metric_values", "metrics.groups", "metrics.thresholds")}
-    scoring = {f"tracks.czsl.{name}" for name in ("evaluation", "scoring", "data.glove", "metrics.top")}
-    assert measuring <= metrics and not measuring & (run | evaluation)
-    assert scoring <= evaluation and not scoring & run
-    assert not evaluation & {"tracks.czsl.training", "training.loop", "training.augmentation"}
-    core = ("plan", "store", "workspace", "phases", "params", "papers", "tracks.czsl.catalogue")
-    assert not [name for name in run | evaluation | metrics if name.startswith(core)]

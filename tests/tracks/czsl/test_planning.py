@@ -1,19 +1,59 @@
-"""What a profile needs of the track: which data, runs and evaluations go with which seed."""
+"""What a profile needs of the track: which data, runs and evaluations go with which seed, and which settings fit."""
 
 from collections.abc import Mapping
 
 import pytest
 
-from recompose.errors import PlanError
+from recompose.errors import ParamsError, PlanError
 from recompose.papers.declaration import Variant
-from recompose.params import Params
-from recompose.plan import Plan, Planner, Recipe, TrackPlan
+from recompose.plan import Plan, Planner, TrackPlan
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import CZSL
+from recompose.tracks.czsl.catalogue import METHODS
+from recompose.tracks.czsl.params import Czsl
 from tests.configuration import params_text, parse_params
 from tests.errors import raises
 
+SECTION = parse_params(params_text("paper")).tracks["czsl"]
+assert isinstance(SECTION, Czsl)
+DECLARED = {name: variant for name, variant in TRACKS["czsl"].variants.items() if variant.method in METHODS}
+
+
+@pytest.mark.parametrize("name", [name for name, variant in DECLARED.items() if not variant.reuse_runs_of])
+def test_what_a_variant_trains_is_selected_as_it_is_scored(name: str) -> None:
+    variant = DECLARED[name]
+    for dataset in variant.datasets:
+        settings = SECTION.settings(variant.method, dataset, variant.settings).document()
+        if "scoring" in settings:
+            selection, weights = settings["training"]["selection"], variant.settings.get("scoring", {}).get("closed")
+            assert weights in (None, selection["weights"])
+            assert selection["fusion"] == settings["scoring"]["fusion"]
+
+
+def test_heads_that_begin_at_zero_have_to_end_linear() -> None:
+    changed = {"disentangler_start": "residual-zero"}
+    with raises(ParamsError, place="disentangler_start"):
+        SECTION.settings("troika", "shapes-pairs", changed).document()
+    SECTION.settings("troika", "shapes-pairs", changed | {"disentangler_end": "linear"}).document()
+
+
+def runs(*edits: str) -> dict[str, str]:
+    """Return the precision of each run, by its digest."""
+    params = parse_params(params_text(), edits=("profile=demo", *edits))
+    plan = Plan({"czsl": CZSL().plan(params, Planner(params), TRACKS["czsl"].variants)})
+    return {run.digest: run.document["trainer"]["precision"] for run in plan.of("runs")}
+
+
+def test_a_method_s_own_precision_stands_above_the_trainer_s_and_makes_another_run() -> None:
+    own = "czsl.methods.duplex.training.precision="
+    assert runs(own + "32-true") == runs()
+    assert set(runs().values()) == {"32-true"}
+    assert set(runs(own + "bf16-mixed").values()) == {"32-true", "bf16-mixed"}
+    assert runs(own + "bf16-mixed").keys() != runs().keys()
+
+
 SHAPES = "shapes-pairs"
+FEW = ("profiles.large.czsl.seeds=[3, 1]", "profiles.large.czsl.variant_seeds=[3]")
 VARIANTS = {
     "once": Variant(method="csp", settings={"dropout": 0.5}, datasets=[SHAPES]),
     "often": Variant(method="csp", settings={"dropout": 0.6}, datasets=[SHAPES], every_seed=True),
@@ -28,24 +68,9 @@ VARIANTS = {
 }
 
 
-def params_of(profile: str, *edits: str) -> Params:
-    return parse_params(params_text(profile), edits=edits)
-
-
 def planned(profile: str, *edits: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
-    params = params_of(profile, *edits)
+    params = parse_params(params_text(profile), edits=edits)
     return CZSL().plan(params, Planner(params), variants or {})
-
-
-def study(seeds: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
-    return planned(
-        "large", f"profiles.large.czsl.seeds={seeds}", "profiles.large.czsl.variant_seeds=[3]", variants=variants
-    )
-
-
-def data_of(evaluation: Recipe) -> int:
-    """The seed that an evaluation's data are drawn from."""
-    return int(evaluation.needs["data"].document["seed"])
 
 
 def seeds_of(plan: TrackPlan, name: str, benchmark: str = SHAPES) -> list[int]:
@@ -54,22 +79,18 @@ def seeds_of(plan: TrackPlan, name: str, benchmark: str = SHAPES) -> list[int]:
 
 @pytest.fixture(scope="module")
 def plan() -> TrackPlan:
-    return study("[3, 1]", VARIANTS)
+    return planned("large", *FEW, variants=VARIANTS)
 
 
 @pytest.mark.slow
 def test_each_seed_draws_the_replicate_of_its_number(plan: TrackPlan) -> None:
-    base = params_of("large").tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
+    base = parse_params(params_text("large")).tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
     for (_, benchmark), evaluations in plan.evaluations.items():
         assert benchmark == SHAPES
         for evaluation in evaluations:
             replicate = evaluation.needs["data"]
-            assert data_of(evaluation) == base + evaluation.labels["seed"]
-            assert (replicate.name, replicate.labels) == (
-                SHAPES,
-                {"dataset": SHAPES, "world": evaluation.labels["seed"]},
-            )
-            assert evaluation.labels["dataset"] == SHAPES
+            assert replicate.document["seed"] == base + evaluation.labels["seed"]
+            assert replicate.labels == {"dataset": SHAPES, "world": evaluation.labels["seed"]}
 
 
 def test_a_run_sees_the_replicate_that_its_evaluation_scores(plan: TrackPlan) -> None:
@@ -91,23 +112,6 @@ def test_other_readings_have_seeds_of_their_own_that_methods_have_or_those_of_va
     choice = {"seeds": "[3, 1]", "variant_seeds": "[4]", "interpretation_seeds": given}
     plan = planned("large", *(f"profiles.large.czsl.{key}={value}" for key, value in choice.items()), variants=VARIANTS)
     assert (seeds_of(plan, "interpretation"), seeds_of(plan, "once"), seeds_of(plan, "csp")) == (expected, [4], [3, 1])
-
-
-def test_what_scores_anew_scores_the_run_of_the_same_replicate(plan: TrackPlan) -> None:
-    pairs = zip(plan.evaluations["rescored", SHAPES], plan.evaluations["troika", SHAPES], strict=True)
-    for rescored, trained in pairs:
-        assert rescored.needs["run"].digest == trained.needs["run"].digest
-        assert rescored.digest != trained.digest
-
-
-def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_one() -> None:
-    plan = planned("paper", "profiles.paper.czsl.seeds=[4, 2]")
-    for benchmark, data in plan.benchmarks.items():
-        assert data.labels == {"dataset": benchmark}
-        assert seeds_of(plan, "csp", benchmark) == [4, 2]
-        assert seeds_of(plan, "clip", benchmark) == [0]
-        for evaluation in plan.evaluations["csp", benchmark]:
-            assert evaluation.needs["data"].digest == data.digest
 
 
 # what a profile leaves out, and what it repeats
@@ -134,15 +138,15 @@ def test_to_choose_a_name_that_the_track_does_not_have_is_an_error(key: str, nam
 
 
 def test_variants_are_repeated_with_every_seed_only_where_the_profile_says_so() -> None:
-    seeds = ("profiles.large.czsl.seeds=[3, 1]", "profiles.large.czsl.variant_seeds=[3]")
-    plan = planned("large", *seeds, "profiles.large.czsl.repeat_variants=false", variants=VARIANTS)
+    edits = (*FEW, "profiles.large.czsl.repeat_variants=false")
+    plan = planned("large", *edits, variants=VARIANTS)
     assert (seeds_of(plan, "often"), seeds_of(plan, "rescored"), seeds_of(plan, "csp")) == ([3], [3], [3, 1])
     # with fewer seeds, a row of the headline's table would take those of all others
     beside = {"dfsp-bif": Variant(method="dfsp", settings={"fusion": "BiF"}, datasets=[SHAPES], every_seed=True)}
-    plan = planned("large", *seeds, "profiles.large.czsl.repeat_variants=false", variants=beside)
+    plan = planned("large", *edits, variants=beside)
     assert seeds_of(plan, "dfsp-bif") == [3, 1]
     synonym = Variant(method="csp", datasets=[SHAPES], every_seed=True)  # what it shows is there
-    plan = planned("large", *seeds, "profiles.large.czsl.repeat_variants=false", variants={"csp-too": synonym})
+    plan = planned("large", *edits, variants={"csp-too": synonym})
     own, other = plan.evaluations["csp", SHAPES], plan.evaluations["csp-too", SHAPES]
     assert [each.digest for each in own] == [each.digest for each in other]
 

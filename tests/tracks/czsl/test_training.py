@@ -15,14 +15,13 @@ from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.evaluation import evaluate
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
-from recompose.tracks.czsl.methods.duplex import Duplex
 from recompose.tracks.czsl.methods.settings import AugmentedTraining, PairSelection
 from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.training import PairTraining, train
 from recompose.training.best import BestEpoch
 from tests.errors import raises
-from tests.tracks.czsl.methods.derivations import method_of, random_images, settings_of
+from tests.tracks.czsl.methods.derivations import method_of, settings_of
 from tests.tracks.czsl.tiny import CPU, evaluation_document, pairs_in_turns, run_document, write_inputs
 
 pytestmark = pytest.mark.slow
@@ -91,41 +90,6 @@ def test_training_raises_the_auc_and_stores_the_best_epoch(
     before, after = metrics(needs, tmp_path / "before"), metrics(needs, tmp_path / "after", tmp_path / "run")
     assert after["val/closed/dense/auc"] == pytest.approx(max(aucs), abs=1e-6)
     assert after["test/closed/dense/auc"] > before["test/closed/dense/auc"] + 0.2
-
-
-@pytest.mark.parametrize(("method", "own"), [(CSP, OWN), (Duplex, settings_of("duplex", initial="means"))])
-def test_no_image_of_the_test_reaches_a_gradient_or_a_selection(
-    backbone: Backbone, data: PairData, embeddings: np.ndarray, tmp_path: Path, method: type, own: dict[str, Any]
-) -> None:
-    selection = {"selection": {"fusion": "probabilities", "weights": [0.4, 0.3, 0.3]}}
-    training = AUGMENTED | selection if method is Duplex else {}
-    checkpoints = []
-    for name in ("clean", "spoiled"):
-        inputs, pixels = embeddings.copy(), random_images(len(data.samples)).numpy()
-        if name == "spoiled":
-            inputs[data.rows("test")] = np.nan
-            pixels[data.rows("test")] = 255
-        needs = write_inputs(tmp_path / name, backbone, data, inputs, pixels)
-        checkpoints.append(run(needs, tmp_path / name / "run", method, own, epochs=1, **training))
-    assert all(tensor.isfinite().all() for tensor in checkpoints[1].values())
-    assert all(torch.equal(checkpoints[0][name], tensor) for name, tensor in checkpoints[1].items())
-
-
-def test_accumulated_batches_make_one_step(needs: dict[str, Path], tmp_path: Path) -> None:
-    """Without dropout, two batches of 45 and one of 90 give the same gradient."""
-    whole, halves = (
-        run(
-            needs,
-            tmp_path / str(size),
-            own=OWN | {"dropout": 0.0},
-            batch_size=size,
-            accumulate=90 // size,
-            epochs=1,
-            lr=1e-3,
-        )
-        for size in (90, 45)
-    )
-    torch.testing.assert_close(whole["method.primitives"], halves["method.primitives"], atol=1e-4, rtol=0)
 
 
 def test_the_document_decides_the_precision_of_training_and_validation_is_in_full(

@@ -39,45 +39,14 @@ ESZSL = {
 }
 
 
-def trained(
-    folder: Path, settings: dict[str, Any], grids: np.ndarray | None = None, method: str = "ale_devise_sje:ALE"
-) -> Path:
+def trained(folder: Path, settings: dict[str, Any], method: str = "ale_devise_sje:ALE") -> Path:
     """The folder of a run."""
     data = class_data()
-    needs = write(folder, data, grids_of(data) if grids is None else grids)
+    needs = write(folder, data, grids_of(data))
     run = folder / "run"
     run.mkdir()
     assert training.train(document(method, settings), needs, run, CPU, "a run")
     return run
-
-
-def checkpoint(run: Path, name: str = CHECKPOINT) -> dict[str, torch.Tensor]:
-    return load_file(run / name)
-
-
-@pytest.mark.parametrize(
-    ("method", "settings"),
-    [
-        ("ale_devise_sje:ALE", ALE),
-        ("ale_devise_sje:ALE", {**ALE, "normalisation": "standard", "violations": "one"}),
-        ("eszsl:ESZSL", ESZSL),
-    ],
-)
-def test_no_image_of_the_test_reaches_a_gradient_or_a_selection(
-    tmp_path: Path, method: str, settings: dict[str, Any]
-) -> None:
-    """Whoever looked at an image of the test would see NaN."""
-    data = class_data()
-    grids = grids_of(data)
-    poisoned = grids.copy()
-    poisoned[data.splits != "trainval"] = np.nan
-    runs = [
-        trained(tmp_path / name, settings, each, method) for name, each in (("clean", grids), ("poisoned", poisoned))
-    ]
-    first, second = map(checkpoint, runs)
-    assert all(torch.isfinite(tensor).all() for tensor in second.values())
-    assert all(torch.equal(first[name], second[name]) for name in first)
-    assert (runs[0] / SELECTION).read_text() == (runs[1] / SELECTION).read_text()
 
 
 def test_images_of_validation_choose_and_do_not_train_before_they_have(
@@ -108,10 +77,8 @@ def test_the_epoch_with_the_best_harmonic_mean_is_chosen_and_trained_anew(tmp_pa
     assert len(values) == 4
     assert selection["chosen"]["epoch"] == 1 + values.index(max(values))
     shorter = {**ALE, "training": {**ALE["training"], "epochs": selection["chosen"]["epoch"]}}
-    assert all(
-        torch.equal(tensor, checkpoint(run)[name])
-        for name, tensor in checkpoint(trained(tmp_path / "b", shorter)).items()
-    )
+    again = trained(tmp_path / "b", shorter)
+    assert (again / CHECKPOINT).read_bytes() == (run / CHECKPOINT).read_bytes()
 
 
 def test_where_the_test_chooses_each_best_is_kept(tmp_path: Path) -> None:
@@ -119,8 +86,8 @@ def test_where_the_test_chooses_each_best_is_kept(tmp_path: Path) -> None:
     epochs = json.loads((run / SELECTION).read_text())["epochs"]
     data = class_data()
     rows = data.splits != "trainval"
-    for file, number, bias in ((CHECKPOINT, "harmonic_mean", 0.1), (BEST_ACCURACY, "accuracy", 0.1)):
-        report = gzsl_report(scores_of(data, checkpoint(run, file), rows), data.labels[rows], data.seen, bias)
+    for file, number in ((CHECKPOINT, "harmonic_mean"), (BEST_ACCURACY, "accuracy")):
+        report = gzsl_report(scores_of(data, load_file(run / file), rows), data.labels[rows], data.seen, 0.1)
         assert getattr(report, number) == pytest.approx(max(epoch[number] for epoch in epochs))
 
 
@@ -166,9 +133,6 @@ def test_balanced_training_sees_equally_many_images_of_each_class(
     monkeypatch.setattr(training.ClassTraining, "training_step", looks)
     trained(tmp_path / "balanced", {**ALE, "training": {**ALE["training"], "optimizer": "sgd", "balanced": True}})
     assert seen and all(len(set(counts)) == 1 for counts in seen)
-    seen.clear()
-    trained(tmp_path / "shuffled", ALE)
-    assert any(len(set(counts)) > 1 for counts in seen)
 
 
 def test_the_selection_is_written_after_what_belongs_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

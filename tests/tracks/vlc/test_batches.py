@@ -3,7 +3,7 @@
 import pickle
 from pathlib import Path
 from random import Random
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import open_clip
@@ -19,12 +19,14 @@ from recompose.backbones.pixels import PIXELS
 from recompose.errors import ArgumentError, DataError
 from recompose.tracks.vlc import batches
 from recompose.tracks.vlc.attribution.labels import LabelRequest
-from recompose.tracks.vlc.batches import Batch, CaptionRows, makers, read_rows, whole_batches
+from recompose.tracks.vlc.batches import Batch, CaptionData, CaptionRows, makers, read_rows, whole_batches
 from recompose.tracks.vlc.data.captions import LISTED, Captions, read_negatives, write_docs
-from recompose.tracks.vlc.data.shapes_captions import write_senses
+from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip
 from recompose.tracks.vlc.text.small_lexicon import write_lexicon
+from recompose.training.loop import epoch_seed
 from tests.errors import raises
 from tests.tracks.vlc import marked
+from tests.tracks.vlc.parses import RIDER, parsed
 from tests.tracks.vlc.tiny import CAPTIONS, KINDS, MAKERS, PATHS, images, stand_ins, write
 
 pytestmark = pytest.mark.slow
@@ -70,28 +72,21 @@ def test_a_batch_has_images_captions_and_the_negatives_that_could_be_made(needs:
     assert np.array_equal(batch.pixels.numpy(), images(7)[[unique.index(PATHS[row]) for row in chosen]])
 
 
-@given(st.integers(0, 3), st.integers(0, 3), st.permutations(range(9)))
-def test_a_row_s_negatives_depend_on_seed_epoch_and_row_alone(seed: int, epoch: int, order: list[int]) -> None:
-    docs = [Doc(VOCABULARY, caption.split()) for caption in CAPTIONS]
-    rows = CaptionRows(
-        images(1),
-        np.zeros(9, dtype=int),
-        CAPTIONS,
-        stand_ins(KINDS, Path(), docs),
-        lambda _: torch.ones(1, 1),
-        seed,
-    )
-    rows.epoch = epoch
-    built: dict[int, Any] = {row: rows.negatives(row) for row in order}
-    assert all(built[row] == expected_negatives(row, seed, epoch) for row in order)
-
-
-def test_negatives_change_from_epoch_to_epoch_and_from_seed_to_seed(needs: dict[str, Path]) -> None:
+def test_a_row_s_negatives_depend_on_seed_epoch_and_row_alone(needs: dict[str, Path]) -> None:
     built = []
     for seed, epoch in ((0, 0), (0, 1), (1, 0)):
         rows = rows_of(needs, seed=seed, epoch=epoch)
-        built.append([rows.negatives(row) for row in range(9)])
+        built.append([rows.negatives(row) for row in reversed(range(9))])
+        assert built[-1] == [expected_negatives(row, seed, epoch) for row in reversed(range(9))]
     assert built[0] != built[1] and built[0] != built[2] and built[1] != built[2]
+
+
+def test_each_epoch_has_negatives_and_an_order_of_its_own(needs: dict[str, Path]) -> None:
+    rows = rows_of(needs)
+    data = CaptionData(rows, batch_size=4, seed=5)
+    data.trainer = SimpleNamespace(current_epoch=2, global_rank=0, world_size=1)  # type: ignore[assignment]
+    assert [*data.train_dataloader().sampler] == whole_batches(9, 4, epoch_seed(5, 2))
+    assert rows.negatives(0) == expected_negatives(0, epoch=2)
 
 
 @given(st.integers(1, 60), st.integers(1, 9), st.integers(1, 3), st.integers(0, 5))
@@ -114,13 +109,9 @@ def test_batches_are_whole_disjoint_and_shared_equally(length: int, share: int, 
 
 def test_makers_are_those_of_the_kinds_that_are_asked_for(tmp_path: Path) -> None:
     write_lexicon(tmp_path / "lexicon", [])
-    doc = spacy.blank("en")("a red circle above a blue square .")
-    for token in doc:
-        token.pos_, token.tag_, token.dep_ = "NOUN", "NN", "dep"
-    result = makers(["bigram_shuffle", "replace", "negclip"], tmp_path, [doc])
-    assert len(result) == 3
-    shuffled = result[0](0, Random(0))
-    assert shuffled is not None and sorted(shuffled.replace(".", " .").split()) == sorted(doc.text.split())
+    doc = parsed(RIDER)
+    shuffle, _, swap = makers(["bigram_shuffle", "replace", "negclip"], tmp_path, [doc])
+    assert shuffle(0, Random(0)) == bigram_shuffle(doc, Random(0)) != swap(0, Random(0)) == negclip(doc, Random(0))
     assert makers([], tmp_path / "nothing", []) == []
     with raises(ArgumentError, place="kinds"):
         makers(["negclip", "typo"], tmp_path, [])
@@ -149,15 +140,11 @@ def tensors_of(batch: Batch) -> list[torch.Tensor]:
 def test_makers_in_another_process_make_the_same_batches_of_pixels_that_they_map_themselves(
     tmp_path: Path, label_request: LabelRequest | None
 ) -> None:
-    texts = [doc.text for doc in marked.docs()]
-    needs = write(tmp_path, [f"{row}.png" for row in range(len(texts))], texts)
-    write_docs(marked.docs(), needs["data"])
-    write_senses(needs["data"] / batches.LEXICON)
-    rows = read_rows(needs, KINDS, tokenizer_of("shapes-clip"), 0, label_request)
+    rows = read_rows(marked.write_marked(tmp_path), KINDS, tokenizer_of("shapes-clip"), 0, label_request)
     rows.epoch = 2
     expected = rows[[4, 0, 3]]
     sent = pickle.dumps(rows)
-    assert images(len(texts))[0].tobytes() not in sent
+    assert expected.pixels[0].numpy().tobytes() not in sent
     result = pickle.loads(sent)[[4, 0, 3]]
     assert (expected.labels is None) == (label_request is None)
     for one, other in zip(tensors_of(result), tensors_of(expected), strict=True):
@@ -177,4 +164,3 @@ def test_what_does_not_go_together_is_named(tmp_path: Path) -> None:
     with raises(DataError, "wrong-number", place="docs.spacy"):
         rows_of(undescribed)
     rows_of(undescribed, kinds=[])  # nothing is made of them
-    Captions(tuple(PATHS), tuple(CAPTIONS)).write(undescribed["data"])

@@ -1,22 +1,19 @@
 """An evaluation of all suites against scoring item by item, with open_clip and raw files."""
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
 from recompose.backbones.clip import DESCRIPTION, Backbone, build
-from recompose.backbones.pixels import PIXELS, write_pixels
+from recompose.backbones.pixels import write_pixels
 from recompose.data.pictures import Picture
-from recompose.errors import DataError
-from recompose.files import read_json, write_json
-from recompose.tracks.building import CHECKPOINT, COSTS, EMBEDDINGS
+from recompose.files import write_json
+from recompose.tracks.building import COSTS, EMBEDDINGS
 from recompose.tracks.vlc.attribution import store
-from recompose.tracks.vlc.building import OTHER, Gelu, restore_clip
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.evaluation import evaluate
@@ -24,7 +21,6 @@ from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Triplets
 from recompose.training.hardware import Hardware
 from tests.clips import random_clip
-from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_tiny_suites
 
 pytestmark = pytest.mark.slow
@@ -45,19 +41,9 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return built
 
 
-def document(alpha: float | None = None, save: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
-    scoring: dict[str, Any] = {"activation": activation}
-    name, settings = "clip:UntunedCLIP", {"scoring": scoring}
-    if alpha is not None:
-        name, settings = "clip:ClipFt", {"tuning": "full", "lora": None, "scoring": scoring | {"alpha": alpha}}
-    methods = "recompose.tracks.vlc.methods"
-    return {"class": f"{methods}.{name}", "settings": settings, "threads": 1, "save": list(save)}
-
-
-def evaluate_suites(needs: dict[str, Path], folder: Path, alpha: float | None = None) -> dict[str, np.ndarray]:
-    folder.mkdir()
-    evaluate(document(alpha), needs, folder, CPU, "a test")
-    return read_scores(folder / FILE)
+def document(save: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
+    name, settings = "recompose.tracks.vlc.methods.clip:UntunedCLIP", {"scoring": {"activation": activation}}
+    return {"class": name, "settings": settings, "threads": 1, "save": list(save)}
 
 
 def by_hand(clip: Backbone, root: Path, suites: list[Suite]) -> dict[str, np.ndarray]:
@@ -65,8 +51,8 @@ def by_hand(clip: Backbone, root: Path, suites: list[Suite]) -> dict[str, np.nda
     scores: dict[str, np.ndarray] = {}
     for suite in suites:
         rows_of_texts = np.array([plain_text(clip, text) for text in suite.texts])
-        table = np.array([[plain_image(clip, root, each)] for each in suite.images]) @ rows_of_texts.T
-        table = table[:, 0]  # [images, texts]
+        rows_of_images = np.array([plain_image(clip, root, each) for each in suite.images])
+        table = rows_of_images @ rows_of_texts.T
         for name, task in suite.tasks.items():
             match task:
                 case Choices():
@@ -80,22 +66,16 @@ def by_hand(clip: Backbone, root: Path, suites: list[Suite]) -> dict[str, np.nda
                     both = zip(task.images, task.texts, strict=True)
                     scores[name] = np.array([[[table[i, t] for t in texts] for i in images] for images, texts in both])
                 case Triplets():
+                    between = rows_of_texts @ rows_of_texts.T
+                    three = zip(task.images, *task.texts.T, strict=True)
                     scores[name] = np.array(
-                        [
-                            [*table[image, [p, q, n]], *(rows_of_texts[[p, p, q]] * rows_of_texts[[q, n, n]]).sum(1)]
-                            for image, (p, q, n) in zip(task.images, task.texts, strict=True)
-                        ]
+                        [[*table[i, [p, q, n]], between[p, q], between[p, n], between[q, n]] for i, p, q, n in three]
                     )
                 case Classes():
-                    texts = [
-                        np.mean([plain_text(clip, suite.texts[prompt]) for prompt in prompts], axis=0)
-                        for prompts in task.prompts
-                    ]
-                    rows = []
-                    for image in task.images:
-                        own = plain_image(clip, root, suite.images[image])
-                        rows.append(np.exp([100 * float(own @ text) / np.linalg.norm(text) for text in texts]))
-                    scores[name] = np.array([row / row.sum() for row in rows])
+                    texts = [rows_of_texts[[*prompts]].mean(axis=0) for prompts in task.prompts]
+                    units = np.array([text / np.linalg.norm(text) for text in texts])
+                    powers = np.exp(100 * rows_of_images[task.images] @ units.T)
+                    scores[name] = powers / powers.sum(axis=1, keepdims=True)
                 case Pool():
                     captions = table[task.images][:, task.texts].T
                     right = [captions[caption, image] for caption, image in enumerate(task.image_of)]
@@ -112,27 +92,9 @@ def assert_equal(result: dict[str, np.ndarray], expected: dict[str, np.ndarray])
 
 
 def test_an_evaluation_equals_scoring_item_by_item(needs: dict[str, Path], tmp_path: Path) -> None:
-    result = evaluate_suites(needs, tmp_path / "out")
-    assert_equal(result, by_hand(random_clip(), needs["backbone"].parent, tiny_suites()))
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {FILE, COSTS}
-    assert read_json(tmp_path / "out" / COSTS)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
-def test_a_run_is_set_scoring_its_share_of_what_training_left(
-    needs: dict[str, Path], tmp_path: Path, alpha: float
-) -> None:
-    begun = random_clip()
-    rng = torch.Generator().manual_seed(5)
-    left = {name: value + 0.05 * torch.randn(value.shape, generator=rng) for name, value in begun.named_parameters()}
-    (tmp_path / "run").mkdir()
-    save_file(left, tmp_path / "run" / CHECKPOINT)
-    between = random_clip()
-    with torch.no_grad():
-        for name, value in between.named_parameters():
-            value.copy_((1 - alpha) * value + alpha * left[name])
-    result = evaluate_suites(needs | {"run": tmp_path / "run"}, tmp_path / "out", alpha)
-    assert_equal(result, by_hand(between, needs["backbone"].parent, tiny_suites()))
+    evaluate(document(), needs, tmp_path, CPU, "a test")
+    assert_equal(read_scores(tmp_path / FILE), by_hand(random_clip(), needs["backbone"].parent, tiny_suites()))
+    assert {path.name for path in tmp_path.iterdir()} == {FILE, COSTS}
 
 
 def test_the_other_activation_is_that_of_an_evaluation_alone(needs: dict[str, Path], tmp_path: Path) -> None:
@@ -143,17 +105,6 @@ def test_the_other_activation_is_that_of_an_evaluation_alone(needs: dict[str, Pa
     assert_equal(result, by_hand(other, needs["backbone"].parent, tiny_suites()))
     own = by_hand(random_clip(), needs["backbone"].parent, tiny_suites())
     assert np.abs(result["winoground"] - own["winoground"]).max() > 10 * ATOL
-
-
-@pytest.mark.parametrize("activation", ["gelu", "quick_gelu"])
-def test_both_activations_are_to_be_had_of_an_architecture_that_is_named_for_one(
-    tmp_path: Path, activation: Any
-) -> None:
-    name = narrowed("ViT-B-32-quickgelu")
-    write_json(tmp_path / DESCRIPTION, {"architecture": name, "activation": activation, "weights": "w.safetensors"})
-    save_file(build(name, activation).model.state_dict(), tmp_path / "w.safetensors")
-    of = {run_with: activations(restore_clip({}, {"backbone": tmp_path}, 1.0, run_with)) for run_with in get_args(Gelu)}
-    assert of == {"own": {activation}, "other": {OTHER[activation]}}
 
 
 def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path], tmp_path: Path) -> None:
@@ -177,9 +128,3 @@ def test_kept_embeddings_are_those_of_pictures_and_texts(needs: dict[str, Path],
     for row, picture in zip(stored["two/images"], pictures(needs["suites-two"]), strict=True):
         np.testing.assert_allclose(row, plain_image(clip, root, picture), atol=ATOL)
     assert len(stored["one/texts"]) == 12  # all suites have the same ones
-
-
-def test_pictures_of_another_size_than_the_model_takes_are_an_error(needs: dict[str, Path], tmp_path: Path) -> None:
-    np.save(tmp_path / PIXELS, np.zeros((11, 3, 16, 16), np.uint8))
-    with pytest.raises(DataError, match="pictures have 16 x 16 pixels, and this CLIP takes 32 x 32"):
-        evaluate(document(), needs | {"pixels-one": tmp_path}, tmp_path, CPU, "a test")

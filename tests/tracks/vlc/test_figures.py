@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from PIL import Image
@@ -33,6 +33,7 @@ from recompose.tracks.vlc.figures.page import Word, mark_differences, wrap_words
 from recompose.tracks.vlc.suites.scores import FILE as SCORES
 from recompose.tracks.vlc.suites.scores import write_scores
 from recompose.tracks.vlc.suites.tasks import Choices, Pool
+from tests.tables.drawings import texts
 from tests.tables.fakes import Fake, by_seed
 from tests.tracks.vlc.attributions import made_up
 
@@ -106,13 +107,15 @@ def paper_of(kind: str, rows: Mapping[str, str]) -> Paper:
     return Paper(name="p", title="", authors="", venue="", track="vlc", datasets={}, artifacts={"figure-1": artifact})
 
 
-def draw(kind: str, results: object, rows: Mapping[str, str], folder: Path) -> tuple[list[dict[str, str]], str]:
-    """Draw a figure; return the rows of its numbers, and the text of its picture."""
+def draw(kind: str, results: object, rows: Mapping[str, str], folder: Path) -> list[dict[str, str]]:
+    """Draw a figure with the names of its rows, where there are several; return the rows of its numbers."""
     stem = folder / "figure"
     with styled():
         DRAWN[kind][0](results, paper_of(kind, rows), "figure-1", Sheet(stem, "", []))
+    shown = " ".join(texts(stem.with_suffix(".svg")))
+    assert all(name in shown for name in rows if len(rows) > 1 and kind != "trajectories")
     with stem.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file)), stem.with_suffix(".svg").read_text()
+        return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize("kind", DRAWN)
@@ -169,32 +172,20 @@ def test_methods_are_shown_in_percent_with_all_seeds(tmp_path: Path) -> None:
         "clip": {"d": by_seed({COMP: 0.4, ZS: 0.6})},
         "negclip": {"d": by_seed({COMP: 0.5, ZS: 0.5}, {COMP: 0.54, ZS: 0.52})},
     }
-    rows, picture = draw("holistic", Fake(measured), {"CLIP": "clip", "NegCLIP": "negclip"}, tmp_path)
+    rows = draw("holistic", Fake(measured), {"CLIP": "clip", "NegCLIP": "negclip"}, tmp_path)
     values = {(row["row"], row["seed"], row["metric"]): float(row["value"]) for row in rows}
     seeds = {("CLIP", "0"): (40, 60), ("NegCLIP", "0"): (50, 50), ("NegCLIP", "1"): (54, 52)}
     expected = {(*key, name): both[place] for key, both in seeds.items() for place, name in enumerate(("Comp", "ZS"))}
     assert values == pytest.approx(expected)
-    assert all(name in picture for name in ("CLIP", "NegCLIP", "Comp", "ZS"))
-
-
-def points(*rows: tuple[str, str, float, int, int]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["dataset", "model", "alpha", "seed", "planned"])
 
 
 def test_a_trajectory_begins_at_the_untrained_model_and_has_the_seeds_that_all_points_have() -> None:
-    lines = trajectories.trajectories(
-        points(
-            *(("d", "CLIP", 0.0, seed, 2) for seed in (0, 1)),
-            *(("d", "FSC", 1.0, seed, 2) for seed in (0, 1)),
-            ("d", "FSC", 0.5, 1, 1),
-            ("d", "plain", 1.0, 0, 2),  # nothing on its way
-        )
-    )
+    columns = ["dataset", "model", "alpha", "seed", "planned"]
+    rows = [("d", name, alpha, seed, 2) for name, alpha in (("CLIP", 0.0), ("FSC", 1.0)) for seed in (0, 1)]
+    rows += [("d", "FSC", 0.5, 1, 1), ("d", "plain", 1.0, 0, 2)]  # nothing is on the way of the last one
+    lines = trajectories.trajectories(pd.DataFrame(rows, columns=columns))
     assert list(lines) == [("FSC", "d")]
     assert [(row.alpha, row.seed) for row in lines["FSC", "d"].itertuples()] == [(0.0, 1), (0.5, 1), (1.0, 1)]
-    of_all = [("d", "FSC", alpha, seed, 3) for alpha in (0.5, 1.0) for seed in (0, 1, 2)]
-    line = trajectories.trajectories(points(("d", "CLIP", 0.0, 0, 1), *of_all))["FSC", "d"]
-    assert sorted(line[line["alpha"] == 0]["seed"]) == [0, 1, 2]  # asked for once, the start of all seeds
 
 
 def test_points_are_told_by_the_alpha_that_was_scored(tmp_path: Path) -> None:
@@ -207,26 +198,12 @@ def test_points_are_told_by_the_alpha_that_was_scored(tmp_path: Path) -> None:
     numbers = {"clip": (0.6, 0.4), "half": (0.62, 0.5), "whole": (0.55, 0.54)}
     measured = {name: {"d": by_seed({ZS: zs, COMP: comp})} for name, (zs, comp) in numbers.items()}
     names = {"CLIP": "clip", "FSC at 0.5": "half", "FSC": "whole"}
-    rows, picture = draw("trajectories", WithAlpha(measured), names, tmp_path)
+    rows = draw("trajectories", WithAlpha(measured), names, tmp_path)
     values = [(row["model"], float(row["alpha"]), float(row["ZS"]), float(row["Comp"])) for row in rows]
     assert values == [("CLIP", 0, 60, 40), ("FSC", 0.5, 62, 50), ("FSC", 1, 55, 54)]
-    assert "FSC, d (n = 1)" in picture
 
 
 # retrieval
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 1000), st.integers(1, 6), st.integers(3, 9))
-def test_the_nearest_captions_are_those_of_plain_loops(seed: int, images: int, captions: int) -> None:
-    rng = np.random.default_rng(seed)
-    left, right = rng.normal(size=(images, 4)), rng.normal(size=(captions, 4))
-    nearest = retrieval.nearest_captions(left, right)
-    for image in range(images):
-        cosines = [sum(left[image] * right[caption]) for caption in range(captions)]
-        best = sorted(range(captions), key=lambda caption: (-cosines[caption], caption))[:3]
-        assert nearest.captions[image].tolist() == best
-        assert nearest.cosines[image] == pytest.approx([cosines[caption] for caption in best])
 
 
 def test_images_are_shown_that_the_last_model_tells_right_and_the_first_one_wrong_then_what_none_does() -> None:
@@ -244,18 +221,11 @@ def test_captions_that_models_find_are_told_right_or_wrong(tmp_path: Path) -> No
     for name, rows_of_images in images.items():
         stored = {"images": np.array(rows_of_images, dtype=np.float32), "texts": np.eye(3, dtype=np.float32)}
         save_file({f"shapes-suites/{what}": array for what, array in stored.items()}, tmp_path / name / EMBEDDINGS)
-    rows, picture = draw("retrieval-examples", results, {"CLIP": "clip", "FSC-CLIP": "fsc-clip"}, tmp_path)
+    rows = draw("retrieval-examples", results, {"CLIP": "clip", "FSC-CLIP": "fsc-clip"}, tmp_path)
     shown = [(row["image"], row["row"], row["caption"], row["right"]) for row in rows]
-    assert shown[:6] == [
-        ("0.png", "CLIP", "a blue cup on a box", "False"),
-        ("0.png", "CLIP", "a red cup on a box", "True"),
-        ("0.png", "CLIP", "another one", "False"),
-        ("0.png", "FSC-CLIP", "a red cup on a box", "True"),
-        ("0.png", "FSC-CLIP", "a blue cup on a box", "False"),
-        ("0.png", "FSC-CLIP", "another one", "False"),
-    ]
+    ranked = {"CLIP": (1, 0, 2), "FSC-CLIP": (0, 1, 2)}
+    assert shown[:6] == [("0.png", row, captions[n], str(n == 0)) for row, order in ranked.items() for n in order]
     assert ("1.png", "FSC-CLIP", "another one", "True") in shown
-    assert picture.count("\u2713") == 2 * 3 and picture.count("\u2717") == 2 * 3
 
 
 # distributions of attribution
@@ -265,25 +235,16 @@ def test_captions_that_models_find_are_told_right_or_wrong(tmp_path: Path) -> No
 def test_tokens_count_of_captions_that_have_both_kinds(seed: int) -> None:
     stored = made_up(seed)
     for method, scores in stored.scores.items():
-        expected: dict[str, list[float]] = {"objects": [], "composition": []}
-        for text in range(len(scores)):
-            own = {
-                kind: [
-                    float(score)
-                    for score, mark in zip(scores[text], getattr(stored, kind)[text], strict=True)
-                    if mark and not math.isnan(score)
-                ]
-                for kind in expected
-            }
-            if all(own.values()):
-                expected = {kind: values + own[kind] for kind, values in expected.items()}
-        for kind, values in expected.items():
+        known = {kind: getattr(stored, kind) & ~np.isnan(scores) for kind in distributions.KINDS}
+        both = [text for text in range(len(scores)) if all(marks[text].any() for marks in known.values())]
+        for kind, marks in known.items():
+            values = [float(score) for text in both for score in scores[text][marks[text]]]
             assert distributions.token_scores({RELATION: stored}, method, kind).tolist() == values
 
 
 def test_shares_of_scores_are_of_all_tokens_and_bins_are_the_same_before_and_after(tmp_path: Path) -> None:
     stored = {name: {RELATION: made_up(seed, texts=40)} for name, seed in (("clip", 0), ("cae", 1))}
-    rows, picture = draw("attribution-scores", stored_attributions(tmp_path, stored), BOTH, tmp_path)
+    rows = draw("attribution-scores", stored_attributions(tmp_path, stored), BOTH, tmp_path)
     for panel in ("GradCAM", "Attention"):
         edges = set()
         for row, name in BOTH.items():
@@ -294,7 +255,6 @@ def test_shares_of_scores_are_of_all_tokens_and_bins_are_the_same_before_and_aft
                 assert {(each["n"], each["mean"]) for each in own} == {(str(len(values)), f"{values.mean():.4f}")}
                 edges.add(tuple(each["from"] for each in own))
         assert len(edges) == 1
-    assert all(word in picture for word in ("GradCAM", "Attention", "CLIP", "CAE", "objects", "composition"))
 
 
 def test_similarities_of_all_rows_stand_in_one_panel_of_each_sub_task(tmp_path: Path) -> None:
@@ -302,7 +262,7 @@ def test_similarities_of_all_rows_stand_in_one_panel_of_each_sub_task(tmp_path: 
         name: {RELATION: made_up(seed, texts=30), ATTRIBUTE: made_up(seed + 9, texts=20)}
         for name, seed in (("clip", 0), ("cae", 1))
     }
-    rows, _ = draw("composition-similarity", stored_attributions(tmp_path, stored), BOTH, tmp_path)
+    rows = draw("composition-similarity", stored_attributions(tmp_path, stored), BOTH, tmp_path)
     assert {(each["panel"], each["of"]): each["n"] for each in rows} == {
         (panel, row): str(int((~np.isnan(stored[name][task].similarity)).sum()))
         for panel, task in (("R", RELATION), ("A", ATTRIBUTE))
@@ -313,7 +273,7 @@ def test_similarities_of_all_rows_stand_in_one_panel_of_each_sub_task(tmp_path: 
 def test_lines_end_at_the_accuracy_of_all_items_that_have_a_ratio(tmp_path: Path) -> None:
     stored = made_up(3, texts=60)
     results = stored_attributions(tmp_path, {"clip": {RELATION: stored}})
-    rows, _ = draw("cumulative-accuracy", results, {"CLIP": "clip"}, tmp_path)
+    rows = draw("cumulative-accuracy", results, {"CLIP": "clip"}, tmp_path)
     line = [(float(each["ratio"]), float(each["accuracy"])) for each in rows]
     assert line == sorted(line, key=lambda point: point[0])
     scored = ~np.isnan(stored.scores["gradcam"])
@@ -341,7 +301,7 @@ def test_words_have_the_mean_scores_of_their_pieces_and_patches_stand_where_they
     first = one_caption(pieces, [9.0, 0.0, 0.2, 0.4, 0.6, 9.0], [0.0, 1.0, 2.0, 4.0])
     second = one_caption(pieces, [9.0, math.nan, 0.6, 0.6, 0.2, 9.0], [1.0] * 4)
     results = stored_attributions(tmp_path, {"clip": {RELATION: first}, "cae": {RELATION: second}})
-    rows, picture = draw("attribution-maps", results, BOTH, tmp_path)
+    rows = draw("attribution-maps", results, BOTH, tmp_path)
     shown = [(each["row"], each["part"], each["place"], each["score"]) for each in rows]
     patches = {"0 0": 0, "0 1": 1, "1 0": 2, "1 1": 4}
     assert shown[:7] == [
@@ -350,23 +310,10 @@ def test_words_have_the_mean_scores_of_their_pieces_and_patches_stand_where_they
     ]
     words = [each[2:] for each in shown if each[:2] == ("CAE", "word")]
     assert words == [("a", ""), ("red", "0.6000"), ("ring", "0.2000")]
-    assert all(word in picture for word in ("CLIP", "CAE", "red", "ring")) and rows[0]["image"] == "1.png"
+    assert rows[0]["image"] == "1.png"
 
 
-@settings(max_examples=30)
-@given(st.lists(st.one_of(st.floats(-5, 5), st.just(math.nan)), max_size=6))
-def test_shades_go_from_nothing_to_one_and_keep_the_order(values: list[float]) -> None:
-    shades = attribution_maps.rescale(np.array(values, dtype=np.float64))
-    known = [(value, shade) for value, shade in zip(values, shades, strict=True) if not math.isnan(value)]
-    assert all(math.isnan(shade) == math.isnan(value) for value, shade in zip(values, shades, strict=True))
-    if known:
-        assert min(shade for _, shade in known) == 0
-        assert max(shade for _, shade in known) == (1 if len({value for value, _ in known}) > 1 else 0)
-    for value, shade in known:
-        assert all(shade <= other for larger, other in known if larger >= value)
-
-
-def test_a_map_is_brightest_where_most_is_attributed() -> None:
-    pixels = np.zeros((16, 16, 3), dtype=np.uint8)
-    drawn = attribution_maps.overlay_map(pixels, np.array([[0.0, 0.0], [0.0, 1.0]])).sum(axis=2)
-    assert drawn[15, 15] == drawn.max() > drawn[0, 0] == drawn.min()
+def test_shades_go_from_nothing_to_one_in_the_order_of_scores() -> None:
+    shades = attribution_maps.rescale(np.array([3.0, math.nan, -1.0, 0.0]))
+    np.testing.assert_allclose(shades, [1, math.nan, 0, 0.25])
+    assert attribution_maps.rescale(np.full(2, 7.0)).tolist() == [0, 0]

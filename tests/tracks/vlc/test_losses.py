@@ -29,35 +29,17 @@ from recompose.tracks.vlc.losses import (
     rank_thresholds,
 )
 from tests.errors import raises
-from tests.tracks.gzsl.gradients import Rows, assert_value_and_gradients
+from tests.tracks.loops import Rows, assert_value_and_gradients, cosine, dot, normal, softmax
 
 VALID = [[True, True, False], [False, False, False], [False, True, True], [True, True, True]]
 valid_negatives = torch.tensor(VALID)
 MISSING: Sequence[Missing] = get_args(Missing)
 WEIGHTS: Sequence[Weights] = get_args(Weights)
-REGULARIZATIONS = [(0.0, 0.0), (2.0, 0.0), (0.0, 0.02), (2.0, 0.02), (0.5, 0.3), (1.0, 1.0)]  # gamma, beta
 SCALE = np.array([3.0])
-
-
-def normal(seed: int, *shape: int) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 def tensor(seed: int, *shape: int) -> Tensor:
     return torch.tensor(normal(seed, *shape))
-
-
-def dot(a: list[float], b: list[float]) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def cosine(a: list[float], b: list[float]) -> float:
-    return dot(a, b) / math.sqrt(dot(a, a) * dot(b, b))
-
-
-def softmax(row: list[float]) -> list[float]:
-    total = sum(math.exp(one) for one in row)
-    return [math.exp(one) / total for one in row]
 
 
 # the contrast of images with captions
@@ -91,13 +73,6 @@ def test_the_contrast_with_negatives_and_its_gradients_are_the_loop_s(missing: M
         lambda images, texts, negatives, scale: contrast_by_loop(images, texts, negatives, zeros, scale),
         [normal(2, 4, 3), normal(3, 4, 3), normal(4, 7, 3), SCALE],
     )
-
-
-@pytest.mark.parametrize("missing", MISSING)
-def test_the_contrast_without_kinds_of_negatives_is_clip_s(missing: Missing) -> None:
-    images, texts, none = tensor(5, 4, 3), tensor(6, 4, 3), torch.zeros(4, 0, dtype=torch.bool)
-    loss = contrastive_loss_with_negatives(images, texts, texts[:0], none, 3.0, missing=missing)
-    torch.testing.assert_close(loss, contrastive_loss(images, texts, 3.0))
 
 
 # the contrast of a caption with its hard negatives
@@ -149,46 +124,24 @@ def hard_negatives_by_loop(
     return selective_by_loop(captions, others, valid, gamma, beta, missing)
 
 
-@pytest.mark.parametrize("missing", MISSING)
-@pytest.mark.parametrize(("gamma", "beta"), REGULARIZATIONS)
-def test_the_loss_of_hard_negatives_and_its_gradients_are_the_loop_s(
-    gamma: float, beta: float, missing: Missing
-) -> None:
-    assert_value_and_gradients(
-        lambda images, texts, negatives, scale: hard_negative_loss(
-            images, texts, negatives, valid_negatives, scale, gamma, beta, missing=missing
-        ),
-        lambda images, texts, negatives, scale: hard_negatives_by_loop(
-            images, texts, negatives, scale, VALID, gamma, beta, missing
-        ),
-        [normal(9, 4, 3), normal(10, 4, 3), normal(11, 7, 3), SCALE],
-    )
-
-
-@settings(max_examples=40)
+@settings(max_examples=30, derandomize=True)  # differences are coarse where vectors are short
 @given(
     st.integers(0, 2**32 - 1),
-    st.lists(st.lists(st.booleans(), min_size=2, max_size=2), min_size=1, max_size=5),
-    st.floats(0, 3),
-    st.floats(0, 1),
-    st.floats(0.1, 10),
+    st.lists(st.lists(st.booleans(), min_size=2, max_size=2), min_size=1, max_size=4),
+    st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0]),
+    st.sampled_from([0.0, 0.02, 0.3, 1.0]),
     st.sampled_from(MISSING),
 )
-def test_the_loss_of_hard_negatives_is_the_loop_s_whatever_the_batch(
-    seed: int, valid: list[list[bool]], gamma: float, beta: float, scale: float, missing: Missing
+def test_the_loss_of_hard_negatives_and_its_gradients_are_the_loop_s(
+    seed: int, valid: list[list[bool]], gamma: float, beta: float, missing: Missing
 ) -> None:
-    count = sum(sum(row) for row in valid)
-    images, texts = normal(seed, 2, len(valid), 3)
-    negatives = normal(seed + 1, count, 3)
-    features = [torch.tensor(one) for one in (images, texts, negatives)]
-    loss = hard_negative_loss(*features, torch.tensor(valid), scale, gamma, beta, missing=missing).item()
-    rows = [one.tolist() for one in (images, texts, negatives)]
-    assert loss == pytest.approx(hard_negatives_by_loop(*rows, [scale], valid, gamma, beta, missing), rel=1e-9)
-    lengths = np.random.default_rng(seed).uniform(0.5, 2, size=(len(valid), 1))
-    scaled = hard_negative_loss(
-        features[0] * torch.tensor(lengths), *features[1:], torch.tensor(valid), scale, gamma, beta, missing=missing
+    there = torch.tensor(valid)
+    assert_value_and_gradients(
+        lambda *features: hard_negative_loss(*features[:3], there, features[3], gamma, beta, missing=missing),
+        lambda *rows: hard_negatives_by_loop(*rows, valid, gamma, beta, missing),
+        [normal(seed, len(valid), 3), normal(seed + 1, len(valid), 3), normal(seed + 2, int(there.sum()), 3), SCALE],
+        rel=1e-5,
     )
-    assert scaled.item() == pytest.approx(loss, rel=1e-9)
 
 
 @pytest.mark.parametrize("missing", MISSING)
@@ -199,9 +152,12 @@ def test_a_batch_without_negatives_has_a_loss_and_gradients_of_0(kinds: int, mis
     )
     valid = torch.zeros(2, kinds, dtype=torch.bool)
     mask = torch.ones(2, 5, dtype=torch.bool)
-    total = hard_negative_loss(
-        images[:, 0], texts[:, 0], texts[:0, 0], valid, scale, 2.0, 0.02, missing=missing
-    ) + local_hard_negative_loss(images, texts, mask, texts[:0], mask[:0], valid, scale, 2.0, 0.02, missing=missing)
+    features = images[:, 0], texts[:, 0], texts[:0, 0], valid, scale
+    total = hard_negative_loss(*features, 2.0, 0.02, missing=missing)
+    total = total + cross_modal_rank_loss(*features, torch.ones(kinds))
+    total = total + sum(intra_modal_loss(*features, target) for target in get_args(Target))
+    local = images, texts, mask, texts[:0], mask[:0], valid, scale
+    total = total + local_hard_negative_loss(*local, 2.0, 0.02, missing=missing)
     total.backward()
     assert total.item() == 0
     for one in (images, texts, scale):
@@ -373,27 +329,18 @@ def intra_modal_loop(images: Rows, texts: Rows, negatives: Rows, scale: Rows, ta
 
 @pytest.mark.parametrize("target", get_args(Target))
 def test_captions_are_contrasted_with_all_negatives(target: Target) -> None:
-    images, count = normal(1, 4, 3), int(valid_negatives.sum())
+    images = [normal(1, 4, 3)] if target == "own" else []  # they take no part otherwise
+    others = torch.tensor(normal(1, 4, 3))
 
-    def loss(texts: Tensor, negatives: Tensor, scale: Tensor) -> Tensor:
-        return intra_modal_loss(torch.tensor(images), texts, negatives, valid_negatives, scale.squeeze(), target)
+    def loss(*features: Tensor) -> Tensor:
+        *own, texts, negatives, scale = features
+        return intra_modal_loss(own[0] if own else others, texts, negatives, valid_negatives, scale.squeeze(), target)
 
-    def loop(texts: Rows, negatives: Rows, scale: Rows) -> float:
-        return intra_modal_loop(images.tolist(), texts, negatives, scale, target)
+    def loop(*rows: Rows) -> float:
+        *own, texts, negatives, scale = rows
+        return intra_modal_loop(own[0] if own else others.tolist(), texts, negatives, scale, target)
 
-    assert_value_and_gradients(loss, loop, [normal(2, 4, 3), normal(3, count, 3), SCALE[None]])
-
-
-def test_images_take_part_where_a_caption_s_own_one_is_the_target() -> None:
-    texts, negatives = normal(2, 4, 3), normal(3, int(valid_negatives.sum()), 3)
-
-    def loss(images: Tensor) -> Tensor:
-        return intra_modal_loss(images, torch.tensor(texts), torch.tensor(negatives), valid_negatives, 3.0, "own")
-
-    def loop(images: Rows) -> float:
-        return intra_modal_loop(images, texts.tolist(), negatives.tolist(), [[3.0]], "own")
-
-    assert_value_and_gradients(loss, loop, [normal(1, 4, 3)])
+    assert_value_and_gradients(loss, loop, [*images, normal(2, 4, 3), normal(3, 7, 3), SCALE[None]])
 
 
 def rank_loop(images: Rows, texts: Rows, negatives: Rows, scale: Rows, thresholds: list[float]) -> float:
@@ -407,13 +354,12 @@ def rank_loop(images: Rows, texts: Rows, negatives: Rows, scale: Rows, threshold
 
 @pytest.mark.parametrize("thresholds", [[0.0, 0.0, 0.0], [2.0, 0.5, 4.0]])
 def test_captions_are_ranked_above_their_negatives(thresholds: list[float]) -> None:
-    count = int(valid_negatives.sum())
     assert_value_and_gradients(
         lambda images, texts, negatives, scale: cross_modal_rank_loss(
             images, texts, negatives, valid_negatives, scale.squeeze(), torch.tensor(thresholds).double()
         ),
         lambda images, texts, negatives, scale: rank_loop(images, texts, negatives, scale, thresholds),
-        [normal(4, 4, 3), normal(5, 4, 3), normal(6, count, 3), SCALE[None]],
+        [normal(4, 4, 3), normal(5, 4, 3), normal(6, 7, 3), SCALE[None]],
     )
 
 
@@ -440,17 +386,6 @@ def test_the_threshold_of_a_kind_without_negatives_stays() -> None:
     assert result[0] != 9.0
 
 
-def test_without_any_negative_ce_clip_s_losses_are_0() -> None:
-    none = torch.zeros(2, 3, dtype=torch.bool)
-    for target in get_args(Target):
-        images = tensor(1, 2, 3).requires_grad_()
-        loss = intra_modal_loss(images, tensor(2, 2, 3), tensor(3, 0, 3), none, 1.0, target)
-        loss = loss + cross_modal_rank_loss(images, tensor(2, 2, 3), tensor(3, 0, 3), none, 1.0, torch.ones(3))
-        loss.backward()
-        assert loss.item() == 0
-        assert images.grad is not None and not images.grad.any()
-
-
 # bad input
 
 FEATURES, TOKENS, ALL = torch.eye(2), torch.ones(2, 4, 3), torch.ones(2, 1, dtype=torch.bool)
@@ -458,25 +393,20 @@ TOKEN_MASK = torch.ones(2, 4, dtype=torch.bool)
 LAST_EMPTY = torch.tensor([[True] * 4, [False] * 4])
 WRONG: list[tuple[str, Callable[[], Any]]] = [  # the argument that is at fault
     ("text_features", lambda: contrastive_loss(FEATURES, FEATURES[:1], 1.0)),
-    ("logit_scale", lambda: contrastive_loss(FEATURES, FEATURES, torch.ones(2))),
     ("negative_features", lambda: contrastive_loss_with_negatives(FEATURES, FEATURES, FEATURES[:1], ALL, 1.0)),
     ("valid", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL.int(), 1.0)),
-    ("valid", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL[:1], 1.0)),
     ("gamma", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, gamma=-1.0)),
     ("beta", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, beta=1.5)),
     ("missing", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, missing="one")),  # type: ignore[arg-type]
     ("text_mask", lambda: local_scores(TOKENS, TOKENS, LAST_EMPTY, 1.0)),
     ("text_tokens", lambda: local_scores(TOKENS, TOKENS[:1], TOKEN_MASK, 1.0)),
-    ("text_mask", lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK.int(), 1.0)),
     ("target", lambda: intra_modal_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, "second")),  # type: ignore[arg-type]
     ("thresholds", lambda: cross_modal_rank_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, torch.ones(2))),
     ("weights", lambda: patch_weights(TOKENS, TOKENS, "max")),  # type: ignore[arg-type]
 ]
 
 
-@pytest.mark.parametrize("number", range(len(WRONG)))
-def test_bad_input_is_named(number: int) -> None:
-    place, call = WRONG[number]
-    with raises(ArgumentError) as caught:
+@pytest.mark.parametrize(("place", "call"), WRONG)
+def test_bad_input_is_named(place: str, call: Callable[[], Any]) -> None:
+    with raises(ArgumentError, place=place):
         call()
-    assert caught.value.place == place

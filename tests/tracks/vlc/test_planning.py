@@ -1,4 +1,6 @@
-"""The plan of vision-language compositionality: what trains, what is scored, and what they share."""
+"""The plan of vision-language compositionality: what trains, what is scored, what they share, and which edits make them
+anew.
+"""
 
 import pytest
 
@@ -7,40 +9,22 @@ from recompose.plan import Plan, Planner, Recipe
 from recompose.tracks import TRACKS
 from tests.configuration import params_text, parse_params
 
-CORPORA = ["laion-coco-100k", "coco-100k"]
-SUITES = ["sugarcrepe", "coco"]
-TRAINER = {"precision": "32-true", "threads": 1, "accelerator": "cpu", "devices": 1}
-COMMON = {"seeds": [0, 1, 2], "variant_seeds": [0]}
-DRAWN = COMMON | {
-    "datasets": ["shapes-laion", "shapes-coco"],
-    "suites": ["shapes-suites"],
-    "image_size": 32,
-    "backbone": "shapes-clip-from-scratch",
-    "methods": ["clip", "negclip", "fsc-clip"],
-}
-PUBLISHED = COMMON | {
-    "datasets": CORPORA,
-    "suites": SUITES,
-    "image_size": 224,
-    "backbone": "clip-vit-b-32",
-    "methods": ["clip", "clip-ft", "negclip", "ce-clip", "fsc-clip", "clip-cae"],
-}
-PROFILES = {
-    "profiles.drawn": {"trainer": TRAINER, "vlc": DRAWN},
-    "profiles.published": {"trainer": TRAINER, "vlc": PUBLISHED},
-}
-TEXT = params_text("drawn", PROFILES)
+VLC = "recompose.tracks.vlc"
+WHOLE = {"seeds": [0, 1, 2], "variant_seeds": [0], "leave_out": [], "repeat_variants": True}
+EDITS = {f"profiles.demo.vlc.{key}": value for key, value in WHOLE.items()}
+TEXTS = {"demo": params_text("demo", EDITS), "paper": params_text("paper")}
 
 
 def plan_of(profile: str, variants: dict[str, Variant] | None = None, *edits: str) -> Plan:
     """The plan of the one track, with these variants and none that papers declare."""
-    params = parse_params(TEXT, profile=profile, edits=edits)
+    params = parse_params(TEXTS[profile], edits=edits)
     return Plan({"vlc": TRACKS["vlc"].plan(params, Planner(params), variants or {})})
 
 
-def variant(profile: str, method: str = "fsc-clip", **fields: object) -> Variant:
-    datasets = ["shapes-laion", "shapes-coco"] if profile == "drawn" else CORPORA
-    return Variant.model_validate({"method": method, "datasets": datasets, "every_seed": True, **fields})
+def variant(plan: Plan, method: str, **fields: object) -> Variant:
+    """A variant of every seed on all corpora of a plan."""
+    corpora = plan.benchmarks("vlc")
+    return Variant.model_validate({"method": method, "datasets": corpora, "every_seed": True, **fields})
 
 
 def digests(recipes: list[Recipe]) -> list[str]:
@@ -52,54 +36,52 @@ def new(old: Plan, plan: Plan, kind: str) -> list[Recipe]:
     return [recipe for recipe in plan.of(kind) if recipe.digest not in had]
 
 
-BOTH = pytest.mark.parametrize("profile", ["drawn", "published"])
+@pytest.fixture(scope="module")
+def plans() -> dict[str, Plan]:
+    return {profile: plan_of(profile) for profile in TEXTS}
 
 
-@BOTH
-def test_every_method_trains_on_each_corpus_with_each_seed_and_clip_not_at_all(profile: str) -> None:
-    plan = plan_of(profile)
-    (track,) = plan.tracks.values()
+@pytest.mark.parametrize("profile", TEXTS)
+def test_every_method_trains_on_each_corpus_with_each_seed_and_clip_not_at_all(
+    profile: str, plans: dict[str, Plan]
+) -> None:
+    (track,) = plans[profile].tracks.values()
     trained = [name for name in track.methods if name != "clip"]
-    runs = {(run.labels["name"], run.labels["dataset"], run.labels["seed"]) for run in plan.of("runs")}
+    runs = {(run.labels["name"], run.labels["dataset"], run.labels["seed"]) for run in plans[profile].of("runs")}
     assert runs == {(name, corpus, seed) for name in trained for corpus in track.benchmarks for seed in range(3)}
-    assert len(plan.of("runs")) == len(runs)
-    assert all(("run" in each.needs) == (each.labels["name"] != "clip") for each in plan.of("evaluations"))
+    evaluations = plans[profile].of("evaluations")
+    assert all(("run" in each.needs) == (each.labels["name"] != "clip") for each in evaluations)
 
 
-@BOTH
-def test_another_alpha_scores_anew_and_trains_nothing(profile: str) -> None:
-    old = plan_of(profile)
-    edited = plan_of(profile, None, "vlc.methods.fsc-clip.scoring={alpha: 0.5, activation: own}")
+@pytest.mark.parametrize("profile", TEXTS)
+def test_clip_is_scored_once_for_all_corpora(profile: str, plans: dict[str, Plan]) -> None:
+    """Of drawn suites in each world, of published ones once."""
+    first, *others = (plans[profile].evaluations("vlc", "clip", each) for each in plans[profile].benchmarks("vlc"))
+    assert others and all(digests(each) == digests(first) for each in others)
+    assert len(set(digests(first))) == len(first) == (3 if profile == "demo" else 1)
+
+
+def test_another_alpha_scores_anew_and_trains_nothing(plans: dict[str, Plan]) -> None:
+    old = plans["demo"]
+    edited = plan_of("demo", None, "vlc.methods.fsc-clip.scoring={alpha: 0.3, activation: own}")
     assert new(old, edited, "runs") == []
     assert {each.labels["name"] for each in new(old, edited, "evaluations")} == {"fsc-clip"}
-    halfway = variant(profile, reuse_runs_of="fsc-clip", settings={"scoring": {"alpha": 0.5}})
-    declared = plan_of(profile, {"halfway": halfway})
+    own = variant(old, "fsc-clip", reuse_runs_of="fsc-clip", settings={"scoring": {"alpha": 0.3}})
+    declared = plan_of("demo", {"own": own})
     assert new(old, declared, "runs") == []
     for corpus in declared.benchmarks("vlc"):
-        assert digests(declared.evaluations("vlc", "halfway", corpus)) == digests(
-            edited.evaluations("vlc", "fsc-clip", corpus)
-        )
+        evaluations = edited.evaluations("vlc", "fsc-clip", corpus)
+        assert digests(declared.evaluations("vlc", "own", corpus)) == digests(evaluations)
 
 
-@BOTH
-def test_clip_is_scored_once_for_all_corpora(profile: str) -> None:
-    """Of drawn suites in each world, of published ones once."""
-    plan = plan_of(profile)
-    first, second = (plan.evaluations("vlc", "clip", corpus) for corpus in plan.benchmarks("vlc"))
-    assert digests(first) == digests(second)
-    assert len(set(digests(first))) == len(first) == (3 if profile == "drawn" else 1)
-
-
-def test_drawn_suites_are_of_the_seed_s_world() -> None:
-    plan = plan_of("drawn")
-    for name in ("clip", "fsc-clip"):
-        for seed, evaluation in enumerate(plan.evaluations("vlc", name, "shapes-laion")):
+def test_drawn_suites_are_of_the_seed_s_world(plans: dict[str, Plan]) -> None:
+    corpora = parse_params(TEXTS["demo"]).tracks["vlc"].datasets  # type: ignore[attr-defined]
+    for corpus in plans["demo"].benchmarks("vlc"):
+        for seed, evaluation in enumerate(plans["demo"].evaluations("vlc", "fsc-clip", corpus)):
             suites = evaluation.needs["suites-shapes-suites"]
             assert suites.labels["world"] == seed
-            assert suites.document["seed"] == 31 + seed
             assert evaluation.needs["pixels-shapes-suites"].needs["data"].digest == suites.digest
-            if name != "clip":
-                assert evaluation.needs["run"].needs["data"].document["seed"] == 21 + seed
+            assert evaluation.needs["run"].needs["data"].document["seed"] == corpora[corpus].seed + seed
 
 
 WAYS = ("attention", "gradcam", "perturbation", "gradient")
@@ -115,26 +97,50 @@ WAYS = ("attention", "gradcam", "perturbation", "gradient")
         ("margin=0.1", {*WAYS, "none", "ce"}),
     ],
 )
-def test_settings_of_one_way_of_attribution_train_that_way_alone(edit: str, concerned: set[str]) -> None:
-    methods = "profiles.drawn.vlc.methods=[clip-cae]"
-    ways = {way: variant("drawn", "clip-cae", settings={"attribution": way}) for way in (*WAYS, "none")}
+def test_settings_of_one_way_of_attribution_train_that_way_alone(
+    edit: str, concerned: set[str], plans: dict[str, Plan]
+) -> None:
+    methods = "profiles.demo.vlc.methods=[clip-cae]"
+    ways = {way: variant(plans["demo"], "clip-cae", settings={"attribution": way}) for way in (*WAYS, "none")}
     own = {"attribution": "none", "negatives": ["negclip"], "negative_loss": "ce-clip"}
-    variants = ways | {"ce": variant("drawn", "clip-cae", settings=own)}
-    old, plan = (plan_of("drawn", variants, methods, *edits) for edits in ((), (f"vlc.methods.clip-cae.{edit}",)))
+    variants = ways | {"ce": variant(plans["demo"], "clip-cae", settings=own)}
+    old, plan = (plan_of("demo", variants, methods, *edits) for edits in ((), (f"vlc.methods.clip-cae.{edit}",)))
     attributed = {"clip-cae": "attention"}  # as params.yaml has it
     for kind in ("runs", "evaluations"):
-        assert {
-            attributed.get(name, name) for each in new(old, plan, kind) if (name := each.labels["name"])
-        } == concerned
+        names = {str(each.labels["name"]) for each in new(old, plan, kind)}
+        assert {attributed.get(name, name) for name in names} == concerned
 
 
-def test_how_tracks_and_papers_are_declared_is_no_part_of_what_runs_and_evaluations_are() -> None:
-    keeping = variant("drawn", reuse_runs_of="fsc-clip", save=["attribution"])
-    plan = plan_of("drawn", {"attributed": keeping})
-    (stored,) = {frozenset(each.code) for each in plan.evaluations("vlc", "attributed", "shapes-laion")}
-    assert "recompose.tracks.vlc.attribution.attribute" in stored
-    for recipe in (*plan.of("runs"), *plan.of("evaluations")):
-        others = [name for name in recipe.code if name.startswith(("recompose.tracks.", "recompose.papers"))]
-        # they carry out what documents say
-        shared = {f"recompose.tracks.{name}" for name in ("arrays", "building", "evaluating", "running")}
-        assert all(name.startswith("recompose.tracks.vlc.") for name in {*others} - shared), recipe.name
+@pytest.mark.parametrize(
+    ("module", "kinds"),
+    [
+        ("data.synthetic_suites.standalone", {"data"}),
+        ("data.formats.aro", {"data"}),  # drawn by the profile
+        ("data.formats.bivlc", set()),
+        ("evaluation", {"evaluations"}),
+        ("suites.tasks", {"data", "evaluations"}),  # tasks know how they are scored
+        ("suites.embeddings", {"evaluations"}),
+        *((f"suites.{name}", set()) for name in ("accuracy", "judges", "values")),
+        ("figures.holistic", set()),
+        ("training", {"runs"}),
+        ("losses", {"runs", "evaluations"}),
+    ],
+)
+def test_the_code_of_a_content_is_what_can_move_it(module: str, kinds: set[str], plans: dict[str, Plan]) -> None:
+    recipes = plans["demo"].recipes
+    assert {recipe.kind for recipe in recipes if f"{VLC}.{module}" in recipe.code} == kinds
+    shared = {f"recompose.tracks.{name}" for name in ("arrays", "building", "evaluating", "running")}
+    for recipe in recipes:
+        if recipe.kind in ("runs", "evaluations"):  # they carry out what documents say, whoever declares it
+            others = {name for name in recipe.code if name.startswith(("recompose.tracks.", "recompose.papers"))}
+            assert all(name.startswith(f"{VLC}.") for name in others - shared), recipe.name
+
+
+def test_attribution_is_code_of_the_evaluations_that_save_it(plans: dict[str, Plan]) -> None:
+    saving = {"attributed": variant(plans["demo"], "fsc-clip", reuse_runs_of="fsc-clip", save=["attribution"])}
+    for recipe in plan_of("demo", saving).of("evaluations"):
+        saves = "attribution" in recipe.document["save"]
+        assert (f"{VLC}.attribution.attribute" in recipe.code) == saves == (recipe.labels["name"] == "attributed")
+        method = recipe.document["class"].partition(":")[0]
+        assert method in recipe.code
+        assert (f"{VLC}.methods.fsc_clip" in recipe.code) == (method == f"{VLC}.methods.fsc_clip")

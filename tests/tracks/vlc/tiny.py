@@ -37,20 +37,12 @@ OWN: dict[str, dict[str, Any]] = {  # class -> what it is set to besides
     CLIP_FT: {},
     NEGCLIP: {},
     CE_CLIP: {
-        "negatives": KINDS[:2],
-        "rank_weight": 0.2,
-        "contrast_weight": 0.3,
-        "threshold": 10.0,
-        "intra_modal_target": "first",
+        **{"negatives": KINDS[:2], "rank_weight": 0.2, "contrast_weight": 0.3},
+        **{"threshold": 10.0, "intra_modal_target": "first"},
     },
     FSC_CLIP: {
-        "negatives": KINDS,
-        "global_weight": 0.5,
-        "local_weight": 0.2,
-        "gamma": 2.0,
-        "beta": 0.02,
-        "missing": "zero",
-        "weights": "minmax",
+        **{"negatives": KINDS, "global_weight": 0.5, "local_weight": 0.2},
+        **{"gamma": 2.0, "beta": 0.02, "missing": "zero", "weights": "minmax"},
     },
 }
 METHODS = list(OWN)

@@ -28,7 +28,6 @@ RECORDS = [
     ("a/4.jpg", "dry", "cat", "val"),
 ]
 EXPECTED = Statistics(2, 2, 2, 2, 1, 1, 2, 1, 1, 1)
-UNSAFE = ["", "/etc/passwd", "a/../../x.jpg", "a\\..\\x.jpg", "a\0b.jpg"]
 
 
 def record(image: str, state: str, name: str, split: str, **others: Any) -> Record:
@@ -53,9 +52,9 @@ def root(tmp_path: Path) -> Path:
 def with_records(root: Path) -> Callable[..., PairData]:
     """Reads the data set with these records after its own."""
 
-    def read(*more: Any, **counts: int) -> PairData:
-        torch.save([*(record(*row) for row in RECORDS), *more], root / METADATA)
-        return compositional.read(root, replace(EXPECTED, **counts))
+    def read(*more: Any) -> PairData:
+        with_record(*more)(root)
+        return compositional.read(root, EXPECTED)
 
     return read
 
@@ -85,11 +84,6 @@ def test_records_without_a_label_or_outside_all_lists_are_dropped(
 ) -> None:
     state, name, split = dropped.split()
     assert len(with_records(record("x.jpg", state, name, split)).samples) == len(RECORDS)
-
-
-def test_the_pair_decides_and_not_its_words(with_records: Callable[..., PairData]) -> None:
-    data = with_records(record("a/1.jpg", "wet", "dog", "test"), test_images=2)
-    assert data.samples[-1] == Sample("images/a/1.jpg", "wet", "dog", "test")
 
 
 def test_what_is_written_is_read_again(root: Path) -> None:
@@ -134,20 +128,17 @@ def with_list(split: str, text: str) -> Callable[[Path], Any]:
 RIGHT = record("a/1.jpg", "wet", "dog", "train")
 FAULTS: list[tuple[str, str, Callable[[Path], Any]]] = [
     ("no-pair", "val_pairs.txt:3", with_list("val", "dry cat\n\nwet\nwet cat\n")),
-    ("no-pair", "val_pairs.txt:3", with_list("val", "dry cat\n\nwet dog train\nwet cat\n")),
     ("repeated-pair", "test_pairs.txt:3", with_list("test", "wet dog\ndry dog\nwet dog\n")),
     ("unreadable-file", "val_pairs.txt", lambda root: (root / SPLIT_NAME / "val_pairs.txt").unlink()),
     ("missing-file", METADATA, lambda root: (root / METADATA).unlink()),
     ("wrong-format", METADATA, lambda root: torch.save({"image": "x"}, root / METADATA)),
-    ("wrong-format", METADATA, lambda root: (root / METADATA).write_bytes(b"<!DOCTYPE html>")),
     ("wrong-format", METADATA, lambda root: (root / METADATA).write_bytes((root / METADATA).read_bytes()[:300])),
     ("wrong-format", METADATA, lambda root: with_record(RIGHT | {"extra": Hostile(root / "victim")})(root)),
     ("wrong-record", WRONG_RECORD, with_record(["x.jpg", "wet", "dog", "train"])),
-    *(("wrong-record", WRONG_RECORD, with_record(RIGHT | {key: 3})) for key in ("image", "attr", "obj", "set")),
-    ("wrong-record", WRONG_RECORD, with_record({"image": "x.jpg", "attr": "wet", "obj": "dog"})),
+    ("wrong-record", WRONG_RECORD, with_record(RIGHT | {"attr": 3})),
     ("unknown-split", WRONG_RECORD, with_record(RIGHT | {"set": "holdout"})),
     ("unlisted-pair", WRONG_RECORD, with_record(RIGHT | {"obj": "cat"})),
-    *(("outside-path", WRONG_RECORD, with_record(RIGHT | {"image": name})) for name in UNSAFE),
+    ("outside-path", WRONG_RECORD, with_record(RIGHT | {"image": "a/../../x.jpg"})),
     ("missing-image", "images/a/2.jpg", lambda root: [(root / f"images/a/{n}.jpg").unlink() for n in (2, 4)]),
 ]
 

@@ -42,7 +42,6 @@ def zipped(text: Path, folder: str = "") -> Path:
         ("Shoes.Clogs.and.Mules", ["shoes", "clogs", "and", "mules"]),
         ("Boots.Mid-Calf", ["boots", "mid", "calf"]),
         ("traffic_light", ["traffic", "light"]),
-        ("black and white", ["black", "and", "white"]),
         ("...", []),
     ],
 )
@@ -50,7 +49,7 @@ def test_a_name_has_the_words_between_its_marks(name: str, words: list[str]) -> 
     assert words_of(name) == words
 
 
-@pytest.mark.parametrize("folder", [None, "", "glove.6B/", "glove.6B\\"])
+@pytest.mark.parametrize("folder", [None, "", "glove.6B/"])
 def test_a_name_has_the_mean_of_its_known_words(text: Path, folder: str | None) -> None:
     """In a text file, in the archive, or in one that somebody packed again."""
     actual = read_glove(text if folder is None else zipped(text, folder), ["cat", "Full.unheard.grain", "É"])
@@ -72,13 +71,9 @@ def test_a_line_without_300_numbers_is_named(text: Path, numbers: str) -> None:
 
 def test_a_damaged_archive_is_named(text: Path) -> None:
     path = zipped(text)
-    for damaged in (path.read_bytes()[:2000], b"<html>not found</html>", _flipped(path.read_bytes())):
+    whole, middle = path.read_bytes(), path.stat().st_size // 2
+    flipped = bytes(255 - byte for byte in whole[middle : middle + 50])
+    for damaged in (whole[:2000], whole[:middle] + flipped + whole[middle + 50 :]):
         path.write_bytes(damaged)
         with raises(WordVectorsError, code="wrong-archive", place=path):
             read_glove(path, ["cat"])
-
-
-def _flipped(data: bytes) -> bytes:
-    """The same with bytes in the middle of the packed vectors changed."""
-    middle = len(data) // 2
-    return data[:middle] + bytes(255 - byte for byte in data[middle : middle + 50]) + data[middle + 50 :]

@@ -211,11 +211,6 @@ def plain_prompt(backbone: Backbone, context: list[Tensor], *contents: Tensor) -
     return plain_text(backbone, [start, *context, *contents, end])
 
 
-def plain_mean(backbone: Backbone, text: str) -> Tensor:
-    """The mean of a text's token embeddings."""
-    return sum(backbone.embed_tokens(torch.tensor(i)) for i in words(backbone, text)) / len(words(backbone, text))
-
-
 def plain_texts(method: Any, states: int, pairs: list[list[int]]) -> dict[str, Tensor]:
     """The texts of these pairs and of all states and objects, one prompt at a time, with a method's contexts and
     vectors.
@@ -247,45 +242,3 @@ def plain_logits(backbone: Backbone, views: Tensor, texts: Tensor) -> Tensor:
         seen = texts.detach() if texts.dim() == 2 else texts[number].detach()
         rows.append([scale * float(view @ text) / float(view.norm() * text.norm()) for text in seen])
     return torch.tensor(rows)
-
-
-def plain_paths(method: Any, images: Tensor, pairs: list[list[int]], *, training: bool = False) -> dict[str, Tensor]:
-    """The logits [images, texts] of the paths pair, state and object, of images in bytes."""
-    layers = plain_layers(method, images)
-    embedding = layers[-1][:, 0]
-    views = {
-        "pair": embedding,
-        "state": plain_disentangled(method.of_state, embedding, training),
-        "object": plain_disentangled(method.of_object, embedding, training),
-    }
-    texts = plain_texts(method, len(STATES), pairs)
-    return {path: plain_logits(method.backbone, view, texts[path]) for path, view in views.items()}
-
-
-def plain_fused(logits: dict[str, Tensor], pairs: list[list[int]], fusion: str, weights: tuple[float, float]) -> Tensor:
-    """The scores [images, pairs] of all pairs of a world (MSCI, Eqs. 10 to 12 and 17), from the logits of each path."""
-    rows = []
-    for whole, states, objects in zip(*(logits[path].tolist() for path in ("pair", "state", "object")), strict=True):
-        of_pairs, of_states, of_objects = (
-            [math.exp(logit) / sum(math.exp(other) for other in path) for logit in path]
-            for path in (whole, states, objects)
-        )
-        first = of_pairs if fusion == "probabilities" else whole
-        rows.append(
-            [
-                weights[0] * first[n] + weights[1] * of_states[state] * of_objects[name]
-                for n, (state, name) in enumerate(pairs)
-            ]
-        )
-    return torch.tensor(rows)
-
-
-def plain_loss(logits: dict[str, Tensor], targets: list[int], pairs: list[list[int]], weights: list[float]) -> float:
-    """The weighted cross-entropies of pair, state and object (MSCI, Eqs. 13 to 16)."""
-    total = 0.0
-    for number, target in enumerate(targets):
-        state, name = pairs[target]
-        for weight, path, label in zip(weights, ("pair", "state", "object"), (target, state, name), strict=True):
-            row = logits[path][number].tolist()
-            total -= weight * math.log(math.exp(row[label]) / sum(math.exp(logit) for logit in row))
-    return total / len(targets)

@@ -304,12 +304,13 @@ def residual_block(p: Tensors, name: str, x: Tensor, other: Tensor | None = None
 
 
 def dfsp(
-    p: Tensors, images: Tensor, pairs: Tensor, sizes: Sizes, *, share: float, length: int = CONTEXT
+    p: Tensors, images: Tensor, pairs: Tensor, sizes: Sizes, *, share: float, fusion: str = "t2i", length: int = CONTEXT
 ) -> dict[str, Tensor]:
-    """Logits of DFSP(t2i): of pairs after fusion and before it, and their means of states and of objects.
+    """Logits of DFSP: of pairs after fusion and before it, and their means of states and of objects.
 
     Args:
         share: of what is fused, one minus the released ``res_w``.
+        fusion: of texts into images (t2i), of images into texts (i2t), where each image has texts of its own, or both.
         length: the tokens of a prompt that take part in the fusion.
     """
     tokens = image_blocks(p, images, sizes.image_heads)[-1]
@@ -321,16 +322,35 @@ def dfsp(
     texts = texts[:, :length]
     means, of_names = [], []
     for place, count in ((0, sizes.states), (1, len(p["words"]) - sizes.states)):
-        rows = [pairs[:, place] == number for number in range(count)]
-        means += [texts[row].mean(dim=0) for row in rows]
-        of_names.append(torch.stack([before[:, row].mean(dim=1) for row in rows], dim=1))
-    widened = mapped(p, "text_to_image.0", torch.stack(means))  # [S + O, length, W]
-    folded = mapped(p, "text_to_image.1", widened.transpose(0, 1).reshape(-1, widened.shape[-1]).T).T
-    tokens = residual_block(p, "image_looks", tokens, folded.expand(len(images), -1, -1))
-    tokens = residual_block(p, "image_attention", tokens)
-    image = (1 - share) * image + share * in_joint_space(p, tokens[:, 0])
-    text = (1 - share) * text + share * text_embeddings(p, residual_block(p, "text_attention", texts), TWO_SLOTS)
-    return {"pair": scale * unit(image) @ unit(text).T, "before": before, "state": of_names[0], "object": of_names[1]}
+        for number in range(count):
+            row = pairs[:, place] == number
+            means.append(texts[row].mean(dim=0) if row.any() else torch.zeros_like(texts[0]))
+            of_names.append(before[:, row].mean(dim=1) if row.any() else torch.full_like(before[:, 0], -torch.inf))
+    names = torch.stack(means)  # [S + O, length, D]
+    looking = tokens
+    if fusion != "i2t":
+        widened = mapped(p, "text_to_image.0", names)
+        folded = mapped(p, "text_to_image.1", widened.transpose(0, 1).reshape(-1, widened.shape[-1]).T).T
+        looking = residual_block(p, "image_looks", tokens, folded.expand(len(images), -1, -1))
+    looking = residual_block(p, "image_attention", looking)
+    image = (1 - share) * image + share * in_joint_space(p, looking[:, 0])
+    if fusion == "t2i":
+        fused = text_embeddings(p, residual_block(p, "text_attention", texts), TWO_SLOTS)
+    else:
+        seen = []
+        for narrowed in mapped(
+            p, "image_to_text.0", tokens
+        ):  # of an image [1 + patches, D]
+            given = mapped(p, "image_to_text.1", narrowed.T).T.reshape(length, len(names), -1).transpose(0, 1)
+            seen.append(residual_block(p, "text_attention", residual_block(p, "text_looks", names, given))[:, -1])
+        of_images = torch.stack(seen)
+        products = of_images[:, pairs[:, 0]] * of_images[:, pairs[:, 1] + sizes.states]
+        ends = normed(p, "backbone.model.ln_final", mapped(p, "composed", products))
+        fused = ends @ p["backbone.model.text_projection"]
+    texts_seen = unit((1 - share) * text + share * fused).expand(len(images), -1, -1)
+    pair = scale * torch.einsum("ie,ite->it", unit(image), texts_seen)
+    by_name = torch.stack(of_names, dim=1)
+    return {"pair": pair, "before": before, "state": by_name[:, : sizes.states], "object": by_name[:, sizes.states :]}
 
 
 def dfsp_loss(logits: dict[str, Tensor], targets: Tensor, pairs: Tensor, *, primitives: float, prompt: float) -> Any:

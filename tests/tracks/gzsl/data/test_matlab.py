@@ -41,19 +41,6 @@ def test_all_versions_hold_the_same(tmp_path: Path, version: str) -> None:
     assert read_fields(tmp_path / "a.mat", ["loc", "labels"]).keys() == {"loc"}
 
 
-def test_other_byte_orders_are_read(tmp_path: Path) -> None:
-    """One number, as a machine of the other byte order writes it."""
-    name, data = b"n\0\0\0", struct.pack(">d", 2.5)
-    parts = [(6, struct.pack(">II", 6, 0)), (5, struct.pack(">ii", 1, 1)), (1, name), (9, data)]
-    content = b"".join(
-        struct.pack(">II", kind, 1 if kind == 1 else len(part)) + part.ljust(-len(part) % 8 + len(part), b"\0")
-        for kind, part in parts
-    )
-    header = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI"
-    (tmp_path / "a.mat").write_bytes(header + struct.pack(">II", 14, len(content)) + content)
-    assert read_fields(tmp_path / "a.mat", ["n"])["n"].tolist() == [[2.5]]
-
-
 def end_early(path: Path, version: str, size: int) -> None:
     WRITERS[version](path)
     path.write_bytes(path.read_bytes()[:size])
@@ -78,14 +65,11 @@ def hold_numbers_in_cells(path: Path) -> None:
 
 WRONG: list[tuple[str, Callable[[Path], object]]] = [
     ("missing-file", lambda path: None),
-    ("missing-file", lambda path: path.mkdir()),
     ("damaged-file", lambda path: path.write_bytes(b"<html>not found</html>")),
-    ("damaged-file", lambda path: path.write_bytes(b"MATLAB 5.0 MAT-file")),
     ("damaged-file", lambda path: end_early(path, "5 packed", 200)),
     ("damaged-file", lambda path: end_early(path, "7.3", 3000)),
     ("damaged-file", declare_huge_shape),
     ("wrong-field", lambda path: savemat(path, {"att": np.array([1 + 2j])})),
-    ("wrong-field", lambda path: savemat(path, {"att": cells([cells(["owl"]), cells(["auk"])])})),
     ("wrong-field", declare_huge_dataset),
     ("wrong-field", hold_numbers_in_cells),
 ]
@@ -99,17 +83,6 @@ def test_another_file_or_field_is_refused_by_one_line(
     with raises(DataError, code, place=tmp_path / "a.mat") as caught:
         read_fields(tmp_path / "a.mat", ["att"])
     assert "\n" not in str(caught.value)
-
-
-def test_a_field_that_unpacks_to_more_than_is_allowed_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(matlab, "MOST_BYTES", 90)
-    for version, write in WRITERS.items():
-        path = tmp_path / f"{version}.mat"
-        write(path)
-        with raises(DataError, "wrong-field", place=path):
-            read_fields(path, ["att"])
 
 
 @pytest.mark.parametrize("does", ["import os; os.abort()", "import time; time.sleep(60)"])

@@ -75,23 +75,16 @@ NOT_FINITE, TOO_LARGE = VECTORS.copy(), VECTORS.copy()
 NOT_FINITE[3, 1], TOO_LARGE[3, 1] = np.nan, 1e39
 WRONG: list[tuple[str, Callable[[Path], None]]] = [
     ("hostile-pickle", dump(Hostile())),
-    ("hostile-pickle", dump([VECTORS, Hostile()])),
     ("hostile-pickle", dump_bytes(b"cos\nsystem\n(S'touch run'\ntR.")),
-    ("hostile-pickle", dump_bytes(b"(S'touch run'\nios\nsystem\n.")),
     ("hostile-pickle", dump_bytes(b"cnumpy.core.multiarray\nfromfile\n.")),
     ("hostile-pickle", dump_bytes(b"crecompose.tracks.gzsl.data.word_vectors\n_ADMITTED\n.")),
     ("no-array", dump_bytes(b"<html>not found</html>")),
     ("no-array", dump_bytes(b"cnumpy\nndarray\n.")),  # a part of an array alone
-    ("no-array", dump_bytes(b"\x80\x04\x8e" + (2**60).to_bytes(8, "little") + b"x.")),  # bytes that are not there
     ("no-array", dump_bytes(pickle.dumps(VECTORS, 3).replace(SIDES, b"K\x04K\xff\x86"))),
-    ("no-array", dump_bytes(pickle.dumps(VECTORS, 3).replace(SIDES, b"J\xff\xff\xff\xffK\x06\x86"))),
     ("no-array", dump(VECTORS.tolist())),
-    ("no-array", dump(VECTORS.astype(object))),
     ("no-array", save_hostile),
     ("no-array", save_too_short),
     ("wrong-shape", save(VECTORS[0])),
-    ("wrong-shape", save(VECTORS[:0])),
-    ("wrong-shape", save(np.ones((2, 3), int))),
     ("not-finite", dump(NOT_FINITE)),
     ("not-finite", dump(TOO_LARGE)),
 ]

@@ -1,4 +1,4 @@
-"""What every method of the track keeps, by a loop over the catalogue: shapes, gradients, modes, checkpoints."""
+"""What every method of the track keeps, by a loop over the catalogue: shapes, gradients, modes, settings."""
 
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,15 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from recompose.errors import ParamsError
 from recompose.tracks.building import TypedSettings, method_class
-from recompose.tracks.gzsl.catalogue import METHODS
+from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS
 from recompose.tracks.gzsl.methods.base import GridMethod, Prediction
 from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from recompose.tracks.gzsl.params import Gzsl
 from recompose.training.checkpoint import restore
 from tests.configuration import params_text, parse_params
+from tests.errors import raises
 from tests.tracks.gzsl.methods.tiny import ATTRIBUTES, CHANNELS, CLASSES, IMAGES, REGIONS, TARGETS, grids, space
 
 SECTION = parse_params(params_text("paper")).tracks["gzsl"]
@@ -108,3 +110,19 @@ def test_attention_is_a_share_of_regions(case: str) -> None:
     attention = build(case).attention(INPUTS)
     assert attention.shape == (IMAGES, ATTRIBUTES, REGIONS)
     torch.testing.assert_close(attention.sum(dim=-1), torch.ones(IMAGES, ATTRIBUTES))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_bias_of_the_test_is_that_of_self_calibration_and_validation_chooses(method: str) -> None:
+    for dataset in ADAPTERS:
+        settings = SECTION.settings(method, dataset).document()
+        assert settings["training"]["selection"] == "validation"
+        if "calibration" in settings:
+            bias = {"signed": 2.0, "unseen": 1.0}[settings["calibration"]["mask"]]
+            assert settings["scoring"]["bias"] == bias
+
+
+def test_crest_without_both_transformers_is_a_mistake() -> None:
+    with raises(ParamsError):
+        SECTION.settings("crest", "cub", {"components": {"vgt": False, "agt": False}}).document()
+    assert SECTION.settings("crest", "cub", {"components": {"agt": False}}).document()["components"]["vgt"]

@@ -33,6 +33,7 @@ GROUPS = ("left of", "under", "under", "on")
 BOUND = ("the red dog and the blue cup", "the blue ball and the red box")
 OTHERS = ("the blue dog and the red cup", "the red ball and the blue box")
 ATOL = 1e-6
+SALT = ("red", "salt and pepper pot")
 
 
 @pytest.fixture(scope="module")
@@ -56,17 +57,16 @@ def aro() -> Suite:
     return Suite("aro", files, texts, {RELATIONS: relations, ATTRIBUTES: attributes})
 
 
-@pytest.fixture(scope="module")
-def stored(clip: Backbone, pixels: np.ndarray) -> dict[str, Attributed]:
+def features_of(clip: Backbone, pixels: np.ndarray, rows: list[int]) -> Features:
     suite = aro()
     images, texts = image_embeddings(clip, pixels, CPU, "test"), text_embeddings(clip, suite.texts, CPU, "test")
-    rows = np.array([4, 1, 2, 3])  # of the first image the last pixels
-    features = Features(images, texts, rows, np.arange(len(suite.texts)))
-    return attributions(clip, suite, features, pixels, "test")
+    return Features(images, texts, np.array(rows), np.arange(len(suite.texts)))
 
 
-def ids_of(clip: Backbone, text: str) -> torch.Tensor:
-    return clip.tokens([text])
+@pytest.fixture(scope="module")
+def stored(clip: Backbone, pixels: np.ndarray) -> dict[str, Attributed]:
+    features = features_of(clip, pixels, [4, 1, 2, 3])  # of the first image the last pixels
+    return attributions(clip, aro(), features, pixels, "test")
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,7 @@ def ids_of(clip: Backbone, text: str) -> torch.Tensor:
     [
         (RELATIONS, "the dog is in the box in the street", "in", ["dog", "in", "box in the street"]),
         (RELATIONS, "on the dog", "on", []),
-        (
-            ATTRIBUTES,
-            "the red salt and pepper pot and the old cup",
-            "red_old",
-            ["red", "salt and pepper pot", "old", "cup"],
-        ),
+        (ATTRIBUTES, "the red salt and pepper pot and the old cup", "red_old", [*SALT, "old", "cup"]),
         (ATTRIBUTES, "the red dog and the red cup", "red_red", ["red", "dog", "red", "cup"]),
         (ATTRIBUTES, "the (old dog and the red cup", "(old_red", ["(old", "dog", "red", "cup"]),
     ],
@@ -92,16 +87,12 @@ def test_items_captions_and_marks_are_those_of_the_suite(clip: Backbone, stored:
     relations = stored[RELATIONS]
     assert relations.items.tolist() == [0, 1, 2, 3]
     for row, caption in enumerate(SAID):
-        assert relations.ids[row].tolist() == ids_of(clip, caption)[0, : relations.ids.shape[1]].tolist()
-        words = {
-            kind: {caption[start:end] for start, end in relations.spans[row][marked[row]] if start >= 0}
-            for kind, marked in (("objects", relations.objects), ("composition", relations.composition))
-        }
+        assert relations.ids[row].tolist() == clip.tokens([caption])[0, : relations.ids.shape[1]].tolist()
         concepts = concepts_of(RELATIONS, caption, GROUPS[row])
-        assert words["objects"] == {word for each in concepts if each.kind == "object" for word in each.text.split()}
-        assert words["composition"] == {
-            word for each in concepts if each.kind != "object" for word in each.text.split()
-        }
+        for marked, are_objects in ((relations.objects, True), (relations.composition, False)):
+            words = {caption[start:end] for start, end in relations.spans[row][marked[row]] if start >= 0}
+            expected = [each.text.split() for each in concepts if (each.kind == "object") == are_objects]
+            assert words == {word for parts in expected for word in parts}
     assert not relations.objects[2].any()  # is not of the template
 
 
@@ -110,7 +101,7 @@ def test_scores_are_those_of_each_caption_by_itself(
 ) -> None:
     shown = clip.from_bytes(torch.from_numpy(pixels[[4, 4, 2, 3]]))
     for row, caption in enumerate(SAID):
-        ids = ids_of(clip, caption)
+        ids = clip.tokens([caption])
         length = int(end_of_text(ids)) + 1
         for method, way in (("attention", attention), ("gradcam", gradcam), ("gradient", gradient)):
             expected = way(clip, shown[row : row + 1], ids)[0, :length].detach().numpy()
@@ -154,7 +145,7 @@ def test_patches_are_of_the_first_images_each_once(
     assert relations.shown.tolist() == [0, 2, 3]
     for place, (row, number) in enumerate(((0, 4), (2, 2), (3, 3))):
         shown = clip.from_bytes(torch.from_numpy(pixels[[number]]))
-        expected = patches(clip, shown, ids_of(clip, SAID[row]))[0].detach().numpy()
+        expected = patches(clip, shown, clip.tokens([SAID[row]]))[0].detach().numpy()
         np.testing.assert_allclose(relations.patches["gradcam"][place], expected, rtol=1e-3, atol=ATOL)
 
 
@@ -162,12 +153,7 @@ def test_an_item_without_a_readable_image_is_left_out_and_another_suite_has_noth
     clip: Backbone, pixels: np.ndarray
 ) -> None:
     suite = aro()
-    features = Features(
-        image_embeddings(clip, pixels, CPU, "test"),
-        text_embeddings(clip, suite.texts, CPU, "test"),
-        np.array([-1, 1, 2, 3]),
-        np.arange(len(suite.texts)),
-    )
+    features = features_of(clip, pixels, [-1, 1, 2, 3])
     result = attributions(clip, suite, features, pixels, "test")
     assert result[RELATIONS].items.tolist() == [2, 3]
     other = Suite("comvg", suite.images, suite.texts, {"comvg": suite.tasks[RELATIONS]})

@@ -267,127 +267,23 @@ def test_perturbation_is_the_mean_drop(
 
 # what holds of all
 
-METHODS = ["attention", "gradcam", "gradient", "gradient over context", "perturbation", "patches"]
 
-
-def scores_of(method: str, perturbed: tuple[Tensor, Tensor], **graph: bool) -> Callable[..., Tensor]:
-    """A method as a function of a backbone, images, ids and rows of the batch."""
-
-    def scores(backbone: Backbone, pixels: Tensor, ids: Tensor, rows: Any = slice(None)) -> Tensor:
-        images, ids = pixels[rows], ids[rows]
-        match method:
-            case "attention":
-                return attention(backbone, images, ids)
-            case "perturbation":
-                others, changed = (each[rows] for each in perturbed)
-                return perturbation(backbone, images, ids, others, changed[..., : ids.shape[1]])
-            case "gradient over context":
-                return gradient(backbone, images, ids, support="context", **graph)
-            case _:
-                function: Any = {"gradcam": gradcam, "gradient": gradient, "patches": patches}[method]
-                of_all: Tensor = function(backbone, images, ids, **graph)
-                return of_all
-
-    return scores
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_scores_depend_on_their_text_and_image_alone(
-    method: str, backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
+@pytest.mark.parametrize("function", [gradcam, gradient, patches])
+def test_looking_leaves_no_graph_and_needs_nothing_that_trains(
+    function: Any, backbone: Backbone, ids: Tensor, pixels: Tensor
 ) -> None:
-    scores = scores_of(method, perturbed)
-    whole = scores(backbone, pixels, ids)
-    close: Any = partial(torch.testing.assert_close, rtol=1e-9, atol=1e-12)
-    close(scores(backbone, pixels, ids, [2, 0, 1]), whole[[2, 0, 1]])
-    for text in range(len(ids)):
-        close(scores(backbone, pixels, ids, [text]), whole[[text]])
-    cut = int(end_of_text(ids).max()) + 1
-    short = scores(backbone, pixels, ids[:, :cut])
-    close(short, whole if method == "patches" else whole[:, :cut])
-    if method not in ("patches", "gradient over context"):
-        assert whole[:, cut:].count_nonzero() == 0
-        assert not any(row[end + 1 :].any() for row, end in zip(whole, end_of_text(ids).tolist(), strict=True))
-
-
-@pytest.mark.parametrize("method", ["gradcam", "gradient", "patches"])
-def test_looking_leaves_no_graph_and_needs_nothing_that_trains(method: str, backbone: Backbone, ids: Tensor) -> None:
-    images = torch.randn(3, 3, 32, 32, dtype=torch.float64)
-    trained = scores_of(method, (ids, ids), create_graph=True)(backbone, images, ids)
+    trained = function(backbone, pixels, ids, create_graph=True)
     assert trained.requires_grad
-    looked = scores_of(method, (ids, ids))
-    seen = [looked(backbone, images, ids)]
+    seen = [function(backbone, pixels, ids)]
     with torch.no_grad():
-        seen.append(looked(backbone, images, ids))
+        seen.append(function(backbone, pixels, ids))
     backbone.requires_grad_(False)
-    seen.append(looked(backbone, images, ids))
+    seen.append(function(backbone, pixels, ids))
     backbone.requires_grad_(True)
-    assert not any(each.requires_grad for each in seen)
     for each in seen:
+        assert not each.requires_grad
         torch.testing.assert_close(each, trained.detach(), rtol=1e-12, atol=1e-12)
     assert all(parameter.grad is None for parameter in backbone.parameters())
-
-
-# training
-
-
-LOOKED_AT: dict[str, list[tuple[int, ...]]] = {  # a weight, and some entries of it
-    "model.token_embedding.weight": [(49406, 3), (320, 5)],
-    "model.positional_embedding": [(0, 1), (3, 2)],
-    "model.transformer.resblocks.0.attn.in_proj_weight": [(0, 0), (17, 4), (40, 9)],
-    "model.transformer.resblocks.1.attn.in_proj_weight": [(2, 3), (20, 1), (47, 15)],
-    "model.transformer.resblocks.0.mlp.c_fc.weight": [(5, 5), (60, 0)],
-    "model.transformer.resblocks.1.ln_2.bias": [(7,)],
-    "model.text_projection": [(4, 30)],
-    "model.logit_scale": [()],
-    "model.visual.proj": [(10, 20)],
-    "model.visual.transformer.resblocks.0.attn.in_proj_weight": [(1, 1), (70, 3), (130, 8)],
-    "model.visual.class_embedding": [(6,)],
-}
-
-
-def loss_of(scores: Tensor) -> Tensor:
-    """Something that weighs each score differently."""
-    weights = torch.linspace(-1, 2, scores.numel(), dtype=scores.dtype).view(scores.shape)
-    return (weights * scores).sum() + (scores**2).sum()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_scores_are_differentiated_again(
-    method: str, backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
-) -> None:
-    scores = scores_of(method, perturbed, create_graph=True)
-    weights = dict(backbone.named_parameters())
-    names = [name for name in LOOKED_AT if not (method == "perturbation" and "visual" in name)]
-    gradients = torch.autograd.grad(
-        loss_of(scores(backbone, pixels, ids)), [weights[name] for name in names], allow_unused=True
-    )
-    moved = 0
-    for name, slopes in zip(names, gradients, strict=True):
-        for entry in LOOKED_AT[name]:
-            ends = []
-            for step in (1e-5, -1e-5):
-                with torch.no_grad():
-                    weights[name][entry] += step
-                ends.append(loss_of(scores(backbone, pixels, ids)).item())
-                with torch.no_grad():
-                    weights[name][entry] -= step
-            expected = (ends[0] - ends[1]) / 2e-5
-            result = 0.0 if slopes is None else float(slopes[entry])
-            assert result == pytest.approx(expected, rel=1e-4, abs=1e-6), (name, entry)
-            moved += abs(expected) > 1e-4
-    assert moved >= 6
-
-
-def test_perturbation_stops_at_the_image(
-    backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
-) -> None:
-    images = backbone.encode_image(pixels)
-    loss = loss_of(perturbation(backbone, images, ids, *perturbed))
-    (of_image,) = torch.autograd.grad(loss, images, retain_graph=True, allow_unused=True)
-    of_scale, of_text = torch.autograd.grad(loss, [backbone.model.logit_scale, backbone.model.text_projection])
-    assert of_image is None
-    assert of_scale.abs() > 0
-    assert of_text.abs().max() > 0
 
 
 # what is refused

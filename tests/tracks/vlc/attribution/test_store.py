@@ -1,7 +1,8 @@
-"""What is kept of attribution: its file, and what follows from it, against plain loops."""
+"""What is kept of attribution, and the numbers of CLIP-CAE's tables that follow from it, against plain loops."""
 
 import math
 from dataclasses import fields, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,21 +10,215 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
+from scipy.stats import t as student
 
+from recompose.data.pictures import Picture
 from recompose.errors import ArgumentError, DataError
 from recompose.tracks.vlc.attribution import store
-from recompose.tracks.vlc.attribution.store import (
-    Attributed,
-    cumulative_accuracy,
-    ratios,
-    read,
-    spans,
-    write,
+from recompose.tracks.vlc.attribution.faithfulness import (
+    attribution_metrics,
+    subset_metrics,
+    winoground_metrics,
 )
+from recompose.tracks.vlc.attribution.store import Attributed, cumulative_accuracy, ratios, read, spans, write
+from recompose.tracks.vlc.attribution.subsets import (
+    CLEAN,
+    DECLARED,
+    METHODS,
+    PLAIN,
+    RIGHT,
+    TREES,
+    WINOGROUND_ITEMS,
+)
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import TREES as PUBLISHED
+from recompose.tracks.vlc.suites.means import aggregate, names_in
+from recompose.tracks.vlc.suites.tasks import Choices, Groups
 from tests.errors import raises
 from tests.tracks.vlc.attributions import made_up
 
 SEEDS = st.integers(0, 2**32 - 1)
+TEXTS, IMAGES = tuple("abcdef"), tuple(Picture(f"{number}.png") for number in range(6))
+
+
+def shares(right: list[bool]) -> float:
+    return sum(right) / len(right)
+
+
+# the parts
+
+
+def test_a_leaf_of_a_mean_is_a_sub_task_or_computed_here_and_a_name_means_one_thing() -> None:
+    leaves = {leaf for tree in TREES if not isinstance(tree, str) for leaf in tree.leaves}
+    assert leaves <= {*SUBTASKS, "cae/aro/relation"}
+    published = {name for tree in PUBLISHED for name in names_in(tree)}
+    assert not {*DECLARED, *PLAIN} & published
+    assert len({*DECLARED, *PLAIN}) == len(DECLARED) + len(PLAIN)
+
+
+def test_means_are_those_that_the_paper_and_its_first_author_s_code_have() -> None:
+    rng = np.random.default_rng(0)
+    leaves = {leaf: float(rng.random()) for tree in TREES for leaf in tree.leaves}  # type: ignore[union-attr]
+    result = aggregate(leaves, None, TREES)
+    x = {name.removeprefix("vl_checklist/all/"): value for name, value in leaves.items()}
+    attribute = sum(
+        (x[f"attribute_{kind}/vaw"] + x[f"attribute_{kind}/vg"]) / 2
+        for kind in ("action", "color", "material", "size", "state")
+    )
+    actions = sum(x[f"relation_action/{corpus}"] for corpus in ("hake", "swig", "vg")) / 3
+    two, third = x["valse/action-replacement"] + x["valse/actant-swap"], x["valse/relations"]
+    att = sum(x[f"sugarcrepe/{kind}_att"] for kind in ("add", "replace", "swap")) / 3
+    expected = {
+        "cae/aro": (x["cae/aro/relation"] + x["aro/vg_attribution"]) / 2,
+        "cae/sugarcrepe/attribute": att,
+        "cae/sugarcrepe": (x["sugarcrepe/replace_rel"] + att) / 2,
+        "cae/vl_checklist": ((actions + x["relation_spatial"]) / 2 + attribute / 5) / 2,
+        "cae/valse": (two + third) / 3,
+        "cae/valse/kinds": (two / 2 + third) / 2,
+    }
+    parts = ("cae/aro", "cae/sugarcrepe", "cae/vl_checklist", "cae/valse")
+    expected["cae"] = (sum(expected[part] for part in parts) + x["comvg"]) / 5
+    assert {name: result[name] for name in expected} == pytest.approx(expected)
+
+
+# ARO's relations
+
+
+def relations(groups: list[str], right: list[bool], out: list[bool]) -> tuple[Suite, dict[str, np.ndarray]]:
+    count = len(groups)
+    offered = np.tile([0, 1], (count, 1))
+    task = Choices("i2t", np.zeros(count, dtype=int), offered, np.ones(count, dtype=int), tuple(groups))
+    scores = np.array([[0.5, 0.7 if labelled else 0.5] for labelled in right], dtype=np.float32)
+    scores[out] = np.nan
+    return Suite("aro", IMAGES, TEXTS, {"aro/vg_relation": task}), {"aro/vg_relation": scores}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["on", "near", "under", "with"]), st.booleans(), st.booleans()), min_size=1))
+def test_relations_without_a_direction_do_not_count_and_others_count_alike(items: list[tuple[str, bool, bool]]) -> None:
+    groups, right, out = (list(each) for each in zip(*items, strict=True))
+    suite, scores = relations(groups, right, out)
+    result = subset_metrics([suite], scores, {})
+    by_group = {
+        group: [labelled for other, labelled, gone in items if other == group and not gone] for group in ("on", "under")
+    }
+    means = [shares(labelled) for labelled in by_group.values() if labelled]
+    if means:
+        assert result == pytest.approx({"cae/aro/relation": sum(means) / len(means)})
+    else:
+        assert result == {}
+
+
+def test_what_suites_do_not_have_has_no_number_and_what_they_have_is_joined() -> None:
+    suite, scores = relations(["on", "under"], [True, False], [False, False])
+    result = subset_metrics([suite], scores, {"aro/vg_attribution": 0.25, "aro/vg_relation": 0.5, "imagecode/video": 1})
+    assert result == pytest.approx({"cae/aro/relation": 0.5, "cae/aro": 0.375})
+
+
+# Winoground
+
+
+@settings(max_examples=30)
+@given(SEEDS, st.sampled_from([4, 9, 48, WINOGROUND_ITEMS]))
+def test_winoground_s_numbers_are_those_of_plain_loops(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 4, (count, 2, 2)).astype(np.float32)  # many are equal
+    out = rng.random(count) < 0.1
+    out[:4] = False
+    scores[out] = np.nan
+    chosen = [item for item in range(count) if not out[item] and (count != WINOGROUND_ITEMS or item in CLEAN)]
+    text, image = [], []
+    for item in chosen:
+        s = scores[item]
+        text.append([s[side, side] > s[side, 1 - side] for side in (0, 1)])
+        image.append([s[side, side] > s[1 - side, side] for side in (0, 1)])
+    result = winoground_metrics(scores)
+    groups = {
+        "/text": [all(each) for each in text],
+        "/image": [all(each) for each in image],
+        "": [all(a) and all(b) for a, b in zip(text, image, strict=True)],
+    }
+    pairs = {
+        "/text": [each for of in text for each in of],
+        "/image": [each for of in image for each in of],
+        "": [a and b for ts, is_ in zip(text, image, strict=True) for a, b in zip(ts, is_, strict=True)],
+    }
+    for name in groups:
+        assert result[f"cae/winoground{name}"] == pytest.approx(shares(groups[name]))
+        assert result[f"cae/winoground/pairs{name}"] == pytest.approx(shares(pairs[name]))
+    for sense, name in (("text", "/text"), ("image", "/image"), ("group", "")):
+        sizes = [len(chosen) // 4 + (part < len(chosen) % 4) for part in range(4)]
+        edges = [sum(sizes[:part]) for part in range(5)]
+        means = [shares(groups[name][start:stop]) for start, stop in pairwise(edges)]
+        middle = sum(means) / 4
+        spread = math.sqrt(sum((each - middle) ** 2 for each in means) / 3)
+        half = student.ppf(0.975, 3) * spread / 2
+        ends = (max(0.0, middle - half), min(1.0, middle + half))
+        assert (result[f"cae/winoground/{sense}/low"], result[f"cae/winoground/{sense}/high"]) == pytest.approx(ends)
+    assert {name.removeprefix("test/") for name in result} <= {*DECLARED}
+
+
+def test_a_winoground_without_readable_items_has_no_numbers_and_one_of_three_no_intervals() -> None:
+    assert winoground_metrics(np.full((5, 2, 2), np.nan)) == {}
+    few = winoground_metrics(np.ones((3, 2, 2)))
+    assert not any(name.endswith(("low", "high")) for name in few)
+    task = Groups(np.zeros((3, 2), dtype=int), np.zeros((3, 2), dtype=int))
+    suite = Suite("winoground", IMAGES, TEXTS, {"winoground": task})
+    assert subset_metrics([suite], {"winoground": np.ones((3, 2, 2))}, {"winoground": 0.0}) == few
+
+
+# what was attributed
+
+
+@given(SEEDS)
+def test_attributions_are_means_over_captions_of_means_over_tokens(seed: int) -> None:
+    stored = {"aro/vg_relation": made_up(seed, texts=9), "aro/vg_attribution": made_up(seed + 1, texts=4)}
+    groups = ["near" if item % 3 == 0 else "on" for item in range(90)]  # of which the first has no direction
+    right = (np.random.default_rng(seed).random(90) < 0.5).tolist()
+    aro, scores = relations(groups, right, [False] * 90)
+    result = attribution_metrics([aro], scores, stored)
+    for method in ("gradcam", "attention"):
+        objects, composition, ratios, of_relations = [], [], [], []
+        for task, each in stored.items():
+            for text in range(len(each.ids)):
+                row = each.scores[method][text]
+                means = []
+                for marked in (each.objects[text], each.composition[text]):
+                    own = [score for score, mark in zip(row, marked, strict=True) if mark and not math.isnan(score)]
+                    means.append(sum(own) / len(own) if own else None)
+                if None in means:
+                    continue
+                objects.append(means[0])
+                composition.append(means[1])
+                ratios.append(means[1] / means[0])
+                if task == "aro/vg_relation" and groups[each.items[text]] == "on":
+                    of_relations.append((ratios[-1], right[each.items[text]]))
+        if not ratios:
+            continue
+        base = f"cae/attribution/{method}"
+        count = len(ratios)
+        assert result[f"{base}/objects"] == pytest.approx(sum(objects) / count)
+        assert result[f"{base}/composition"] == pytest.approx(sum(composition) / count)
+        assert result[f"{base}/ratio"] == pytest.approx(sum(composition) / sum(objects))
+        if not of_relations:
+            continue
+        ordered, half = sorted(ratio for ratio, _ in of_relations), len(of_relations) // 2
+        middle = (ordered[(len(ordered) - 1) // 2] + ordered[half]) / 2
+        below = [labelled for ratio, labelled in of_relations if ratio <= middle]
+        above = [labelled for ratio, labelled in of_relations if ratio > middle]
+        assert result[f"{base}/right_below"] == pytest.approx(shares(below))
+        assert result.get(f"{base}/right_above") == (pytest.approx(shares(above)) if above else None)
+    assert set(result) <= {*DECLARED, *PLAIN}
+    known = [value for each in stored.values() for value in each.similarity if not math.isnan(value)]
+    assert result.get("cae/attribution/similarity") == (pytest.approx(sum(known) / len(known)) if known else None)
+
+
+def test_names_of_methods_are_those_of_measures() -> None:
+    stored = made_up(0, texts=9)
+    stored = replace(stored, scores=dict.fromkeys(METHODS, stored.scores["attention"]), items=np.arange(9))
+    aro, scores = relations(["on"] * 9, [True] * 9, [False] * 9)
+    assert set(attribution_metrics([aro], scores, {"aro/vg_relation": stored})) == {*PLAIN, *RIGHT}
+    assert attribution_metrics([aro], scores, {}) == {}
 
 
 @settings(max_examples=20)
@@ -37,11 +232,10 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, seed:
     for task, each in kept.items():
         for field in fields(Attributed):
             own, other = getattr(each, field.name), getattr(result[task], field.name)
-            pairs = ((own[name], other[name]) for name in own) if isinstance(own, dict) else ((own, other),)
-            for first, second in pairs:
-                assert first.dtype == second.dtype
-                np.testing.assert_array_equal(first, second)
-        assert result[task].scores.keys() == each.scores.keys()
+            first, second = (part if isinstance(part, dict) else {"": part} for part in (own, other))
+            assert first.keys() == second.keys()
+            for name in first:
+                np.testing.assert_array_equal(first[name], second[name], strict=True)
 
 
 @pytest.mark.parametrize(
@@ -78,11 +272,6 @@ def test_ratios_are_those_of_plain_loops(seed: int) -> None:
                 assert ratio == pytest.approx(above / below)
             else:
                 assert math.isnan(ratio)
-
-
-def test_objects_that_nothing_is_attributed_to_have_no_ratio() -> None:
-    kept = replace(made_up(0), scores={"gradcam": np.zeros((6, 7))})
-    assert np.isnan(ratios(kept, "gradcam")).all()
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.1, 0.2, 0.3, math.nan]), st.booleans())))

@@ -4,18 +4,14 @@ from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 
 from recompose.data.archives import extract
 from recompose.data.content import changed_files, raw_files, write_content
 from recompose.data.pictures import Picture
-from recompose.errors import DataError, DownloadError
+from recompose.errors import DataError
 from recompose.plan import Recipe
 from recompose.tracks.vlc.catalogue import Corpus, ParsedCorpus
 from recompose.tracks.vlc.data import acquire as acquisition
@@ -68,16 +64,6 @@ def test_rows_are_read_as_they_stand_also_twice(tmp_path: Path) -> None:
     assert corpus.negatives == (("A yak holding a child .", "A yak's child ."),) * 3
     write_list(tmp_path, f"title\tfilepath\nA yak.\t{YAK}\n")
     assert negclip_list.read(tmp_path).negatives == ()
-
-
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=1, max_size=30)
-
-
-@given(captions=st.lists(TEXT.filter(str.strip), min_size=1, max_size=8))
-def test_what_pandas_writes_is_read(tmp_path_factory: pytest.TempPathFactory, captions: list[str]) -> None:
-    table = pd.DataFrame({"title": captions, "filepath": YAK, "neg_caption": "[]", "neg_image": "[]"})
-    root = write_list(tmp_path_factory.mktemp("coco"), table.to_csv(sep="\t"), YAK.removeprefix("coco/"))
-    assert negclip_list.read(root).captions == tuple(captions)
 
 
 @pytest.mark.parametrize(
@@ -168,18 +154,14 @@ def test_captions_are_seen_as_the_pipeline_sees_them_one_by_one_and_kept(
 
 @pytest.mark.slow
 def test_a_model_or_captions_that_do_not_do_are_named(model: Path) -> None:
-    for captions, code, place in ((["a dog", None], "no-text", "caption 2"), (["a" * 1_000_001], "long-text", "1")):
-        with raises(DataError, code, place):
-            annotate(captions, model)  # type: ignore[arg-type]  # at once, before the first is asked for
+    with raises(DataError, "no-text", "caption 2"):
+        annotate(["a dog", None], model)  # type: ignore[list-item]  # at once, before the first is asked for
     text = (model / CONFIG).read_text()
     for old, new, code in (('"tagger", "parser"', '"tagger"', "missing-part"), ("[nlp]", "[nlp", "no-model")):
         assert old in text
         (model / CONFIG).write_text(text.replace(old, new, 1))
-        with raises(DataError, code, model) as error:
+        with raises(DataError, code, model):
             annotate(["a dog"], model)
-        assert "\n" not in str(error.value)
-    with raises(DataError, "missing-file", model.parent / "absent"):
-        annotate(["a dog"], model.parent / "absent")
 
 
 # the lexicon
@@ -228,11 +210,6 @@ def archives(tmp_path: Path, saved: tuple[Path, Language]) -> Path:
     return folder
 
 
-def published_corpus() -> Corpus:
-    files = ("train2014.zip", LIST, "val2014.zip")
-    return Corpus(adapter="negclip-list", archives=[archive(file) for file in files], **LOCAL)
-
-
 def write_whole_index(recipe: Recipe, root: Path, folder: Path) -> Path:
     """Do what the phase data does with what was downloaded."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -243,17 +220,14 @@ def write_whole_index(recipe: Recipe, root: Path, folder: Path) -> Path:
 @pytest.mark.slow
 def test_a_corpus_is_unpacked_annotated_and_indexed_once(tmp_path: Path, archives: Path) -> None:
     data = archives.parent
-    root = acquire(COCO, published_corpus(), data, data / "coco")
+    section = Corpus(adapter="negclip-list", archives=[*map(archive, ("train2014.zip", LIST, "val2014.zip"))], **LOCAL)
+    root = acquire(COCO, section, data, data / "coco")
     assert root == data / "coco" and not list(data.glob("*.partial"))
-    for file in archives.iterdir():
-        file.unlink()
-    acquire(COCO, published_corpus(), data, root)
     index = write_whole_index(COCO, root, tmp_path / "index")
     paths = ("images/val2014/b.jpg", "images/train2014/a.jpg")
     assert Captions.read(index) == Captions(paths, ("Two dogs run.", "a dog runs "))
     assert read_negatives(index) == [[], ["runs a dog"]]
     docs = read_docs(index)
-    assert [doc.text for doc in docs] == ["Two dogs run.", "a dog runs "]
     assert (docs[0][1].tag_, docs[0][1].lemma_) == ("NNS", "dog")
     assert contents(index / "lexicon") == lexicon_files()
     named = raw_files(index)
@@ -273,19 +247,6 @@ def test_a_corpus_that_is_nowhere_says_what_to_put_where(tmp_path: Path) -> None
         assert module.LAYOUT in str(caught.value)
 
 
-def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recompose.data.transports.RETRIES", 0)
-    root, section = archives.parent / "coco", published_corpus()
-    other = archive(WHEEL).model_copy(update={"sha256": "0" * 64})
-    with pytest.raises(DownloadError) as caught:
-        acquire(COCO, section.model_copy(update={"model": other}), archives.parent, root)
-    assert "0" * 64 in str(caught.value) and "params.yaml" in str(caught.value) and not (root / "model").exists()
-    (archives / WHEEL).unlink()
-    with pytest.raises(DownloadError) as caught:
-        acquire(COCO, section, archives.parent, root)
-    assert WHEEL in str(caught.value)
-
-
 class Pictures(ParsedCorpus):
     """A plugin's section."""
 
@@ -293,10 +254,10 @@ class Pictures(ParsedCorpus):
     images: int
 
 
-@pytest.fixture
-def unparsed(monkeypatch: pytest.MonkeyPatch) -> Recipe:
-    """A plugin's corpus that is drawn without parses."""
-
+@pytest.mark.slow
+def test_captions_that_are_drawn_without_parses_are_parsed_here(
+    tmp_path: Path, archives: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def draw(root: Path, *, images: int) -> None:
         for number in range(images):
             (root / f"{number}.png").write_bytes(b"#")
@@ -307,28 +268,11 @@ def unparsed(monkeypatch: pytest.MonkeyPatch) -> Recipe:
 
     monkeypatch.setattr(acquisition, "load_adapter", lambda *_: SimpleNamespace(draw=draw, read=read))
     document = {"adapter": "shapes-captions", "images": 3, "model": {WHEEL: None}, "lexicon": {LEXICON: None}}
-    return Recipe("data", "mine", document, track="vlc")
-
-
-@pytest.mark.slow
-def test_captions_that_are_drawn_without_parses_are_parsed_here(
-    tmp_path: Path, archives: Path, unparsed: Recipe
-) -> None:
-    for _ in range(2):
-        root = acquire(unparsed, Pictures(images=3, **LOCAL), archives.parent, archives.parent / "mine-1")
-    index = write_whole_index(unparsed, root, tmp_path / "index")
-    words = [(doc.text, doc[1].tag_, doc[1].lemma_) for doc in read_docs(index)]
-    assert words == [("Two dogs run.", "NNS", "dog")] * 3
-    assert contents(index / "lexicon") == lexicon_files()
-    assert set(raw_files(index)) == set(contents(root))
-
-
-def test_captions_that_nobody_parses_are_refused(tmp_path: Path, unparsed: Recipe) -> None:
-    for absent in ("docs.spacy", "lexicon"):
-        with raises(DataError, "missing-file", absent) as caught:
-            write_whole_index(unparsed, tmp_path, tmp_path / "index")
-        assert "ParsedCorpus" in str(caught.value)
-        write_docs([Doc(Vocab(), ["dogs"])] * 2, tmp_path)
+    recipe = Recipe("data", "mine", document, track="vlc")
+    root = acquire(recipe, Pictures(images=3, **LOCAL), archives.parent, archives.parent / "mine-1")
+    words = [(doc.text, doc[1].tag_) for doc in read_docs(write_whole_index(recipe, root, tmp_path / "index"))]
+    assert words == [("Two dogs run.", "NNS")] * 3
+    assert contents(tmp_path / "index/lexicon") == lexicon_files()
 
 
 # the index
@@ -338,6 +282,5 @@ def test_pictures_of_a_corpus_are_those_of_its_rows_each_once(tmp_path: Path) ->
     Captions(("b.png", "a.png", "b.png"), ("a dog", "a cat", "two dogs")).write(tmp_path)
     assert pictures(tmp_path) == [Picture("b.png"), Picture("a.png")]
     assert size(tmp_path) == {"train": 2}
-    for content in ("not JSON", '{"paths": []}'):
-        (tmp_path / "captions.json").write_text(content)
-        assert size(tmp_path) == {}
+    (tmp_path / "captions.json").write_text("not JSON")
+    assert size(tmp_path) == {}

@@ -15,17 +15,7 @@ from recompose.tracks.vlc import losses
 from recompose.tracks.vlc.building import build_method
 from recompose.tracks.vlc.methods.base import CaptionMethod, Representations, represent_in_chunks
 from tests.errors import raises
-from tests.tracks.vlc.tiny import (
-    CE_CLIP,
-    CLIP_FT,
-    FSC_CLIP,
-    FULL,
-    LORA,
-    METHODS,
-    NEGCLIP,
-    backbone_of,
-    document,
-)
+from tests.tracks.vlc.tiny import CE_CLIP, CLIP_FT, FSC_CLIP, FULL, LORA, METHODS, NEGCLIP, backbone_of, document
 
 BATCH = 5
 THERE = torch.tensor(
@@ -133,31 +123,22 @@ def features(seed: int = 0) -> Representations:
     return Representations(*(torch.randn(rows, 64, generator=generator) for rows in (BATCH, BATCH, 8)))
 
 
+@torch.no_grad()
 def test_losses_are_what_methods_say() -> None:
     batch, scale = features(), backbone_of().logit_scale
-    plain = losses.contrastive_loss(batch.images, batch.texts, scale)
-    assert method_of(CLIP_FT).loss(batch, THERE[:, :0]) == plain
+    assert method_of(CLIP_FT).loss(batch, THERE[:, :0]) == losses.contrastive_loss(batch.images, batch.texts, scale)
     one = THERE[:, :1]
     fewer = replace(batch, negatives=batch.negatives[: int(one.sum())])
     assert method_of(NEGCLIP).loss(fewer, one) == losses.contrastive_loss_with_negatives(*fewer.embeddings, one, scale)
-    method = method_of(FSC_CLIP, FULL | {"local_weight": 0.0})
-    expected = plain + 0.5 * losses.hard_negative_loss(*batch.embeddings, THERE, scale, 2.0, 0.02)
-    torch.testing.assert_close(method.loss(batch, THERE), expected)
-
-
-def test_fsc_clip_adds_the_local_loss_of_the_same_regularization() -> None:
     method = method_of(FSC_CLIP)
     pixels, ids, valid = batch_of(method)
-    with torch.no_grad():
-        result, scale = method.represent(pixels, ids), method.logit_scale
-        expected = losses.contrastive_loss(result.images, result.texts, scale)
-        expected += 0.5 * losses.hard_negative_loss(
-            result.images, result.texts, result.negatives, valid, scale, 2.0, 0.02
-        )
-        part = result.local
-        local = (part.patches, part.tokens, part.mask, part.negative_tokens, part.negative_mask)
-        expected += 0.2 * losses.local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
-        torch.testing.assert_close(method.loss(result, valid), expected)
+    result = method.represent(pixels, ids)
+    part = result.local
+    expected = losses.contrastive_loss(result.images, result.texts, scale)
+    expected += 0.5 * losses.hard_negative_loss(*result.embeddings, valid, scale, 2.0, 0.02)
+    local = (part.patches, part.tokens, part.mask, part.negative_tokens, part.negative_mask)
+    expected += 0.2 * losses.local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
+    torch.testing.assert_close(method.loss(result, valid), expected)
 
 
 def test_thresholds_of_ce_clip_are_those_of_the_step_before_and_are_forgotten_by_epochs() -> None:

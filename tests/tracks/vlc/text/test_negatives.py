@@ -7,8 +7,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import chisquare
 from spacy.matcher import Matcher
 from spacy.tokens import Doc, Span
@@ -104,51 +102,10 @@ def test_negclip_draws_swaps_as_often_as_the_rules_say(sentence: str) -> None:
     assert_drawn_as(count_draws(lambda rng: negclip(doc, rng), 2000), negclip_probabilities(doc))
 
 
-def test_noun_chunks_of_more_than_two_tokens_are_swapped_whole() -> None:
-    doc = parsed("A/DT/2/det red/JJ/2/amod dog/NN/3/nsubj sees/VBZ/3/ROOT the/DT/6/det old/JJ/6/amod bus/NN/3/dobj")
-    texts = set(count_draws(lambda rng: negclip(doc, rng), 200))
-    assert texts == {
-        "the old bus sees A red dog",
-        "A red bus sees the old dog",
-        "A old dog sees the red bus",
-    }
-
-
 def test_a_swap_that_gives_the_caption_back_is_none() -> None:
     doc = parsed("go/VBP/0/ROOT go/IN/0/prep go/VBP/0/conj go/VBP/2/conj")  # "go" and "go go", with a "go" between
     assert negclip_probabilities(doc) == {doc.text: 1}
     assert set(count_draws(lambda rng: negclip(doc, rng), 20)) == {None}
-
-
-WORDS = st.lists(
-    st.tuples(
-        st.sampled_from(["dog", "Dog", "cat", "runs", "red", "a"]),
-        st.sampled_from(["NN", "NNS", "VBZ", "AUX", "RB", "JJ", "DT", "IN"]),
-        st.sampled_from(["nsubj", "dobj", "amod", "det", "conj", "pobj", "prep", "acl", "compound"]),
-    ),
-    min_size=1,
-    max_size=9,
-)
-
-
-def chained(words: list[tuple[str, str, str]]) -> Doc:
-    """Words that each hang on the one before."""
-    heads = [max(place - 1, 0) for place in range(len(words))]
-    marked = [(word, tag, head, dep) for (word, tag, dep), head in zip(words, heads, strict=True)]
-    return parsed(" ".join("/".join(map(str, word)) for word in marked))
-
-
-@pytest.mark.slow
-@given(WORDS, st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
-def test_negclip_keeps_the_tokens_and_is_what_is_legal(words: list[tuple[str, str, str]], seed: int) -> None:
-    doc = chained(words)
-    negative = negclip(doc, Random(seed))
-    if negative is not None:
-        assert Counter(negative.split()) == Counter(doc.text.split())
-        assert negative != doc.text
-    legal = negclip_probabilities(doc)
-    assert negative in legal or (negative is None and doc.text in legal)
 
 
 # bigram_shuffle
@@ -190,25 +147,7 @@ def test_bigram_shuffle_draws_every_other_order_alike(sentence: str) -> None:
     assert_drawn_as(count_draws(lambda rng: bigram_shuffle(doc, rng), 3000), shuffle_probabilities(doc))
 
 
-def test_final_punctuation_without_a_partner_goes_anywhere() -> None:
-    doc = parsed("A/DT/1/det dog/NN/2/nsubj runs/VBZ/2/ROOT fast/RB/2/advmod ././2/punct")
-    assert set(count_draws(lambda rng: bigram_shuffle(doc, rng), 500)) == {
-        "A dog. runs fast",
-        ". runs fast A dog",
-        "runs fast. A dog",
-        "runs fast A dog.",
-    }
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Dogs/NNS/0/ROOT",
-        "Dogs/NNS/1/nsubj run/VBP/1/ROOT",
-        "Dogs/NNS/1/nsubj run/VBP/1/ROOT ././1/punct",
-        "go/VBP/0/ROOT go/VBP/0/conj go/VBP/0/conj go/VBP/0/conj",
-    ],
-)
+@pytest.mark.parametrize("sentence", ["Dogs/NNS/1/nsubj run/VBP/1/ROOT ././1/punct", " ".join(["go/VBP/0/ROOT"] * 4)])
 def test_no_other_order(sentence: str) -> None:
     doc = parsed(sentence)
     assert set(count_draws(lambda rng: bigram_shuffle(doc, rng), 50)) == {None}

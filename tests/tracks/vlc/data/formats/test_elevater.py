@@ -127,13 +127,7 @@ def test_prompts_are_read_from_the_published_python_file_without_running_it(tmp_
     assert equal(read_suite("elevater", root), ours)
 
 
-def test_python_that_is_no_table_is_refused(tmp_path: Path) -> None:
-    root = write_elevater(tmp_path, "1.jpg 0")
-    (root / "elevater/elevater_prompts.json").unlink()
-    for source in (PYTHON, "class_map = {", "class_map = __import__('os').getcwd()"):
-        (root / "elevater/prompts.py").write_text(source)
-        with raises(DataError, place=root / "elevater/prompts.py"):
-            read_suite("elevater", root)
+HOSTILE = PROMPTS | {"template_map": {"caltech-101": ["{0.__class__}"]}}
 
 
 @pytest.mark.parametrize(
@@ -141,11 +135,7 @@ def test_python_that_is_no_table_is_refused(tmp_path: Path) -> None:
     [
         ({"lines": "1.jpg 3"}, "wrong-number", "test.txt, line 1, entry 1"),
         ({"coco": COCO | {"annotations": COCO["annotations"][:1]}}, "wrong-count", "images, item 1"),
-        (
-            {"lines": "1.jpg 0", "prompts": PROMPTS | {"template_map": {"caltech-101": ["{0.__class__}"]}}},
-            "wrong-template",
-            "field 'template_map', field 'caltech-101'",
-        ),
+        ({"lines": "1.jpg 0", "prompts": HOSTILE}, "wrong-template", "field 'template_map', field 'caltech-101'"),
     ],
 )
 def test_a_broken_file_is_named(tmp_path: Path, files: dict[str, Any], code: str, place: str) -> None:

@@ -265,19 +265,13 @@ REFUSED: list[tuple[str, str, Any, str, str]] = [  # form, file, its content, co
     ("aro", "aro/visual_genome_attribution.json", [region(attributes=["open"])], "wrong-count", "field 'attributes'"),
     ("bivlc", "bivlc/test.jsonl", [BIVLC | {"type": "delete"}], "unknown-name", "field 'type'"),
     ("comvg", "comvg/ComVG.csv", COMVG.replace("subject", "adverb"), "unknown-name", "row 1, field 'neg_value'"),
-    ("comvg", "comvg/ComVG.csv", COMVG.replace("verb", "object"), "no-items", "ComVG.csv, verb"),
     ("crepe", CREPE.format("swap"), [atoms(hard_negs="[]")], "wrong-count", "field 'hard_negs'"),
     ("crepe", CREPE.format("swap"), [atoms(hard_negs="[open('a')]")], "wrong-kind", "field 'hard_negs'"),
     ("sick", SICK_FILE, f"{SICK}6\ta\tb\t0.9\tNEUTRAL\n", "wrong-number", "line 2, field 'relatedness_score'"),
-    ("sick", SICK_FILE, f"{SICK}6\ta\tb\t3\n", "wrong-count", "line 2"),
-    ("sick", SICK_FILE, SICK, "no-items", "SICK_test_annotated.txt"),
     ("sick", SICK_FILE, SICK.replace("_B", "_C"), "missing-field", "line 1"),
     ("spec", "spec/count/image2text.json", [{"query": "7.jpg", "keys": ["a"], "label": 1}], "wrong-number", "'label'"),
-    ("spec", "spec/count/text2image.json", [{"query": "a", "keys": ["7.jpg"], "label": 1}], "wrong-number", "'label'"),
-    ("sts_b", STS_FILE, "news\tMSR\t2012\t0024\t2.500\ta girl\n", "wrong-count", "line 1"),
     ("valse", "valse/plurals.json", {"a": foil("Flickr30k")}, "unknown-name", "item 'a'"),
     ("valse", "valse/plurals.json", {"a": foil(votes=1)}, "no-items", "plurals.json"),
-    ("whatsup", "whatsup/coco_qa_one_obj.json", [[-1, "a", "b"]], "wrong-number", "item 1, entry 1"),
     ("whatsup", "whatsup/controlled_clevr_dataset.json", [MUG | {"caption_options": ["a"]}], "wrong-count", "options'"),
     ("winoground", "winoground/examples.jsonl", [pair(3, 0, "{}_{}")] * 2, "duplicate-name", "line 2, field 'id'"),
 ]
@@ -336,7 +330,6 @@ def test_as_many_pairs_of_counterfactuals_are_drawn_as_papers_take() -> None:
     places = coco_counterfactuals.pair_sample(17_410)
     assert len({*places}) == 5_223
     assert places == sorted(places) == coco_counterfactuals.pair_sample(17_410)
-    assert 0 <= places[0] < places[-1] < 17_410
     assert abs(np.mean(places) - 17_409 / 2) < 300  # five standard deviations of their mean
     assert coco_counterfactuals.pair_sample(7) == [*range(7)]
 

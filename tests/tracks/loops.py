@@ -1,5 +1,6 @@
-"""Gradients of what plain loops compute, by finite differences."""
+"""What plain loops over lists of rows need, and the gradients of what they compute, by finite differences."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -9,6 +10,23 @@ from torch import Tensor
 
 Rows = list[list[float]]
 STEP = 1e-5
+
+
+def normal(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def cosine(a: Sequence[float], b: Sequence[float]) -> float:
+    return dot(a, b) / math.sqrt(dot(a, a) * dot(b, b))
+
+
+def softmax(row: Sequence[float]) -> list[float]:
+    total = sum(math.exp(one) for one in row)
+    return [math.exp(one) / total for one in row]
 
 
 def assert_value_and_gradients(
