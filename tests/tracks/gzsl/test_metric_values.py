@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.torch import load_file
+import torch
+from safetensors.torch import load_file, save_file
 
 from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION
-from recompose.tracks.gzsl.evaluation import evaluate
+from recompose.tracks.gzsl.evaluation import _validation_uncertainty, evaluate
 from recompose.tracks.gzsl.metric_values import compute_metrics, read_metrics
 from recompose.tracks.gzsl.metrics import gzsl_report
-from recompose.tracks.gzsl.scores import ClassScores
+from recompose.tracks.gzsl.scores import UNCERTAINTY, ClassScores
 from recompose.tracks.gzsl.training import train
 from tests.tracks.gzsl.test_training import ALE, AS_RELEASED, CPU, scores_of
 from tests.tracks.gzsl.tiny import BILINEAR, class_data, document, grids_of, write
@@ -40,6 +41,11 @@ def test_numbers_are_those_of_reports_and_of_loops_over_images(tmp_path: Path) -
         values = [value for value, member in zip(uncertainty, rows, strict=True) if member]
         assert metrics[f"test/uncertainty/fused/{group}"] == pytest.approx(sum(values) / len(values))
     assert {epoch: metrics[f"val/uncertainty/fused/{epoch}"] for epoch in validation} == validation
+
+
+def test_uncertainties_of_validation_are_means_over_images_after_the_first_and_the_last_epoch(tmp_path: Path) -> None:
+    save_file({"uncertainty": torch.tensor([[0.0, 0.5], [0.75, 0.75], [1.0, 0.0]])}, tmp_path / UNCERTAINTY)
+    assert _validation_uncertainty(tmp_path) == {"first": 0.25, "last": 0.5}
 
 
 @pytest.mark.slow

@@ -61,14 +61,6 @@ def retrievals(draw: st.DrawFn) -> tuple[Rows, list[int]]:
     return [draw(st.lists(VALUES, min_size=len(image_of), max_size=len(image_of))) for _ in range(images)], image_of
 
 
-@st.composite
-def classifications(draw: st.DrawFn) -> tuple[Rows, list[int]]:
-    """Scores [images][classes] and targets; classes without images happen."""
-    classes = draw(st.integers(2, 4))
-    targets = draw(st.lists(st.integers(0, classes - 1), min_size=1, max_size=9))
-    return [draw(st.lists(VALUES, min_size=classes, max_size=classes)) for _ in targets], targets
-
-
 def beats(score: int, place: int, own: int, own_place: int, ties: str) -> bool:
     """Whether a wrong candidate stands before a right one."""
     if score != own:
@@ -181,21 +173,20 @@ def precision_by_loops(scores: list[int], labels: list[bool]) -> Fraction:
     return sum(best, Fraction(0)) / 11
 
 
-@given(classifications(), st.data(), st.sampled_from(list(MAKERS)))
-def test_average_precision_is_that_of_loops(problem: tuple[Rows, list[int]], data: st.DataObject, maker: str) -> None:
-    rows, width = problem[0], len(problem[0][0])
-    labels = [data.draw(st.lists(st.booleans(), min_size=width, max_size=width)) for _ in rows]
-    columns = [
-        (list(scores), list(own))
-        for scores, own in zip(zip(*rows, strict=True), zip(*labels, strict=True), strict=True)
-        if any(own)
-    ]
-    if not columns:
+@given(
+    st.lists(st.lists(st.tuples(VALUES, st.booleans()), min_size=3, max_size=3), min_size=1, max_size=9),
+    st.sampled_from(list(MAKERS)),
+)
+def test_average_precision_is_that_of_loops(images: list[list[tuple[int, bool]]], maker: str) -> None:
+    scores = MAKERS[maker]([[score for score, _ in row] for row in images])
+    labels = np.array([[label for _, label in row] for row in images])
+    shown = [column for column in zip(*images, strict=True) if any(label for _, label in column)]
+    if not shown:
         with raises(ArgumentError, place="labels"):
-            mean_average_precision(MAKERS[maker](rows), np.array(labels))
+            mean_average_precision(scores, labels)
         return
-    mean = float(sum(precision_by_loops(*one) for one in columns) / len(columns))
-    assert mean_average_precision(MAKERS[maker](rows), np.array(labels)) == pytest.approx(mean)
+    precisions = [precision_by_loops(*map(list, zip(*column, strict=True))) for column in shown]
+    assert mean_average_precision(scores, labels) == pytest.approx(float(sum(precisions) / len(shown)))
 
 
 @settings(max_examples=20)

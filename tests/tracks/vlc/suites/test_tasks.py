@@ -3,7 +3,6 @@
 import math
 from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from recompose.tracks.vlc.suites import scores as module
 from recompose.tracks.vlc.suites.accuracy import mean_average_precision
 from recompose.tracks.vlc.suites.catalogue import PUBLISHED, RETRIEVAL, SUBTASKS, TREES
 from recompose.tracks.vlc.suites.judges import JUDGES, judge_of
-from recompose.tracks.vlc.suites.scores import BROKEN, LEFT_OUT, Features, has_scores, read_scores, write_scores
+from recompose.tracks.vlc.suites.scores import BROKEN, LEFT_OUT, Features, has_scores
 from recompose.tracks.vlc.suites.tasks import (
     ABSENT,
     KINDS,
@@ -177,14 +176,6 @@ def test_retrieval_leaves_out_what_cannot_be_read() -> None:
     for caption, own in enumerate(task.image_of):
         ahead = sum(table[row, caption] > table[own, caption] for row in readable)
         assert to_image[caption] == (ahead if own in readable else LEFT_OUT)
-
-
-def test_scores_are_read_as_they_were_written(tmp_path: Path) -> None:
-    scores = {"winoground": unit(np.random.default_rng(0), 3, 2, 2), "coco/t2i": np.arange(4)[::-1]}
-    write_scores(scores, tmp_path / "scores.safetensors")
-    stored = read_scores(tmp_path / "scores.safetensors")
-    for name, array in scores.items():
-        np.testing.assert_array_equal(stored[name], array, strict=True)
 
 
 SEEDS = st.integers(0, 2**32 - 1)
