@@ -24,7 +24,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,9 @@ DATASETS = {
     "vlc": ("coco-100k",),
 }
 SUITES = ("coco", "sugarcrepe", "valse", "comvg")
-SUITES_FOLDER, GIVEN_FOLDER = "suites", "given"  # beside archives: of what is put below data by hand
+SUITES_FOLDER = "suites"  # beside archives: of what is put below data by hand
 REPORTED = ("artifacts", "report", "audit")
-FIXED = ("share", "batches", "threads", "clip", "classifier", "grids", "given_grids")  # of what a folder holds
+FIXED = ("share", "batches", "threads", "clip", "classifier", "grids")  # of what a folder holds
 
 
 class Bench:
@@ -73,30 +73,13 @@ class Bench:
                 yield _step(track, "stand-ins", "", 0, bytes_below(self.mirror) - before, spent)
             known |= json.loads(counts.read_text())
         self._counts.write_text(json.dumps(known, indent=2))
-        if scope.given_grids:
-            yield from self._grids(scope.datasets.get("gzsl", ()), known)
-
-    def _grids(self, datasets: Iterable[str], counts: Mapping[str, Mapping[str, int]]) -> Iterator[Step]:
-        """Make the files of grids that somebody has made, where they are not there."""
-        for name in datasets:
-            file, log = self.mirror / GIVEN_FOLDER / project.grids_file(name), self._log("stand-ins", name)
-            if not file.exists():
-                images = counts[f"recompose.tracks.gzsl.data.{name}:COUNTS"]["images"]
-                spent = self._python(["-m", "benchmarks.stand_ins.grids", str(file), str(images)], ROOT, log)
-                if spent.code:
-                    sys.exit(f"no grids of {name}: see {log}")
-                yield _step(name, "stand-ins", "grids", images, file.stat().st_size, spent)
 
     def put_by_hand(self) -> None:
-        """Put what is not downloaded, suites and grids that somebody has made, where params.yaml wants it."""
-        data = self.project / "data"
-        for made, place in (
-            (self.mirror / SUITES_FOLDER, data / "vlc"),
-            *((file, data / "archives" / file.name) for file in (self.mirror / GIVEN_FOLDER).glob("*.hdf5")),
-        ):
-            if made.exists() and not place.exists():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copytree(made, place, copy_function=os.link) if made.is_dir() else os.link(made, place)
+        """Put suites, which are not downloaded, where params.yaml wants them."""
+        made, place = self.mirror / SUITES_FOLDER, self.project / "data/vlc"
+        if made.exists() and not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copytree(made, place, copy_function=os.link)
 
     def make_weights(self, params: dict[str, Any], scope: Scope) -> dict[str, dict[str, Any]]:
         """Make the weights of the scope's backbones where they are not there; gives their sections, which name them."""
@@ -228,7 +211,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--clip", help="an architecture of open_clip, or stand-in, in the place of each CLIP's own")
     parser.add_argument("--classifier", help="an architecture of torchvision in the place of each classifier's own")
     parser.add_argument("--grids", type=int, help="pixels of the pictures that become grids, in place of the papers'")
-    parser.add_argument("--given-grids", action="store_true", help="take grids from HDF5 files, as TransZero does")
     arguments = parser.parse_args()
     for given, allowed in ((arguments.datasets, known), (arguments.suites, SUITES), (arguments.phases, phases)):
         if unknown := [name for name in given if name not in allowed]:
@@ -271,7 +253,6 @@ def main() -> None:
         arguments.clip,
         arguments.classifier,
         arguments.grids,
-        arguments.given_grids,
         arguments.variants,
     )
     bench = Bench(folder, arguments.share, arguments.batches, arguments.longest)

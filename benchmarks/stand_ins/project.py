@@ -27,18 +27,12 @@ class Scope:
     clip: str | None  # an architecture in the place of each CLIP's own
     classifier: str | None  # the same of networks of torchvision
     grids: int | None = None  # pixels of the pictures that become grids, in place of the papers'
-    given_grids: bool = False  # grids are those of a file, as the authors of TransZero keep them
     variants: bool = True  # ablations and sweeps, too
 
 
 def weights_file(architecture: str) -> str:
     """The name of a CLIP's random weights."""
     return f"{architecture}-random.safetensors"
-
-
-def grids_file(dataset: str) -> str:
-    """The name of the grids that somebody has made."""
-    return f"{dataset}-resnet101.hdf5"
 
 
 def backbones_of(params: Mapping[str, Any], scope: Scope) -> dict[str, dict[str, Any]]:
@@ -69,7 +63,6 @@ def profile(
     precision = paper["trainer"]["precision"] if scope.gpu else "32-true"
     accelerator = "auto" if scope.gpu else "cpu"
     tracks = {track: _choice(params, track, scope) for track in ("czsl", "gzsl", "vlc")}
-    given = scope.datasets.get("gzsl", ()) if scope.given_grids else ()
     from_mirror = {place: _mirrored(value, mirror) for place, value in _downloads(params, scope)}
     return {
         "based_on": "paper",
@@ -77,7 +70,6 @@ def profile(
         **tracks,
         "override": {
             **from_mirror,
-            **{f"gzsl.datasets.{name}.grids": {"file": grids_file(name)} for name in given},
             **{f"backbones.{name}": _mirrored(section, mirror) for name, section in backbones.items()},
             **dict(_short(params, scope)),
         },

@@ -1,9 +1,7 @@
 """Stand-ins of published data: what they hold, and that what reads the published ones reads them."""
 
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,6 @@ from benchmarks.stand_ins.sharing import kept
 from recompose.data.archives import extract
 from recompose.params import Params, load_params
 from recompose.tracks import FORMS
-from tests.conftest import PATIENCE
 
 SCOPE = Scope(
     {"czsl": ["mit-states"], "gzsl": ["cub"], "vlc": ["coco-100k"]},
@@ -61,19 +58,6 @@ def test_archives_are_the_same_bytes_each_time_and_unpack(tmp_path: Path, name: 
 
 
 @pytest.mark.slow
-def test_drawn_grids_are_read_as_those_that_somebody_has_made(tmp_path: Path) -> None:
-    from benchmarks.stand_ins.grids import DRAWN, write_grids
-    from recompose.backbones.grids import from_hdf5, read_grids
-
-    (tmp_path / "scratch").mkdir()
-    write_grids(tmp_path / "made.hdf5", DRAWN + 4, shape=(8, 3, 2))
-    from_hdf5(tmp_path / "made.hdf5", tmp_path, images=DRAWN + 4)
-    grids = read_grids(tmp_path)
-    assert grids.shape == (DRAWN + 4, 6, 8)
-    assert len({grid.tobytes() for grid in grids}) == len(grids)
-
-
-@pytest.mark.slow
 def test_memory_is_that_of_a_command_and_of_what_it_starts(tmp_path: Path) -> None:
     takes = f"b = bytearray({200 * MEGA}); b[::4096] = b'x' * len(b[::4096]); import time; time.sleep(1)"
     starts = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {takes!r}])"
@@ -81,21 +65,6 @@ def test_memory_is_that_of_a_command_and_of_what_it_starts(tmp_path: Path) -> No
     assert spent.code == 0 and spent.seconds > 1
     assert 200 * MEGA < spent.peak < 300 * MEGA
     assert taken([sys.executable, "-c", "raise SystemExit(3)"], tmp_path, {}, tmp_path / "log").code == 3
-
-
-def _wait_for(condition: Callable[[], object]) -> None:
-    ends = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
-
-
-def _is_alive(process: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody has asked for its status does not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 # the profile
