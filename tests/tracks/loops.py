@@ -1,7 +1,11 @@
-"""What plain loops over lists of rows need, and the gradients of what they compute, by finite differences."""
+"""What plain loops over lists of rows need, the gradients of what they compute by finite differences, and what is the
+same, part by part.
+"""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,3 +52,18 @@ def assert_value_and_gradients(
             expected[entry] = (ends[0] - ends[1]) / (2 * STEP)
         assert tensor.grad is not None
         np.testing.assert_allclose(tensor.grad.numpy(), expected, rtol=rel, atol=1e-7)
+
+
+def assert_same(one: Any, other: Any, place: str = "") -> None:
+    """Make sure that two values are one, part by part: dataclasses, mappings, and arrays with their types."""
+    assert type(one) is type(other), place
+    if is_dataclass(one):
+        one, other = ({field.name: getattr(each, field.name) for field in fields(each)} for each in (one, other))
+    if isinstance(one, Mapping):
+        assert one.keys() == other.keys(), place
+        for name in one:
+            assert_same(one[name], other[name], f"{place} {name}")
+    elif isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other, err_msg=place, strict=True)
+    else:
+        assert one == other, place

@@ -297,9 +297,3 @@ def assert_best(best: Any, problem: Problem) -> None:
         assert getattr(best, f"{kind}_right").tolist() == right
     assert best.target.tolist() == problem.targets
     assert best.is_seen.tolist() == problem.kinds
-
-
-def assert_same(one: Any, other: Any) -> None:
-    """All fields of two sets of best pairs are the same, types included."""
-    for name in ("seen_score", "seen_pair", "unseen_score", "unseen_pair", "target", "is_seen"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name, strict=True)

@@ -23,7 +23,6 @@ from tests.tracks.czsl.metrics.derivations import (
     accuracy,
     answers,
     assert_best,
-    assert_same,
     close,
     dense_numbers,
     field_sweep,
@@ -34,6 +33,7 @@ from tests.tracks.czsl.metrics.derivations import (
     probes,
     sweep_numbers,
 )
+from tests.tracks.loops import assert_same
 
 seeds = st.integers(0, 2**32 - 1)
 

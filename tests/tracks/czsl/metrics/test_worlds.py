@@ -19,13 +19,13 @@ from tests.tracks.czsl.metrics.derivations import (
     Calibrated,
     Problem,
     assert_best,
-    assert_same,
     close,
     couples_auc,
     sweep_numbers,
     top_pairs,
     world_numbers,
 )
+from tests.tracks.loops import assert_same
 
 
 @pytest.fixture
@@ -225,14 +225,5 @@ def test_what_is_written_is_read_back_bit_by_bit(
     path = tmp_path / "scores.safetensors"
     scores.write(path)
     assert [path.name for path in tmp_path.iterdir()] == ["scores.safetensors"]
-    again = PairScores.read(path)
-    np.testing.assert_array_equal(again.top, scores.top, strict=True)
-    assert set(again.bests) == set(scores.bests)
-    for key, best in scores.bests.items():
-        assert_same(best, again.bests[key])
-    assert set(again.ladders) == set(scores.ladders) == ({"val", "test"} if calibrates else set())
-    for split, ladder in scores.ladders.items():
-        assert_same(ladder.ground, again.ladders[split].ground)
-        for name in ("image", "pair", "score", "feasibility"):
-            one, other = getattr(ladder, name), getattr(again.ladders[split], name)
-            np.testing.assert_array_equal(one, other, err_msg=name, strict=True)
+    assert set(scores.ladders) == ({"val", "test"} if calibrates else set())
+    assert_same(PairScores.read(path), scores)

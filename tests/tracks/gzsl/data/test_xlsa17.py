@@ -20,6 +20,7 @@ from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
 from tests.errors import raises
 from tests.tracks.gzsl.data.worlds import COUNTS, World, cells, column, unit_columns
+from tests.tracks.loops import assert_same
 from tests.tracks.vlc.data.published import archive, pack
 
 
@@ -36,18 +37,6 @@ def refuse(root: Path, code: str, place: object, world: World | None = None) -> 
         xlsa17.read(root, COUNTS)
     assert "\n" not in str(caught.value)
     assert str(root) in str(caught.value)
-
-
-def same(one: ClassData, other: ClassData) -> bool:
-    """Whether two data sets are equal, types included."""
-    theirs = vars(other)
-    return all(
-        value.dtype == theirs[name].dtype and np.array_equal(value, theirs[name])
-        if isinstance(value, np.ndarray)
-        else value == theirs[name]
-        for name, value in vars(one).items()
-        if name in ClassData.__dataclass_fields__
-    )
 
 
 # reading
@@ -85,7 +74,7 @@ def test_what_is_read_is_written_and_read_as_an_index(root: Path, tmp_path: Path
     assert data.hard.tolist() == [True, False] * 5
     (tmp_path / "index").mkdir()
     data.write(tmp_path / "index")
-    assert same(ClassData.read(tmp_path / "index"), data)
+    assert_same(ClassData.read(tmp_path / "index"), data)
 
 
 # what is refused

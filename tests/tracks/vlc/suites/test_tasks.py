@@ -36,6 +36,7 @@ from recompose.tracks.vlc.suites.tasks import (
 )
 from recompose.tracks.vlc.suites.values import check, counts, metrics, trees
 from tests.errors import raises
+from tests.tracks.loops import assert_same
 from tests.tracks.vlc.tiny_suites import random_features, tiny_suites
 
 GRADES = np.array([1.0, 4.0, 2.0, 3.0])
@@ -54,14 +55,7 @@ def test_every_kind_has_a_judge_and_an_example() -> None:
 @pytest.mark.parametrize(("suite", "name"), TASKS, ids=IDS)
 def test_a_task_is_read_as_it_was_written_and_has_scores_of_its_shape(suite: Suite, name: str) -> None:
     task = suite.tasks[name]
-    stored = read_task(task.document())
-    assert type(stored) is type(task)
-    for field, value in vars(task).items():
-        read = getattr(stored, field)
-        if isinstance(value, np.ndarray):
-            np.testing.assert_array_equal(read, value, strict=True)
-        else:
-            assert read == value
+    assert_same(read_task(task.document()), task)
     scores = task.scores(name, random_features(suite))
     assert {leaf: array.shape for leaf, array in scores.items()} == {
         leaf: task.shape(leaf) for leaf in task.leaves(name)
