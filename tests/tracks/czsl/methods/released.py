@@ -338,9 +338,7 @@ def dfsp(
         fused = text_embeddings(p, residual_block(p, "text_attention", texts), TWO_SLOTS)
     else:
         seen = []
-        for narrowed in mapped(
-            p, "image_to_text.0", tokens
-        ):  # of an image [1 + patches, D]
+        for narrowed in mapped(p, "image_to_text.0", tokens):  # of an image [1 + patches, D]
             given = mapped(p, "image_to_text.1", narrowed.T).T.reshape(length, len(names), -1).transpose(0, 1)
             seen.append(residual_block(p, "text_attention", residual_block(p, "text_looks", names, given))[:, -1])
         of_images = torch.stack(seen)
