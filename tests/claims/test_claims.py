@@ -20,11 +20,9 @@ from recompose.claims.verdicts import VERDICTS, Correction
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
-from recompose.tables.cells import Cell
-from recompose.tables.evidence import EVERY_SEED
-from recompose.tables.figures.cells import figure_cells
-from recompose.tables.figures.draw import draw
+from recompose.tables.cells import EVERY_SEED, Cell
 from recompose.tables.style import Sheet
+from recompose.tables.table import draw, figure_cells
 from recompose.tracks.czsl.catalogue import METHODS
 
 AUC, SEEN, UNSEEN = (f"test/closed/dense/{name}" for name in ("auc", "seen", "unseen"))

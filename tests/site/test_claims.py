@@ -4,7 +4,7 @@ from typing import Any
 
 from recompose.papers.declaration import Claim, Margin
 from recompose.site.claims import claim_dialog
-from recompose.tables.evidence import ClaimEvidence
+from recompose.tables.cells import ClaimEvidence
 from recompose.tables.lineage import Lineage
 from tests.site.test_site import MEASURE, cell, lineage_of, record
 

@@ -5,7 +5,7 @@ from statistics import mean, stdev
 from scipy.stats import t as student
 
 from recompose.papers.declaration import Artifact, Paper
-from recompose.tables.intervals import intervals
+from recompose.tables.measured import intervals
 from tests.tables.fakes import Fake, by_cell, by_seed
 
 COMP = "test/comp"

@@ -1,7 +1,7 @@
 """The seeds in which methods are compared."""
 
 from recompose.plan import Recipe
-from recompose.tables.seeds import shared_replicates
+from recompose.tables.rows import shared_replicates
 
 
 def planned(*seeds: int, worlds: bool = True, trains: bool = True) -> list[Recipe]:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from recompose.papers.declaration import Artifact, Paper
-from recompose.tables.figures.draw import draw
 from recompose.tables.style import NumbersOnly, Sheet
+from recompose.tables.table import draw
 from tests.tables.fakes import Fake, by_seed
 
 H = "test/closed/dense/harmonic_mean"

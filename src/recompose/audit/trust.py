@@ -19,8 +19,8 @@ from recompose.records import BuildInfo
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
 from recompose.tables.lineage import MADE, Lineage
-from recompose.tables.measured_cells import planned_recipes
 from recompose.tables.published import PublishedLineage
+from recompose.tables.table import planned_recipes
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 

@@ -11,8 +11,7 @@ from recompose.claims.price import Price, price
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import VERDICTS, TestedComparison
 from recompose.papers.declaration import Artifact, Paper
-from recompose.tables.cells import Cell
-from recompose.tables.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
+from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.tables.results import Results
 from recompose.tracks import TRACKS
 

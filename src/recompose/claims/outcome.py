@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED, VERDICTS
-from recompose.tables.evidence import ClaimEvidence
+from recompose.tables.cells import ClaimEvidence
 
 HANDFUL = 5  # claims that a sentence names
 

@@ -28,8 +28,8 @@ from recompose.phases import PHASES, TRAINED, gpus_of
 from recompose.plan import Recipe
 from recompose.tables.due import artifact_recipes, is_due
 from recompose.tables.kinds import artifact_recipe
-from recompose.tables.measured_cells import planned_recipes
 from recompose.tables.published import PublishedLineage
+from recompose.tables.table import planned_recipes
 from recompose.workspace import Workspace
 
 MOST = 6  # names that a sentence lists

@@ -30,8 +30,7 @@ from recompose.params.documents import plain
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.records import Build, Description, code_text, flat
-from recompose.tables.cells import Cell
-from recompose.tables.evidence import ClaimEvidence, ComparisonEvidence
+from recompose.tables.cells import Cell, ClaimEvidence, ComparisonEvidence
 from recompose.tables.lineage import SUFFIX, Lineage, lineage_path
 from recompose.tables.published import PublishedLineage
 from recompose.tables.table import reported_cells

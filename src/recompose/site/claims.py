@@ -7,8 +7,7 @@ from recompose.claims.outcome import reading
 from recompose.claims.verdicts import probability_text
 from recompose.files import Document
 from recompose.papers.declaration import Claim
-from recompose.tables.cells import Cell
-from recompose.tables.evidence import EVERY_SEED, ClaimEvidence, ComparisonEvidence, DifferenceTest
+from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.tables.lineage import Lineage
 from recompose.tracks import TRACKS
 

@@ -6,7 +6,7 @@ from recompose.files import Document
 from recompose.plan import Recipe, recipe_of
 from recompose.tables.cells import Cell
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
-from recompose.tables.means import OVER_ROWS
+from recompose.tables.measured import OVER_ROWS
 from recompose.tables.published import PublishedLineage
 
 

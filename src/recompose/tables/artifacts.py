@@ -11,12 +11,12 @@ from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.tables.caveats import watermarks
 from recompose.tables.cells import Cell
-from recompose.tables.contents import write_contents
 from recompose.tables.formats import to_csv, to_latex, to_markdown
 from recompose.tables.kinds import artifact_files, artifact_recipe, evaluations_of, is_figure
 from recompose.tables.lineage import Lineage, PlannedEvaluations, lineage_path
+from recompose.tables.published import write_contents
 from recompose.tables.stored_results import StoredResults
-from recompose.tables.table import build_table
+from recompose.tables.table import build_table, draw, figure_cells
 from recompose.tracks import TRACKS
 
 
@@ -52,8 +52,6 @@ def _make_table(results: StoredResults, paper: Paper, name: str, stem: Path) -> 
 
 
 def _make_figure(results: StoredResults, paper: Paper, name: str, stem: Path) -> list[Cell]:
-    from recompose.tables.figures.cells import figure_cells
-    from recompose.tables.figures.draw import draw
     from recompose.tables.style import Sheet
 
     cells = figure_cells(results, paper, name)

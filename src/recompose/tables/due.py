@@ -7,9 +7,9 @@ from recompose.errors import DamagedError
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.tables.contents import read_contents
 from recompose.tables.kinds import artifact_files, artifact_recipe, index_recipe
 from recompose.tables.lineage import INDEX, UNREADABLE, lineage_path
+from recompose.tables.published import read_contents
 from recompose.workspace import Workspace
 
 WRONG = (*UNREADABLE, LookupError, TypeError, AttributeError)  # of a document that anybody wrote

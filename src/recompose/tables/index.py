@@ -11,10 +11,9 @@ from recompose.papers.declaration import PRINTED, Paper
 from recompose.params import json_schema, reference
 from recompose.records import Build
 from recompose.tables.cells import Cell
-from recompose.tables.formats import escape_markdown
-from recompose.tables.kinds import index_recipe
+from recompose.tables.formats import escape_markdown, measured_part
+from recompose.tables.kinds import find_kind, index_recipe, is_figure
 from recompose.tables.lineage import INDEX, MADE, VALUES, Made, ReportIndex, values_text
-from recompose.tables.paper_readme import paper_readme
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.tables.table import build_table
@@ -24,6 +23,7 @@ from recompose.workspace import Workspace
 
 PAGE, README, METRICS = "index.html", "README.md", "metrics.json"
 PARAMETERS, SCHEMA = "parameters.md", "params.schema.json"
+TOP = "../../.."  # the project's folder, from that of a paper's reports
 
 
 def index_texts(results: StoredResults, papers: list[Paper], published: PublishedLineage) -> dict[str, str]:
@@ -205,3 +205,39 @@ def _scope(results: StoredResults) -> str:
 
 def _count(seeds: Collection[object]) -> str:
     return f"{len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'}"
+
+
+def paper_readme(results: StoredResults, paper: Paper) -> str:
+    """Return the README of a paper's reports."""
+    notes = f" [Notes on ambiguities]({TOP}/src/recompose/papers/{paper.name}/notes.md)" if _has_notes(paper) else ""
+    byline = f"{escape_markdown(paper.byline)}." if paper.byline else ""
+    links = "".join(f" [{escape_markdown(name)}]({address})" for name, address in paper.links.items())
+    lines = [
+        f"# {escape_markdown(paper.title)}",
+        "",
+        f"{byline}{links}{notes} [All papers](../README.md)".strip(),
+        "",
+        *(_artifact_line(paper, name) for name in paper.artifacts),
+        *_sections(results, paper),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _has_notes(paper: Paper) -> bool:
+    return paper.is_shipped and (paper.folder / "notes.md").exists()
+
+
+def _artifact_line(paper: Paper, name: str) -> str:
+    endings = ("svg", "png", "csv") if is_figure(paper, name) else ("md", "csv", "tex")
+    links = " ".join(f"[{ending}]({name}.{ending})" for ending in endings)
+    caption = escape_markdown(paper.artifacts[name].caption)
+    return f"- **{name}** {caption} {links} [lineage]({name}.lineage.json)"
+
+
+def _sections(results: StoredResults, paper: Paper) -> Iterator[str]:
+    """Yield the lines of every figure, and of every table with measured values."""
+    for name, artifact in paper.artifacts.items():
+        if is_figure(paper, name):
+            yield from ("", f"## {name}", "", f"![{escape_markdown(artifact.caption)}]({name}.png)")
+        elif find_kind(paper, name).is_summed_up and (table := build_table(results, paper, name)).measured:
+            yield from ("", f"## {name}, measured", "", measured_part(table))

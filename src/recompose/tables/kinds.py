@@ -10,7 +10,7 @@ from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
 from recompose.params import json_schema
 from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Recipe
-from recompose.tables.seeds import shared_replicates
+from recompose.tables.rows import shared_replicates
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -32,8 +32,8 @@ KINDS = {
     "statistics": Kind("recompose.tables.measured:statistics", row_heading="data set", is_summed_up=False),
     "settings": Kind("recompose.tables.measured:settings", row_heading="setting", is_summed_up=False),
     "metrics": Kind("recompose.tables.measured:metrics", row_heading="method", compares_rows=True),
-    "intervals": Kind("recompose.tables.intervals:intervals", row_heading="method", compares_rows=True),
-    "comparisons": Kind("recompose.tables.comparisons:comparisons", row_heading="method"),
+    "intervals": Kind("recompose.tables.measured:intervals", row_heading="method", compares_rows=True),
+    "comparisons": Kind("recompose.tables.measured:comparisons", row_heading="method"),
     CLAIMS: Kind("recompose.claims.cells:verdicts", row_heading="claim"),
     AGAINST: Kind("recompose.tables.against:against", compares_rows=True),
     "sweep": Kind("recompose.tables.figures.sweep:draw_sweep", is_figure=True),

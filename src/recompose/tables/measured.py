@@ -1,17 +1,21 @@
 """The measured cells of tables, by the kinds that all tracks share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, combinations
+from math import isnan, nan
+from statistics import mean
 from typing import Any
 
+from recompose.claims.estimates import paired
 from recompose.errors import PlanError
-from recompose.papers.declaration import Paper, View
+from recompose.papers.declaration import Artifact, Paper, View
 from recompose.plan import Recipe
 from recompose.tables.cells import Cell, absent, data_cell, mean_cell
-from recompose.tables.comparisons import difference_cell
-from recompose.tables.means import means_over_rows
 from recompose.tables.results import Results
 from recompose.tables.rows import MeasuredRow, rows_of
 from recompose.tracks import TRACKS
+
+OVER_ROWS = "mean over rows, then over seeds"
 
 
 def statistics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -87,3 +91,124 @@ def _differences_from_baseline(
     for column, metric in section.columns.items():
         cell = difference_cell(results, paper.track, row.benchmark, (row.name, baseline), metric)
         yield cell.but(row=row.row, column=f"{row.benchmark} {column}", view=view)
+
+
+def means_over_rows(results: Results, paper: Paper, name: str, rows: list[MeasuredRow]) -> Iterator[Cell]:
+    """Yield the means over rows of a table that it declares, on each benchmark that has all of these rows.
+
+    They are over the rows at each seed that all of them have, then over seeds; they compete with no row for the best
+    value.
+    """
+    artifact = paper.artifacts[name]
+    for title, parts in artifact.means.items():
+        for benchmark in dict.fromkeys(row.benchmark for row in rows):
+            averaged = [row for row in rows if row.benchmark == benchmark and row.row in parts]
+            if len(averaged) == len(parts):
+                yield from _means(results, paper.track, artifact, title, averaged)
+
+
+def _means(results: Results, track: str, artifact: Artifact, title: str, rows: list[MeasuredRow]) -> Iterator[Cell]:
+    complete, planned = (matches_by_seed(*sides) for sides in ([r.complete for r in rows], [r.planned for r in rows]))
+    measured = [[results.metrics(evaluation) for evaluation in match] for match in complete]
+    names = [row.name for row in rows]
+    for view, section in artifact.all_views.items():
+        for column, metric in section.columns.items() if not section.baseline else ():
+            with_metric = [of_seed for of_seed in measured if all(metric in numbers for numbers in of_seed)]
+            values = [mean(numbers[metric] for numbers in of_seed) for of_seed in with_metric]
+            if values or not complete:
+                label, description = f"{rows[0].benchmark} {column}", TRACKS[track].description_of(metric)
+                cell = mean_cell(title, label, values, _flat(complete), _flat(planned), description)
+                cell = rows[0].place_cell(cell, view, metric)
+                yield cell.but(names=names, values=[], better=0, rule=OVER_ROWS)
+
+
+def _flat(matches: Iterable[tuple[Recipe, ...]]) -> list[Recipe]:
+    return [evaluation for match in matches for evaluation in match]
+
+
+def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """Yield, for each row, the mean over seeds with its sample standard deviation, and the ends of its interval.
+
+    The ends of the 95 % interval of Student's t have a row each and one digit more. Fewer than two seeds have none.
+    """
+    track = TRACKS[paper.track]
+    columns = next(iter(paper.artifacts[name].all_views.values())).columns
+    for row in rows_of(results, paper, name):
+        for column, metric in columns.items():
+            description = track.description_of(metric)
+            measured = [results.metrics(evaluation) for evaluation in row.complete]
+            values = [numbers[metric] for numbers in measured if metric in numbers]
+            if row.complete and not values:
+                continue
+            label = f"{row.benchmark} {column}"
+            cell = mean_cell(row.row, label, values, row.complete, row.planned, description)
+            cell = row.place_cell(cell, "", metric)
+            yield cell
+            if len(values) < 2:
+                continue
+            scaled = [description.factor * value for value in values]
+            for end, value in zip(("from", "to"), paired(scaled).interval(), strict=True):
+                text = f"{value:.{description.digits + 1}f}"
+                row_of_end = f"{row.row}, interval {end}"
+                yield cell.but(row=row_of_end, text=text, value=value, spread=None, values=[], better=0)
+
+
+def comparisons(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """Yield the difference of every two rows of a table in the metric of each view: row less column."""
+    artifact = paper.artifacts[name]
+    for view, section in artifact.all_views.items():
+        for benchmark in results.benchmarks(paper.track):
+            planned = [row for row, method in artifact.rows.items() if results.planned(paper.track, method, benchmark)]
+            for baseline, row in combinations(planned, 2):
+                methods = artifact.rows[row], artifact.rows[baseline]
+                cell = difference_cell(results, paper.track, benchmark, methods, section.of)
+                yield cell.but(row=row, column=f"{benchmark} - {baseline}", view=view)
+
+
+def difference_cell(results: Results, track: str, benchmark: str, methods: tuple[str, str], metric: str) -> Cell:
+    """Return the difference of a metric of two methods, the first less the second, at their common seeds.
+
+    The text adds the 95 % interval of the mean if there are two seeds or more.
+    """
+    planned = [results.planned(track, name, benchmark) for name in methods]
+    complete = [[evaluation for evaluation in recipes if results.is_complete(evaluation)] for recipes in planned]
+    matches = matches_by_seed(*complete)
+    description = TRACKS[track].description_of(metric)
+    first, second = (
+        [description.factor * results.metrics(pair[side]).get(metric, nan) for pair in matches] for side in (0, 1)
+    )
+    value, text = _mean_difference(first, second, description.digits)
+    return Cell(
+        row="",
+        column="",
+        text=text,
+        value=value,
+        n=len(first),
+        made_from=[evaluation.key for recipes in complete for evaluation in recipes],
+        missing=absent(chain(*planned), chain(*complete)),
+        names=list(methods),
+        benchmark=benchmark,
+        metric=metric,
+    )
+
+
+def _mean_difference(first: list[float], second: list[float], digits: int) -> tuple[float | None, str]:
+    """Return the mean difference of paired values, and its text."""
+    if not first:
+        return None, "not run"
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    value = mean(differences)
+    if isnan(value):
+        return None, "not measured"
+    text = f"{value:+.{digits}f}"
+    if len(first) > 1:
+        low, high = paired(differences).interval()
+        text += f" ({low:+.{digits}f} to {high:+.{digits}f})"
+    return value, text
+
+
+def matches_by_seed(*sides: list[Recipe]) -> list[tuple[Recipe, ...]]:
+    """Return an evaluation of each method at each seed that all of them have, by rising seed."""
+    by_seed = [{int(evaluation.labels["seed"]): evaluation for evaluation in side} for side in sides]
+    seeds = set.intersection(*(set(side) for side in by_seed))
+    return [tuple(side[seed] for side in by_seed) for seed in sorted(seeds)]

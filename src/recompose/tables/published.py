@@ -6,15 +6,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from recompose.digest import sha256_file
 from recompose.errors import LineageError
+from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
 from recompose.records import Build, Description
 from recompose.tables.cells import Cell
-from recompose.tables.contents import read_contents
-from recompose.tables.lineage import SUFFIX, Lineage, Made, read_values
+from recompose.tables.lineage import CONTENTS_FORM, SUFFIX, UNREADABLE, Lineage, Made, lineage_path, read_values
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
+
+CONTENTS = "contents"  # the folder below results/ with what each artifact was made from
 
 
 def headline_cell(paper: Paper, cells: Iterable[Cell]) -> Cell | None:
@@ -106,3 +109,26 @@ class PublishedLineage:
             for dependent, record in self.records.items()
             if digest in (need.digest for need in record.needs.values())
         ]
+
+
+def write_contents(work: Workspace, artifact: str, contents: dict[str, str]) -> None:
+    """Keep the contents that an artifact was made from, after its lineage was written."""
+    lineage = sha256_file(lineage_path(work.reports / artifact))
+    write_json(_contents_path(work, artifact), {"lineage": {"sha256": lineage}, "contents": contents})
+
+
+def read_contents(work: Workspace, artifact: str, made: Made | None = None) -> dict[str, str]:
+    """Return the digest of each content that an artifact was made from: as kept with its present lineage, otherwise as
+    the reports hold it; none where it is not known.
+    """
+    try:
+        kept = CONTENTS_FORM.validate_python(read_json(_contents_path(work, artifact)))
+        if kept["lineage"]["sha256"] == sha256_file(lineage_path(work.reports / artifact)):
+            return kept["contents"]
+    except (*UNREADABLE, LookupError):
+        pass
+    return (made or Made.read(work.reports)).contents(artifact)
+
+
+def _contents_path(work: Workspace, artifact: str) -> Path:
+    return work.results / CONTENTS / work.reports.name / f"{artifact}.json"

@@ -1,18 +1,23 @@
 """Tables: the values that a paper printed beside the values that were measured here."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from recompose.claims.cells import note, summary
-from recompose.papers.declaration import CLAIMS, Artifact, Paper
+from recompose.claims.cells import note, summary, verdicts
+from recompose.papers.declaration import CLAIMS, FOREST, Artifact, Paper
 from recompose.papers.printed import number_in
+from recompose.plan import Plan, Recipe
 from recompose.tables.caveats import watermarks
-from recompose.tables.cells import Cell, Table
-from recompose.tables.kinds import find_kind
+from recompose.tables.cells import Cell, Table, absent
+from recompose.tables.kinds import find_kind, is_figure
 from recompose.tables.results import Results
-from recompose.tables.rows import rows_of
+from recompose.tables.rows import rows_of, shared_replicates
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.tracks.track import function
+
+if TYPE_CHECKING:
+    from recompose.tables.style import Sheet
 
 ABOUT = ("category", "citation", "venue", "artifact")
 CellBuilder = Callable[[Results, Paper, str], Iterable[Cell]]
@@ -107,3 +112,80 @@ def directions(paper: Paper, name: str) -> dict[str, int]:
         for dataset in paper.datasets
         for label, metric in columns.items()
     }
+
+
+def measured_cells(results: StoredResults, paper: Paper, name: str) -> list[Cell]:
+    """Return the measured cells of a table or figure, from complete evaluations; nothing is written.
+
+    Raises:
+        DamagedError: a file is missing or was changed.
+    """
+    if is_figure(paper, name):
+        return figure_cells(results, paper, name)
+    return list(cell_builder(paper, name)(results, paper, name))
+
+
+def cell_recipes(plan: Plan, paper: Paper, cell: Cell) -> list[Recipe]:
+    """Return the evaluations that a cell needs now; for a number of the data, the data of all its table's rows."""
+    if cell.names:
+        return planned_recipes(plan, paper.track, cell)
+    return list(plan.tracks[paper.track].benchmarks.values())
+
+
+def planned_recipes(plan: Plan, track: str, cell: Cell) -> list[Recipe]:
+    """Return the recipes that the current plan has for a cell."""
+    if cell.names:
+        names = cell.beside or cell.names
+        planned = {name: plan.evaluations(track, name, cell.benchmark) for name in names}
+        shared = shared_replicates(planned) if cell.beside else planned
+        return [recipe for name, recipes in shared.items() if name in cell.names for recipe in recipes]
+    data = plan.tracks[track].benchmarks.get(cell.benchmark) if track in plan.tracks else None
+    return [data] if data else []
+
+
+def figure_cells(results: Results, paper: Paper, name: str) -> list[Cell]:
+    """Return the cells of a figure's lineage: one for each row and benchmark.
+
+    A forest plot has one for each benchmark, since its verdicts rest on all comparisons, and so has a figure without
+    rows, which shows data alone.
+    """
+    kind = paper.artifacts[name].kind
+    if kind == FOREST:
+        return list(_forest_cells(results, paper, name))
+    if not paper.artifacts[name].rows:
+        return list(_data_cells(results, paper, kind))
+    return [
+        Cell(
+            row=series.row,
+            column=f"{series.benchmark} {kind}",
+            text=kind,
+            n=len(series.complete),
+            made_from=[evaluation.key for evaluation in series.complete],
+            missing=absent(series.planned, series.complete),
+            names=[series.name],
+            benchmark=series.benchmark,
+            beside=list(series.beside),
+        )
+        for series in rows_of(results, paper, name)
+    ]
+
+
+def _forest_cells(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    by_benchmark = {cell.benchmark: cell for cell in verdicts(results, paper, name) if cell.part == "verdict"}
+    for benchmark, cell in by_benchmark.items():
+        column, n = f"{benchmark} {FOREST}", len(cell.made_from)
+        yield cell.but(row="all claims", column=column, text=FOREST, part="", metric="", n=n)
+
+
+def _data_cells(results: Results, paper: Paper, kind: str) -> Iterator[Cell]:
+    for benchmark in results.benchmarks(paper.track):
+        source, column = [results.data(paper.track, benchmark).key], f"{benchmark} {kind}"
+        yield Cell(row="data", column=column, text=kind, n=1, made_from=source, benchmark=benchmark)
+
+
+def draw(results: Results, paper: Paper, name: str, sheet: "Sheet") -> None:
+    """Draw a figure from its complete evaluations."""
+    from recompose.tables.style import styled
+
+    with styled():
+        function(find_kind(paper, name).place)(results, paper, name, sheet)

@@ -354,8 +354,8 @@ class ArtifactCheck:
 
     def _current_figure_numbers(self) -> str:
         """Return the numbers of a figure as the current code draws them."""
-        from recompose.tables.figures.draw import draw
         from recompose.tables.style import NumbersOnly
+        from recompose.tables.table import draw
 
         sheet = NumbersOnly(self._paths[2].with_suffix(""), "", [])
         draw(self._recorded, self.paper, self.name, sheet)

@@ -8,7 +8,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.cells import Cell, data_cell, mean_cell
 from recompose.tables.results import Results
-from recompose.tables.seeds import shared_replicates
+from recompose.tables.rows import shared_replicates
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metric_names import GROUPS
