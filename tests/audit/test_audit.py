@@ -31,7 +31,7 @@ WRITTEN_BEFORE = "artifacts, parameters, or the code that writes it, changed sin
 
 
 def test_the_clean_world_is_clean(clean: Audit) -> None:
-    assert (findings(clean), clean.report.unchecked) == ([], [])
+    assert (findings(clean), clean.unchecked) == ([], [])
     assert {state for states in clean.states.values() for state in states.values()} == {"current"}
     assert (clean.evaluations, clean.recomputed) == (2, 2)
     assert {name: len(states) for name, states in clean.states.items() if states} == SHOWN
@@ -118,7 +118,7 @@ def test_raw_data_that_is_not_here_is_not_checked_and_nothing_is_blamed(root: Pa
     (root / "data").unlink()
     found = audited(root)
     assert (findings(found), moved(found, clean)) == ([], {})
-    assert sorted(line for line in found.report.unchecked if line.startswith("data/")) == sorted(
+    assert sorted(line for line in found.unchecked if line.startswith("data/")) == sorted(
         f"data/shapes-pairs-{index.name}: its raw files are not on this disk" for index in indexes_of(root)
     )
 
@@ -148,7 +148,7 @@ def test_a_seed_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None
     found = audited(root)
     assert findings(found) == sorted(stale_rows("seeds are missing: it has 2 of 3 evaluations"))
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
-    assert "the index needs evaluations that are missing or not valid" in found.report.unchecked
+    assert "the index: it needs evaluations that are missing or not valid" in found.unchecked
 
 
 def test_a_parameter_that_nothing_stored_depends_on_changes_nothing(root: Path, clean: Audit) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.audit.audit import audit_document
-from recompose.audit.findings import Audit, AuditReport, Finding
+from recompose.audit.findings import Audit, Finding, Trust
 from recompose.cli import app
 from recompose.commands.audit import show_findings
 from recompose.records import Description
@@ -157,9 +157,8 @@ def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_pa
     record = Description.model_construct(needs={}, kind="evaluations")
     published = PublishedLineage({name: Lineage.model_construct(cells=[cell], records={name: record})})
     finding = Finding.of("rebuilt", f"results/{name}", f"{name} was {name}", name, remedy=name)
-    report = AuditReport([finding], [f"{name} is not on this disk"])
-    report.cells.update(["current"])
-    found = Audit(report, {name: {("measured", "", name, name): "current"}}, {}, 1, 0, {}, {})
+    absent = Finding.of("absent", name, "is not on this disk")
+    found = Audit([finding, absent], {name: {("measured", "", name, name): Trust()}}, 1, 0, {})
     bytes_out = io.BytesIO()
     file = io.TextIOWrapper(bytes_out, encoding="utf-8")
     show_findings(Console(file=file, width=200, force_terminal=False), found, published, full=True)

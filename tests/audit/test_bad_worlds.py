@@ -406,7 +406,7 @@ def test_what_is_spoiled_is_found_and_everything_says_the_same_word(
     assert moved(found, clean) == world.moved
     assert found.recomputed == world.recomputed
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (world.word,) * 3
-    assert found.why[TABLE].get(key, []) == of_page.why[TABLE].get(key, []) == cell.why
+    assert list(found.trusts[TABLE][key].why) == list(of_page.trusts[TABLE][key].why) == cell.why
     assert bool(cell.why) == (world.word != "current")
     site = Site(PAPERS_LOADED, published, of_page, work.params).document()
     of_cell = [

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from recompose.audit.findings import STATES, worst
-from recompose.audit.trust import Trust, TrustEvaluator
+from recompose.audit.findings import STATES, Trust, worst
+from recompose.audit.stored import Stored
+from recompose.audit.trust import Judge
 from recompose.files import write_text
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Plan, Recipe, TrackPlan
@@ -99,13 +100,13 @@ class World:
     def edit_lineage(self, artifact: str, edit: Callable[[Any], object]) -> None:
         edit_json(self.reports / f"{artifact}.lineage.json", edit)
 
-    def judge(self, **options: bool) -> TrustEvaluator:
-        return TrustEvaluator(self, PublishedLineage.read(self, [PAPER]), **options)  # type: ignore[arg-type]
+    def judge(self, artifact: str = TABLE) -> Judge:
+        return Judge(Stored(self, PublishedLineage.read(self, [PAPER])), artifact)  # type: ignore[arg-type]
 
     def verdicts(self, artifact: str = TABLE) -> list[Trust]:
         """The verdict on each cell: of a table of settings, on the methods m and v."""
-        judge = self.judge()
-        return [judge.trust(artifact, cell) for cell in judge.published.cells(artifact)]
+        judge = self.judge(artifact)
+        return [judge.trust(cell) for cell in judge.lineage.cells]
 
     def states(self, artifact: str = TABLE) -> list[str]:
         return [verdict.state for verdict in self.verdicts(artifact)]
@@ -148,7 +149,7 @@ def test_the_worst_of_states_counts() -> None:
 def test_what_agrees_with_everything_is_current(world: World) -> None:
     for artifact, cells in ((TABLE, 2), (OTHER, 1), (COUNTS, 1)):
         assert world.verdicts(artifact) == [Trust("current")] * cells
-        assert world.judge().caveats(artifact) == []
+        assert world.judge(artifact).caveats == []
 
 
 # files of the reports
@@ -180,7 +181,7 @@ def test_a_damaged_input_is_the_input_s_fault_alone(world: World) -> None:
 def test_a_caveat_lists_some_of_many_keys(world: World, count: int) -> None:
     missing = [evaluation_of("m", seed) for seed in range(2, 2 + count)]
     more = remade(world, plan_of(m=2 + count, v=2), *missing)
-    (caveat,) = more.judge().caveats(TABLE)
+    (caveat,) = more.judge().caveats
     assert caveat.keys == tuple(sorted(recipe.key for recipe in missing))
     listed = [key for key in caveat.keys if key in caveat.why]
     assert listed == list(caveat.keys[:MAX_KEYS])
@@ -192,7 +193,7 @@ def test_runs_of_other_code_than_most_are_mixed(world: World, codes: str) -> Non
     odd = [evaluation_of("m", seed, code=code) for seed, code in enumerate(codes, 2)]
     more = remade(world, plan_of(m=[evaluation_of("m", 0), *odd], v=2))
     assert more.states() == ["mixed", "current"]
-    (caveat,) = more.judge().caveats(TABLE)
+    (caveat,) = more.judge().caveats
     assert caveat.keys == tuple(sorted(recipe.needs["run"].key for recipe in odd))
     assert caveat.text.startswith("mixed: ")
 

@@ -74,7 +74,7 @@ def test_only_one_file_and_what_shows_it_differ(both: tuple[Path, Path]) -> None
 def test_reports_that_were_made_again_elsewhere_are_clean(both: tuple[Path, Path]) -> None:
     found = audited(both[1])
     assert findings(found) == []
-    assert found.report.cells.keys() == {"current"}
+    assert found.cells.keys() == {"current"}
 
 
 def test_an_artifact_that_is_older_than_a_rebuilt_result_is_stale_and_due(root: Path) -> None:

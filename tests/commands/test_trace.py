@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from recompose.audit.differences import changes
+from recompose.audit.trust import changes
 from recompose.cli import app
 from recompose.commands.trace import Artifact, TraceResult, measured_beside, show_traced, trace
 from recompose.errors import TraceError

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from recompose.audit.findings import Audit, AuditReport, Finding
+from recompose.audit.findings import UNCHECKED, Audit, Finding, Trust
 from recompose.claims.cells import PARTS
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
@@ -281,17 +281,16 @@ class Toy:
         records = {key_of(seed): record(seed, self.name) for seed in range(3)}
         made = {key: build_of(self.name) for key in records}
         published = PublishedLineage({name: lineage_of(cells, records) for name, cells in lineages.items()}, made)
-        states, why = {}, {}
+        trusts: dict[str, dict[tuple[str, ...], Trust]] = {}
         for artifact, cells in lineages.items():
-            keys = {
-                ("measured", c["view"], c["row"], c["column"]): self.states.get((c["row"], c["column"]), "current")
-                for c in cells
-            }
-            states[artifact] = keys
-            why[artifact] = {key: [self.name("lr was 1")] for key, state in keys.items() if state == "stale"}
-        finding = [Finding.of("other-recipe", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
-        counts = Counter(state for keys in states.values() for state in keys.values())
-        audit = Audit(AuditReport(finding, [self.name("a thing")], counts), states, why, 3, 12, {}, {})
+            for c in cells:
+                state = self.states.get((c["row"], c["column"]), "current")
+                why = (self.name("lr was 1"),) if state == "stale" else ()
+                key = ("measured", c["view"], c["row"], c["column"])
+                trusts.setdefault(artifact, {})[key] = Trust(state, why)
+        findings = [Finding.of("other-recipe", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
+        findings.append(Finding.of(UNCHECKED, self.name("a thing"), ""))
+        audit = Audit(findings, trusts, 3, 12, {})
         return Site([self.paper], published, audit, params())
 
     @property

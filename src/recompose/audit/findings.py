@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-
-from recompose.tables.lineage import Lineage
+from dataclasses import dataclass, field, replace
 
 STATES = (
     "tampered",  # a file differs from what was written, or a number from the result of its runs
@@ -33,6 +31,7 @@ CODES = {  # of a finding -> the state that it causes
     "outdated": "stale",  # another version of the code wrote it
     "absent": UNCHECKED,  # a result is not on this disk
     "unknown-content": UNCHECKED,  # nothing tells what an artifact was made from
+    UNCHECKED: UNCHECKED,  # for any other reason
 }
 REMAKE = "`snakemake --cores all`"  # the remedy of whatever the workflow can make again
 REMEDIES = {
@@ -70,47 +69,34 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """The place and the reason as a sentence."""
-        return f"{self.place} {self.why}"
+        """The place and the reason."""
+        return f"{self.place}{': ' if self.code == UNCHECKED else ' '}{self.why}"
 
 
-@dataclass
-class AuditReport:
-    """The result of one part of an audit."""
+@dataclass(frozen=True)
+class Trust:
+    """The trust in a number: its state, the reasons, and a note."""
 
-    findings: list[Finding] = field(default_factory=list)
-    unchecked: list[str] = field(default_factory=list)  # what could not be checked, with the reason
-    cells: Counter[str] = field(default_factory=Counter)  # measured cells by state
+    state: str = CURRENT
+    why: tuple[str, ...] = ()
+    note: str = ""  # such as the commit that holds its code by now
 
-    def note(self, finding: Finding) -> None:
-        """Add a finding, or what could not be checked."""
-        if finding.state == UNCHECKED:
-            self.unchecked.append(finding.text)
-        else:
-            self.findings.append(finding)
-
-    def add(self, other: "AuditReport") -> None:
-        """Add the result of another part."""
-        self.findings = list(dict.fromkeys([*self.findings, *other.findings]))  # artifacts share what they rest on
-        self.unchecked = list(dict.fromkeys([*self.unchecked, *other.unchecked]))
-        self.cells += other.cells
-
-    @property
-    def clean(self) -> bool:
-        """True if everything that could be checked is right."""
-        return not self.findings
+    def worsened(self, state: str, why: str) -> "Trust":
+        """Return the trust in the same number once something else speaks against it; the worst state counts."""
+        if worst([self.state, state]) != state:
+            return self
+        reasons = self.why if state == self.state else ()
+        return replace(self, state=state, why=tuple(dict.fromkeys([*reasons, why])))
 
 
 @dataclass(frozen=True)
 class Audit:
     """The result of an audit of everything that the reports show."""
 
-    report: AuditReport
-    states: dict[str, dict[Key, str]]  # of the measured cells of each artifact
-    why: dict[str, dict[Key, list[str]]]  # reasons for those that are not current
+    everything: list[Finding]  # also what could not be checked
+    trusts: dict[str, dict[Key, Trust]]  # in the measured cells of each artifact
     evaluations: int  # behind the reports
     files: int  # that were read
-    lineages: dict[str, Lineage]  # of the artifacts, if usable
     numbers: dict[str, dict[str, float]]  # of each evaluation: recomputed from its scores, or as published
     published: int = 0  # of these, those as published: their scores are not on this disk
     remedy: str = ""  # for what could not be checked because it is not on this disk
@@ -119,7 +105,27 @@ class Audit:
     @property
     def findings(self) -> list[Finding]:
         """The problems."""
-        return self.report.findings
+        return [finding for finding in self.everything if finding.state != UNCHECKED]
+
+    @property
+    def unchecked(self) -> list[str]:
+        """What could not be checked, with the reason."""
+        return [finding.text for finding in self.everything if finding.state == UNCHECKED]
+
+    @property
+    def states(self) -> dict[str, dict[Key, str]]:
+        """The state of each measured cell, by artifact."""
+        return {name: {key: trust.state for key, trust in cells.items()} for name, cells in self.trusts.items()}
+
+    @property
+    def cells(self) -> Counter[str]:
+        """The number of measured cells by state."""
+        return Counter(trust.state for cells in self.trusts.values() for trust in cells.values())
+
+    @property
+    def clean(self) -> bool:
+        """True if everything that could be checked is right."""
+        return not self.findings
 
     @property
     def outcome(self) -> str:
@@ -128,7 +134,7 @@ class Audit:
             return "found no problems, but no commit holds the code of these results"
         if self.findings:
             return "found problems"
-        return "found no problems but could not check everything" if self.report.unchecked else "is clean"
+        return "found no problems but could not check everything" if self.unchecked else "is clean"
 
     @property
     def recomputed(self) -> int:
@@ -139,5 +145,5 @@ class Audit:
         """Return the number of an artifact's cells that follow from scores, or from the values of evaluations, while
         what made these is unchecked.
         """
-        states, compared = self.states[artifact], self.compared.get(artifact, set())
-        return sum(states.get(key) == UNCHECKED for key in compared)
+        trusts, compared = self.trusts[artifact], self.compared.get(artifact, set())
+        return sum(trusts[key].state == UNCHECKED for key in compared & trusts.keys())

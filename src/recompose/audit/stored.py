@@ -1,14 +1,15 @@
 """The stored results behind the reports: raw data, backbones, features, runs, evaluations, each checked once."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from recompose.audit.findings import AuditReport, Finding
+from recompose.audit.findings import UNCHECKED, Finding
 from recompose.data.content import CONTENT, changed_files, raw_files
 from recompose.errors import DamagedError
-from recompose.metric_cache import MetricCache
+from recompose.metric_cache import COST, MetricCache
 from recompose.plan import Recipe, recipe_of
 from recompose.records import RECORD, Record
 from recompose.records import remedy as store_remedy
@@ -37,15 +38,14 @@ class Stored:
 
     work: Workspace
     published: PublishedLineage
-    reading: bool
-    report: AuditReport = field(default_factory=AuditReport)
+    reading: bool = False
+    findings: list[Finding] = field(default_factory=list)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     followed: set[str] = field(default_factory=set)  # evaluations whose numbers are the published ones
     absent: list[str] = field(default_factory=list)  # keys of results that are not on this disk, or their raw files
     files: int = 0  # that were read
-    faults: dict[str, dict[str, str]] = field(default_factory=dict)  # key -> file -> its fault
     on_disk: dict[str, Record] = field(default_factory=dict)  # key -> record
-    _findings: dict[str, list[Finding]] = field(default_factory=dict)
+    _faults: dict[str, list[Finding]] = field(default_factory=dict)
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
@@ -57,9 +57,9 @@ class Stored:
 
     def __getitem__(self, key: str) -> list[Finding]:
         """Return the faults of a stored folder; none if it agrees with the reports."""
-        if key not in self._findings:
-            self._findings[key] = list(self._find(key))
-        return self._findings[key]
+        if key not in self._faults:
+            self._faults[key] = list(self._find(key))
+        return self._faults[key]
 
     def is_reliable(self, key: str) -> bool:
         """Return True if a stored folder is here and agrees with the reports; its needs may be absent."""
@@ -76,8 +76,8 @@ class Stored:
             yield _damage(key, error.path.name, error.fault)
             return
         self.on_disk[key] = record
-        self.faults[key] = store.faults(recipe, record, reading=self.reading)
-        yield from (_damage(key, name, fault) for name, fault in self.faults[key].items())
+        faults = store.faults(recipe, record, reading=self.reading)
+        yield from (_damage(key, name, fault) for name, fault in faults.items())
         made, file = self.published.made.get(key), f"{self.work.reports_place}/{MADE}"
         if made and made.files and made.started == record.made.started and made != record.build:
             why, cure = f"differs from its entry in {file}", f"put back the edited one; `git diff -- {file}` may tell"
@@ -86,14 +86,10 @@ class Stored:
 
     def _find_other_inputs(self, key: str, record: Record) -> Iterator[Finding]:
         """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""
+        store = self.work.store
         for role, need in recipe_of(record).needs.items():
-            store = self.work.store
-            if store.is_complete(need):
-                try:
-                    now = store.record(need).content
-                except DamagedError:
-                    continue
-                if now != record.inputs.get(role):
+            with suppress(DamagedError):
+                if store.is_complete(need) and store.record(need).content != record.inputs.get(role):
                     why = f"was made from another {role} than {need.key} is now"
                     yield Finding.of("rebuilt", f"results/{key}", why, key)
 
@@ -101,7 +97,7 @@ class Stored:
         """Check everything, and compute the numbers of all valid evaluations."""
         for key in self.published.records:
             for finding in self[key]:
-                self.report.note(finding)
+                self.findings.append(finding)
                 self.absent += [key] if finding.code == "absent" else []
             if key in self.on_disk:
                 self.files += len(self.on_disk[key].files)
@@ -113,23 +109,25 @@ class Stored:
         """Compare raw files with their digests at the time of indexing."""
         root, index = _root(self.work.data, recipe), self.work.store.folder(recipe)
         if not root.exists():
-            self.report.unchecked.append(f"data/{root.name}: its raw files are not on this disk")
+            self._add(UNCHECKED, f"data/{root.name}", "its raw files are not on this disk", key)
             self.absent.append(key)
             return
-        if CONTENT in self.faults[key]:
-            self.report.unchecked.append(f"data/{root.name}: its index is not valid")
+        if f"results/{key}/{CONTENT}" in {finding.place for finding in self[key]}:
+            self._add(UNCHECKED, f"data/{root.name}", "its index is not valid", key)
             return
         try:
             files = changed_files(root, index)
             self.files += len(raw_files(index))
         except Exception as error:  # what is in an index may be forged
-            why = f"cannot be read: {error}"
-            self.report.note(Finding.of("unreadable", f"results/{key}", why, key, remedy=RESTORE))
+            self._add("unreadable", f"results/{key}", f"cannot be read: {error}", key, RESTORE)
             return
         more = f", one of {len(files)} changed files" if len(files) > NAMED else ""
         for name in files[:NAMED]:
-            place, why = f"data/{root.name}/{name}", f"was changed since it was indexed{more}"
-            self.report.note(Finding.of("changed-data", place, why, key, remedy=RESTORE))
+            why = f"was changed since it was indexed{more}"
+            self._add("changed-data", f"data/{root.name}/{name}", why, key, RESTORE)
+
+    def _add(self, code: str, place: str, why: str, key: str, remedy: str = "") -> None:
+        self.findings.append(Finding.of(code, place, why, key, remedy=remedy))
 
     def compute_metrics(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
         """Compute the numbers of the valid evaluations among these; those that are not here have the published ones."""
@@ -142,16 +140,19 @@ class Stored:
                 self.followed.add(key)
 
     def _compute_metrics(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
-        """Recompute an evaluation's numbers from its scores."""
+        """Recompute an evaluation's numbers from its scores; costs of runs that are not here are the published ones."""
         data = (need.key for need in recipe.needs.values() if need.kind == "data")
         if invalid := [each for each in data if not self.is_reliable(each)]:
-            self.report.unchecked.append(f"results/{key}: its numbers need {invalid[0]}, which is not valid")
+            self._add(UNCHECKED, f"results/{key}", f"its numbers need {invalid[0]}, which is not valid", key)
             return
         try:
-            self.numbers[key] = numbers_of(MetricCache(self.work.store, self.work.results), recipe)
+            numbers = numbers_of(MetricCache(self.work.store, self.work.results), recipe)
         except Exception as error:  # scores may be forged, or newer code may need what they lack
             why = f"its scores cannot be read: {type(error).__name__}: {error}"
-            self.report.note(Finding.of("unreadable", f"results/{key}", why, key, remedy=store_remedy(key)))
+            self._add("unreadable", f"results/{key}", why, key, store_remedy(key))
+            return
+        published = self.published.values.get(key, {})
+        self.numbers[key] = {name: value for name, value in published.items() if name.startswith(COST)} | numbers
 
 
 def _damage(key: str, file: str, fault: str) -> Finding:

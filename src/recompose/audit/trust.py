@@ -4,194 +4,198 @@ A number is judged by the files of its artifact, by everything that it was made 
 current parameters and code.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from recompose.audit.differences import changed_modules, changes, closest_recipe
-from recompose.audit.findings import Finding, worst
+from recompose.audit.findings import Finding, Trust
 from recompose.audit.stored import Stored
-from recompose.digest import sha256_file
+from recompose.digest import sha256_file, short
 from recompose.fingerprint import fingerprint
-from recompose.plan import Plan, Recipe, recipe_of
+from recompose.plan import Document, NamedRecipe, Plan, Recipe, recipe_of
 from recompose.records import BuildInfo
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
 from recompose.tables.lineage import MADE, Lineage
-from recompose.tables.published import PublishedLineage
 from recompose.tables.table import planned_recipes
 from recompose.tracks import TRACKS
-from recompose.workspace import Workspace
 
-
-@dataclass(frozen=True)
-class Trust:
-    """The trust in a number: its state, the reasons, and a note."""
-
-    state: str
-    why: tuple[str, ...] = ()
-    note: str = ""  # such as the commit that holds its code by now
-
-
-@dataclass(frozen=True)
-class CellProvenance:
-    """Everything that a cell rests on, with its faults."""
-
-    keys: frozenset[str]
-    reasons: tuple[tuple[str, str], ...]  # state and reason of each fault
-    commit: str | None  # that holds by now the code of a folder that was uncommitted when it was made
+Reasons = list[tuple[str, str]]  # state and reason of everything that speaks against a number
 
 
 @dataclass
-class TrustEvaluator:
-    """A judge of the numbers of published artifacts.
+class Judge:
+    """A judge of the numbers of an artifact, ``<paper>/<name>``."""
 
-    With ``reading``, every byte is read; without it, files that nobody touched since they were read count as right.
-    """
-
-    work: Workspace
-    published: PublishedLineage
-    reading: bool = False
+    stored: Stored
+    artifact: str
 
     def __post_init__(self) -> None:
-        self._provenance: dict[tuple[str, tuple[str, ...]], CellProvenance] = {}  # many cells share theirs
+        self._behind: dict[tuple[str, ...], tuple[Reasons, str]] = {}  # many cells share theirs
         self._stale: dict[tuple[Any, ...], list[str]] = {}  # by everything that the reasons follow from
-        self._changed_files: dict[str, list[str]] = {}
-        self._caveats: dict[str, list[Caveat]] = {}
 
-    def trust(self, artifact: str, cell: Cell) -> Trust:
-        """Return the trust in a cell of an artifact, ``<paper>/<name>``."""
-        reasons = list(self._reasons(artifact, cell))
-        state = worst(state for state, _ in reasons)
-        why = dict.fromkeys(why for reason_state, why in reasons if reason_state == state)
-        provenance = self._cell_provenance(artifact, tuple(cell.made_from))
-        note = f"committed since, in {provenance.commit}" if provenance.commit else ""
-        return Trust(state, tuple(why), note)
+    @property
+    def lineage(self) -> Lineage:
+        """Its lineage."""
+        return self.stored.published.lineages[self.artifact]
 
-    def _reasons(self, artifact: str, cell: Cell) -> Iterator[tuple[str, str]]:
-        """Yield state and reason of everything that speaks against a cell."""
-        yield from (("tampered", why) for why in self.changed_files(artifact))
-        yield from (("incomplete", f"missing: {key}") for key in cell.missing)
-        provenance = self._cell_provenance(artifact, tuple(cell.made_from))
-        yield from provenance.reasons
-        for caveat in self.caveats(artifact):
-            if provenance.keys & {*caveat.keys} and caveat.state != "incomplete":
-                yield caveat.state, caveat.why
-        yield from (("stale", why) for why in self.stale_reasons(artifact, cell))
+    def trust(self, cell: Cell) -> Trust:
+        """Return the trust in a cell."""
+        reasons, note = self._reasons_behind(tuple(cell.made_from))
+        trust = Trust(note=note)
+        for why in self.changed_files:
+            trust = trust.worsened("tampered", why)
+        for key in cell.missing:
+            trust = trust.worsened("incomplete", f"missing: {key}")
+        for state, why in reasons:
+            trust = trust.worsened(state, why)
+        for why in self.stale_reasons(cell):
+            trust = trust.worsened("stale", why)
+        return trust
 
-    def _cell_provenance(self, artifact: str, made_from: tuple[str, ...]) -> CellProvenance:
-        """Return everything behind the cells of an artifact that were made from these."""
-        if (artifact, made_from) not in self._provenance:
-            keys = list(self.published.closure(artifact, made_from))
-            reasons = tuple(reason for key in sorted(keys) for reason in self._faults(artifact, key))
-            commit = self._commit_since(keys)
-            self._provenance[artifact, made_from] = CellProvenance(frozenset(keys), reasons, commit)
-        return self._provenance[artifact, made_from]
+    def _reasons_behind(self, made_from: tuple[str, ...]) -> tuple[Reasons, str]:
+        """Return the faults of everything behind a cell with the caveats that concern it, and a note on its commit."""
+        if made_from not in self._behind:
+            keys = list(self.lineage.closure(made_from))
+            faults = [*(each for key in sorted(keys) for each in (*self.stored[key], *self.conflicts.get(key, ())))]
+            concerning = (each for each in self.caveats if each.state != "incomplete" and {*each.keys} & {*keys})
+            reasons = [*((each.state, each.text) for each in faults), *((each.state, each.why) for each in concerning)]
+            self._behind[made_from] = reasons, self._commit_note(keys)
+        return self._behind[made_from]
 
-    def _faults(self, artifact: str, key: str) -> Iterator[tuple[str, str]]:
-        """Yield state and reason of the faults of a stored folder behind an artifact."""
-        yield from ((finding.state, finding.text) for finding in self.stored[key])
-        yield from ((finding.state, finding.text) for finding in self.conflicts(artifact, key))
-
-    def _commit_since(self, keys: Iterable[str]) -> str | None:
+    def _commit_note(self, keys: Iterable[str]) -> str:
         """Return the commit that by now holds the code of the first of these that was uncommitted when it was made."""
-        made, records = self.published.made, self.published.records
+        made = self.stored.published.made
         uncommitted = (key for key in keys if key in made and made[key].dirty is not False)
-        commits = (committed_since(records[key].code) for key in uncommitted)
-        return next((commit for commit in commits if commit), None)
+        commits = (committed_since(self.lineage.records[key].code) for key in uncommitted)
+        return next((f"committed since, in {commit}" for commit in commits if commit), "")
 
-    def stale_reasons(self, artifact: str, cell: Cell) -> list[str]:
+    def stale_reasons(self, cell: Cell) -> list[str]:
         """Return the reasons why the current parameters and code would give another cell."""
         if cell.missing:
             return []
-        origin = artifact, tuple(cell.made_from), tuple(cell.names), tuple(cell.beside), cell.benchmark
+        origin = tuple(cell.made_from), tuple(cell.names), tuple(cell.beside), cell.benchmark
         if origin not in self._stale:
-            self._stale[origin] = stale_reasons(self.work.plan, self.published.lineages[artifact], cell)
+            self._stale[origin] = list(dict.fromkeys(stale_reasons(self.stored.work.plan, self.lineage, cell)))
         return self._stale[origin]
 
-    def conflicts(self, artifact: str, key: str) -> list[Finding]:
-        """Return the disagreement between what an artifact was made from and a stored folder without faults, if any."""
-        on_disk = None if self.stored[key] else self.stored.on_disk.get(key)
-        if on_disk is None:
-            return []
-        if self.published.lineages[artifact].records[key] != on_disk.description:
-            file = f"{self.work.reports_place}/{artifact}.lineage.json"
-            return [Finding.of("edited-record", file, f"has another record of {key} than results/ has", key)]
-        content = self.published.contents.get(artifact, {}).get(key)
+    @cached_property
+    def conflicts(self) -> dict[str, list[Finding]]:
+        """The disagreement between what the artifact was made from and each stored folder without faults, if any."""
+        sound = (key for key in self.lineage.records if not self.stored[key])
+        return {key: [finding] for key in sound if (finding := self._conflict(key))}
+
+    def _conflict(self, key: str) -> Finding | None:
+        on_disk, reports = self.stored.on_disk[key], self.stored.work.reports_place
+        if self.lineage.records[key] != on_disk.description:
+            why = f"has another record of {key} than results/ has"
+            return Finding.of("edited-record", f"{reports}/{self.artifact}.lineage.json", why, key)
+        content = self.stored.published.contents.get(self.artifact, {}).get(key)
         if content is None:
-            file = f"{self.work.reports_place}/{MADE}"
-            return [Finding.of("unknown-content", file, f"does not tell the content of {key}", key)]
+            return Finding.of("unknown-content", f"{reports}/{MADE}", f"does not tell the content of {key}", key)
         if content != on_disk.content:
             why = "was rebuilt after the reports, with another result"
-            return [Finding.of("rebuilt", f"results/{key}", why, key)]
-        return []
+            return Finding.of("rebuilt", f"results/{key}", why, key)
+        return None
 
-    def changed_files(self, artifact: str) -> list[str]:
-        """Return a sentence for each file of an artifact that differs from what was written."""
-        if artifact not in self._changed_files:
-            folder = (self.work.reports / artifact).parent
-            written = self.published.lineages[artifact].files.items()
-            self._changed_files[artifact] = [
-                f"{self.work.reports_place}/{artifact.rpartition('/')[0]}/{name} was changed since it was written"
-                for name, sha256 in written
-                if not (folder / name).is_file() or sha256_file(folder / name) != sha256
-            ]
-        return self._changed_files[artifact]
+    @cached_property
+    def changed_files(self) -> list[str]:
+        """A sentence for each file of the artifact that differs from what was written."""
+        work, paper = self.stored.work, self.artifact.rpartition("/")[0]
+        paths = {work.reports / paper / name: sha256 for name, sha256 in self.lineage.files.items()}
+        return [
+            f"{work.reports_place}/{paper}/{path.name} was changed since it was written"
+            for path, sha256 in paths.items()
+            if not path.is_file() or sha256_file(path) != sha256
+        ]
 
-    def caveats(self, artifact: str) -> list[Caveat]:
-        """Return the caveats of an artifact as a whole."""
-        if artifact not in self._caveats:
-            lineage = self.published.lineages[artifact]
-            codes = {key: record.code for key, record in lineage.records.items() if record.kind in JUDGED_KINDS}
-            build_info = {key: build for key in codes if (build := self._build_info(key))}
-            missing = {key for cell in lineage.cells for key in cell.missing}
-            self._caveats[artifact] = list(find_caveats(codes, build_info, missing))
-        return self._caveats[artifact]
+    @cached_property
+    def caveats(self) -> list[Caveat]:
+        """The caveats of the artifact as a whole."""
+        codes = {key: record.code for key, record in self.lineage.records.items() if record.kind in JUDGED_KINDS}
+        build_info = {key: build for key in codes if (build := self._build_info(key))}
+        return list(find_caveats(codes, build_info, {key for cell in self.lineage.cells for key in cell.missing}))
 
     def _build_info(self, key: str) -> BuildInfo | None:
         """Return when, where and from which sources a folder was built, from the reports or else from disk."""
-        if key in self.published.made:
-            return self.published.made[key]
+        if key in self.stored.published.made:
+            return self.stored.published.made[key]
         return self.stored.on_disk[key].made if not self.stored[key] else None
 
-    @cached_property
-    def stored(self) -> Stored:
-        """Everything behind the artifacts, with its faults."""
-        return Stored(self.work, self.published, self.reading)
 
-
-def stale_reasons(plan: Plan, lineage: Lineage, cell: Cell) -> list[str]:
-    """Return the reasons why the current parameters and code would give another cell, a line each."""
-    track = lineage.track
+def stale_reasons(plan: Plan, lineage: Lineage, cell: Cell) -> Iterator[str]:
+    """Yield the reasons why the current parameters and code would give another cell, a line each."""
+    track, made_from = lineage.track, {*cell.made_from}
     if track not in TRACKS:
-        return [f"there is no track {track!r} any more"]
-    reasons: dict[str, None] = {}
+        yield f"there is no track {track!r} any more"
+        return
     planned = {recipe.key: recipe for recipe in planned_recipes(plan, track, cell)}
-    if not planned and cell.made_from:
-        return ["it is no longer planned"]
-    if not cell.made_from:
-        return ["it was never run"] if planned else []
-    for key in cell.made_from:
-        if key not in planned:
-            recipes: dict[str, Recipe] = {}
-            for behind in lineage.closure([key]):
-                recipes[behind] = recipe_of(lineage.records[behind], recipes)
-            old = recipes[key]
-            new = closest_recipe(old, planned.values())
-            if new is None:
-                reasons[f"seed {old.labels.get('seed')} is no longer planned"] = None
-            else:
-                reasons |= dict.fromkeys(changes(old, new))
-    if not reasons and set(planned) - set(cell.made_from):
-        reasons[f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"] = None
-    if not reasons:
-        reasons |= dict.fromkeys(metric_code_changes(lineage))
-    return list(reasons)
+    if not planned and made_from:
+        yield "it is no longer planned"
+    elif not made_from:
+        yield from ["it was never run"] if planned else []
+    elif other := made_from - planned.keys():
+        for key in (key for key in cell.made_from if key in other):
+            yield from _recipe_changes(lineage, key, planned.values())
+    elif planned.keys() - made_from:
+        yield f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"
+    else:
+        yield from metric_code_changes(lineage)
+
+
+def _recipe_changes(lineage: Lineage, key: str, planned: Iterable[Recipe]) -> Iterator[str]:
+    """Yield what the current plan has in place of a recipe."""
+    recipes: dict[str, Recipe] = {}
+    for behind in lineage.closure([key]):
+        recipes[behind] = recipe_of(lineage.records[behind], recipes)
+    old = recipes[key]
+    same_seed = [recipe for recipe in planned if recipe.labels.get("seed") == old.labels.get("seed")]
+    fewest = min((list(changes(old, new)) for new in same_seed), key=len, default=None)
+    yield from [f"seed {old.labels.get('seed')} is no longer planned"] if fewest is None else fewest
 
 
 def metric_code_changes(lineage: Lineage) -> Iterator[str]:
     """Yield the changes of the code that computes metrics since a lineage was written."""
     now = fingerprint(TRACKS[lineage.track].metric_modules(cell.metric for cell in lineage.cells))
-    if modules := changed_modules(lineage.metric_code, now):
-        yield f"code of metrics changed: {', '.join(modules)}"
+    yield from _code_changes("code of metrics", lineage.metric_code, now)
+
+
+def changes(old: Recipe, new: Recipe) -> Iterator[str]:
+    """Yield the differences between two recipes and what they need, a line each and each once.
+
+    Paths of settings start at the recipe that has them, so that a data set which several recipes need gives the same
+    lines for each of them.
+    """
+    yield from dict.fromkeys(_changes(old, new))
+
+
+def _changes(old: Recipe, new: Recipe) -> Iterator[str]:
+    if old.digest == new.digest:
+        return
+    if isinstance(old, NamedRecipe) or isinstance(new, NamedRecipe):  # only kind and digest are known
+        yield f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"
+        return
+    yield from _code_changes("code", old.code, new.code)
+    yield from _document_changes(old.document, new.document, "" if old.kind in JUDGED_KINDS else new.name)
+    for role in sorted(old.needs.keys() | new.needs.keys()):
+        before, after = old.needs.get(role), new.needs.get(role)
+        if before is None or after is None:
+            yield f"it needs {'no' if after is None else 'a'} {role} now"
+        else:
+            yield from _changes(before, after)
+
+
+def _code_changes(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    if modules := sorted(module for module in old.keys() | new.keys() if old.get(module) != new.get(module)):
+        yield f"{name} changed: {', '.join(modules)}"
+
+
+def _document_changes(old: Document, new: Document, path: str) -> Iterator[str]:
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key), new.get(key)
+        place = f"{path}.{key}" if path else key
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            yield from _document_changes(before, after, place)
+        elif before != after:
+            yield f"{place} was {before} and is {after} now"

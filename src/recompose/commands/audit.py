@@ -57,8 +57,8 @@ def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
         published = PublishedLineage.read(work, work.papers)
         audited = audit(work, work.papers, published, pages=pages_of(work, published))
         # an archive has no remote, and nothing is made or restored in it
-        findings = [replace(finding, remedy="") for finding in audited.findings]
-        audited = replace(audited, remedy="", report=replace(audited.report, findings=findings))
+        everything = [replace(finding, remedy="") for finding in audited.everything]
+        audited = replace(audited, remedy="", everything=everything)
         return _show(audited, published, full=full, as_json=as_json)
 
 
@@ -67,7 +67,7 @@ def _show(audited: Audit, published: PublishedLineage, *, full: bool, as_json: b
         print_json(audit_document(audited, published))
     else:
         show_findings(Console(), audited, published, full=full)
-    return 0 if audited.report.clean else 1
+    return 0 if audited.clean else 1
 
 
 def show_findings(console: Console, audited: Audit, published: PublishedLineage, *, full: bool = False) -> None:
@@ -88,8 +88,8 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
             _show_places(console, [_place(published, finding) for finding in group], remedy, full=full)
         elif number == GROUPS:
             print_line(console, "and findings of other kinds (--full names them)")
-    if audited.report.unchecked:
-        print_line(console, ("not checked", "bold"), f": {len(audited.report.unchecked)}")
+    if audited.unchecked:
+        print_line(console, ("not checked", "bold"), f": {len(audited.unchecked)}")
         _show_places(console, list(_unchecked(audited, published, full=full)), audited.remedy, full=full)
     console.print(_table(audited, full=full))
     if any(map(audited.followed, audited.states)):
@@ -113,7 +113,7 @@ def _unchecked(audited: Audit, published: PublishedLineage, *, full: bool) -> It
     many; then the others, with the number that share a reason.
     """
     missing = {absent(key).text: key for key in published.records}
-    keys = [missing[text] for text in audited.report.unchecked if text in missing]
+    keys = [missing[text] for text in audited.unchecked if text in missing]
     if len(keys) > NAMED and not full:
         kinds = Counter(published.records[key].kind for key in keys)
         counts = ", ".join(counted(count, kind) for kind, count in kinds.items())
@@ -121,7 +121,7 @@ def _unchecked(audited: Audit, published: PublishedLineage, *, full: bool) -> It
     else:
         yield from (_place(published, absent(key), f" {absent(key).why}") for key in keys)
     reasons: dict[str, list[str]] = {}
-    for text in audited.report.unchecked:
+    for text in audited.unchecked:
         if text not in missing:
             place, _, reason = text.partition(": ")
             reasons.setdefault(reason, []).append(place)
@@ -170,13 +170,13 @@ def _outcome(audited: Audit) -> list[str | tuple[str, str]]:
     evaluations = f"{audited.recomputed} of {audited.evaluations} evaluations"
     values = f", {audited.published} as in values.json, as their scores are not here" if audited.published else ""
     runs = f"{evaluations} recomputed from their scores{values}, {audited.files} files read"
-    if audited.report.clean and not audited.report.unchecked:
+    if audited.clean and not audited.unchecked:
         return [("clean", "bold green"), f": everything in the reports follows from its runs; {runs}"]
-    if audited.report.clean and 0 < len(audited.numbers) == audited.evaluations:
-        count, numbers = sum(map(len, audited.compared.values())), audited.report.cells.total()
+    if audited.clean and 0 < len(audited.numbers) == audited.evaluations:
+        count, numbers = sum(map(len, audited.compared.values())), audited.cells.total()
         text = f": {count:,} of {numbers:,} numbers were computed again and are equal; {runs}"
         return [(f"clean as far as {'values' if audited.published else 'scores'} show", "bold green"), text]
-    if audited.report.clean:
+    if audited.clean:
         return [("nothing found", "bold"), f", but some parts could not be checked, see above; {runs}"]
     by_state = Counter(finding.state for finding in audited.findings)
     counts = ", ".join(f"{by_state[state]} {state}" for state in STATES if by_state[state])

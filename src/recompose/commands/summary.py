@@ -35,7 +35,7 @@ def show_summary(console: Console, work: Workspace, published: PublishedLineage,
         f"took: {rough_duration(sum(made.seconds for made in published.made.values()))} of work",
         f"numbers: {_numbers(published, work.papers)}",
         f"instrument: {_instrument(work)}",
-        f"audit: {audited.outcome}" + ("" if audited.report.clean else "; `recompose audit` shows it"),
+        f"audit: {audited.outcome}" + ("" if audited.clean else "; `recompose audit` shows it"),
         *_commit_line(work),
         f"open: {work.reports / 'index.html'}",
     ]

@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.tree import Tree
 
-from recompose.audit.checks.artifacts import ArtifactCheck
-from recompose.audit.findings import CURRENT, UNCHECKED
-from recompose.audit.stored import absent
-from recompose.audit.trust import Trust, TrustEvaluator
+from recompose.audit.artifacts import ArtifactCheck
+from recompose.audit.findings import CURRENT, UNCHECKED, Trust
+from recompose.audit.stored import Stored, absent
+from recompose.audit.trust import Judge
 from recompose.commands.places import find_artifact, place_text
 from recompose.console import counted, escape_markup, first, line, print_json, print_line, state_colour
 from recompose.digest import short
@@ -157,7 +157,7 @@ def trace(work: Workspace, artifact: Artifact, row: str, column: str, view: str 
     """
     lineage, cell = artifact.lineage, artifact.find(row=row, column=column, view=view)[0]
     published = PublishedLineage.of(work, {artifact.title: lineage})
-    trust = _trust(TrustEvaluator(work, published), artifact, cell)
+    trust = _trust(Stored(work, published), artifact, cell)
     records = {key: lineage.records[key] for key in lineage.closure(cell.made_from)}
     made = {key: published.made[key] for key in records if key in published.made}
     absent_keys = []
@@ -181,15 +181,14 @@ def trace(work: Workspace, artifact: Artifact, row: str, column: str, view: str 
     )
 
 
-def _trust(evaluator: TrustEvaluator, artifact: Artifact, cell: Cell) -> Trust:
+def _trust(stored: Stored, artifact: Artifact, cell: Cell) -> Trust:
     """Return the trust in a cell, from the checks of the audit that concern it."""
-    trust = evaluator.trust(artifact.title, cell)
     if artifact.paper is None:
-        return trust
-    evaluator.stored.compute_metrics(cell.made_from, MetricCache.of)
-    check = ArtifactCheck(evaluator, artifact.paper, artifact.name)
+        return Judge(stored, artifact.title).trust(cell)
+    stored.compute_metrics(cell.made_from, MetricCache.of)
+    check = ArtifactCheck(stored, artifact.title, artifact.paper)
     check.check()
-    return Trust(check.states[cell.key], tuple(check.why.get(cell.key, ())), trust.note)
+    return check.trusts[cell.key]
 
 
 def read_lineage(path: Path) -> Lineage:

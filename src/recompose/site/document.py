@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from recompose.audit.findings import STATES, UNCHECKED, Audit
+from recompose.audit.findings import STATES, UNCHECKED, Audit, Trust
 from recompose.claims.cells import PARTS, note, verdict_counts
 from recompose.claims.differences import number_text
 from recompose.claims.outcome import JudgedClaim, generalisation, outcome, reading, scope_text
@@ -147,13 +147,13 @@ def _audit_summary(audit: Audit) -> Document:
     for finding in audit.findings:
         places.setdefault((finding.state, finding.why), []).append(finding.place)
     return {
-        "clean": audit.report.clean and not audit.report.unchecked,
+        "clean": audit.clean and not audit.unchecked,
         "outcome": audit.outcome,
         "evaluations": audit.evaluations,
         "recomputed": audit.recomputed,
         "files": audit.files,
         "findings": [{"state": state, "why": why, "places": names} for (state, why), names in places.items()],
-        "unchecked": audit.report.unchecked,
+        "unchecked": audit.unchecked,
         "count": len(audit.findings),
     }
 
@@ -164,7 +164,7 @@ def _states(audit: Audit, papers: list[Document]) -> list[Document]:
         (mark, artifact["id"]) for paper in papers for artifact in paper["artifacts"] for mark in artifact["marks"]
     ]
     first = dict(reversed(marked))
-    counts = audit.report.cells
+    counts = audit.cells
     order = [state for state in STATES if counts[state]]
     return [{"state": state, "count": counts[state], "id": first.get(state, "")} for state in order]
 
@@ -187,10 +187,11 @@ class _Cells:
         artifact = f"{paper.name}/{name}"
         if artifact not in self._published.lineages:
             return []
-        states, why = self._audit.states.get(artifact, {}), self._audit.why.get(artifact, {})
+        trusts = self._audit.trusts.get(artifact, {})
         numbered, kind = [], kind_of(paper, name)
         for cell in self._published.cells(artifact):
             number, content = len(self.all), {**dict(cell), "aggregate": cell.aggregate}
+            trust = trusts.get(cell.key, Trust(UNCHECKED))
             self._numbers[artifact, cell.key] = number
             self.all.append(
                 {
@@ -198,8 +199,8 @@ class _Cells:
                     "values": _value_texts(paper, cell),
                     "kind": kind,
                     "title": title_of(name),
-                    "state": states.get(cell.key, UNCHECKED),
-                    "why": why.get(cell.key, []),
+                    "state": trust.state,
+                    "why": list(trust.why),
                     "paper": paper.name,
                     "artifact": artifact,
                     "file": artifact,

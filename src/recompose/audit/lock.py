@@ -1,9 +1,10 @@
 """A check of the reports against dvc.lock, for clones without runs to recompute them from."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
-from recompose.audit.findings import AuditReport, Finding
+from recompose.audit.findings import UNCHECKED, Finding
 from recompose.errors import ProgramError
 from recompose.params.documents import read_document
 from recompose.programs import dvc
@@ -13,31 +14,23 @@ STAGES = ("reports",)
 REMEDY = "`git checkout -- reports`, or `dvc commit` where you made them"
 
 
-def check_lock(root: Path) -> AuditReport:
+def check_lock(root: Path) -> Iterator[Finding]:
     """Compare the reports with dvc.lock."""
     if not (root / LOCK).is_file():
-        return AuditReport(unchecked=[f"reports against {LOCK}, which is missing"])
+        yield Finding.of(UNCHECKED, LOCK, "is missing, so the reports were not compared with it")
+        return
     try:
         status = _dvc_status(root)
     except (ProgramError, json.JSONDecodeError) as error:
-        return AuditReport(unchecked=[f"reports against {LOCK}: {error}"])
+        yield Finding.of(UNCHECKED, LOCK, f"the reports were not compared with it: {error}")
+        return
     paths = _paths(root)
-    changed = [
-        (path, change)
-        for parts in status.values()
-        for part in parts
-        if isinstance(part, dict)
-        for path, change in part.get("changed outs", {}).items()
-    ]
-    listed = [(path, change) for path, change in changed if path in paths or not paths]
-    unlisted = [path for path, _ in changed if path not in paths] if paths else []
-    return AuditReport(
-        findings=[
-            Finding.of("other-lock", path, f"does not match dvc.lock ({change})", remedy=REMEDY)
-            for path, change in listed
-        ],
-        unchecked=[f"{path} against dvc.lock, which has no entry for it" for path in unlisted],
-    )
+    changes = (part.get("changed outs", {}) for parts in status.values() for part in parts if isinstance(part, dict))
+    for path, change in (item for changed in changes for item in changed.items()):
+        if path in paths or not paths:
+            yield Finding.of("other-lock", path, f"does not match dvc.lock ({change})", remedy=REMEDY)
+        else:
+            yield Finding.of(UNCHECKED, path, "dvc.lock has no entry for it")
 
 
 def _paths(root: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""Results for an audit: with the plan that a lineage recorded, and with numbers recomputed from scores."""
+"""Results for an audit: with numbers recomputed from scores, and with the plan that a lineage recorded."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -21,11 +21,9 @@ class Audited(StoredResults):
         self._published, self._numbers = published, numbers
 
     def is_complete(self, recipe: Recipe) -> bool:
-        """Return true where a recipe is complete; of an evaluation, where its scores are valid."""
         return recipe.key in self._numbers if recipe.kind == "evaluations" else super().is_complete(recipe)
 
     def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
-        """Return the metrics of an evaluation, recomputed from its scores."""
         return self._numbers[evaluation.key]
 
     def build_info(self, recipe: Recipe) -> BuildInfo | None:
@@ -48,11 +46,9 @@ class Recorded(Audited):
         return recipes
 
     def recipe(self, key: str) -> Recipe:
-        """Return the recipe of a key."""
         return self._recipes[key]
 
     def benchmarks(self, track: str) -> list[str]:
-        """Return the recorded benchmarks."""
         return list(self._lineage.benchmarks)
 
     def data(self, track: str, benchmark: str) -> Recipe:
@@ -61,10 +57,5 @@ class Recorded(Audited):
         return self._recipes.get(key) or self.plan.by_key[key]
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        """Return the recorded evaluations of a method or variant on a benchmark."""
-        return [
-            self._recipes[key]
-            for entry in self._lineage.planned
-            if (entry.name, entry.benchmark) == (name, benchmark)
-            for key in entry.evaluations
-        ]
+        entries = (each for each in self._lineage.planned if (each.name, each.benchmark) == (name, benchmark))
+        return [self._recipes[key] for entry in entries for key in entry.evaluations]
