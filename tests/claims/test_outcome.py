@@ -2,13 +2,23 @@
 
 import re
 from itertools import product
+from typing import Any
 
-from recompose.claims.outcome import HANDFUL, JudgedClaim, generalisation, outcome, scope_text
+from recompose.claims.outcome import HANDFUL, generalisation, outcome, scope_text
 from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED
+from recompose.tables.cells import Cell
 
 
-def claims(verdict: str, count: int, start: str, **price: object) -> list[JudgedClaim]:
-    return [JudgedClaim(f"{start}{number}", verdict, 4, **price) for number in range(count)]  # type: ignore[arg-type]
+def claim(name: str, verdict: str, price: str = "", needed: int | None = None) -> Cell:
+    """The cell of a verdict on a claim, with the price of its only comparison."""
+    comparison = {"sides": ["a", "b"], "verdict": verdict, "margin": 0.1, "is_kept": False, "p": None, "p_margin": None}
+    evidence: dict[str, Any] = {"unit": "", "values": {"a": {}, "b": {}}, "family": 1, "margin_family": 1}
+    evidence["comparisons"] = [comparison | {"price": price, "needed": needed}]
+    return Cell.model_validate({"row": name, "column": "d", "text": verdict, "n": 4, "evidence": evidence})
+
+
+def claims(verdict: str, count: int, start: str, *price: Any) -> list[Cell]:
+    return [claim(f"{start}{number}", verdict, *price) for number in range(count)]
 
 
 def count_of(word: str, text: str) -> int:
@@ -28,8 +38,8 @@ def check(supported: int, reverse: int, negligible: int, priced: int, dear: int,
         *claims(REVERSED, reverse, "r"),
         *claims(NEGLIGIBLE, negligible, "n"),
         *claims(UNDECIDED, unpriced, "u"),
-        *claims(UNDECIDED, dear, "x", is_priced=True),
-        *claims(UNDECIDED, priced, "p", is_priced=True, needed=12),
+        *claims(UNDECIDED, dear, "x", "> 1000 / 9"),
+        *claims(UNDECIDED, priced, "p", "12 / 9", 12),
     ]
     holds, contradicted, undecided = sentences = outcome("d", True, found)
     assert f"{supported or 'none'} of {len(found)} claim" in holds
@@ -38,7 +48,7 @@ def check(supported: int, reverse: int, negligible: int, priced: int, dear: int,
         names = re.findall(r"\b[srnpxu]\d\b", sentence)
         hidden = map(int, re.findall(r"(\d+) more\)", sentence))
         assert len(set(names)) == len(names)
-        assert len(names) + sum(hidden) == sum(claim.name[0] in starts for claim in found)
+        assert len(names) + sum(hidden) == sum(cell.row[0] in starts for cell in found)
         assert {name[0] for name in names} <= set(starts)
     priced_words = ("12 replicates" in undecided, "too many" in undecided, "unknown" in undecided)
     assert priced_words == (priced > 0, dear > 0, unpriced > 0)
@@ -48,7 +58,7 @@ def check(supported: int, reverse: int, negligible: int, priced: int, dear: int,
 
 def test_the_cheapest_undecided_claims_are_named_with_the_range_of_their_prices() -> None:
     prices = [40, 9, None, 300, 25, 31, 7]
-    found = [JudgedClaim(f"c{price}", UNDECIDED, 4, is_priced=True, needed=price) for price in prices]
+    found = [claim(f"c{price}", UNDECIDED, "a / b", price) for price in prices]
     last = outcome("d", False, found)[-1]
     assert last.startswith(f"7 are undecided (c7, c9, c25, c31, c40, {len(prices) - HANDFUL} more): ")
     assert "7 to 300 replicates would decide 6 of them" in last

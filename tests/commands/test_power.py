@@ -128,7 +128,7 @@ def question_levels(work: Workspace, price: ClaimPrice) -> tuple[float, float]:
     beyond, within = set(), 0
     for comparison, tested in ClaimTests.of(StoredResults(work), paper, price.benchmark).comparisons.items():
         if tested.correction is None or tested.correction.beyond >= FAMILY_ALPHA:
-            beyond.add((comparison.metric, comparison.higher, comparison.lower, comparison.lower_metric))
+            beyond.add(comparison.sides)
         within += tested.correction is None or tested.correction.within >= FAMILY_ALPHA
     return FAMILY_ALPHA / len(beyond), FAMILY_ALPHA / within
 

@@ -2,16 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from recompose.claims.differences import Side
 from recompose.claims.estimates import rounded
-from recompose.claims.outcome import JudgedClaim, generalisation, outcome
+from recompose.claims.outcome import generalisation, outcome
 from recompose.claims.price import Price, price
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import VERDICTS, TestedComparison
 from recompose.papers.declaration import Artifact, Paper
-from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest
+from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest, absent
 from recompose.tables.results import Results
 from recompose.tracks import TRACKS
 
@@ -37,19 +36,19 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
         tests = ClaimTests.of(results, paper, benchmark)
         all_methods = (method for claim in tests.claims.values() for method in claim.methods)
-        family = Basis.collect(results, paper, benchmark, all_methods)
+        family = basis_of(results, paper, benchmark, all_methods)
         for row, claim in tests.claims.items():
-            claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
+            claim_basis = basis_of(results, paper, benchmark, claim.methods)
             decisive, *_ = ordered = tests.of_claim(claim)
             prices = [price(comparison, tests.levels) for comparison in ordered]
             for part, text, value in _cell_texts(decisive, prices[0]):
                 # corrected values rest on all comparisons
                 basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
-                by_seed = decisive.difference.by_seed if part == "estimate" else ()
-                cell = basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)
+                about = {"row": row, "column": f"{benchmark} {part}", "part": part, "metric": claim.metric}
+                cell = basis.but(**about, text=text, value=value, n=decisive.difference.n)
                 if part == "verdict":
                     cell = cell.but(evidence=evidence_of(ordered, prices))
-                yield cell
+                yield cell.but(values=list(decisive.difference.by_seed)) if part == "estimate" else cell
 
 
 def _cell_texts(tested: TestedComparison, cost: Price | None) -> Iterator[tuple[str, str, float | None]]:
@@ -133,55 +132,28 @@ def note(paper: Paper, artifact: Artifact) -> str:
     return " ".join([*NOTE.format(family=paper.family).split(), *artifact.note.split()])
 
 
-@dataclass(frozen=True)
-class Basis:
-    """The evaluations that cells of claims rest on: those of some methods on a benchmark, complete and planned."""
+def basis_of(results: Results, paper: Paper, benchmark: str, methods: Iterable[str]) -> Cell:
+    """Return a cell that rests on the evaluations of some methods on a benchmark, without what it shows.
 
-    benchmark: str
-    methods: tuple[str, ...]
-    complete: tuple[str, ...]
-    planned: tuple[str, ...]
-
-    @classmethod
-    def collect(cls, results: Results, paper: Paper, benchmark: str, methods: Iterable[str]) -> "Basis":
-        """Collect the evaluations of some methods; several methods may share an evaluation."""
-        names = tuple(dict.fromkeys(methods))
-        planned = {
-            evaluation.key: evaluation for name in names for evaluation in results.planned(paper.track, name, benchmark)
-        }
-        complete = tuple(key for key, evaluation in planned.items() if results.is_complete(evaluation))
-        return cls(benchmark, names, complete, tuple(planned))
-
-    def cell(
-        self,
-        row: str,
-        part: str,
-        text: str,
-        value: float | None,
-        n: int,
-        metric: str,
-        values: tuple[float, ...] = (),
-    ) -> Cell:
-        """Return a cell that rests on these evaluations."""
-        return Cell(
-            row=row,
-            column=f"{self.benchmark} {part}",
-            text=text,
-            value=value,
-            n=n,
-            made_from=list(self.complete),
-            missing=sorted({*self.planned} - {*self.complete}),
-            values=list(values),
-            names=list(self.methods),
-            benchmark=self.benchmark,
-            metric=metric,
-            part=part,
-        )
+    Several methods may share an evaluation.
+    """
+    names = list(dict.fromkeys(methods))
+    planned = [evaluation for name in names for evaluation in results.planned(paper.track, name, benchmark)]
+    complete = [evaluation for evaluation in planned if results.is_complete(evaluation)]
+    return Cell(
+        row="",
+        column="",
+        text="",
+        made_from=list(dict.fromkeys(evaluation.key for evaluation in complete)),
+        missing=absent(planned, complete),
+        names=names,
+        benchmark=benchmark,
+    )
 
 
-def verdict_counts(texts: Iterable[str]) -> dict[str, int]:
-    """Return the number of verdicts of each kind, given the texts of their cells."""
-    counts = Counter(text.partition(" (")[0] for text in texts)
+def verdict_counts(cells: Iterable[Cell]) -> dict[str, int]:
+    """Return the number of verdicts of each kind."""
+    counts = Counter(cell.verdict for cell in cells)
     return {verdict: counts[verdict] for verdict in VERDICTS}
 
 
@@ -194,9 +166,5 @@ def summary(results: Results, paper: Paper, cells: Sequence[Cell]) -> list[str]:
     is_synthetic = {
         benchmark: TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark)) for benchmark in by_benchmark
     }
-    judged = {
-        benchmark: [JudgedClaim.of(cell.row, cell.text, cell.n, cell.evidence) for cell in verdict_cells]
-        for benchmark, verdict_cells in by_benchmark.items()
-    }
-    paragraphs = [" ".join(outcome(benchmark, is_synthetic[benchmark], claims)) for benchmark, claims in judged.items()]
+    paragraphs = [" ".join(outcome(name, is_synthetic[name], claims)) for name, claims in by_benchmark.items()]
     return [*paragraphs, *dict.fromkeys(map(generalisation, is_synthetic.values()))]

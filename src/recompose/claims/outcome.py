@@ -1,31 +1,11 @@
 """What came out of a paper's claims on a benchmark, in three sentences that follow from the verdicts."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED, VERDICTS
-from recompose.tables.cells import ClaimEvidence
+from recompose.tables.cells import Cell
 
 HANDFUL = 5  # claims that a sentence names
-
-
-@dataclass(frozen=True)
-class JudgedClaim:
-    """A claim with its verdict."""
-
-    name: str
-    verdict: str
-    replicates: int = 0
-    is_priced: bool = False
-    needed: int | None = None  # replicates that decide it if the difference is as measured; None: too many
-
-    @classmethod
-    def of(cls, name: str, text: str, replicates: int | None, evidence: ClaimEvidence | None) -> "JudgedClaim":
-        """Return a claim, given the parts of its verdict's cell."""
-        verdict, decisive = text.partition(" (")[0], evidence.comparisons[0] if evidence else None
-        if decisive is None:
-            return cls(name, verdict, replicates or 0)
-        return cls(name, verdict, replicates or 0, bool(decisive.price), decisive.needed)
 
 
 def reading(verdict: str, is_synthetic: bool) -> str:
@@ -40,15 +20,15 @@ def reading(verdict: str, is_synthetic: bool) -> str:
     return verdict.replace(" here", " on synthetic data", 1) if is_synthetic else verdict
 
 
-def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[JudgedClaim]) -> list[str]:
+def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[Cell]) -> list[str]:
     """Return what holds here, what does not, and what nobody could tell with the replicates that would tell it.
 
     Args:
         benchmark: the data of the verdicts.
         is_synthetic: whether this project drew the data.
-        claims: in the order of the paper; at least one.
+        claims: the cells of their verdicts, in the order of the paper; at least one.
     """
-    scope = scope_text(benchmark, is_synthetic, (claim.replicates for claim in claims))
+    scope = scope_text(benchmark, is_synthetic, (claim.n or 0 for claim in claims))
     of = {verdict: [claim for claim in claims if claim.verdict == verdict] for verdict in VERDICTS}
     supported, total = of[SUPPORTED], f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}"
     count = f"{len(supported)} of {total}" if supported else f"none of {total}"
@@ -79,7 +59,7 @@ def generalisation(is_synthetic: bool) -> str:
     )
 
 
-def _contradicted(reversed_claims: list[JudgedClaim], negligible: list[JudgedClaim], is_synthetic: bool) -> str:
+def _contradicted(reversed_claims: list[Cell], negligible: list[Cell], is_synthetic: bool) -> str:
     first = f"{_count(reversed_claims)} {reading(REVERSED, is_synthetic)}{_names(reversed_claims)}"
     if not reversed_claims and not negligible:
         return f"{first}, and none is negligible."
@@ -87,20 +67,30 @@ def _contradicted(reversed_claims: list[JudgedClaim], negligible: list[JudgedCla
     return f"{first}; {second}."
 
 
-def _undecided(claims: list[JudgedClaim]) -> str:
+def _undecided(claims: list[Cell]) -> str:
     if not claims:
         return "Every claim is decided."
-    counted = sorted((claim for claim in claims if claim.needed), key=lambda claim: claim.needed or 0)
-    dear = [claim for claim in claims if claim.is_priced and not claim.needed]
-    unknown = [claim for claim in claims if not claim.is_priced]
+    counted = sorted((claim for claim in claims if _needed(claim)), key=_needed)
+    dear = [claim for claim in claims if _is_priced(claim) and not _needed(claim)]
+    unknown = [claim for claim in claims if not _is_priced(claim)]
     costs = "; ".join(_costs(counted, dear, unknown))
     return f"{_count(claims)} undecided{_names([*counted, *dear, *unknown])}: {costs}."
 
 
-def _costs(counted: list[JudgedClaim], dear: list[JudgedClaim], unknown: list[JudgedClaim]) -> Iterator[str]:
+def _is_priced(claim: Cell) -> bool:
+    """Return True if it is known what would decide the comparison that decides a claim."""
+    return bool(claim.evidence and claim.evidence.comparisons[0].price)
+
+
+def _needed(claim: Cell) -> int:
+    """Return the replicates that decide a claim if the difference is as measured; 0: too many, or unknown."""
+    return (claim.evidence and claim.evidence.comparisons[0].needed) or 0
+
+
+def _costs(counted: list[Cell], dear: list[Cell], unknown: list[Cell]) -> Iterator[str]:
     """Yield what would decide claims: replicates, too many of them, or what is unknown."""
     if counted:
-        numbers, total = [claim.needed or 0 for claim in counted], len(counted) + len(dear) + len(unknown)
+        numbers, total = [*map(_needed, counted)], len(counted) + len(dear) + len(unknown)
         objects = f"{len(counted)} of them" if len(counted) < total else "it" if total == 1 else "each"
         differences = "differences are" if len(counted) > 1 else "the difference is"
         yield (
@@ -113,13 +103,13 @@ def _costs(counted: list[JudgedClaim], dear: list[JudgedClaim], unknown: list[Ju
         yield f"the price of {len(unknown)} is unknown, for want of a spread over replicates"
 
 
-def _count(claims: list[JudgedClaim]) -> str:
+def _count(claims: list[Cell]) -> str:
     return f"{len(claims) or 'None'} {'are' if len(claims) > 1 else 'is'}"
 
 
-def _names(claims: list[JudgedClaim]) -> str:
+def _names(claims: list[Cell]) -> str:
     """Return the names of a handful of claims in brackets, and how many more there are."""
-    names = [claim.name for claim in claims[:HANDFUL]]
+    names = [claim.row for claim in claims[:HANDFUL]]
     more = [f"{len(claims) - HANDFUL} more"] if len(claims) > HANDFUL else []
     return f" ({', '.join([*names, *more])})" if claims else ""
 

@@ -50,7 +50,7 @@ class ClaimTests:
             comparison: TestedComparison(
                 comparison,
                 result,
-                TRACKS[paper.track].description_of(comparison.metric),
+                TRACKS[paper.track].description_of(comparison.metrics[0]),
                 tuple(_label(paper, metric) for metric in comparison.metrics),
                 corrections.get((name, comparison)),
             )
@@ -108,26 +108,15 @@ def _label(paper: Paper, metric: str) -> str:
 
 
 def _difference(results: Results, paper: Paper, benchmark: str, comparison: ClaimComparison) -> Difference:
-    def side(method: str, metric: str) -> Side:
-        label = f"{_label(paper, metric)} of {method}" if len(comparison.metrics) > 1 else method
-        return _side(results, paper, comparison, method, metric, benchmark, label)
-
-    metric = comparison.metric
-    higher = side(comparison.higher, metric)
-    lower = side(comparison.lower, comparison.lower_metric or metric)
-    if comparison.beyond:
-        subtrahend = subtract(side(comparison.higher, comparison.beyond), side(comparison.lower, comparison.beyond))
-    elif comparison.gain:
-        subtrahend = subtract(side(comparison.gain.higher, metric), side(comparison.gain.lower, metric))
-    else:
-        return difference(higher, lower)
-    return difference(subtract(higher, lower), subtrahend)
+    sides = [_side(results, paper, benchmark, comparison, method, metric) for method, metric in comparison.sides]
+    return difference(*sides) if len(sides) == 2 else difference(subtract(*sides[:2]), subtract(*sides[2:]))
 
 
 def _side(
-    results: Results, paper: Paper, comparison: ClaimComparison, method: str, metric: str, benchmark: str, label: str
+    results: Results, paper: Paper, benchmark: str, comparison: ClaimComparison, method: str, metric: str
 ) -> Side:
     """Return the values of a method, in the metric's unit; NaN and infinity count as not measured."""
+    label = f"{_label(paper, metric)} of {method}" if len(comparison.metrics) > 1 else method
     factor = TRACKS[paper.track].description_of(metric).factor
     measured = {
         int(evaluation.labels["seed"]): factor * results.metrics(evaluation).get(metric, nan)

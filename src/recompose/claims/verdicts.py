@@ -21,7 +21,7 @@ from functools import cached_property
 
 from recompose.claims.differences import Difference, number_text
 from recompose.claims.estimates import ALPHA, FAMILY_ALPHA, Estimate
-from recompose.papers.declaration import Claim, Gain
+from recompose.papers.declaration import Claim
 from recompose.tables.metric import Metric
 
 SUPPORTED, REVERSED, NEGLIGIBLE, UNDECIDED = VERDICTS = (
@@ -31,36 +31,43 @@ SUPPORTED, REVERSED, NEGLIGIBLE, UNDECIDED = VERDICTS = (
     "undecided",
 )
 MAX_DIGITS = 6
+Sides = tuple[tuple[str, str], ...]  # methods, each in a metric
 
 
 @dataclass(frozen=True)
 class ClaimComparison:
-    """A difference that is tested: two claims that rest on the same one test it once."""
+    """A difference that is tested: two claims that rest on the same one test it once.
 
-    metric: str
-    higher: str
-    lower: str  # the same one, where two metrics of it are compared
+    Its sides are methods, each in a metric: first - second, or (first - second) - (third - fourth).
+    """
+
+    sides: Sides
     margin: float  # the smallest difference of interest
     is_kept: bool = False  # the claim is that the difference lies within the margin
-    beyond: str | None = None
-    gain: Gain | None = None
-    lower_metric: str | None = None
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics in it."""
-        return [metric for metric in (self.metric, self.lower_metric or self.beyond) if metric]
 
     @property
     def methods(self) -> list[str]:
         """The methods and variants in it."""
-        gain = [self.gain.higher, self.gain.lower] if self.gain else []
-        return list(dict.fromkeys([self.higher, self.lower, *gain]))
+        return list(dict.fromkeys(method for method, _ in self.sides))
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics in it."""
+        return list(dict.fromkeys(metric for _, metric in self.sides))
 
     @property
     def hypothesis(self) -> Hashable:
         """What the test of a difference is about: comparisons that differ in their margins only share one."""
         return self if self.is_kept else replace(self, margin=0.0)
+
+    @property
+    def text(self) -> str:
+        """The compared methods, and the margin if they are to be within it."""
+        methods = [method for method, _ in self.sides]
+        text = " - ".join(dict.fromkeys(methods[:2]))
+        if len(self.methods) > 2:
+            text = f"({text}) - ({methods[2]} - {methods[3]})"
+        return f"{text}, within ±{self.margin:g}" if self.is_kept else text
 
     def p_beyond(self, test: Estimate) -> float:
         """Return the uncorrected p that a difference is not zero; of a claim that something is kept, that it is beyond
@@ -71,16 +78,15 @@ class ClaimComparison:
 
 def comparisons_of(claim: Claim) -> list[ClaimComparison]:
     """Return the comparisons that a claim rests on."""
-    margin, is_kept = claim.margin.value, claim.kept
+    higher, metric, beyond, gain = claim.higher, claim.metric, claim.beyond, claim.gain
     if claim.lower_metrics:
-        return [
-            ClaimComparison(claim.metric, claim.higher, claim.higher, margin, is_kept, lower_metric=metric)
-            for metric in claim.lower_metrics
-        ]
-    return [
-        ClaimComparison(claim.metric, claim.higher, lower, margin, is_kept, claim.beyond, claim.gain)
-        for lower in claim.lower
-    ]
+        sides: list[Sides] = [((higher, metric), (higher, other)) for other in claim.lower_metrics]
+    elif beyond:
+        sides = [((higher, metric), (lower, metric), (higher, beyond), (lower, beyond)) for lower in claim.lower]
+    else:
+        subtrahend = ((gain.higher, metric), (gain.lower, metric)) if gain else ()
+        sides = [((higher, metric), (lower, metric), *subtrahend) for lower in claim.lower]
+    return [ClaimComparison(each, claim.margin.value, claim.kept) for each in sides]
 
 
 @dataclass(frozen=True)
@@ -141,7 +147,7 @@ class TestedComparison:
     @property
     def metrics_text(self) -> str:
         """The compared metrics: "AUC", "U beyond S", or of two metrics of one method "first - last"."""
-        return (" - " if self.comparison.lower_metric else " beyond ").join(self.labels)
+        return (" - " if len(self.comparison.sides) == 2 else " beyond ").join(self.labels)
 
     @property
     def unit(self) -> str:

@@ -96,7 +96,7 @@ class ComparedCell:
     @property
     def is_flip(self) -> bool:
         """True where a claim has another verdict, whatever its reason."""
-        verdicts = {cell.text.partition(" (")[0] for cell in (self.then, self.now) if cell and cell.part == VERDICT}
+        verdicts = {cell.verdict for cell in (self.then, self.now) if cell and cell.part == VERDICT}
         return len(verdicts) > 1
 
     @property

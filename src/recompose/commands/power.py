@@ -131,7 +131,7 @@ def _price(tested: TestedComparison, tests: ClaimTests, given: float | None) -> 
         differences = (printed if result.value is None else result.value, 0.0)
         price = Price(*(replicates_needed(question, difference) for difference in differences))
     return ComparisonPrice(
-        tested.metrics_text if comparison.lower_metric else f"{comparison.higher} - {comparison.lower}",
+        comparison.text if len(comparison.methods) > 1 else tested.metrics_text,
         tuple(comparison.methods),
         result.value,
         comparison.margin,

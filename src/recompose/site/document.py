@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recompose.audit.findings import STATES, UNCHECKED, Audit, Trust
 from recompose.claims.cells import PARTS, note, verdict_counts
 from recompose.claims.differences import number_text
-from recompose.claims.outcome import JudgedClaim, generalisation, outcome, reading, scope_text
+from recompose.claims.outcome import generalisation, outcome, reading, scope_text
 from recompose.digest import short
 from recompose.errors import ParamsError
 from recompose.files import Document, read_text
@@ -111,23 +111,18 @@ class Site:
         tests = [test for claim in claims for test in claim["tested"]]
         for dataset in _distinct(test["dataset"] for test in tests):
             here = [test for test in tests if test["dataset"] == dataset]
-            cells = [test["verdict"] for test in here]
+            cells = [test["verdict"]["cell"] for test in here]
             is_synthetic = self.published.is_synthetic(paper, dataset)
             yield {
-                "scope": scope_text(dataset, is_synthetic, (cell["n"] or 0 for cell in cells)),
+                "scope": scope_text(dataset, is_synthetic, (cell.n or 0 for cell in cells)),
                 "synthetic": is_synthetic,
                 "counts": [
                     {"kind": verdict, "reading": reading(verdict, is_synthetic), "count": count}
-                    for verdict, count in verdict_counts(cell["text"] for cell in cells).items()
+                    for verdict, count in verdict_counts(cells).items()
                 ],
-                "outcome": outcome(dataset, is_synthetic, [_judged(test) for test in here]),
+                "outcome": outcome(dataset, is_synthetic, cells),
                 "generalisation": generalisation(is_synthetic),
             }
-
-
-def _judged(test: Document) -> JudgedClaim:
-    cell = test["verdict"]
-    return JudgedClaim.of(cell["row"], cell["text"], cell["n"], cell["evidence"])
 
 
 def _notes(paper: Paper) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from recompose.claims.cells import Basis
+from recompose.claims.cells import basis_of
 from recompose.claims.differences import number_text
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import TestedComparison
@@ -28,20 +28,22 @@ def against(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     rows = {method: row for row, method in artifact.rows.items()}
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
         tests = ClaimTests.of(results, paper, benchmark)
-        family = Basis.collect(results, paper, benchmark, rows)
+        family = basis_of(results, paper, benchmark, rows)
         for claim in (claim for claim in tests.claims.values() if claim.artifact == name):
             (tested,) = tests.of_claim(claim)
-            pair = Basis.collect(results, paper, benchmark, claim.methods)
+            pair = basis_of(results, paper, benchmark, claim.methods)
             for cell in _cells(tested, labels[claim.metric], pair, family):
-                yield cell.but(row=rows[claim.higher], view=views[claim.lower[0]], part="", metric=claim.metric)
+                yield cell.but(row=rows[claim.higher], view=views[claim.lower[0]], metric=claim.metric)
 
 
-def _cells(tested: TestedComparison, label: str, pair: Basis, family: Basis) -> Iterator[Cell]:
+def _cells(tested: TestedComparison, label: str, pair: Cell, family: Cell) -> Iterator[Cell]:
     """Yield a difference with its interval, and its p, which rests on all rows."""
-    result, metric = tested.difference, tested.comparison.metric
+    result, benchmark = tested.difference, pair.benchmark
     text = result.obstacle
     if result.value is not None:
         interval = f"({tested.interval_text})" if result.test else f"({result.obstacle})"
         text = f"{number_text(result.value, tested.digits, '+')} {interval}"
-    yield pair.cell("", label, text, result.value, result.n, metric, result.by_seed)
-    yield family.cell("", f"{label}{ADJUSTED}", tested.p_text, tested.adjusted, result.n, metric)
+    values = list(result.by_seed)
+    yield pair.but(column=f"{benchmark} {label}", text=text, value=result.value, n=result.n, values=values)
+    column = f"{benchmark} {label}{ADJUSTED}"
+    yield family.but(column=column, text=tested.p_text, value=tested.adjusted, n=result.n)

@@ -122,6 +122,11 @@ class Cell(LenientModel):
         return self.source, self.view, self.row, self.column
 
     @property
+    def verdict(self) -> str:
+        """The verdict of a claim without its reason."""
+        return self.text.partition(" (")[0]
+
+    @property
     def aggregate(self) -> str:
         """How the value follows from the values of the evaluations, in words."""
         if self.rule:

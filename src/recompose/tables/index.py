@@ -179,7 +179,7 @@ def _verdict_texts(results: StoredResults, paper: Paper, name: str) -> Iterator[
     cells = [cell for cell in build_table(results, paper, name).measured if cell.part == "verdict"]
     for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
         is_synthetic = TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark))
-        counts = verdict_counts(cell.text for cell in cells if cell.benchmark == benchmark)
+        counts = verdict_counts(cell for cell in cells if cell.benchmark == benchmark)
         yield ", ".join(f"{count} {reading(verdict, is_synthetic)}" for verdict, count in counts.items() if count)
 
 

@@ -81,21 +81,13 @@ def _claims_by_comparison(claims: Mapping[str, Claim]) -> Mapping[ClaimCompariso
     return rows
 
 
-def comparison_text(comparison: ClaimComparison) -> str:
-    """Return the compared methods, and the margin if there is one."""
-    plain = comparison.higher if comparison.lower_metric else f"{comparison.higher} - {comparison.lower}"
-    if comparison.gain:
-        return f"({plain}) - ({comparison.gain.higher} - {comparison.gain.lower})"
-    return f"{plain}, within ±{comparison.margin:g}" if comparison.is_kept else plain
-
-
 def _csv_line(benchmark: str, claims: list[str], tested: TestedComparison) -> Line:
     """Return a line of the file beside the figure; unknown numbers are None."""
     result, comparison = tested.difference, tested.comparison
     test = result.test
     interval = test.interval() if test else (None, None)
     p = min(comparison.p_beyond(test), test.p_within(comparison.margin)) if test else None
-    texts = (benchmark, " ".join(claims), tested.metrics_text, comparison_text(comparison), tested.unit)
+    texts = (benchmark, " ".join(claims), tested.metrics_text, comparison.text, tested.unit)
     numbers = (result.value, *interval, comparison.margin, p, tested.adjusted)
     return dict(zip(COLUMNS, (*texts, tested.verdict, tested.reason, *numbers, tested.n_text), strict=True))
 
@@ -106,7 +98,7 @@ def _draw_panel(axis: plt.Axes, benchmark: str, unit: str, comparisons: list[Tes
     for place, tested in zip(places, comparisons, strict=True):
         _draw_line(axis, place, tested)
     axis.axvline(0, color="black", linewidth=0.7)
-    labels = [f"{tested.metrics_text}: {comparison_text(tested.comparison)}" for tested in comparisons]
+    labels = [f"{tested.metrics_text}: {tested.comparison.text}" for tested in comparisons]
     axis.set_yticks(places, labels, fontsize=6)
     xlabel = f"difference{f' ({unit})' if unit else ''} with its 95 % interval"
     axis.set(ylim=(len(comparisons) - 0.5, -0.5), xlabel=xlabel)
