@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from recompose.site.settings import differing_rows
+from recompose.site.document import differing_rows
 from recompose.tables.measured import OVER_ROWS
 from recompose.tables.published import PublishedLineage
 from tests.site.test_site import cell, key_of, lineage_of, record

@@ -1,11 +1,12 @@
 """The report site: one self-contained page."""
 
 import base64
+import csv
 import gzip
 import hashlib
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from markdown_it import MarkdownIt
 from PIL import Image
 
 from recompose.audit.findings import Audit
+from recompose.claims.differences import number_text
 from recompose.site.document import Site
-from recompose.site.forest import forest_lines
 from recompose.site.scope import png_address
 from recompose.tables.index import PAGE
 from recompose.tables.published import PublishedLineage
@@ -128,3 +129,33 @@ def picture(path: Path) -> Picture | None:
     quantized.save(file, "png")
     width, height = (max(1, round(side / SHARPNESS)) for side in quantized.size)
     return Picture(png_address(file.getvalue()), width, height)
+
+
+def forest_lines(digits: Mapping[str, int], path: Path) -> list[dict[str, str]]:
+    """Return the comparisons of a forest plot.
+
+    Args:
+        digits: of the metric of each claim.
+        path: the file of numbers beside the plot; without it, there are no lines.
+    """
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(_lines(digits, csv.DictReader(file)))
+
+
+def _lines(digits: Mapping[str, int], rows: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
+    for row in rows:
+        places = digits.get(row["claims"].partition(" ")[0], 1)
+        difference, low, high = (_number(row[name], places) for name in ("difference", "low", "high"))
+        yield {
+            **{name: row[name] for name in ("dataset", "metric", "comparison", "unit")},
+            "kind": row["verdict"],
+            "reading": row["verdict"].removesuffix(" here"),
+            "difference": difference,
+            "interval": f"{low} to {high}" if low and high else "",
+        }
+
+
+def _number(text: str, digits: int) -> str:
+    return number_text(float(text), digits, "+") if text else ""
