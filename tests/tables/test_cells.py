@@ -3,7 +3,7 @@
 import pytest
 
 from recompose.plan import Recipe
-from recompose.tables.cells import mean_cell
+from recompose.tables.cells import cell_of, mean_cell
 from recompose.tables.metric import Metric
 
 PERCENT = Metric("%", 1.0, 1, 1)  # numbers that are in their unit already
@@ -15,7 +15,7 @@ def evaluation(seed: int) -> Recipe:
 
 def test_a_value_is_the_mean_and_the_sample_standard_deviation() -> None:
     runs = [evaluation(seed) for seed in range(3)]
-    found = mean_cell("CSP", "d AUC", [1.0, 2.0, 6.0], runs, runs, PERCENT)
+    found = mean_cell(cell_of(runs, runs, ["csp"], "d"), [1.0, 2.0, 6.0], PERCENT)
     assert found.value == 3.0
     assert found.spread == pytest.approx(((4 + 1 + 9) / 2) ** 0.5)
     assert found.text == "3.0 ± 2.6"
@@ -24,7 +24,7 @@ def test_a_value_is_the_mean_and_the_sample_standard_deviation() -> None:
 
 
 def test_a_single_run_has_no_spread_and_none_has_no_value() -> None:
-    one = mean_cell("CLIP", "d AUC", [1.0], [evaluation(0)], [evaluation(0)], PERCENT)
+    one = mean_cell(cell_of([evaluation(0)], [evaluation(0)], ["clip"], "d"), [1.0], PERCENT)
     assert (one.text, one.spread) == ("1.0", None)
-    none = mean_cell("CLIP", "d AUC", [], [], [evaluation(0)], PERCENT)
+    none = mean_cell(cell_of([], [evaluation(0)], ["clip"], "d"), [], PERCENT)
     assert (none.text, none.value, none.missing) == ("not run", None, [evaluation(0).key])

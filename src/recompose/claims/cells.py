@@ -10,7 +10,7 @@ from recompose.claims.price import Price, price
 from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import VERDICTS, TestedComparison
 from recompose.papers.declaration import Artifact, Paper
-from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest, absent
+from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest, cell_of
 from recompose.tables.results import Results
 from recompose.tracks import TRACKS
 
@@ -139,16 +139,8 @@ def basis_of(results: Results, paper: Paper, benchmark: str, methods: Iterable[s
     """
     names = list(dict.fromkeys(methods))
     planned = [evaluation for name in names for evaluation in results.planned(paper.track, name, benchmark)]
-    complete = [evaluation for evaluation in planned if results.is_complete(evaluation)]
-    return Cell(
-        row="",
-        column="",
-        text="",
-        made_from=list(dict.fromkeys(evaluation.key for evaluation in complete)),
-        missing=absent(planned, complete),
-        names=names,
-        benchmark=benchmark,
-    )
+    distinct = {evaluation.key: evaluation for evaluation in planned if results.is_complete(evaluation)}
+    return cell_of([*distinct.values()], planned, names, benchmark)
 
 
 def verdict_counts(cells: Iterable[Cell]) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """The cells of a table, each with its text, its value and the evaluations behind it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import mean, stdev
 from typing import Annotated, Any, Self
@@ -195,33 +195,37 @@ def data_cell(data: Recipe, row: str, column: str, value: float, benchmark: str)
     return Cell(row=row, column=column, text=f"{value:g}", value=value, n=1, made_from=[data.key], benchmark=benchmark)
 
 
-def absent(planned: Iterable[Recipe], complete: Iterable[Recipe]) -> list[str]:
-    """Return the keys of planned evaluations that are not complete."""
-    return sorted({recipe.key for recipe in planned} - {recipe.key for recipe in complete})
-
-
-def mean_cell(
-    row: str, column: str, values: list[float], complete: list[Recipe], planned: list[Recipe], metric: Metric
+def cell_of(
+    complete: Sequence[Recipe],
+    planned: Iterable[Recipe],
+    names: Iterable[str],
+    benchmark: str,
+    beside: Iterable[str] = (),
 ) -> Cell:
-    """Return a cell of the mean over seeds, with the sample standard deviation if there are several seeds.
+    """Return a cell that rests on evaluations, without its place and what it shows.
 
     Args:
-        row: of the cell.
-        column: of the cell.
-        values: as they are stored, before they are converted to the metric's unit.
         complete: the evaluations that were made.
         planned: the evaluations that the plan has.
+        names: the methods or variants that were measured.
+        benchmark: their data.
+        beside: those whose common seeds the cell is restricted to, if it is.
+    """
+    made_from = [evaluation.key for evaluation in complete]
+    about = {"names": [*names], "benchmark": benchmark, "beside": [*beside], "made_from": made_from}
+    missing = sorted({recipe.key for recipe in planned} - {*made_from})
+    return Cell(row="", column="", text="", n=len(complete), missing=missing, **about)
+
+
+def mean_cell(cell: Cell, values: list[float], metric: Metric) -> Cell:
+    """Return a cell with the mean over seeds, and the sample standard deviation if there are several seeds.
+
+    Args:
+        cell: that rests on the evaluations.
+        values: as they are stored, before they are converted to the metric's unit.
         metric: the description of the metric.
     """
-    cell = Cell(
-        row=row,
-        column=column,
-        text="not measured" if complete else "not run",
-        n=len(values),
-        better=metric.better,
-        made_from=[evaluation.key for evaluation in complete],
-        missing=absent(planned, complete),
-    )
+    cell = cell.but(text="not measured" if cell.made_from else "not run", n=len(values), better=metric.better)
     if not values:
         return cell
     values = [metric.factor * value for value in values]
@@ -231,5 +235,5 @@ def mean_cell(
         text=f"{mean(values):.{digits}f}" + (f" ± {spread:.{digits}f}" if spread is not None else ""),
         value=mean(values),
         spread=spread,
-        values=values if len(values) == len(complete) else [],
+        values=values if len(values) == len(cell.made_from) else [],
     )

@@ -1,6 +1,6 @@
 """The measured cells of tables, by the kinds that all tracks share."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, combinations
 from math import isnan, nan
 from statistics import mean
@@ -10,7 +10,7 @@ from recompose.claims.estimates import paired
 from recompose.errors import PlanError
 from recompose.papers.declaration import Artifact, Paper, View
 from recompose.plan import Recipe
-from recompose.tables.cells import Cell, absent, data_cell, mean_cell
+from recompose.tables.cells import Cell, cell_of, data_cell, mean_cell
 from recompose.tables.results import Results
 from recompose.tables.rows import MeasuredRow, rows_of
 from recompose.tracks import TRACKS
@@ -37,18 +37,8 @@ def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             planned = results.planned(paper.track, method, benchmark)
             complete = [evaluation for evaluation in planned if results.is_complete(evaluation)]
             if planned:
-                value = _setting(planned[0], setting)
-                yield Cell(
-                    row=row,
-                    column=benchmark,
-                    text=f"{value:g}",
-                    value=value,
-                    n=len(complete),
-                    made_from=[recipe.key for recipe in complete],
-                    missing=absent(planned, complete),
-                    names=[method],
-                    benchmark=benchmark,
-                )
+                cell, value = cell_of(complete, planned, [method], benchmark), _setting(planned[0], setting)
+                yield cell.but(row=row, column=benchmark, text=f"{value:g}", value=value)
 
 
 def _setting(evaluation: Recipe, setting: str) -> Any:
@@ -75,9 +65,8 @@ def metrics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             for column, metric in section.columns.items():
                 values = [numbers[metric] for numbers in measured if metric in numbers]
                 if values or not row.complete:
-                    label, description = f"{row.benchmark} {column}", track.description_of(metric)
-                    cell = mean_cell(row.row, label, values, row.complete, row.planned, description)
-                    yield row.place_cell(cell, view, metric)
+                    cell = mean_cell(row.cell, values, track.description_of(metric))
+                    yield cell.but(column=f"{row.benchmark} {column}", view=view, metric=metric)
     yield from means_over_rows(results, paper, name, rows)
 
 
@@ -110,20 +99,16 @@ def means_over_rows(results: Results, paper: Paper, name: str, rows: list[Measur
 def _means(results: Results, track: str, artifact: Artifact, title: str, rows: list[MeasuredRow]) -> Iterator[Cell]:
     complete, planned = (matches_by_seed(*sides) for sides in ([r.complete for r in rows], [r.planned for r in rows]))
     measured = [[results.metrics(evaluation) for evaluation in match] for match in complete]
-    names = [row.name for row in rows]
+    names, benchmark, beside = [row.name for row in rows], rows[0].benchmark, rows[0].beside
+    basis = cell_of([*chain(*complete)], chain(*planned), names, benchmark, beside)
     for view, section in artifact.all_views.items():
         for column, metric in section.columns.items() if not section.baseline else ():
             with_metric = [of_seed for of_seed in measured if all(metric in numbers for numbers in of_seed)]
             values = [mean(numbers[metric] for numbers in of_seed) for of_seed in with_metric]
             if values or not complete:
-                label, description = f"{rows[0].benchmark} {column}", TRACKS[track].description_of(metric)
-                cell = mean_cell(title, label, values, _flat(complete), _flat(planned), description)
-                cell = rows[0].place_cell(cell, view, metric)
-                yield cell.but(names=names, values=[], better=0, rule=OVER_ROWS)
-
-
-def _flat(matches: Iterable[tuple[Recipe, ...]]) -> list[Recipe]:
-    return [evaluation for match in matches for evaluation in match]
+                cell = mean_cell(basis, values, TRACKS[track].description_of(metric))
+                place = {"row": title, "column": f"{benchmark} {column}", "view": view, "metric": metric}
+                yield cell.but(**place, values=[], better=0, rule=OVER_ROWS)
 
 
 def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -140,9 +125,7 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             values = [numbers[metric] for numbers in measured if metric in numbers]
             if row.complete and not values:
                 continue
-            label = f"{row.benchmark} {column}"
-            cell = mean_cell(row.row, label, values, row.complete, row.planned, description)
-            cell = row.place_cell(cell, "", metric)
+            cell = mean_cell(row.cell, values, description).but(column=f"{row.benchmark} {column}", metric=metric)
             yield cell
             if len(values) < 2:
                 continue
@@ -178,18 +161,8 @@ def difference_cell(results: Results, track: str, benchmark: str, methods: tuple
         [description.factor * results.metrics(pair[side]).get(metric, nan) for pair in matches] for side in (0, 1)
     )
     value, text = _mean_difference(first, second, description.digits)
-    return Cell(
-        row="",
-        column="",
-        text=text,
-        value=value,
-        n=len(first),
-        made_from=[evaluation.key for recipes in complete for evaluation in recipes],
-        missing=absent(chain(*planned), chain(*complete)),
-        names=list(methods),
-        benchmark=benchmark,
-        metric=metric,
-    )
+    cell = cell_of([*chain(*complete)], chain(*planned), methods, benchmark)
+    return cell.but(text=text, value=value, n=len(first), metric=metric)
 
 
 def _mean_difference(first: list[float], second: list[float], digits: int) -> tuple[float | None, str]:

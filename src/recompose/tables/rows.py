@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.tables.cells import Cell
+from recompose.tables.cells import Cell, cell_of
 from recompose.tables.results import Results
 
 
@@ -20,10 +20,10 @@ class MeasuredRow:
     complete: list[Recipe]
     beside: tuple[str, ...] = ()  # the names of all rows, if some rows have more seeds than others
 
-    def place_cell(self, cell: Cell, view: str, metric: str) -> Cell:
-        """Return a cell with the view, the metric, and the names of this row."""
-        about = {"names": [self.name], "benchmark": self.benchmark, "beside": list(self.beside)}
-        return cell.but(view=view, metric=metric, **about)
+    @property
+    def cell(self) -> Cell:
+        """A cell of this row, without what it shows."""
+        return cell_of(self.complete, self.planned, [self.name], self.benchmark, self.beside).but(row=self.row)
 
 
 def rows_of(results: Results, paper: Paper, name: str) -> Iterator[MeasuredRow]:

@@ -8,7 +8,7 @@ from recompose.papers.declaration import CLAIMS, FOREST, Artifact, Paper
 from recompose.papers.printed import number_in
 from recompose.plan import Plan, Recipe
 from recompose.tables.caveats import watermarks
-from recompose.tables.cells import Cell, Table, absent
+from recompose.tables.cells import Cell, Table
 from recompose.tables.kinds import find_kind, is_figure
 from recompose.tables.results import Results
 from recompose.tables.rows import rows_of, shared_replicates
@@ -154,20 +154,8 @@ def figure_cells(results: Results, paper: Paper, name: str) -> list[Cell]:
         return list(_forest_cells(results, paper, name))
     if not paper.artifacts[name].rows:
         return list(_data_cells(results, paper, kind))
-    return [
-        Cell(
-            row=series.row,
-            column=f"{series.benchmark} {kind}",
-            text=kind,
-            n=len(series.complete),
-            made_from=[evaluation.key for evaluation in series.complete],
-            missing=absent(series.planned, series.complete),
-            names=[series.name],
-            benchmark=series.benchmark,
-            beside=list(series.beside),
-        )
-        for series in rows_of(results, paper, name)
-    ]
+    rows = rows_of(results, paper, name)
+    return [row.cell.but(column=f"{row.benchmark} {kind}", text=kind) for row in rows]
 
 
 def _forest_cells(results: Results, paper: Paper, name: str) -> Iterator[Cell]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.tables.cells import Cell, data_cell, mean_cell
+from recompose.tables.cells import Cell, cell_of, data_cell, mean_cell
 from recompose.tables.results import Results
 from recompose.tables.rows import shared_replicates
 from recompose.tracks import TRACKS
@@ -63,12 +63,12 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                         continue
                     values = [results.metrics(evaluation).get(metric, np.nan) for evaluation in evaluations[method]]
                     about = TRACKS[paper.track].description_of(metric)
-                    cell = mean_cell(row, f"{benchmark} {column}", values, evaluations[method], planned[method], about)
-                    yield cell.but(view=view, names=[method], benchmark=benchmark, metric=metric, better=0)
+                    cell = mean_cell(cell_of(evaluations[method], planned[method], [method], benchmark), values, about)
+                    place = {"row": row, "column": f"{benchmark} {column}", "view": view, "metric": metric}
+                    yield cell.but(**place, better=0)
                 if not absent and bool(planned[first]) == bool(planned[second]):
-                    methods = (first, second)
-                    cell = _gain(results, paper, row, benchmark, metric, methods)
-                    yield cell.but(view=view, names=list(methods), benchmark=benchmark, metric=metric, better=0)
+                    cell = _gain(results, paper, benchmark, metric, (first, second))
+                    yield cell.but(row=row, column=f"{benchmark} delta", view=view, metric=metric, better=0)
 
 
 def _is_planned_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
@@ -77,7 +77,7 @@ def _is_planned_elsewhere(results: Results, paper: Paper, method: str, benchmark
     return bool(datasets) and benchmark not in datasets
 
 
-def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
+def _gain(results: Results, paper: Paper, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
     planned_by_method = {method: results.planned(paper.track, method, benchmark) for method in methods}
     shared = shared_replicates(planned_by_method)  # a profile may have more replicates of one of them
     planned = [evaluation for evaluations in shared.values() for evaluation in evaluations]
@@ -95,6 +95,5 @@ def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str,
         for evaluation in planned
         if int(evaluation.labels["seed"]) in seeds and results.is_complete(evaluation)
     ]
-    about = TRACKS[paper.track].description_of(metric)
-    cell = mean_cell(row, f"{benchmark} delta", values, paired, planned, about)
-    return cell.but(beside=list(methods) if shared != planned_by_method else [])
+    basis = cell_of(paired, planned, methods, benchmark, methods if shared != planned_by_method else ())
+    return mean_cell(basis, values, TRACKS[paper.track].description_of(metric))
