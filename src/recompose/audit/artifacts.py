@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from recompose.audit.findings import UNCHECKED, Finding, Key, Trust
 from recompose.audit.recorded import Recorded
 from recompose.audit.trust import Judge, metric_code_changes
+from recompose.console import pluralize
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
 from recompose.papers.declaration import Paper
@@ -140,7 +141,7 @@ class ArtifactCheck(Judge):
             if reasons := self.stale_reasons(cell):
                 stale.setdefault(tuple(reasons), []).append(cell.row)
         for grouped, rows in stale.items():
-            title = f"{', '.join(dict.fromkeys(rows))} ({len(rows)} {'cell' if len(rows) == 1 else 'cells'})"
+            title = f"{', '.join(dict.fromkeys(rows))} ({pluralize(len(rows), 'cell')})"
             self._add("other-recipe", f"{self.artifact} · {title}", "; ".join(grouped))
 
     def _check_requests(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED, VERDICTS
+from recompose.console import pluralize
 from recompose.tables.cells import Cell
 
 HANDFUL = 5  # claims that a sentence names
@@ -30,7 +31,7 @@ def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[Cell]) -> list[
     """
     scope = scope_text(benchmark, is_synthetic, (claim.n or 0 for claim in claims))
     of = {verdict: [claim for claim in claims if claim.verdict == verdict] for verdict in VERDICTS}
-    supported, total = of[SUPPORTED], f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}"
+    supported, total = of[SUPPORTED], pluralize(len(claims), "claim")
     count = f"{len(supported)} of {total}" if supported else f"none of {total}"
     holds = f"{count} {'hold' if len(supported) > 1 else 'holds'} here{_names(supported)}"
     return [

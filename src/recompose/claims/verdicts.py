@@ -21,6 +21,7 @@ from functools import cached_property
 
 from recompose.claims.differences import Difference, number_text
 from recompose.claims.estimates import ALPHA, FAMILY_ALPHA, Estimate
+from recompose.console import pluralize
 from recompose.papers.declaration import Claim
 from recompose.tables.metric import Metric
 
@@ -199,7 +200,7 @@ class TestedComparison:
         if result.higher.is_constant != result.lower.is_constant:
             return f"{result.n}, against a constant"
         if result.by_seed:
-            return f"{result.n} {'pair' if result.n == 1 else 'pairs'}"
+            return pluralize(result.n, "pair")
         return f"{result.higher.n} and {result.lower.n}"
 
     @property

@@ -8,6 +8,7 @@ from itertools import chain, islice, zip_longest
 
 from PIL import Image
 
+from recompose.console import pluralize
 from recompose.plan import Recipe, recipe_of
 from recompose.records import Description
 from recompose.tables.published import PublishedLineage
@@ -101,12 +102,12 @@ def _training(published: PublishedLineage) -> str:
     lasting = f" of {_range(epochs)} {'epoch' if epochs == {1} else 'epochs'}" if epochs else ""
     seconds = [published.made[key].seconds for key in runs if key in published.made]
     time = f", {_minutes(sum(seconds))} of training" if len(seconds) == len(runs) else ""
-    return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}{lasting}{time}"
+    return f"{pluralize(len(runs), 'run')}{lasting}{time}"
 
 
 def _minutes(seconds: float) -> str:
     minutes = round(seconds / MINUTE)
-    return f"{minutes} {'minute' if minutes == 1 else 'minutes'}" if minutes else "less than a minute"
+    return pluralize(minutes, "minute") if minutes else "less than a minute"
 
 
 def _range(numbers: Iterable[int]) -> str:

@@ -4,26 +4,13 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from recompose.tables.cells import Cell, Table
 
 NUMERIC = re.compile(r"(not run|not measured|)|[^A-Za-z]*(<?[0-9]|-)[^A-Za-z]*( to [^A-Za-z]+)?")
 MOST_COLUMNS = 8  # of a table in LaTeX at the size of the text
+Syntax = tuple[Callable[[str], str], tuple[str, str, str]]
 CSV_COLUMNS = ("row", "column", "source", "view", "text", "value", "spread", "n", "correct", "flag")
-
-
-@dataclass(frozen=True)
-class Syntax:
-    """The syntax of a format: its escaping, and its marks for the best and second best of a column."""
-
-    escape: Callable[[str], str]
-    best: str
-    second: str
-
-    def mark(self, text: str, rank: int) -> str:
-        """Return escaped text in the mark of its rank; 1 is the best, 0 has no mark."""
-        return {1: self.best, 2: self.second}.get(rank, "%s") % self.escape(text)
 
 
 def escape_markdown(text: str) -> str:
@@ -52,8 +39,9 @@ def escape_latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-MARKDOWN = Syntax(escape_markdown, best="**%s**", second="*%s*")
-LATEX = Syntax(escape_latex, best=r"\textbf{%s}", second=r"\underline{%s}")
+# how text is escaped, and the marks of a value by its rank: none, the best and the second best of a column
+MARKDOWN: Syntax = escape_markdown, ("%s", "**%s**", "*%s*")
+LATEX: Syntax = escape_latex, ("%s", r"\textbf{%s}", r"\underline{%s}")
 
 
 def to_csv(table: Table) -> str:
@@ -102,13 +90,10 @@ def _markdown_grid(table: Table, section: str) -> str:
 
 def _numeric_columns(table: Table, section: str, header: list[str]) -> list[bool]:
     """Return True for each column of numbers, False for one of words or sentences."""
-    columns = table.columns(section)
-    texts: dict[str, list[str]] = {column: [] for column in columns}
-    for cell in table.section_cells(section):
-        texts[cell.column].append(cell.text)
+    words = {cell.column for cell in table.section_cells(section) if not NUMERIC.fullmatch(cell.text)}
     is_textual = table.is_textual(section)
-    numeric = [not is_textual and all(map(NUMERIC.fullmatch, texts[column])) for column in columns]
-    return [False] * (len(header) - len(columns)) + numeric
+    numeric = [not is_textual and column not in words for column in table.columns(section)]
+    return [False] * (len(header) - len(numeric)) + numeric
 
 
 def to_latex(table: Table) -> str:
@@ -146,33 +131,21 @@ def _latex_table(table: Table, section: str, heading: str) -> str:
 
 def _grid(table: Table, section: str, syntax: Syntax) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of a part, escaped, with the columns that describe the rows in front."""
-    cells = table.section_cells(section)
-    rank_of = ranks(cells)
-    reported = (
-        {}
-        if section == "reported"
-        else {(cell.row, cell.column): cell.text for cell in table.section_cells("reported")}
-    )
-    flags = [cell for cell in cells if cell.flag]
-    by_place = {(cell.row, cell.column): cell for cell in cells}
-    about = list(dict.fromkeys(key for row in table.about.values() for key in row)) if section == "reported" else []
-    columns = table.columns(section)
-    rows = []
+    (escape, marks), cells, is_reported = syntax, table.section_cells(section), section == "reported"
+    rank_of, flags = ranks(cells), [cell for cell in cells if cell.flag]
+    printed = {(cell.row, cell.column): cell.text for cell in table.section_cells("reported") if not is_reported}
+    about = list(dict.fromkeys(key for row in table.about.values() for key in row)) if is_reported else []
+    texts: dict[tuple[str, str], str] = {}
+    for cell in cells:
+        text, beside = marks[rank_of.get(cell, 0)] % escape(cell.text), printed.get((cell.row, cell.column), "-")
+        number = escape(f" [{flags.index(cell) + 1}]") if cell.flag else ""
+        texts[cell.row, cell.column] = text + number + ("" if beside == "-" else escape(f" (printed: {beside})"))
+    columns, rows = table.columns(section), []
     for row in table.rows(section):
-        texts = []
-        for column in columns:
-            cell = by_place.get((row, column))
-            if cell is None:  # a row may lack a column: an untrained method has no training time
-                texts.append("")
-                continue
-            text = syntax.mark(cell.text, rank_of.get(cell, 0))
-            if cell.flag:
-                text += syntax.escape(f" [{flags.index(cell) + 1}]")
-            printed = reported.get((row, column), "-")
-            texts.append(text if printed == "-" else text + syntax.escape(f" (printed: {printed})"))
         names = [row, *(table.about.get(row, {}).get(key, "") for key in about)]
-        rows.append([*map(syntax.escape, names), *texts])
-    return [*map(syntax.escape, [table.row_heading, *about, *columns])], rows
+        # a row may lack a column: an untrained method has no training time
+        rows.append([*map(escape, names), *(texts.get((row, column), "") for column in columns)])
+    return [*map(escape, [table.row_heading, *about, *columns])], rows
 
 
 def ranks(cells: list[Cell]) -> dict[Cell, int]:
@@ -182,11 +155,8 @@ def ranks(cells: list[Cell]) -> dict[Cell, int]:
     """
     ranks: dict[Cell, int] = {}
     for column in {cell.column for cell in cells if cell.better}:
-        values = {
-            cell: cell.better * round(cell.value, 1)
-            for cell in cells
-            if cell.column == column and cell.value is not None
-        }
+        of_column = [cell for cell in cells if cell.column == column and cell.value is not None]
+        values = {cell: cell.better * round(cell.value or 0, 1) for cell in of_column}
         best = sorted(set(values.values()), reverse=True)[:2]
         ranks |= {cell: best.index(value) + 1 for cell, value in values.items() if value in best}
     return ranks

@@ -1,10 +1,11 @@
 """The index of reports for code hosts, the numbers that DVC compares between experiments, and the build info."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from recompose.claims.cells import verdict_counts
 from recompose.claims.outcome import reading
+from recompose.console import pluralize
 from recompose.digest import sha256_file
 from recompose.files import write_text
 from recompose.papers.declaration import PRINTED, Paper
@@ -199,12 +200,8 @@ def _scope(results: StoredResults) -> str:
     for track, plan in results.plan.tracks.items():
         seeds = {recipe.labels["seed"] for recipes in plan.evaluations.values() for recipe in recipes}
         benchmarks = ", ".join(f"`{name}`" for name in plan.benchmarks)
-        parts.append(f"{len(plan.methods)} methods of `{track}` on {benchmarks} with {_count(seeds)}")
+        parts.append(f"{len(plan.methods)} methods of `{track}` on {benchmarks} with {pluralize(len(seeds), 'seed')}")
     return "; ".join(parts)
-
-
-def _count(seeds: Collection[object]) -> str:
-    return f"{len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'}"
 
 
 def paper_readme(results: StoredResults, paper: Paper) -> str:

@@ -73,36 +73,27 @@ class Lineage(LenientModel):
             OutdatedLineageError: it lacks parts.
         """
         try:
-            return cls.parse(path.read_text(encoding="utf-8"), path)
+            text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise LineageError(f"invalid lineage: {error}", code="unreadable-lineage", place=path) from None
-
-    @classmethod
-    def parse(cls, text: str, place: object) -> Self:
-        """Return the lineage of a file with this text; the place is for messages.
-
-        Raises:
-            LineageError: the text is no valid lineage.
-            OutdatedLineageError: it lacks parts.
-        """
         try:
             document = from_json(text, allow_inf_nan=False)
             if not isinstance(document, dict):
                 raise ValueError("not a mapping")
             if missing := [part for part in PARTS if part not in document]:
                 parts = ", ".join(missing)
-                raise OutdatedLineageError(f"it has no {parts}: written by another version of the code", place=place)
+                raise OutdatedLineageError(f"it has no {parts}: written by another version of the code", place=path)
             lineage = cls.model_validate(_expand_codes(document))
         except ValidationError as error:
-            raise LineageError(f"invalid lineage: {complaint(error)}", place=place) from None
+            raise LineageError(f"invalid lineage: {complaint(error)}", place=path) from None
         except OutdatedLineageError:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise LineageError(f"invalid lineage: {type(error).__name__}: {error}", place=place) from None
+            raise LineageError(f"invalid lineage: {type(error).__name__}: {error}", place=path) from None
         for key, described in (lineage.records | lineage.other_recipes).items():
             if described.digest != described.identity or key != described.key:
                 message = f"its record of {key} describes another recipe"
-                raise LineageError(message, code="other-recipe", place=place)
+                raise LineageError(message, code="other-recipe", place=path)
         return lineage
 
     def write(self, path: Path) -> None:

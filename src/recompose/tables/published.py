@@ -1,6 +1,6 @@
 """The published reports: every artifact's measured cells, the records behind them, and how these were made."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -83,17 +83,13 @@ class PublishedLineage:
         records = [self.records[key] for key in keys if key in self.records]
         return any(TRACKS[paper.track].is_synthetic(recipe_of(record)) for record in records)
 
-    def closure(self, artifact: str, keys: Iterable[str]) -> Iterator[str]:
-        """Yield these keys and those of everything behind them, according to an artifact's lineage."""
-        return self.lineages[artifact].closure(keys)
-
     @cached_property
     def _cells_by_key(self) -> dict[str, dict[str, list[Cell]]]:
         """The cells that rest on a stored folder: key -> artifact -> cells."""
         cells: dict[str, dict[str, list[Cell]]] = {}
         for name in self.lineages:
             for cell in self.cells(name):
-                for key in self.closure(name, cell.made_from):
+                for key in self.lineages[name].closure(cell.made_from):
                     cells.setdefault(key, {}).setdefault(name, []).append(cell)
         return cells
 
