@@ -83,7 +83,7 @@ def _pairs(
     """Yield a row for each seed: the value of each side with its evaluation, and the difference."""
     differences = evidence.differences(comparison)
     values = [evidence.values[side] for side in comparison.sides]
-    seeds = sorted({seed for by_seed in values for seed in by_seed} - {EVERY_SEED}, key=_seed_order)
+    seeds = sorted({seed for by_seed in values for seed in by_seed} - {EVERY_SEED}, key=lambda seed: (len(seed), seed))
     for seed in seeds or [EVERY_SEED]:
         yield {
             "seed": seed,
@@ -93,10 +93,6 @@ def _pairs(
             ],
             "difference": number_text(differences[seed], digits, "+") if seed in differences else "",
         }
-
-
-def _seed_order(seed: str) -> tuple[int, str]:
-    return (int(seed), "") if seed.isdecimal() else (0, seed)
 
 
 def _key(keys: Mapping[str, str], seed: str) -> str:

@@ -20,7 +20,7 @@ from recompose.site.scope import Scope
 from recompose.tables.cells import Cell
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.tables.formats import ranks
-from recompose.tables.kinds import is_figure, kind_of
+from recompose.tables.kinds import is_figure
 from recompose.tables.lineage import MADE
 from recompose.tables.measured import OVER_ROWS
 from recompose.tables.published import PublishedLineage, headline_cell
@@ -147,7 +147,8 @@ class _Page:
         artifact = f"{paper.name}/{name}"
         if artifact not in self._published.lineages:
             return []
-        trusts, kind, measured = self._audit.trusts.get(artifact, {}), kind_of(paper, name), []
+        trusts, measured = self._audit.trusts.get(artifact, {}), list[Document]()
+        kind = "figure" if is_figure(paper, name) else CLAIMS if paper.artifacts[name].kind == CLAIMS else "table"
         for cell in self._published.cells(artifact):
             number, trust = len(self.cells), trusts.get(cell.key, Trust(UNCHECKED))
             self._numbers[artifact, cell.key] = number

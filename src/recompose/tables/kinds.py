@@ -69,13 +69,6 @@ def artifact_files(paper: Paper, name: str) -> list[str]:
     return [*(f"{name}.{ending}" for ending in endings), f"{name}.lineage.json"]
 
 
-def kind_of(paper: Paper, name: str) -> str:
-    """Return one of: table, figure, claims."""
-    if is_figure(paper, name):
-        return "figure"
-    return CLAIMS if paper.artifacts[name].kind == CLAIMS else "table"
-
-
 def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
     """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
     track = TRACKS[paper.track]

@@ -70,11 +70,9 @@ def mean_curves(results: Results, track: str, tradeoff: Tradeoff) -> str:
         for method in plan.methods
         if (complete := results.complete(track, method, benchmark))
     }
-    lines = [",".join([tradeoff.rising, *columns])]
-    for percent in range(101):
-        values = [curve[percent] for curve in columns.values()]
-        lines.append(",".join([str(percent), *("" if np.isnan(value) else f"{value:.3f}" for value in values)]))
-    return "\n".join(lines) + "\n"
+    curves = pd.DataFrame({tradeoff.rising: range(101), **columns})
+    text: str = curves.to_csv(index=False, float_format="%.3f", lineterminator="\n")
+    return text
 
 
 def _mean_curve(curves: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

@@ -137,17 +137,11 @@ def _numbers_text(tested: TestedComparison) -> str:
 def _add_legend(figure: Figure) -> None:
     """Explain colours and markers above the panels."""
     handles = [
-        Line2D(
-            [],
-            [],
-            color=colour,
-            marker=MARKERS[verdict],
-            markerfacecolor=_face_colour(verdict),
-            markersize=3.5,
-            label=verdict,
-        )
+        Line2D([], [], color=colour, marker=MARKERS[verdict], markersize=3.5, label=verdict)
         for verdict, colour in VERDICTS.items()
     ]
+    for handle, verdict in zip(handles, VERDICTS, strict=True):
+        handle.set_markerfacecolor(_face_colour(verdict))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=6)
 
 
