@@ -109,7 +109,8 @@ def _label(paper: Paper, metric: str) -> str:
 
 def _difference(results: Results, paper: Paper, benchmark: str, comparison: ClaimComparison) -> Difference:
     sides = [_side(results, paper, benchmark, comparison, method, metric) for method, metric in comparison.sides]
-    return difference(*sides) if len(sides) == 2 else difference(subtract(*sides[:2]), subtract(*sides[2:]))
+    pairs = list(zip(sides[::2], sides[1::2], strict=True))
+    return difference(*pairs[0]) if len(pairs) == 1 else difference(*(subtract(*pair) for pair in pairs))
 
 
 def _side(

@@ -275,9 +275,7 @@ def _grid(
     places = [(group["name"], column) for group in groups for column in group["columns"]]
     return {
         "heading": heading,
-        "groups": [
-            {"name": each, "heading": headings[each], "columns": columns[each]} for each in columns if columns[each]
-        ],
+        "groups": groups,
         "rows": [
             {
                 "name": row,

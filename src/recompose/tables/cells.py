@@ -212,9 +212,17 @@ def cell_of(
         beside: those whose common seeds the cell is restricted to, if it is.
     """
     made_from = [evaluation.key for evaluation in complete]
-    about = {"names": [*names], "benchmark": benchmark, "beside": [*beside], "made_from": made_from}
-    missing = sorted({recipe.key for recipe in planned} - {*made_from})
-    return Cell(row="", column="", text="", n=len(complete), missing=missing, **about)
+    return Cell(
+        row="",
+        column="",
+        text="",
+        n=len(complete),
+        made_from=made_from,
+        missing=sorted({recipe.key for recipe in planned} - {*made_from}),
+        names=[*names],
+        benchmark=benchmark,
+        beside=[*beside],
+    )
 
 
 def mean_cell(cell: Cell, values: list[float], metric: Metric) -> Cell:
