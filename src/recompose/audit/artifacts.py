@@ -166,7 +166,7 @@ class ArtifactCheck(Judge):
 
     @cached_property
     def _recorded(self) -> Recorded:
-        return Recorded(self.stored.work, self.stored.published, self._numbers, self.lineage)
+        return Recorded(self.stored.work, self._numbers, self.stored.published.made, self.lineage)
 
     def _recompute(self, make: Callable[[], T]) -> T | None:
         """Return what the current code makes from the lineage; None where it fails, which is recorded."""

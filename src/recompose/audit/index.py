@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from recompose.audit.findings import UNCHECKED, Audit, Finding
-from recompose.audit.recorded import Audited
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, LineageError
 from recompose.papers.declaration import Paper
 from recompose.tables.index import index_texts
 from recompose.tables.lineage import INDEX, MADE, ReportIndex
 from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
 Pages = Callable[[Audit], Mapping[str, str]]  # the texts of the page and the files beside it, which show an audit
@@ -36,7 +36,7 @@ def check_index(
         yield Finding.of(UNCHECKED, "the index", "it needs evaluations that are missing or not valid")
     else:
         try:
-            due = index_texts(Audited(work, published, audited.numbers), papers, published)
+            due = index_texts(StoredResults(work, audited.numbers, published.made), papers, published)
         except DamagedError as error:
             yield Finding.of(UNCHECKED, "the index", str(error))
     # the page shows builds, and the audit before it was written, which may differ from this one

@@ -1,41 +1,20 @@
-"""Results for an audit: with numbers recomputed from scores, and with the plan that a lineage recorded."""
+"""Results for an audit: those that were asked for when a lineage was written."""
 
 from collections.abc import Mapping
 from functools import cached_property
 
 from recompose.plan import Recipe, recipe_of
 from recompose.records import BuildInfo
-from recompose.tables.lineage import Lineage
-from recompose.tables.published import PublishedLineage
+from recompose.tables.lineage import Lineage, Values
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
-Numbers = Mapping[str, Mapping[str, float]]  # of each valid evaluation; all others count as missing
 
+class Recorded(StoredResults):
+    """The results that were asked for when a lineage was written, with the numbers of an audit."""
 
-class Audited(StoredResults):
-    """The results of the current plan, with the numbers of an audit."""
-
-    def __init__(self, work: Workspace, published: PublishedLineage, numbers: Numbers) -> None:
-        super().__init__(work)
-        self._published, self._numbers = published, numbers
-
-    def is_complete(self, recipe: Recipe) -> bool:
-        return recipe.key in self._numbers if recipe.kind == "evaluations" else super().is_complete(recipe)
-
-    def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
-        return self._numbers[evaluation.key]
-
-    def build_info(self, recipe: Recipe) -> BuildInfo | None:
-        """Return when, where and from which sources a recipe was built, also if it is not on this disk."""
-        return self.record(recipe).made if self.work.store.is_complete(recipe) else self._published.made.get(recipe.key)
-
-
-class Recorded(Audited):
-    """The results that were asked for when a lineage was written."""
-
-    def __init__(self, work: Workspace, published: PublishedLineage, numbers: Numbers, lineage: Lineage) -> None:
-        super().__init__(work, published, numbers)
+    def __init__(self, work: Workspace, numbers: Values, made: Mapping[str, BuildInfo], lineage: Lineage) -> None:
+        super().__init__(work, numbers, made)
         self._lineage = lineage
 
     @cached_property

@@ -5,18 +5,25 @@ from pathlib import Path
 
 from recompose.files import read_json
 from recompose.metric_cache import MetricCache
-from recompose.plan import Plan, Recipe
+from recompose.plan import NOTHING, Plan, Recipe
 from recompose.records import BuildInfo, Record
+from recompose.tables.lineage import Values
 from recompose.tables.results import Results
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 
 class StoredResults(Results):
-    """The results of a workspace."""
+    """The results of a workspace.
 
-    def __init__(self, work: Workspace) -> None:
-        self.work = work
+    Args:
+        work: the workspace.
+        numbers: the metrics of the evaluations that count as complete, in place of those that the store has.
+        made: how results were built that are not in the store.
+    """
+
+    def __init__(self, work: Workspace, numbers: Values | None = None, made: Mapping[str, BuildInfo] = NOTHING) -> None:
+        self.work, self._numbers, self._made = work, numbers, made
         self._cache = MetricCache(work.store, work.results)
         self._metrics: dict[str, dict[str, float]] = {}
         self._complete: dict[str, bool] = {}
@@ -40,15 +47,19 @@ class StoredResults(Results):
         return self._records[recipe.digest]
 
     def build_info(self, recipe: Recipe) -> BuildInfo | None:
-        """Return when, where and from which sources a recipe was built, or None if it is not here."""
-        return self.record(recipe).made if self.is_complete(recipe) else None
+        """Return when, where and from which sources a recipe was built, or None if that is not known."""
+        return self.record(recipe).made if self.work.store.is_complete(recipe) else self._made.get(recipe.key)
 
     def is_complete(self, recipe: Recipe) -> bool:
+        if self._numbers is not None and recipe.kind == "evaluations":
+            return recipe.key in self._numbers
         if recipe.digest not in self._complete:
             self._complete[recipe.digest] = self.work.store.is_complete(recipe)
         return self._complete[recipe.digest]
 
     def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
+        if self._numbers is not None:
+            return self._numbers[evaluation.key]
         if evaluation.digest not in self._metrics:
             self._metrics[evaluation.digest] = self._cache.of(evaluation)
         return self._metrics[evaluation.digest]

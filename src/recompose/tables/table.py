@@ -1,6 +1,6 @@
 """Tables: the values that a paper printed beside the values that were measured here."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from recompose.claims.cells import note, summary, verdicts
@@ -20,20 +20,12 @@ if TYPE_CHECKING:
     from recompose.tables.style import Sheet
 
 ABOUT = ("category", "citation", "venue", "artifact")
-CellBuilder = Callable[[Results, Paper, str], Iterable[Cell]]
-
-
-def cell_builder(paper: Paper, name: str) -> CellBuilder:
-    """Return the function that builds the measured cells of a table."""
-    builder: CellBuilder = function(find_kind(paper, name).place)
-    return builder
 
 
 def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
     """Return a table with its reported and measured cells."""
     artifact = paper.artifacts[name]
-    measured = cell_builder(paper, name)(results, paper, name)
-    cells = [*reported_cells(paper, name), *measured, *quoted_cells(artifact)]
+    cells = [*reported_cells(paper, name), *measured_cells(results, paper, name), *quoted_cells(artifact)]
     rows, is_claims = paper.reported(name), artifact.kind == CLAIMS
     notes = (
         seeds_note(results, paper, name),
@@ -122,7 +114,7 @@ def measured_cells(results: StoredResults, paper: Paper, name: str) -> list[Cell
     """
     if is_figure(paper, name):
         return figure_cells(results, paper, name)
-    return list(cell_builder(paper, name)(results, paper, name))
+    return list(function(find_kind(paper, name).place)(results, paper, name))
 
 
 def cell_recipes(plan: Plan, paper: Paper, cell: Cell) -> list[Recipe]:
