@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.audit import lock as module
+from recompose.audit import checks as module
 
 LOCK = """\
 schema: '2.0'

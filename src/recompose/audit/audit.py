@@ -1,17 +1,14 @@
 """The audit: a check that the reports follow from their evaluations, and that these are the ones asked for now."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from recompose.audit.artifacts import ArtifactCheck
-from recompose.audit.findings import UNCHECKED, Audit, Finding
-from recompose.audit.index import Pages, check_index
-from recompose.audit.lock import check_lock
+from recompose.audit.checks import Pages, check_git, check_index, check_lock
+from recompose.audit.findings import Audit, Finding
 from recompose.audit.stored import Stored
-from recompose.errors import ProgramError
 from recompose.files import Document
 from recompose.papers.declaration import Paper
-from recompose.programs import git
 from recompose.progress import say
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
@@ -62,7 +59,7 @@ def audit(
         for check in checks:
             check.draw_again()
     if any(trust.state == "uncommitted" for check in checks for trust in check.trusts.values()):
-        more += _check_git(work)
+        more += check_git(work.root)
     return _gather(stored, checks, more)
 
 
@@ -93,14 +90,6 @@ def _gather(stored: Stored, checks: list[ArtifactCheck], more: Iterable[Finding]
         remedy=REMEDY if stored.absent else "",
         compared={check.artifact: check.compared for check in checks},
     )
-
-
-def _check_git(work: Workspace) -> Iterator[Finding]:
-    """Ask whether git can tell which commit holds the code of results; its reason is what could not be checked."""
-    try:
-        git("rev-parse", "--verify", "HEAD", folder=work.root)
-    except ProgramError as error:
-        yield Finding.of(UNCHECKED, "whether a commit holds the code of uncommitted results", str(error))
 
 
 def audit_document(audited: Audit, published: PublishedLineage) -> Document:

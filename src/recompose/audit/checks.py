@@ -1,17 +1,27 @@
-"""A check of the index of the reports, and of the numbers beside it, against the artifacts' evaluations."""
+"""Checks of what belongs to no artifact: the index of the reports, dvc.lock, and what git can tell.
 
+A check of the audit is a function that yields findings.
+"""
+
+import json
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from recompose.audit.findings import UNCHECKED, Audit, Finding
 from recompose.digest import sha256_file
-from recompose.errors import DamagedError, LineageError
+from recompose.errors import DamagedError, LineageError, ProgramError
 from recompose.papers.declaration import Paper
+from recompose.params.documents import read_document
+from recompose.programs import dvc, git
 from recompose.tables.index import index_texts
 from recompose.tables.lineage import INDEX, MADE, ReportIndex
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
+LOCK = "dvc.lock"
+STAGES = ("reports",)
+RESTORE = "`git checkout -- reports`, or `dvc commit` where you made them"
 Pages = Callable[[Audit], Mapping[str, str]]  # the texts of the page and the files beside it, which show an audit
 
 
@@ -51,3 +61,45 @@ def check_index(
         elif name in due and path.read_text(encoding="utf-8") != due[name]:
             why = "artifacts, parameters, or the code that writes it, changed since"
             yield Finding.of("other-text", place, why)
+
+
+def check_lock(root: Path) -> Iterator[Finding]:
+    """Compare the reports with dvc.lock."""
+    if not (root / LOCK).is_file():
+        yield Finding.of(UNCHECKED, LOCK, "is missing, so the reports were not compared with it")
+        return
+    try:
+        status = _dvc_status(root)
+    except (ProgramError, json.JSONDecodeError) as error:
+        yield Finding.of(UNCHECKED, LOCK, f"the reports were not compared with it: {error}")
+        return
+    paths = _paths(root)
+    changes = (part.get("changed outs", {}) for parts in status.values() for part in parts if isinstance(part, dict))
+    for path, change in (item for changed in changes for item in changed.items()):
+        if path in paths or not paths:
+            yield Finding.of("other-lock", path, f"does not match dvc.lock ({change})", remedy=RESTORE)
+        else:
+            yield Finding.of(UNCHECKED, path, "dvc.lock has no entry for it")
+
+
+def _paths(root: Path) -> set[str]:
+    """Return the reports that the lock covers, which are one profile's; nothing where it cannot be read."""
+    try:
+        stages = read_document((root / LOCK).read_text(encoding="utf-8"), LOCK)["stages"]
+        return {out["path"] for stage in STAGES for out in stages[stage]["outs"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
+
+
+def _dvc_status(root: Path) -> dict[str, list[object]]:
+    """Return the output of ``dvc status`` for the stages that write reports."""
+    status: dict[str, list[object]] = json.loads(dvc("status", "--json", *STAGES, folder=root))
+    return status
+
+
+def check_git(root: Path) -> Iterator[Finding]:
+    """Ask whether git can tell which commit holds the code of results; its reason is what could not be checked."""
+    try:
+        git("rev-parse", "--verify", "HEAD", folder=root)
+    except ProgramError as error:
+        yield Finding.of(UNCHECKED, "whether a commit holds the code of uncommitted results", str(error))
