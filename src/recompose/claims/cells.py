@@ -1,7 +1,7 @@
 """Tables of claims: the cells of each claim with their evidence, and what came out."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from recompose.claims.differences import Side
 from recompose.claims.estimates import rounded
@@ -27,8 +27,21 @@ smaller p is shown. The spread is the standard deviation of the difference over 
 as 12 / 40: with 80 % probability, 12 replicates decide the comparison if the difference is as measured, and 40 if there
 is none, when the error is divided among the open comparisons.
 """
-PARTS = ("verdict", "estimate", "95 % interval", "margin", "n", "adjusted p", "spread", "replicates to decide")
 DIGITS = 6  # of evidence that are written
+Column = Callable[[TestedComparison, Price | None], tuple[str, float | None]]
+# text and value of each column of a table of claims, given the deciding comparison and its price
+COLUMNS: dict[str, Column] = {
+    "verdict": lambda tested, _: (tested.verdict_text, None),
+    "estimate": lambda tested, _: (tested.estimate_text, tested.difference.value),
+    "95 % interval": lambda tested, _: (tested.interval_text, None),
+    "margin": lambda tested, _: (tested.margin_text, tested.comparison.margin),
+    "n": lambda tested, _: (tested.n_text, None),
+    "adjusted p": lambda tested, _: (tested.p_text, tested.adjusted),
+    "spread": lambda tested, _: (tested.spread_text, tested.difference.spread),
+    "replicates to decide": lambda _, cost: (cost.text if cost else "-", None),
+}
+PARTS = tuple(COLUMNS)
+FAMILY_PARTS = ("verdict", "adjusted p", "replicates to decide")  # what all comparisons of a paper decide
 
 
 def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -41,27 +54,14 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             claim_basis = basis_of(results, paper, benchmark, claim.methods)
             decisive, *_ = ordered = tests.of_claim(claim)
             prices = [price(comparison, tests.levels) for comparison in ordered]
-            for part, text, value in _cell_texts(decisive, prices[0]):
-                # corrected values rest on all comparisons
-                basis = family if part in ("verdict", "adjusted p", "replicates to decide") else claim_basis
+            for part, column in COLUMNS.items():
+                text, value = column(decisive, prices[0])
+                basis = family if part in FAMILY_PARTS else claim_basis
                 about = {"row": row, "column": f"{benchmark} {part}", "part": part, "metric": claim.metric}
                 cell = basis.but(**about, text=text, value=value, n=decisive.difference.n)
                 if part == "verdict":
                     cell = cell.but(evidence=evidence_of(ordered, prices))
                 yield cell.but(values=list(decisive.difference.by_seed)) if part == "estimate" else cell
-
-
-def _cell_texts(tested: TestedComparison, cost: Price | None) -> Iterator[tuple[str, str, float | None]]:
-    """Yield part, text and value of each cell of a claim."""
-    result = tested.difference
-    yield "verdict", tested.verdict_text, None
-    yield "estimate", tested.estimate_text, result.value
-    yield "95 % interval", tested.interval_text, None
-    yield "margin", tested.margin_text, tested.comparison.margin
-    yield "n", tested.n_text, None
-    yield "adjusted p", tested.p_text, tested.adjusted
-    yield "spread", "-" if result.spread is None else f"{result.spread:.{tested.digits + 1}f}", result.spread
-    yield "replicates to decide", cost.text if cost else "-", None
 
 
 def evidence_of(comparisons: Sequence[TestedComparison], prices: Sequence[Price | None]) -> ClaimEvidence:

@@ -192,6 +192,12 @@ class TestedComparison:
         return " to ".join(number_text(end, self.digits, "+") for end in test.interval())
 
     @property
+    def spread_text(self) -> str:
+        """The standard deviation of the difference over replicates, with one digit more."""
+        spread = self.difference.spread
+        return "-" if spread is None else f"{spread:.{self.digits + 1}f}"
+
+    @property
     def n_text(self) -> str:
         """The number of pairs, or of the runs of each side."""
         result = self.difference

@@ -14,6 +14,7 @@ from statistics import fmean, stdev
 from pydantic import Field, ValidationError
 from rich.console import Console
 
+from recompose.claims.cells import FAMILY_PARTS
 from recompose.console import pluralize, print_json, print_line
 from recompose.errors import DiffError, ProgramError
 from recompose.files import Document
@@ -37,7 +38,6 @@ WORDS = IDENTICAL, COST, LAST_DIGITS, WITHIN, DIFFERENT, MISSING_THEN, MISSING_N
 )
 CLOSE = 1e-4  # relative tolerance for sums that are taken in another order, after a network's layers
 VERDICT = "verdict"
-FAMILY_PARTS = (VERDICT, "adjusted p", "replicates to decide")  # of a claim, which all claims of a paper decide
 MOST = 20  # differing cells that are named
 Place = tuple[str, str]  # row and benchmark of a claim
 
