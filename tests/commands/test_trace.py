@@ -249,7 +249,7 @@ def test_the_command_lists_and_narrows(
 
 def test_planning_imports_neither_torch_nor_pandas() -> None:
     modules = (
-        "recompose.cli, recompose.graph, recompose.audit.checks.artifacts, recompose.commands.trace, "
+        "recompose.cli, recompose.graph, recompose.audit.artifacts, recompose.commands.trace, "
         "recompose.commands.status, recompose.commands.plan"
     )
     code = f"import sys, {modules}; print({{'torch', 'pandas', 'matplotlib', 'lightning'}} & set(sys.modules))"
