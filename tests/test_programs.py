@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recompose import cli
-from recompose.audit.checks.lock import LOCK, check_lock
+from recompose.audit.checks import LOCK, check_lock
 from recompose.commands.against import commit_of
 from recompose.commands.verify import commit_seed
 from recompose.environment import state_of_sources
@@ -75,4 +75,6 @@ def test_what_dvc_cannot_record_is_one_line_and_no_failure(
 
 def test_whoever_asks_dvc_passes_its_reason_on(refusing_dvc: str, tmp_path: Path) -> None:
     (tmp_path / LOCK).touch()
-    assert check_lock(tmp_path).unchecked == [f"reports against {LOCK}: {refusing_dvc}"]
+    (finding,) = check_lock(tmp_path)
+    assert (finding.state, finding.place) == ("unchecked", LOCK)
+    assert refusing_dvc in finding.why
