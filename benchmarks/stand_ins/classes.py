@@ -24,7 +24,7 @@ _LISTS = ("trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt", "testcl
 class LenientModel:
     """How upstream packs a data set."""
 
-    module: str
+    dataset: str
     archive: str  # of the images
     images: str  # their folder in it
     names: str  # the real file with the names of attributes
@@ -70,7 +70,7 @@ class Annotated:
         return Annotated(self.files[rows], self.labels[rows], self.splits[rows], self.fields)
 
     def counts(self, validation: Iterable[str]) -> dict[str, int]:
-        """The numbers of images, as ``Counts`` calls them.
+        """The numbers of images, under the names in params.yaml.
 
         Args:
             validation: the names of the classes of validation.
@@ -120,7 +120,7 @@ def _cells(texts: Iterable[str]) -> np.ndarray:
 
 def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
     """Write all archives of the track where they are not there yet; gives the counts of images of each data set, under
-    the place of the constant that the published ones stand in.
+    its place in params.yaml.
     """
     folder = real / "gzsl"
     data = {name: Annotated.read(folder / name).share(share) for name in FORMS}
@@ -133,10 +133,7 @@ def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
             pack(mirror / form.names_archive, [names])
         shutil.copyfile(folder / name / f"{name}_attribute.pkl", mirror / f"{name}_attribute.pkl")
     validation = {name: (folder / name / "valclasses1.txt").read_text(encoding="utf-8").split() for name in FORMS}
-    return {
-        f"recompose.tracks.gzsl.data.{form.module}:COUNTS": data[name].counts(validation[name])
-        for name, form in FORMS.items()
-    }
+    return {f"gzsl.datasets.{form.dataset}": data[name].counts(validation[name]) for name, form in FORMS.items()}
 
 
 def _splits(folder: Path, data: dict[str, Annotated]) -> Members:

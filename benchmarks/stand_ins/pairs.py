@@ -7,7 +7,7 @@ every pair gets an image, and a long tail of pairs what is left.
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -16,12 +16,11 @@ import torch
 
 from benchmarks.stand_ins.packing import Members, pack
 from benchmarks.stand_ins.pictures import Pictures
+from benchmarks.stand_ins.project import read_params
 from benchmarks.stand_ins.sharing import dealt, kept
-from recompose.tracks.czsl.data import cgqa, mit_states, ut_zappos
-from recompose.tracks.czsl.data.compositional import read_pairs
+from recompose.tracks.czsl.data.compositional import METADATA, SPLIT_NAME, read_pairs
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, WIDTH, words_of
-from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
-from recompose.tracks.czsl.data.pairs import SPLITS, Pair, Statistics
+from recompose.tracks.czsl.data.pairs import SPLITS, Pair
 
 SPLIT_ARCHIVE = "compositional_split_natural.tar.gz"
 GLOVE_WORDS = 400_000  # lines of the published file
@@ -50,7 +49,7 @@ class Listing:
         return Listing(self.pairs, [self.images[place] for place in places])
 
     def counts(self) -> dict[str, int]:
-        """The numbers of images, as ``Statistics`` calls them."""
+        """The numbers of images, under the names in params.yaml."""
         found = Counter(image.split for image in self.images)
         return {f"{split}_images": found[split] for split in SPLITS}
 
@@ -67,32 +66,32 @@ class Listing:
 # what is shown
 
 
-def listed(real: Path, name: str, counts: Statistics) -> Listing:
+def listed(real: Path, name: str, counts: Mapping[str, int]) -> Listing:
     """A data set whose lists of pairs are public, with as many images of each split as papers print."""
     pairs = {split: read_pairs(real / "czsl" / name / SPLIT_NAME / f"{split}_pairs.txt") for split in SPLITS}
     rng, images = Random(name), []
     for split in SPLITS:
-        total = getattr(counts, f"{split}_images")
+        total = counts[f"{split}_images"]
         tail = rng.choices(pairs[split], [1 / (rank + 8) for rank in range(len(pairs[split]))], k=total)
         images += [Labelled(pair, split) for pair in (*pairs[split], *tail)][:total]
     return Listing(pairs, images)
 
 
-def natural_cgqa(real: Path) -> Listing:
+def natural_cgqa(real: Path, counts: Mapping[str, int]) -> Listing:
     """C-GQA: real images and pairs, divided so that every count is that of the natural split."""
-    folder, counts = real / "czsl" / "cgqa", cgqa.STATISTICS
+    folder = real / "czsl" / "cgqa"
     train = read_pairs(folder / SPLIT_NAME / "train_pairs.txt")
     unseen = read_pairs(folder / SPLIT_NAME / "unseen_val_or_test_pairs.txt")
     files: dict[Pair, list[str]] = {pair: [] for pair in (*train, *unseen)}
     for record in json.loads((folder / "images_attr_obj.json").read_text(encoding="utf-8")):
         files[record["attr"], record["obj"]].append(record["image"])
     often = sorted(train, key=lambda pair: -len(files[pair]))
-    new = {"val": unseen[: counts.val_unseen], "test": unseen[counts.val_unseen :]}
-    known = {split: often[: getattr(counts, f"{split}_seen")] for split in new}
+    new = {"val": unseen[: counts["val_unseen"]], "test": unseen[counts["val_unseen"] :]}
+    known = {split: often[: counts[f"{split}_seen"]] for split in new}
     images = [Labelled(pair, split, name) for split in new for pair in new[split] for name in files[pair]]
     first = {split: dealt(files, known[split], len(known[split])) for split in new}  # one of each, before more of some
     for split in new:
-        more = getattr(counts, f"{split}_images") - len(first[split]) - sum(image.split == split for image in images)
+        more = counts[f"{split}_images"] - len(first[split]) - sum(image.split == split for image in images)
         images += [Labelled(pair, split, name) for pair, name in (*first[split], *dealt(files, known[split], more))]
     images += [Labelled(pair, "train", name) for pair in train for name in files[pair]]
     return Listing({"train": train, **{split: [*new[split], *known[split]] for split in new}}, images)
@@ -162,18 +161,21 @@ def _inside(folder: str, members: Members) -> Members:
 
 def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
     """Write all archives of the track where they are not there yet; gives the counts of images of each data set, under
-    the place of the constant that the published ones stand in.
+    its place in params.yaml.
     """
-    mit = mit_states_packed(listed(real, "mit-states", mit_states.STATISTICS).share(share), round(share * 9_687))
-    zappos = ut_zappos_packed(listed(real, "ut-zappos", ut_zappos.STATISTICS).share(share), round(share * 20_899))
-    gqa = cgqa_packed(natural_cgqa(real).share(share))
+    published = {
+        name: read_params()["czsl"]["datasets"][name]["counts"] for name in ("mit-states", "ut-zappos", "cgqa")
+    }
+    mit = mit_states_packed(listed(real, "mit-states", published["mit-states"]).share(share), round(share * 9_687))
+    zappos = ut_zappos_packed(listed(real, "ut-zappos", published["ut-zappos"]).share(share), round(share * 20_899))
+    gqa = cgqa_packed(natural_cgqa(real, published["cgqa"]).share(share))
     pack(mirror / "release_dataset.zip", _shown(mit.members, Pictures(320, 240)))
     pack(mirror / "ut-zap50k-images.zip", _shown(zappos.members, Pictures(136, 102)))
     pack(mirror / "cgqa.zip", _cgqa_members(gqa))
     pack(mirror / SPLIT_ARCHIVE, _split_members({"mit-states": mit, "ut-zap50k": zappos}))
     pack(mirror / ARCHIVE, [(MEMBER, _glove([mit, zappos, gqa], round(share * GLOVE_WORDS)))])
-    modules = {"mit_states": mit, "ut_zappos": zappos, "cgqa": gqa}
-    return {f"recompose.tracks.czsl.data.{name}:STATISTICS": each.listing.counts() for name, each in modules.items()}
+    by_name = {"mit-states": mit, "ut-zappos": zappos, "cgqa": gqa}
+    return {f"czsl.datasets.{name}": each.listing.counts() for name, each in by_name.items()}
 
 
 def _cgqa_members(packed: Packed) -> Members:

@@ -9,7 +9,6 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import is_dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,11 +23,10 @@ def recount(counts: Mapping[str, Mapping[str, int]]) -> None:
         counts: ``module:CONSTANT`` -> name -> count; of other names the published count remains.
     """
     for place, others in counts.items():
-        module, name = place.split(":")
-        holder: Any = import_module(module)
-        published = getattr(holder, name)
-        changed = replace(published, **others) if is_dataclass(published) else {**published, **others}
-        setattr(holder, name, changed)
+        if ":" in place:  # the others are in the profile
+            module, name = place.split(":")
+            holder: Any = import_module(module)
+            setattr(holder, name, {**getattr(holder, name), **others})
 
 
 def cut_epochs(batches: int) -> None:

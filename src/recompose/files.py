@@ -1,5 +1,6 @@
 """Atomic writing of files: a reader sees the old content or the new one, never a part."""
 
+import csv
 import errno
 import json
 import os
@@ -7,7 +8,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,22 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, document: Any) -> None:
     """Write a JSON document atomically, with its keys in their order."""
     write_text(path, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table as CSV, atomically, every value quoted: a bare \\r would end a line."""
+
+    def write(temporary: Path) -> None:
+        with temporary.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([columns, *rows])
+
+    write_atomically(path, write)
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table of ``write_csv``, by its columns."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def read_json(path: Path) -> Any:

@@ -245,15 +245,15 @@ def train(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
 def evaluate(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Carry out an evaluation."""
-    track_of(recipe).evaluate(recipe.document, _needs(work, recipe), folder, _hardware(work), recipe.name)
+    evaluate_together(work, {folder: recipe})
 
 
 def evaluate_together(work: Workspace, recipes: Mapping[Path, Recipe]) -> None:
     """Carry out evaluations that differ only in their scoring, each in its folder."""
     first = next(iter(recipes.values()))
     documents = {folder: recipe.document for folder, recipe in recipes.items()}
-    title = f"{first.name} and {len(recipes) - 1} more scorings"
-    track_of(first).evaluate_together(documents, _needs(work, first), _hardware(work), title)
+    title = f"{first.name} and {len(recipes) - 1} more scorings" if len(recipes) > 1 else first.name
+    track_of(first).evaluate(documents, _needs(work, first), _hardware(work), title)
 
 
 PHASES: Mapping[str, Phase] = MappingProxyType(

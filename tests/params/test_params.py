@@ -74,7 +74,12 @@ def test_every_profile_of_the_shipped_file_is_valid(profile: str) -> None:
         ({f"{CSP}.per_dataset.ut-zapos": {}}, "unknown-name", f"{CSP}.per_dataset.ut-zapos", "ut-zappos"),
         ({f"{DEMO}.other_backbone": "resnet-101"}, "wrong-value", f"{DEMO}.other_backbone", "resnet-101"),  # no CLIP
         ({f"{DEMO}.backbone": "shape-clip"}, "unknown-name", f"{DEMO}.backbone", "shapes-clip"),
-        ({"czsl.datasets.cgqa.adapter": "cgaq"}, "unknown-name", "czsl.datasets.cgqa.adapter", "cgqa"),
+        (
+            {"czsl.datasets.cgqa.adapter": "compositoinal"},
+            "unknown-name",
+            "czsl.datasets.cgqa.adapter",
+            "compositional",
+        ),
         ({"czsl.datasets.cgqa.adapter": GONE}, "missing-key", "czsl.datasets.cgqa.adapter", ""),
         ({"czls": {}}, "unknown-key", "czls", "czsl"),
         ({"profiles.mine": {"based_on": "mine"}}, "circular-base", "profiles.mine.based_on", "mine on mine"),

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 DOCUMENT = parameters()
 # where names are the user's own, and what is explained as a whole
 NAMED = ("profiles", "backbones", "czsl.datasets", "gzsl.datasets", "vlc.datasets", "vlc.suites")
-WHOLE = ("override", "per_dataset")
+WHOLE = ("override", "per_dataset", "counts")
 
 
 def leaves(value: Any, place: str = "") -> Iterator[str]:
@@ -56,7 +56,7 @@ def test_the_json_schema_fits_the_file_and_refuses_mistakes() -> None:
     for path, value in (
         ("czsl.methods.csp.training.lr", "fast"),
         ("czsl.methods.csp.rate", 0.1),
-        ("czsl.datasets.cgqa.adapter", "cgaq"),
+        ("czsl.datasets.cgqa.adapter", "compositoinal"),
         ("profiles.smoke.czsl.methods", ["cps"]),
         ("backbones.clip-rn50.weights", 1),
     ):

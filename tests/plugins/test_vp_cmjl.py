@@ -257,7 +257,7 @@ def test_training_raises_the_auc(tmp_path: Path) -> None:
     aucs = []
     for name, run in (("before", {}), ("after", {"run": tmp_path / "run"})):
         (tmp_path / name).mkdir()
-        evaluate(evaluation_document(vp_cmjl(), settings), needs | run, tmp_path / name, CPU, "t")
+        evaluate({tmp_path / name: evaluation_document(vp_cmjl(), settings)}, needs | run, CPU, "t")
         aucs.append(read_metrics(needs["data"], tmp_path / name)["test/closed/dense/auc"])
     assert aucs[1] > aucs[0] + 0.2
 

@@ -22,9 +22,10 @@ from recompose.synthetic import scenes as corpus
 from recompose.synthetic.looks import CATALOGUE, SCENES, Look
 from recompose.synthetic.objects import OBJECTS, PAINTERS, SIZE, STATES, draw_object, finish, ground
 from recompose.synthetic.scenes import RELATIONS, TAIL, TEMPLATES, read_corpus, scene, write_corpus
+from recompose.tracks.czsl import samples
 from recompose.tracks.czsl.data import shapes_pairs
 from recompose.tracks.czsl.data.compositional import METADATA, read_metadata
-from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS
+from recompose.tracks.czsl.data.shapes_pairs import OBJECT_LABELS, STATE_LABELS
 
 IMAGES = {"train": 90, "val": 80, "test": 114}
 CENTRE, RADIUS = (32, 32), 20
@@ -60,7 +61,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Drawn]:
         noted.append((name, states, centre))
 
     monkeypatch.setattr(corpus, "draw_object", note)
-    monkeypatch.setattr(shapes_pairs, "draw_object", note)
+    monkeypatch.setattr(samples, "draw_object", note)
     return noted
 
 

@@ -110,7 +110,7 @@ def train(track: str, method: str, needs: dict[str, Path], folder: Path, **chang
 def evaluate(track: str, method: str, needs: dict[str, Path], folder: Path) -> None:
     folder.mkdir()
     without = {} if TRACKS[track].methods[method].needs_backbone else {"data": needs["data"]}
-    TRACKS[track].evaluate(evaluation_document(track, method), without or needs, folder, CPU, "an evaluation")
+    TRACKS[track].evaluate({folder: evaluation_document(track, method)}, without or needs, CPU, "an evaluation")
 
 
 @pytest.fixture

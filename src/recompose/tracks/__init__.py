@@ -1,6 +1,6 @@
 """The tracks: one folder for each task protocol. A new track is a folder beside these, and a line here."""
 
-from collections.abc import Iterator, Mapping
+from collections import UserDict
 
 from recompose.params import TrackForm
 from recompose.tracks.czsl import CZSL
@@ -12,33 +12,21 @@ from recompose.tracks.vlc import VLC
 SHIPPED = Catalogue({track.name: track for track in (CZSL(), GZSL(), VLC())})
 
 
-class Tracks(Mapping[str, Track]):
+class Tracks(UserDict[str, Track]):
     """The tracks that this process uses: those of this package, or of the catalogue of the project that it works for.
 
     What is planned, and how params.yaml is read, follows from the catalogue of a workspace alone.
     """
 
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
-
     def use(self, catalogue: Catalogue) -> None:
         """Take the tracks of a project's catalogue in place of all former ones."""
-        self._catalogue = catalogue
+        self.data = dict(catalogue.tracks)
 
     @property
     def forms(self) -> dict[str, TrackForm]:
         """The part of params.yaml of each track."""
-        return self._catalogue.forms
-
-    def __getitem__(self, name: str) -> Track:
-        return self._catalogue.tracks[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._catalogue.tracks)
-
-    def __len__(self) -> int:
-        return len(self._catalogue.tracks)
+        return {name: track.form for name, track in self.items()}
 
 
-TRACKS = Tracks(SHIPPED)
+TRACKS = Tracks(SHIPPED.tracks)
 FORMS = SHIPPED.forms

@@ -90,10 +90,11 @@ def load_adapter(adapters: Adapters, document: Document) -> ModuleType:
 
 
 def read_raw(adapters: Adapters, document: Document, root: Path) -> Any:
-    """Read and check a data set's raw files, by its recipe's document; a synthetic one has counts of images.
+    """Read and check a data set's raw files, by its recipe's document: with its numbers of ``images`` if it is
+    generated, with its ``counts`` if they are known.
 
     Raises:
         DataError: the files are not the data set.
     """
     read = load_adapter(adapters, document).read
-    return read(root, document["images"]) if "images" in document else read(root)
+    return read(root, *(document[key] for key in ("images", "counts") if key in document))

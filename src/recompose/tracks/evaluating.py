@@ -69,29 +69,18 @@ class Scoring(ABC, Generic[Scores]):
 
     @classmethod
     def evaluate(
-        cls, document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
-    ) -> None:
-        """Score a method, and write its scores, ``costs.json``, and what the document saves into a folder.
-
-        Args:
-            document: ``class``, ``settings`` (a method's own, and those of its ``scoring``), ``threads`` where the
-                method needs torch, and ``save``.
-            needs: the verified folders that the track's evaluations need, ``run`` of a trained method.
-            folder: the folder of the results.
-            hardware: the device of torch.
-            title: the title of progress reports.
-        """
-        cls.evaluate_together({folder: document}, needs, hardware, title)
-
-    @classmethod
-    def evaluate_together(
         cls, documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: Hardware, title: str
     ) -> None:
-        """Score a method by several scorings in one pass; the results equal those of separate evaluations to the bit.
+        """Score a method, and write its scores, ``costs.json``, and what a document saves into its folder; by several
+        scorings in one pass, with the results of separate evaluations to the bit.
 
         Args:
-            documents: by the folder of the results; they differ only in ``scoring`` and ``save``.
-            needs, hardware, title: as of ``evaluate``.
+            documents: by the folder of the results: ``class``, ``settings`` (a method's own, and those of its
+                ``scoring``), ``threads`` where the method needs torch, and ``save``. They differ only in ``scoring``
+                and ``save``.
+            needs: the verified folders that the track's evaluations need, ``run`` of a trained method.
+            hardware: the device of torch.
+            title: the title of progress reports.
         """
         listed, device = [*documents.values()], None
         if cls.needs_torch:

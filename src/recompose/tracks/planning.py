@@ -117,8 +117,7 @@ class Runs(ABC):
     def names(self) -> Iterator[tuple[str, Variant]]:
         """Yield the profile's methods, then those variants of its papers whose method and backbone it has."""
         plain = {name: self.plain(name) for name in self.choice.methods}
-        self._check_papers()
-        self._check_left_out()
+        self._check_names()
         asked = self._asked_names()
         for name, variant in (plain | dict(self.variants)).items():
             is_asked = name in asked and name not in self.choice.leave_out
@@ -137,30 +136,19 @@ class Runs(ABC):
         chosen = self.choice.papers
         return [paper for paper in self.papers if chosen is None or paper.name in chosen]
 
-    def _check_papers(self) -> None:
-        """Check that the profile names papers of the track only.
+    def _check_names(self) -> None:
+        """Check that the profile names papers of the track and declared variants only.
 
         Raises:
-            PlanError: a paper is unknown or another track's; the message names the nearest one.
+            PlanError: one is unknown; the message names the nearest one.
         """
-        known = [paper.name for paper in self.papers]
-        for name in self.choice.papers or ():
-            if name not in known:
-                place = f"profiles.{self.params.profile}.{self.track}.papers"
-                message = f"params.yaml: {place}: {self.track} has no paper {name!r}{nearest(name, known)}"
-                raise PlanError(message, code="unknown-paper", place=place)
-
-    def _check_left_out(self) -> None:
-        """Check that the profile leaves out declared variants only.
-
-        Raises:
-            PlanError: a variant is undeclared; the message names the nearest one.
-        """
-        for name in self.choice.leave_out:
-            if name not in self.variants:
-                place = f"profiles.{self.params.profile}.{self.track}.leave_out"
-                message = f"params.yaml: {place}: no paper has a variant {name!r}{nearest(name, self.variants)}"
-                raise PlanError(message, code="unknown-variant", place=place)
+        papers = [paper.name for paper in self.papers]
+        for key, kind, known in (("papers", "paper", papers), ("leave_out", "variant", [*self.variants])):
+            for name in getattr(self.choice, key) or ():
+                if name not in known:
+                    place = f"profiles.{self.params.profile}.{self.track}.{key}"
+                    message = f"params.yaml: {place}: {self.track} has no {kind} {name!r}{nearest(name, known)}"
+                    raise PlanError(message, code=f"unknown-{kind}", place=place)
 
     def plain(self, method: str) -> Variant:
         """Return a method as params.yaml has it."""

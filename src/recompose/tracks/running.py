@@ -75,55 +75,48 @@ class Run(ABC):
     def carry_out(self) -> RunCosts | None:
         """Train, and write the checkpoint. Return the costs, or None in a process that ends with its device's part."""
 
+    def fit(
+        self,
+        module: TrainingModule,
+        data: Data,
+        *,
+        epochs: int,
+        stage: str = "",
+        accumulate: int = 1,
+        best: Mapping[str, str] = NOTHING,
+        callbacks: Sequence[Callback] = (),
+    ) -> bool:
+        """Train a module from the last whole epoch in the stage's scratch.
 
-def fit_stage(
-    module: TrainingModule,
-    data: Data,
-    folder: Path,
-    hardware: Hardware,
-    *,
-    title: str,
-    epochs: int,
-    seed: int,
-    stage: str = "",
-    accumulate: int = 1,
-    best: Mapping[str, str] = NOTHING,
-    callbacks: Sequence[Callback] = (),
-) -> bool:
-    """Train a module in a folder, from the last whole epoch in the stage's scratch.
+        Args:
+            module, data: of the training.
+            epochs: the passes over the data.
+            stage: the name of one of several trainings of a run.
+            accumulate: batches of a step.
+            best: metrics of validation, and the files that keep the trained state of the epoch where each is highest.
+            callbacks: of Lightning.
 
-    Args:
-        module, data, hardware: of the training.
-        folder: the folder of a run's results.
-        title: the title of progress reports.
-        epochs: the passes over the data.
-        seed: of the run.
-        stage: the name of one of several trainings of a run.
-        accumulate: batches of a step.
-        best: metrics of validation, and the files that keep the trained state of the epoch where each is highest.
-        callbacks: of Lightning.
-
-    Returns:
-        Whether this process goes on; of several devices' processes only one does.
-    """
-    scratch = folder / SCRATCH / stage
-    scratch.mkdir(parents=True, exist_ok=True)
-    trainer = fit(
-        module,
-        data,
-        scratch,
-        hardware,
-        title=f"{title}, {stage}" if stage else title,
-        epochs=epochs,
-        seed=seed,
-        accumulate=accumulate,
-        callbacks=[*(BestEpoch(metric, scratch / file) for metric, file in best.items()), *callbacks],
-    )
-    if not trainer.is_global_zero:
-        return False
-    for file in best.values():  # copied: an interrupted process finds it in scratch again
-        write_atomically(folder / file, partial(shutil.copyfile, scratch / file))
-    return True
+        Returns:
+            Whether this process goes on; of several devices' processes only one does.
+        """
+        scratch = self.folder / SCRATCH / stage
+        scratch.mkdir(parents=True, exist_ok=True)
+        trainer = fit(
+            module,
+            data,
+            scratch,
+            self.hardware,
+            title=f"{self.title}, {stage}" if stage else self.title,
+            epochs=epochs,
+            seed=self.seed,
+            accumulate=accumulate,
+            callbacks=[*(BestEpoch(metric, scratch / file) for metric, file in best.items()), *callbacks],
+        )
+        if not trainer.is_global_zero:
+            return False
+        for file in best.values():  # copied: an interrupted process finds it in scratch again
+            write_atomically(self.folder / file, partial(shutil.copyfile, scratch / file))
+        return True
 
 
 def write_checkpoint(state: Mapping[str, Tensor], folder: Path) -> None:

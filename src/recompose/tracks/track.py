@@ -66,6 +66,7 @@ class Track(ABC):
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
     savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
     metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics
+    named_metrics: ClassVar[Mapping[str, Metric]] = {}  # by name, in the order of messages about a misspelt one
 
     def __init__(self, added: Added = Added()) -> None:
         self.methods = {**self.methods, **added.methods}
@@ -129,27 +130,19 @@ class Track(ABC):
         goes_on: bool = function(f"{self.training}:train")(document, needs, folder, hardware, title)
         return goes_on
 
-    def evaluate(
-        self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
-    ) -> None:
-        """Score a run, or a method that is not trained, in the folder of the evaluation."""
-        function(f"{self.evaluation}:evaluate")(document, needs, folder, hardware, title)
-
     def pass_key(self, evaluation: Recipe) -> str:
         """Return a key that evaluations share if one pass over the images can carry them out together; by default the
         digest.
         """
         return evaluation.digest
 
-    def evaluate_together(
-        self,
-        documents: Mapping[Path, Document],
-        needs: Mapping[str, Path],
-        hardware: "Hardware",
-        title: str,
+    def evaluate(
+        self, documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: "Hardware", title: str
     ) -> None:
-        """Carry out evaluations that go together, each given by its folder, in one pass over the images."""
-        function(f"{self.evaluation}:evaluate_together")(documents, needs, hardware, title)
+        """Score a run, or a method that is not trained, in the folder of an evaluation; with several documents, of
+        evaluations that go together, in one pass over the images.
+        """
+        function(f"{self.evaluation}:evaluate")(documents, needs, hardware, title)
 
     @abstractmethod
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
@@ -195,13 +188,13 @@ class Track(ABC):
         """Return the names of the numbers of a suite's parts; empty if there is no such suite."""
         return []
 
-    @abstractmethod
     def metric(self, name: str) -> Metric:
         """Return the description of a metric of this track, by its name.
 
         Raises:
             KeyError: there is no such metric.
         """
+        return self.named_metrics[name]
 
     def images(self, index: Path) -> list[str]:
         """Return the paths of the images of an index, below the folder of raw files, in the order of grids; empty for a
@@ -230,7 +223,7 @@ class Track(ABC):
 
     def metric_names(self) -> Iterable[str]:
         """Return the names of metrics, for messages about a misspelt one."""
-        return self.compared.values()
+        return self.named_metrics or self.compared.values()
 
     def check_metric(self, metric: str, params: Params) -> None:
         """Check that evaluations with these parameters can have a metric, or a cost.
@@ -252,7 +245,7 @@ class Track(ABC):
             return COSTS[metric] if metric in COSTS else self.metric(metric)
         except KeyError:
             suggestion = nearest(metric, [*self.metric_names(), *self.plugin_metrics, *COSTS])
-            message = f"tracks/{self.name}/__init__.py declares no metric '{metric}'{suggestion}"
+            message = f"the track {self.name} declares no metric '{metric}'{suggestion}"
             raise PlanError(message, code="unknown-metric", place=metric) from None
 
 

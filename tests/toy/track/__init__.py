@@ -85,10 +85,11 @@ class Toy(Track):
 
         return train(document, needs, folder, title)
 
-    def evaluate(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
+    def evaluate(self, documents, needs, hardware, title):  # type: ignore[no-untyped-def]
         from recompose.tracks.toy.evaluation import evaluate
 
-        evaluate(needs, folder)
+        for folder in documents:
+            evaluate(needs, folder)
 
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         from recompose.tracks.toy.metrics import metrics

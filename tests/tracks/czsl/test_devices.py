@@ -13,13 +13,14 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build
+from recompose.tracks.building import TypedSettings
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
 from recompose.tracks.czsl.methods.duplex import Duplex
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import PairTrainingSettings
-from recompose.tracks.czsl.training import VAL_AUC, fit_method
+from recompose.tracks.czsl.training import VAL_AUC, PairRun
 from recompose.training.hardware import Hardware
 from tests.processes import in_two_processes
 from tests.tracks.czsl.methods.derivations import method_of, new_method, random_images, settings_of
@@ -90,17 +91,10 @@ def trained(name: str, folder: Path, devices: int) -> dict[str, Any]:
     labels = torch.from_numpy(pairs[data.targets("train", data.pairs)])
     method.prepare(TrainingPrior(torch.from_numpy(pairs), embeddings[rows], labels))
     noted = Noted()
-    fit_method(
-        method,
-        data,
-        np.asarray(images if method.sees == "pixels" else embeddings),
-        folder,
-        Hardware(precision="32-true", accelerator="cpu", devices=devices),
-        PairTrainingSettings(lr=1e-4, weight_decay=1e-5, batch_size=BATCH, accumulate=1, epochs=EPOCHS),
-        title=name,
-        seed=1,
-        callbacks=[noted],
-    )
+    hardware = Hardware(precision="32-true", accelerator="cpu", devices=devices)
+    settings = PairTrainingSettings(lr=1e-4, weight_decay=1e-5, batch_size=BATCH, accumulate=1, epochs=EPOCHS)
+    inputs = np.asarray(images if method.sees == "pixels" else embeddings)
+    PairRun(TypedSettings({"seed": 1}), {}, folder, hardware, name).fit_method(method, data, inputs, settings, [noted])
     return {"gradients": noted.gradients, "epochs": noted.epochs, "buffers": noted.buffers}
 
 

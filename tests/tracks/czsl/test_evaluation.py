@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 
 from recompose.tracks.building import CHECKPOINT, COSTS, EMBEDDINGS, SCORES
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.evaluation import evaluate, evaluate_together
+from recompose.tracks.czsl.evaluation import evaluate
 from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.duplex import Duplex
 from recompose.tracks.czsl.methods.msci import MSCI
@@ -43,7 +43,7 @@ BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}
 
 def evaluated(document: dict[str, Any], needs: dict[str, Path], folder: Path) -> dict[str, np.ndarray]:
     folder.mkdir()
-    evaluate(document, needs, folder, CPU, "t")
+    evaluate({folder: document}, needs, CPU, "t")
     tensors: dict[str, np.ndarray] = load_file(folder / SCORES)
     return tensors
 
@@ -63,7 +63,8 @@ from pathlib import Path
 from recompose.tracks.czsl.evaluation import evaluate
 from recompose.training.hardware import Hardware
 hardware = Hardware(precision="32-true", accelerator="cpu", devices=1)
-evaluate({document!r}, {{"data": Path({str(needs["data"])!r})}}, Path({str(tmp_path / "evaluation")!r}), hardware, "t")
+needs = {{"data": Path({str(needs["data"])!r})}}
+evaluate({{Path({str(tmp_path / "evaluation")!r}): {document!r}}}, needs, hardware, "t")
 sys.exit("torch" in sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -123,7 +124,7 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
         alone = dict(calls)  # of the last one, which saves nothing
         folder.mkdir()
     calls.clear()
-    evaluate_together(documents, needs, CPU, "t")
+    evaluate(documents, needs, CPU, "t")
     assert calls["encode_texts"] == alone["encode_texts"]
     assert calls["encode_images"] - alone["encode_images"] <= 2 * len(saved)  # of test images, by embeddings
     assert pairs < 100 or calls["attend"] == alone["attend"]

@@ -71,7 +71,7 @@ def run(
 def metrics(needs: dict[str, Path], folder: Path, run: Path | None = None) -> dict[str, float]:
     """Return those of CSP, of a run's checkpoint or untrained."""
     folder.mkdir()
-    evaluate(evaluation_document(CSP, OWN), needs | ({"run": run} if run else {}), folder, CPU, "t")
+    evaluate({folder: evaluation_document(CSP, OWN)}, needs | ({"run": run} if run else {}), CPU, "t")
     return read_metrics(needs["data"], folder)
 
 

@@ -28,7 +28,8 @@ def test_numbers_are_those_of_reports_and_of_loops_over_images(tmp_path: Path) -
     first, second, path = (rng.normal(size=(len(LABELS), len(DATA.seen))).astype(np.float32) for _ in range(3))
     uncertainty, biases = rng.random(len(LABELS)), {"own": 0.4, "validated": -0.1, "none": 0.0}
     validation = {"first": 0.75, "last": 0.25}
-    ClassScores(first, second, {"vgt": path}, {"fused": uncertainty}, biases, validation).write(tmp_path)
+    arrays = {"all": first, "accuracy": second, "paths/vgt": path, "uncertainties/fused": uncertainty}
+    ClassScores(arrays, biases, validation).write(tmp_path)
     metrics = compute_metrics(DATA, ClassScores.read(tmp_path))
     for name, bias in biases.items():
         report = gzsl_report(first, LABELS, DATA.seen, bias)
@@ -56,16 +57,16 @@ def test_an_evaluation_has_the_scores_and_biases_of_its_run(tmp_path: Path, sett
         (tmp_path / name).mkdir()
     assert train(document("ale_devise_sje:ALE", settings), needs, needs["run"], CPU, "a run")
     evaluation = document("ale_devise_sje:ALE", BILINEAR | {"scoring": {"bias": 0.1}}) | {"threads": 1, "save": []}
-    evaluate(evaluation, needs, tmp_path / "evaluation", CPU, "an evaluation")
+    evaluate({tmp_path / "evaluation": evaluation}, needs, CPU, "an evaluation")
     scores = ClassScores.read(tmp_path / "evaluation")
     is_test = DATA.splits != "trainval"
     np.testing.assert_allclose(scores.all, scores_of(DATA, load_file(needs["run"] / CHECKPOINT), is_test), atol=1e-5)
     biases = {"own": 0.1, "none": 0.0}
     if settings is ALE:
-        assert scores.accuracy is None
+        assert "accuracy" not in scores.arrays
         biases["validated"] = json.loads((needs["run"] / SELECTION).read_text())["chosen"]["bias"]
     else:
         state = load_file(needs["run"] / BEST_ACCURACY)
-        np.testing.assert_allclose(scores.accuracy, scores_of(DATA, state, is_test), atol=1e-5)
+        np.testing.assert_allclose(scores.arrays["accuracy"], scores_of(DATA, state, is_test), atol=1e-5)
     assert scores.biases == biases
     assert read_metrics(needs["data"], tmp_path / "evaluation") == compute_metrics(DATA, scores)

@@ -92,7 +92,7 @@ def assert_equal(result: dict[str, np.ndarray], expected: dict[str, np.ndarray])
 
 
 def test_an_evaluation_equals_scoring_item_by_item(needs: dict[str, Path], tmp_path: Path) -> None:
-    evaluate(document(), needs, tmp_path, CPU, "a test")
+    evaluate({tmp_path: document()}, needs, CPU, "a test")
     assert_equal(read_scores(tmp_path / FILE), by_hand(random_clip(), needs["backbone"].parent, tiny_suites()))
     assert {path.name for path in tmp_path.iterdir()} == {FILE, COSTS}
 
@@ -100,7 +100,7 @@ def test_an_evaluation_equals_scoring_item_by_item(needs: dict[str, Path], tmp_p
 def test_the_other_activation_is_that_of_an_evaluation_alone(needs: dict[str, Path], tmp_path: Path) -> None:
     other = build("shapes-clip", "quick_gelu").eval()
     other.load_state_dict(random_clip().state_dict())
-    evaluate(document(activation="other"), needs, tmp_path, CPU, "a test")
+    evaluate({tmp_path: document(activation="other")}, needs, CPU, "a test")
     result = read_scores(tmp_path / FILE)
     assert_equal(result, by_hand(other, needs["backbone"].parent, tiny_suites()))
     own = by_hand(random_clip(), needs["backbone"].parent, tiny_suites())
@@ -114,7 +114,7 @@ def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path]
     (tmp_path / "pixels").mkdir()
     write_pixels(pictures(folder), needs["backbone"].parent, tmp_path / "pixels", 32)
     asked = {"backbone": needs["backbone"], "suites-aro": folder, "pixels-aro": tmp_path / "pixels"}
-    evaluate(document(save=("attribution",)), asked, tmp_path, CPU, "a test")
+    evaluate({tmp_path: document(save=("attribution",))}, asked, CPU, "a test")
     (stored,) = store.read(tmp_path / store.FILE).values()
     words = [texts[0][start:end] for start, end in stored.spans[0] if start >= 0]
     assert words == texts[0].split()
@@ -122,7 +122,7 @@ def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path]
 
 
 def test_kept_embeddings_are_those_of_pictures_and_texts(needs: dict[str, Path], tmp_path: Path) -> None:
-    evaluate(document(save=("embeddings",)), needs, tmp_path, CPU, "a test")
+    evaluate({tmp_path: document(save=("embeddings",))}, needs, CPU, "a test")
     stored, clip, root = load_file(tmp_path / EMBEDDINGS), random_clip(), needs["backbone"].parent
     assert set(stored) == {f"{name}/{what}" for name in ("one", "two") for what in ("images", "texts")}
     for row, picture in zip(stored["two/images"], pictures(needs["suites-two"]), strict=True):

@@ -1,21 +1,20 @@
 """Compositional zero-shot learning: the recognition of state-object pairs, some of which training does not show."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from recompose.files import read_json
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tables.expectations import Above
-from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import published_sizes
+from recompose.tracks.checks import counts_of
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, PublishedPairs
-from recompose.tracks.czsl.metric_names import METRICS, NUMBERS, WORLDS
+from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
 from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
@@ -59,6 +58,7 @@ class CZSL(Track):
     dataset_section = PublishedPairs
     training, evaluation = TRAINING, EVALUATION
     metric_code = ("recompose.tracks.czsl.metric_values",)
+    named_metrics = METRICS
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         return PairRuns.of(self, params, planner, variants).plan()
@@ -110,20 +110,12 @@ class CZSL(Track):
 
         return read_metrics(needs["data"], evaluation)
 
-    def metric(self, name: str) -> Metric:
-        return METRICS[name]
-
-    def metric_names(self) -> Iterable[str]:
-        return METRICS
-
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if images := recipe.document.get("images"):
             return dict(images)
-        try:
-            counts = read_json(index / "statistics.json")
-            return {split: int(counts[f"{split}_images"]) for split in ("train", "val", "test")}
-        except (OSError, ValueError, KeyError):
-            return published_sizes(self.adapters, recipe.document)
+        counts = counts_of(recipe.document, index)
+        sizes = {split: counts[f"{split}_images"] for split in ("train", "val", "test") if f"{split}_images" in counts}
+        return sizes or published_sizes(self.adapters, recipe.document)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Methods and their inputs, for runs and evaluations. Functions import torch only if they need it.
 
-A process reads shared inputs once: the index, the memory-mapped features and the pristine backbone. Each method gets
-its own copy of the backbone, so that changes of its towers affect no other method.
+A process reads the index and the pristine backbone once. Each method gets its own copy of the backbone, so that changes
+of its towers affect no other method.
 """
 
 import copy
@@ -14,7 +14,7 @@ import numpy as np
 
 from recompose.params.method import MethodSettings
 from recompose.tracks.building import Document, TypedSettings, method_class
-from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.data.pairs import PairData, read_index
 
 if TYPE_CHECKING:
     from recompose.backbones.arrays import StoredArray
@@ -42,11 +42,14 @@ def prepare_method(document: Document, needs: Mapping[str, Path]) -> PreparedMet
         document: ``class``, ``settings`` and ``seed``.
         needs: the folders ``data``, ``features``, ``pixels`` and ``backbone``.
     """
-    data, embeddings = read_index(needs["data"]), read_embeddings(needs["features"])
+    from recompose.backbones.features import read_features
+    from recompose.backbones.pixels import read_pixels
+
+    data, embeddings = read_index(needs["data"]), read_features(needs["features"])
     backbone = backbone_copy(needs["backbone"])
     settings = TypedSettings(document)
     method = build_method(method_class(document), settings.own, backbone, data, embeddings, seed=document["seed"])
-    inputs = embeddings if method.sees == "embeddings" else read_images(needs["pixels"])
+    inputs = embeddings if method.sees == "embeddings" else read_pixels(needs["pixels"])
     return PreparedMethod(method, data, inputs, settings)
 
 
@@ -75,28 +78,6 @@ def build_method(
     labels = pairs[data.targets("train", data.pairs)]
     built.prepare(TrainingPrior(*(torch.from_numpy(array) for array in (pairs, embeddings[rows], labels))))
     return built
-
-
-@lru_cache(maxsize=4)
-def read_index(folder: Path) -> PairData:
-    """Return a data set's index."""
-    return PairData.read(folder)
-
-
-@lru_cache(maxsize=4)
-def read_embeddings(folder: Path) -> "StoredArray":
-    """Return the embeddings [images, E] of all images, memory-mapped, in 32 bits."""
-    from recompose.backbones.features import read_features
-
-    return read_features(folder)
-
-
-@lru_cache(maxsize=4)
-def read_images(folder: Path) -> "StoredArray":
-    """Return the images of a data set as bytes [images, 3, height, width], memory-mapped."""
-    from recompose.backbones.pixels import read_pixels
-
-    return read_pixels(folder)
 
 
 def backbone_copy(folder: Path) -> "Backbone":

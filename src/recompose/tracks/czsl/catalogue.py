@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from recompose.params.sections import Archive, Section, Seed
+from recompose.params.sections import Archive, Count, Section, Seed
 from recompose.tracks.catalogue import DataAdapter, Method
 from recompose.tracks.czsl.methods.settings import (
     ChanceSettings,
@@ -53,27 +53,25 @@ class ShapesPairs(Section):
 class PublishedPairs(Section):
     """A published data set, unpacked from archives."""
 
-    adapter: Literal["mit-states", "ut-zappos", "cgqa"] = Field(
-        description="The reader: the data set whose format it has."
+    adapter: Literal["compositional", "mit-states", "ut-zappos"] = Field(
+        description="The form of its archives: that of all these benchmarks, or with the images of another data set."
     )
     archives: list[Archive] = Field(
         min_length=1,
         description="The archives that it is unpacked from; none is downloaded if the data set is already in `data/`.",
+    )
+    counts: dict[str, Count] | None = Field(
+        default=None, description="Its counts as papers print them, which are checked; null: none."
     )
 
 
 DataSet = Annotated[ShapesPairs | PublishedPairs, Field(discriminator="adapter")]
 
 
+_DATA = "recompose.tracks.czsl.data"
 ADAPTERS = {
-    "shapes-pairs": DataAdapter("recompose.tracks.czsl.data.shapes_pairs", ShapesPairs, synthetic=True),
-    "mit-states": DataAdapter(
-        "recompose.tracks.czsl.data.mit_states", PublishedPairs, sizes={"train": 30338, "val": 10420, "test": 12995}
-    ),
-    "ut-zappos": DataAdapter(
-        "recompose.tracks.czsl.data.ut_zappos", PublishedPairs, sizes={"train": 22998, "val": 3214, "test": 2914}
-    ),
-    "cgqa": DataAdapter(
-        "recompose.tracks.czsl.data.cgqa", PublishedPairs, sizes={"train": 26920, "val": 7280, "test": 5098}
-    ),
+    "shapes-pairs": DataAdapter(f"{_DATA}.shapes_pairs", ShapesPairs, synthetic=True),
+    "compositional": DataAdapter(f"{_DATA}.compositional", PublishedPairs),
+    "mit-states": DataAdapter(f"{_DATA}.mit_states", PublishedPairs),
+    "ut-zappos": DataAdapter(f"{_DATA}.ut_zappos", PublishedPairs),
 }

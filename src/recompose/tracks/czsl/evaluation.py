@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recompose.tracks.building import CHECKPOINT, SCORES, Document, TypedSettings, method_class
-from recompose.tracks.czsl.building import prepare_method, read_index
+from recompose.tracks.czsl.building import prepare_method
+from recompose.tracks.czsl.data.pairs import read_index
 from recompose.tracks.czsl.metrics.worlds import PairScores, score_worlds
 from recompose.tracks.evaluating import Scoring, Watch
 from recompose.training.hardware import Hardware
@@ -80,10 +81,7 @@ class ChanceScoring(Scoring[PairScores]):
         scores.write(folder / SCORES)
 
 
-def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> None:
+def evaluate(documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: Hardware, title: str) -> None:
     """Score a method, with a backbone or without; see ``Scoring.evaluate``."""
     scoring = PairScoring if "backbone" in needs else ChanceScoring
-    scoring.evaluate(document, needs, folder, hardware, title)
-
-
-evaluate_together = PairScoring.evaluate_together
+    scoring.evaluate(documents, needs, hardware, title)

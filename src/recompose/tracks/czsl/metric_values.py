@@ -8,28 +8,48 @@
 - ``<split>/<world>/groups/<bias>/<group>``: accuracy by how often training showed a pair, at bias 0 (``unbiased``) and
   at the bias with the best harmonic mean (``balanced``)
 
-Splits are ``val`` and ``test``; worlds are ``WORLDS``. All numbers but thresholds are fractions. A number that does not
-exist, such as the AUC of a split without unseen pairs, has no entry.
+``METRICS`` declares the names, and how each is shown. Splits are ``val`` and ``test``; worlds are ``WORLDS``. All
+numbers but thresholds are fractions. A number that does not exist, such as the AUC of a split without unseen pairs, has
+no entry.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from recompose.tables.metric import Metric
 from recompose.tracks.building import SCORES
-from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.data.pairs import PairData, read_index
 from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, SCORED_WORLDS, World
-from recompose.tracks.czsl.metric_names import NUMBERS, WORLDS
 from recompose.tracks.czsl.metrics.best import Best
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
-from recompose.tracks.czsl.metrics.groups import frequency_groups, group_accuracies
+from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups, group_accuracies
 from recompose.tracks.czsl.metrics.thresholds import best_threshold, released_calibration, released_threshold
 from recompose.tracks.czsl.metrics.worlds import PairScores
 from recompose.tracks.seen_unseen import harmonic_means
+
+WORLDS = (
+    "closed",
+    "open",
+    "feasible",  # the seen and the feasible pairs of the open world, by the threshold with the best AUC on validation
+    "feasible-released",  # the same as in the released code, with its defects
+)
+NUMBERS = {"S": "seen", "U": "unseen", "H": "harmonic_mean", "AUC": "auc"}  # by the papers' columns
+ACCURACY, OF_GROUP = Metric("%", 100, 1, better=1), Metric("%", 100, 2, better=1)
+_PARTS = {
+    **{f"{sweep}/{number}": ACCURACY for sweep in ("dense", "field") for number in NUMBERS.values()},
+    "state": ACCURACY,
+    "object": ACCURACY,
+    "threshold": Metric("", 1, 3, better=0),
+    **{f"groups/{bias}/{group}": OF_GROUP for bias in ("unbiased", "balanced") for group in (*GROUPS, "seen")},
+}  # by the part of a name after split and world
+METRICS = {
+    f"{split}/{world}/{part}": about for split in EVALUATED_SPLITS for world in WORLDS for part, about in _PARTS.items()
+}
 
 
 @dataclass(frozen=True)
@@ -111,9 +131,4 @@ def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) 
 
 def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
     """Return all metrics of an evaluation, from the verified folders of its index and its scores."""
-    return compute_metrics(_pair_data(index), PairScores.read(evaluation / SCORES))
-
-
-@lru_cache(maxsize=16)  # the replicates' indices: evaluations are not read replicate by replicate
-def _pair_data(index: Path) -> PairData:
-    return PairData.read(index)
+    return compute_metrics(read_index(index), PairScores.read(evaluation / SCORES))

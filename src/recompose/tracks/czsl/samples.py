@@ -15,8 +15,6 @@ PAIRS = (("striped", "star"), ("rusty", "drop"), ("glossy", "ring"))
 def samples(document: Mapping[str, Any]) -> Iterator[tuple[Image.Image, str]]:
     """Yield a picture of a few pairs [32 x 32], each with its label.
 
-    They are drawn as ``data.shapes_pairs`` draws them; that module imports torch, and a report must not wait for it.
-
     Args:
         document: of the recipe of the data.
     """

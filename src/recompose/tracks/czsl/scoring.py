@@ -10,11 +10,10 @@ import numpy as np
 import torch
 
 from recompose.backbones.arrays import StoredArray
-from recompose.backbones.clip import Backbone
 from recompose.tracks.building import Settings
-from recompose.tracks.czsl.building import backbone_copy, read_index
+from recompose.tracks.czsl.building import backbone_copy
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
-from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.data.pairs import PairData, read_index
 from recompose.tracks.czsl.methods.base import Compared, PairMethod
 from recompose.tracks.czsl.methods.words import text_vectors
 from recompose.tracks.czsl.metrics.feasibility import feasibility
@@ -82,6 +81,9 @@ def embeddings(
 def read_feasibility(section: Settings | None, needs: Mapping[str, Path], device: torch.device) -> np.ndarray | None:
     """Return the feasibility [states, objects] of every pair by an evaluation's document, or None without such
     settings.
+
+    Raises:
+        WordVectorsError: the file of GloVe is another one, or has no word of a name.
     """
     if section is None:
         return None
@@ -91,28 +93,16 @@ def read_feasibility(section: Settings | None, needs: Mapping[str, Path], device
 
 
 @lru_cache(maxsize=4)
-def _feasibility_by_text(index: Path, backbone: Path, prompt: str, device: torch.device) -> np.ndarray:
-    return feasibility_by_text(read_index(index), backbone_copy(backbone), prompt, device)
-
-
-@lru_cache(maxsize=4)
-def _feasibility_by_glove(index: Path, words: Path) -> np.ndarray:
-    inside = [path for path in (words / MEMBER, words / ARCHIVE) if path.exists()]
-    return feasibility_by_glove(read_index(index), next(iter(inside), words))
-
-
-def feasibility_by_text(data: PairData, backbone: Backbone, prompt: str, device: torch.device) -> np.ndarray:
-    """Return the feasibility [states, objects] of every pair, by the backbone's texts of its state and its object."""
-    backbone = backbone.to(device)
+def _feasibility_by_text(index: Path, folder: Path, prompt: str, device: torch.device) -> np.ndarray:
+    """Return the feasibility by the backbone's texts of a state and an object."""
+    data, backbone = read_index(index), backbone_copy(folder).to(device)
     states, objects = (text_vectors(backbone, names, prompt) for names in (data.states, data.objects))
     return feasibility(states, objects, data.seen_matrix)
 
 
-def feasibility_by_glove(data: PairData, archive: Path) -> np.ndarray:
-    """Return the feasibility [states, objects] of every pair, by GloVe's vectors of its words, as in the released code.
-
-    Raises:
-        WordVectorsError: the file is not GloVe, or has no word of a name.
-    """
-    vectors = read_glove(archive, [*data.states, *data.objects])
+@lru_cache(maxsize=4)
+def _feasibility_by_glove(index: Path, words: Path) -> np.ndarray:
+    """Return the feasibility by GloVe's vectors of the words of a state and an object, as in the released code."""
+    data, inside = read_index(index), [path for path in (words / MEMBER, words / ARCHIVE) if path.exists()]
+    vectors = read_glove(next(iter(inside), words), [*data.states, *data.objects])
     return feasibility(vectors[: len(data.states)], vectors[len(data.states) :], data.seen_matrix)

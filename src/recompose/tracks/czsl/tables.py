@@ -11,8 +11,7 @@ from recompose.tables.results import Results
 from recompose.tables.rows import shared_replicates
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.metric_names import GROUPS
-from recompose.tracks.czsl.metrics.groups import frequency_groups
+from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
 from recompose.tracks.czsl.metrics.worlds import World
 from recompose.tracks.czsl.stored import read_pairs
 

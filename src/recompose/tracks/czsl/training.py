@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,10 @@ from recompose.tracks.czsl.methods.base import PairMethod
 from recompose.tracks.czsl.methods.settings import AugmentedTraining, PairTrainingSettings, ThreePathTraining
 from recompose.tracks.czsl.metrics.best import Best, Evaluator
 from recompose.tracks.czsl.metrics.curves import dense_curve
-from recompose.tracks.running import Run, fit_stage
+from recompose.tracks.running import Run
 from recompose.tracks.seen_unseen import area
 from recompose.training.augmentation import Augmentation
 from recompose.training.cost import RunCosts, count_at_paper_scale
-from recompose.training.hardware import Hardware
 from recompose.training.loop import Data, TrainingModule, gather_objects
 from recompose.training.rows import Rows
 
@@ -110,52 +108,28 @@ class PairRun(Run):
             method.set_scoring(training.selection)
         counted = count_at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, settings.own))
         costs = RunCosts(method, counted, self.hardware.device)
-        goes_on = fit_method(
-            method,
-            data,
-            inputs,
-            self.folder,
-            self.hardware,
-            training,
-            title=self.title,
-            seed=self.seed,
-            callbacks=[costs.epochs],
+        return costs if self.fit_method(method, data, inputs, training, [costs.epochs]) else None
+
+    def fit_method(
+        self,
+        method: PairMethod,
+        data: PairData,
+        inputs: np.ndarray | StoredArray,
+        settings: PairTrainingSettings,
+        callbacks: Sequence[Callback] = (),
+    ) -> bool:
+        """Train a method as it is, and write its checkpoint of the best validation AUC; see ``fit``."""
+        train_pairs, val_rows = data.pairs_of["train"], data.rows("val")
+        train_set = Rows(inputs, data.rows("train"), data.targets("train", train_pairs))
+        val_set = Rows(inputs, val_rows, np.arange(len(val_rows)))
+        return self.fit(
+            PairTraining(method, data, settings),
+            Data(train_set, val_set, batch_size=settings.batch_size, seed=self.seed),
+            epochs=settings.epochs,
+            accumulate=settings.accumulate,
+            best={VAL_AUC: CHECKPOINT},
+            callbacks=callbacks,
         )
-        return costs if goes_on else None
 
 
 train = PairRun.train
-
-
-def fit_method(
-    method: PairMethod,
-    data: PairData,
-    inputs: np.ndarray | StoredArray,
-    folder: Path,
-    hardware: Hardware,
-    settings: PairTrainingSettings,
-    *,
-    title: str,
-    seed: int,
-    callbacks: Sequence[Callback] = (),
-) -> bool:
-    """Train a method as it is, and write its checkpoint of the best validation AUC.
-
-    Returns:
-        Whether this process goes on; of several devices' processes only one does.
-    """
-    train_pairs, val_rows = data.pairs_of["train"], data.rows("val")
-    train_set = Rows(inputs, data.rows("train"), data.targets("train", train_pairs))
-    val_set = Rows(inputs, val_rows, np.arange(len(val_rows)))
-    return fit_stage(
-        PairTraining(method, data, settings),
-        Data(train_set, val_set, batch_size=settings.batch_size, seed=seed),
-        folder,
-        hardware,
-        title=title,
-        epochs=settings.epochs,
-        seed=seed,
-        accumulate=settings.accumulate,
-        best={VAL_AUC: CHECKPOINT},
-        callbacks=callbacks,
-    )

@@ -2,21 +2,20 @@
 not show.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from recompose.files import read_json
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tables.expectations import Above
-from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import published_sizes
+from recompose.tracks.checks import counts_of
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, PublishedClasses
-from recompose.tracks.gzsl.metric_names import BIASES, METRICS, NUMBERS
+from recompose.tracks.gzsl.metric_values import BIASES, METRICS, NUMBERS
 from recompose.tracks.gzsl.params import FORM, Gzsl, GzslChoice
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
@@ -37,13 +36,13 @@ class GZSL(Track):
         **{f"{bias} {column}": f"test/{bias}/{number}" for bias in BIASES for column, number in NUMBERS.items()},
     }
     figures: ClassVar = {
-        "co-occurrence": f"{FIGURES}.attributes:draw_co_occurrence",
-        "uncertainty": f"{FIGURES}.uncertainty:draw_uncertainty",
-        "attention": f"{FIGURES}.attention:draw_attention",
-        "embeddings": f"{FIGURES}.maps:draw_embeddings",
-        "seen-unseen": f"{FIGURES}.curves:draw_seen_unseen",
+        "co-occurrence": f"{FIGURES}:draw_co_occurrence",
+        "uncertainty": f"{FIGURES}:draw_uncertainty",
+        "attention": f"{FIGURES}:draw_attention",
+        "embeddings": f"{FIGURES}:draw_embeddings",
+        "seen-unseen": f"{FIGURES}:draw_seen_unseen",
     }
-    plots: ClassVar = {"seen-unseen.csv": f"{FIGURES}.curves:mean_curves"}
+    plots: ClassVar = {"seen-unseen.csv": f"{FIGURES}:mean_curves"}
     samples = "recompose.tracks.gzsl.samples:samples"
     expectations = (Above("ESZSL is above chance", "test/accuracy", ("eszsl",), one_of="unseen_classes"),)
     methods = METHODS
@@ -51,6 +50,7 @@ class GZSL(Track):
     dataset_section = PublishedClasses
     training, evaluation = TRAINING, EVALUATION
     metric_code = ("recompose.tracks.gzsl.metric_values",)
+    named_metrics = METRICS
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         return ClassRuns.of(self, params, planner, variants).plan()
@@ -77,21 +77,17 @@ class GZSL(Track):
 
         return read_metrics(needs["data"], evaluation)
 
-    def metric(self, name: str) -> Metric:
-        return METRICS[name]
-
-    def metric_names(self) -> Iterable[str]:
-        return METRICS
-
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if images := recipe.document.get("images"):
-            return {"train": images["trainval"], "test": images["test_seen"] + images["test_unseen"]}
-        try:
-            counts = read_json(index / "statistics.json")
-            test = int(counts["test_seen_images"]) + int(counts["test_unseen_images"])
-            return {"train": int(counts["trainval_images"]), "test": test}
-        except (OSError, ValueError, KeyError):
+            counts: Mapping[str, int] = {f"{split}_images": count for split, count in images.items()}
+        else:
+            counts = counts_of(recipe.document, index)
+        if "trainval_images" not in counts:
             return published_sizes(self.adapters, recipe.document)
+        return {
+            "train": counts["trainval_images"],
+            "test": counts["test_seen_images"] + counts["test_unseen_images"],
+        }
 
 
 @dataclass(frozen=True)

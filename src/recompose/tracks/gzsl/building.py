@@ -1,15 +1,11 @@
 """Methods and their inputs, for runs and evaluations."""
 
 from collections.abc import Iterator
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pytorch_lightning as pl
 import torch
 
-from recompose.backbones.arrays import StoredArray
-from recompose.backbones.grids import read_grids
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
@@ -17,18 +13,6 @@ from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
 BEST_ACCURACY = "checkpoint-accuracy.safetensors"  # if the test chose: the epoch with the best accuracy
 SELECTION = "selection.json"
 BLOCK = 128  # images of one pass
-
-
-@lru_cache(maxsize=4)
-def read_index(folder: Path) -> ClassData:
-    """Return a data set's index."""
-    return ClassData.read(folder)
-
-
-@lru_cache(maxsize=4)
-def read_grid_array(folder: Path) -> StoredArray:
-    """Return the grids of all images [images, regions, channels], memory-mapped."""
-    return read_grids(folder)
 
 
 def blocks(rows: np.ndarray) -> Iterator[np.ndarray]:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from recompose.params.sections import Archive, GivenGrids, Section, Seed
+from recompose.params.sections import Archive, Count, GivenGrids, Section, Seed
 from recompose.tracks.catalogue import DataAdapter, Method
 from recompose.tracks.gzsl.methods.settings import (
     AleSettings,
@@ -49,7 +49,7 @@ class ShapesClasses(Section):
 class PublishedClasses(Section):
     """A published data set, unpacked from archives."""
 
-    adapter: Literal["cub", "sun", "awa2"] = Field(description="The reader: the data set whose format it has.")
+    adapter: str = Field(description="The reader.")
     archives: list[Archive] = Field(
         min_length=1, description="The archives that it is unpacked from: images, and splits."
     )
@@ -59,12 +59,22 @@ class PublishedClasses(Section):
     )
 
 
-DataSet = Annotated[ShapesClasses | PublishedClasses, Field(discriminator="adapter")]
+class Xlsa17Classes(PublishedClasses):
+    """A published data set of those that xlsa17.zip has the splits of."""
+
+    adapter: Literal["xlsa17"] = Field(description="The reader.")
+    folder: str = Field(description="Its folder in xlsa17.zip.")
+    image_folder: str = Field(description="The folder of its images in the archives, by the end of its path.")
+    attribute_file: str = Field(description="The file with the names of its attributes, by the end of its path.")
+    counts: dict[str, Count] | None = Field(
+        default=None, description="Its counts as papers print them, which are checked; null: none."
+    )
+
+
+DataSet = Annotated[ShapesClasses | Xlsa17Classes, Field(discriminator="adapter")]
 
 
 ADAPTERS = {
     "shapes-classes": DataAdapter("recompose.tracks.gzsl.data.shapes_classes", ShapesClasses, synthetic=True),
-    "cub": DataAdapter("recompose.tracks.gzsl.data.cub", PublishedClasses, sizes={"train": 7057, "test": 4731}),
-    "sun": DataAdapter("recompose.tracks.gzsl.data.sun", PublishedClasses, sizes={"train": 10320, "test": 4020}),
-    "awa2": DataAdapter("recompose.tracks.gzsl.data.awa2", PublishedClasses, sizes={"train": 23527, "test": 13795}),
+    "xlsa17": DataAdapter("recompose.tracks.gzsl.data.xlsa17", Xlsa17Classes),
 }

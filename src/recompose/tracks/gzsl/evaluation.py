@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from recompose.backbones.arrays import StoredArray
+from recompose.backbones.grids import read_grids
 from recompose.files import read_json
 from recompose.progress import ProgressLogger
 from recompose.tracks.building import CHECKPOINT, Document, TypedSettings
@@ -18,10 +19,8 @@ from recompose.tracks.gzsl.building import (
     SELECTION,
     blocks,
     build_method,
-    read_grid_array,
-    read_index,
 )
-from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.data.classes import ClassData, read_index
 from recompose.tracks.gzsl.data.stages import final_stage
 from recompose.tracks.gzsl.methods.base import GridMethod, Prediction
 from recompose.tracks.gzsl.methods.settings import ClassScoring
@@ -39,7 +38,7 @@ class ClassesScoring(Scoring[dict[str, np.ndarray]]):
         self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device | None, title: str
     ) -> None:
         (document,) = documents
-        self._data, self._grids = read_index(needs["data"]), read_grid_array(needs["grids"])
+        self._data, self._grids = read_index(needs["data"]), read_grids(needs["grids"])
         self._run, self._title, settings = needs["run"], title, TypedSettings(document)
         assert isinstance(settings.scoring, ClassScoring)
         self._bias = settings.scoring.bias
@@ -64,23 +63,16 @@ class ClassesScoring(Scoring[dict[str, np.ndarray]]):
         """Write ``scores.safetensors`` and ``calibration.json``; where the test chose, first score again by the
         checkpoint with the best accuracy.
         """
-        by_accuracy, biases = None, {"own": self._bias, "none": 0.0}
+        biases = {"own": self._bias, "none": 0.0}
         if (self._run / BEST_ACCURACY).exists():
             restore(self._method, self._run / BEST_ACCURACY)
-            by_accuracy = self._predict()["all"]
+            scores = scores | {"accuracy": self._predict()["all"]}
         else:
             biases["validated"] = read_json(self._run / SELECTION)["chosen"]["bias"]
-        ClassScores(
-            scores["all"],
-            by_accuracy,
-            {name.partition("/")[2]: array for name, array in scores.items() if name.startswith("paths/")},
-            {name.partition("/")[2]: array for name, array in scores.items() if name.startswith("uncertainties/")},
-            biases,
-            _validation_uncertainty(self._run),
-        ).write(folder)
+        ClassScores(scores, biases, _validation_uncertainty(self._run)).write(folder)
 
 
-evaluate, evaluate_together = ClassesScoring.evaluate, ClassesScoring.evaluate_together
+evaluate = ClassesScoring.evaluate
 
 
 @torch.no_grad()

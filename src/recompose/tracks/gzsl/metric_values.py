@@ -11,21 +11,34 @@
   images and of the others (``clean``)
 - ``val/uncertainty/fused/<epoch>``: after the ``first`` and after the ``last`` epoch
 
-All are fractions; uncertainties are between 0 and 1. A number that does not exist has no entry.
+``METRICS`` declares the names, and how each is shown. All are fractions; uncertainties are between 0 and 1. A number
+that does not exist has no entry.
 """
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.metric_names import NUMBERS
+from recompose.tables.metric import Metric
+from recompose.tracks.gzsl.data.classes import ClassData, read_index
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report, seen_unseen_curve
 from recompose.tracks.gzsl.scores import ClassScores
 from recompose.tracks.seen_unseen import area
+
+ACCURACY, OF_UNCERTAINTY = Metric("%", 100, 1, better=1), Metric("", 1, 3, better=0)
+BIASES = ("own", "validated", "none")
+NUMBERS = {"U": "unseen", "S": "seen", "H": "harmonic_mean"}  # by the papers' columns
+VIEWS = ("vgt", "agt", "fused")
+GROUPS = ("seen", "unseen", "hard", "clean")  # of images
+METRICS = {
+    **{f"test/{bias}/{number}": ACCURACY for bias in BIASES for number in NUMBERS.values()},
+    **dict.fromkeys(("test/accuracy", "test/curve/area"), ACCURACY),
+    **{f"test/paths/{view}/{number}": ACCURACY for view in VIEWS for number in ("harmonic_mean", "accuracy")},
+    **{f"test/uncertainty/{view}/{group}": OF_UNCERTAINTY for view in VIEWS for group in GROUPS},
+    **{f"val/uncertainty/fused/{epoch}": OF_UNCERTAINTY for epoch in ("first", "last")},
+}
 
 
 def compute_metrics(data: ClassData, scores: ClassScores) -> dict[str, float]:
@@ -39,14 +52,13 @@ def _metrics(data: ClassData, scores: ClassScores) -> Iterator[tuple[str, float]
     for name, bias in scores.biases.items():
         report = gzsl_report(scores.all, targets, seen, bias)
         yield from ((f"test/{name}/{number}", getattr(report, number)) for number in NUMBERS.values())
-    by_accuracy = scores.all if scores.accuracy is None else scores.accuracy
-    yield "test/accuracy", gzsl_report(by_accuracy, targets, seen).accuracy
+    yield "test/accuracy", gzsl_report(scores.arrays.get("accuracy", scores.all), targets, seen).accuracy
     yield "test/curve/area", area(seen_unseen_curve(scores.all, targets, seen))
-    for path, of_path in scores.paths.items():
+    for path, of_path in scores.below("paths").items():
         report = gzsl_report(of_path, targets, seen, best_bias(of_path, targets, seen))
         yield f"test/paths/{path}/harmonic_mean", report.harmonic_mean
         yield f"test/paths/{path}/accuracy", report.accuracy
-    for view, uncertainty in scores.uncertainties.items():
+    for view, uncertainty in scores.below("uncertainties").items():
         yield from _group_means(f"test/uncertainty/{view}", uncertainty, seen[targets], data.hard[rows])
     for epoch, value in scores.validation.items():
         yield f"val/uncertainty/fused/{epoch}", value
@@ -64,9 +76,4 @@ def _group_means(
 
 def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
     """Return all metrics of an evaluation, from the verified folders of its index and its scores."""
-    return compute_metrics(_classes(index), ClassScores.read(evaluation))
-
-
-@lru_cache(maxsize=4)
-def _classes(index: Path) -> ClassData:
-    return ClassData.read(index)
+    return compute_metrics(read_index(index), ClassScores.read(evaluation))

@@ -15,30 +15,33 @@ UNCERTAINTY = "uncertainty.safetensors"  # of a run whose method has one: [epoch
 
 @dataclass(frozen=True)
 class ClassScores:
-    """The scores of the test images, of seen and of unseen classes, in the order of the data set."""
+    """The scores of the test images, of seen and of unseen classes, in the order of the data set.
 
-    all: np.ndarray  # [images, classes] float32, without a calibration bias
-    accuracy: np.ndarray | None = None  # the same by the checkpoint with the best accuracy, if the test chose it
-    paths: dict[str, np.ndarray] = field(default_factory=dict)  # path -> its scores alone [images, classes]
-    uncertainties: dict[str, np.ndarray] = field(default_factory=dict)  # view -> [images]
+    Arrays are, by name: ``all`` [images, classes] float32, without a calibration bias; ``accuracy``, the same by the
+    checkpoint with the best accuracy, if the test chose it; ``paths/<path>``, the scores of a path alone [images,
+    classes]; ``uncertainties/<view>`` [images].
+    """
+
+    arrays: dict[str, np.ndarray]
     biases: dict[str, float] = field(default_factory=dict)  # of unseen classes: name of the choice -> bias
     validation: dict[str, float] = field(default_factory=dict)  # mean uncertainty of validation: ``first``, ``last``
 
+    @property
+    def all(self) -> np.ndarray:
+        """The scores [images, classes] by which seen and unseen classes are predicted."""
+        return self.arrays["all"]
+
+    def below(self, place: str) -> dict[str, np.ndarray]:
+        """Return the arrays of a place, ``paths`` or ``uncertainties``, by the rest of their names."""
+        inside = f"{place}/"
+        return {name.removeprefix(inside): array for name, array in self.arrays.items() if name.startswith(inside)}
+
     def write(self, folder: Path) -> None:
         """Write ``scores.safetensors`` and ``calibration.json``."""
-        arrays = {"all": self.all, **({} if self.accuracy is None else {"accuracy": self.accuracy})}
-        arrays |= {f"paths/{name}": array for name, array in self.paths.items()}
-        arrays |= {f"uncertainties/{name}": array for name, array in self.uncertainties.items()}
-        write_atomically(folder / SCORES, lambda path: save_file(arrays, path))
+        write_atomically(folder / SCORES, lambda path: save_file(self.arrays, path))
         write_json(folder / CALIBRATION, {"biases": self.biases, "validation": self.validation})
 
     @classmethod
     def read(cls, folder: Path) -> "ClassScores":
         """Read the files of ``write``."""
-        arrays, calibration = load_file(folder / SCORES), read_json(folder / CALIBRATION)
-
-        def below(place: str) -> dict[str, np.ndarray]:
-            return {name.removeprefix(place): array for name, array in arrays.items() if name.startswith(place)}
-
-        of_paths, uncertainties = below("paths/"), below("uncertainties/")
-        return cls(arrays["all"], arrays.get("accuracy"), of_paths, uncertainties, **calibration)
+        return cls(load_file(folder / SCORES), **read_json(folder / CALIBRATION))

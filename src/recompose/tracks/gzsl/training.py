@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from recompose.backbones.arrays import StoredArray
+from recompose.backbones.grids import read_grids
 from recompose.files import read_json, write_atomically, write_json
 from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.gzsl.building import (
@@ -20,17 +21,15 @@ from recompose.tracks.gzsl.building import (
     SELECTION,
     blocks,
     build_method,
-    read_grid_array,
-    read_index,
 )
-from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.data.classes import ClassData, read_index
 from recompose.tracks.gzsl.data.stages import Stage, final_stage, released_stage, selection_stage
 from recompose.tracks.gzsl.methods.base import GridMethod
 from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from recompose.tracks.gzsl.methods.settings import ClassScoring, ClassTrainingSettings
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY
-from recompose.tracks.running import NOTHING, Run, fit_stage, write_checkpoint
+from recompose.tracks.running import NOTHING, Run, write_checkpoint
 from recompose.training.cost import RunCosts
 from recompose.training.loop import Data, TrainingModule
 from recompose.training.rows import Rows
@@ -100,9 +99,7 @@ class ClassTraining(TrainingModule):
         joined = {name: torch.cat([part[name] for part in self._predicted]) for name in self._predicted[0]}
         order = joined["positions"].argsort()
         scores = joined["scores"][order].numpy()
-        bias = best_bias(scores, self._targets, self._seen) if self._bias is None else self._bias
-        report = gzsl_report(scores, self._targets, self._seen, bias)
-        self.epochs.append({HARMONIC_MEAN: report.harmonic_mean, ACCURACY: report.accuracy, "bias": bias})
+        self.epochs.append(validated(scores, self._targets, self._seen, self._bias))
         if "uncertainty" in joined:
             self.uncertainties.append(joined["uncertainty"][order])
         for name in (HARMONIC_MEAN, ACCURACY):
@@ -122,6 +119,13 @@ class ClassTraining(TrainingModule):
         """Return the optimizer that settings name, at a constant rate, its weight decay coupled with the gradient."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         return optimizer_of(trained, self._settings)
+
+
+def validated(scores: np.ndarray, targets: np.ndarray, seen: np.ndarray, bias: float | None = None) -> dict[str, float]:
+    """Return the numbers of images [images, classes] that choose, at a bias; None for the best one."""
+    bias = best_bias(scores, targets, seen) if bias is None else bias
+    report = gzsl_report(scores, targets, seen, bias)
+    return {HARMONIC_MEAN: report.harmonic_mean, ACCURACY: report.accuracy, "bias": bias}
 
 
 def optimizer_of(parameters: Iterable[nn.Parameter], settings: ClassTrainingSettings) -> torch.optim.Optimizer:
@@ -154,7 +158,7 @@ class ClassRun(Run):
 
     @cached_property
     def _grids(self) -> StoredArray:
-        return read_grid_array(self.needs["grids"])
+        return read_grids(self.needs["grids"])
 
     def carry_out(self) -> RunCosts:
         """Train by the regime that the settings name."""
@@ -171,24 +175,25 @@ class ClassRun(Run):
         solved = self._solve(stage)
         scores = torch.cat([solved.predict(self._inputs(rows)).scores for rows in blocks(stage.chooses)]).numpy()
         targets = stage.targets(self._data, stage.chooses)
-        bias = best_bias(scores, targets, stage.seen)
-        report = gzsl_report(scores, targets, stage.seen, bias)
-        chosen = {HARMONIC_MEAN: report.harmonic_mean, ACCURACY: report.accuracy, "bias": bias}
         costs = RunCosts(nn.Identity(), None, torch.device("cpu"))
         began = time.perf_counter()
         method = self._solve(final_stage(self._data))
         costs.epochs.seconds.append(time.perf_counter() - began)
         state = {f"method.{name}": tensor for name, tensor in method.state_dict().items()}
         write_checkpoint(state, self.folder)
-        write_json(self.folder / SELECTION, {"chosen": chosen, "epochs": []})
+        write_json(self.folder / SELECTION, {"chosen": validated(scores, targets, stage.seen), "epochs": []})
         return costs
 
     def _solve(self, stage: Stage) -> ESZSL:
-        method = build_method(self.settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        method = self._build(stage)
         assert isinstance(method, ESZSL)
-        method.observe(map(self._inputs, blocks(stage.rows)))
         features = torch.cat([method.pool(self._inputs(rows)) for rows in blocks(stage.rows)])
         method.fit(features, torch.from_numpy(stage.targets(self._data, stage.rows)))
+        return method
+
+    def _build(self, stage: Stage) -> GridMethod:
+        method = build_method(self.settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        method.observe(map(self._inputs, blocks(stage.rows)))
         return method
 
     def _inputs(self, rows: np.ndarray) -> Tensor:
@@ -227,8 +232,7 @@ class ClassRun(Run):
         best: Mapping[str, str] = NOTHING,
     ) -> tuple[ClassTraining, RunCosts]:
         """Train on a stage's images for so many epochs; return the module and its costs."""
-        method = build_method(self.settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
-        method.observe(map(self._inputs, blocks(stage.rows)))
+        method = self._build(stage)
         chooses, labels = stage.targets(self._data, stage.chooses), stage.targets(self._data, stage.rows)
         module = ClassTraining(method, chooses, stage.seen, bias, settings)
         costs = RunCosts(method, None, self.hardware.device)
@@ -240,18 +244,7 @@ class ClassRun(Run):
             seed=self.seed,
             classes=labels if settings.balanced else None,
         )
-        fit_stage(
-            module,
-            data,
-            self.folder,
-            self.hardware,
-            title=self.title,
-            epochs=epochs,
-            seed=self.seed,
-            stage=name,
-            best=best,
-            callbacks=[costs.epochs],
-        )
+        self.fit(module, data, epochs=epochs, stage=name, best=best, callbacks=[costs.epochs])
         return module, costs
 
     def _write_selection(self, module: ClassTraining) -> None:

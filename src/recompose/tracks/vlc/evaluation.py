@@ -92,7 +92,7 @@ class SuitesScoring(Scoring[dict[str, np.ndarray]]):
         write_scores(scores, folder / SCORES)
 
 
-evaluate, evaluate_together = SuitesScoring.evaluate, SuitesScoring.evaluate_together
+evaluate = SuitesScoring.evaluate
 
 
 def collection_names(needs: Mapping[str, Path]) -> list[str]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
 from recompose.backbones.pixels import check_size
-from recompose.tracks.running import Run, fit_stage, write_checkpoint
+from recompose.tracks.running import Run, write_checkpoint
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
 from recompose.tracks.vlc.building import build_method, trained_names
 from recompose.tracks.vlc.crops import random_crops
@@ -138,17 +138,8 @@ class CaptionRun(Run):
         data = CaptionData(rows, batch_size=training.batch_size, seed=self.seed, workers=workers)
         lr, steps = highest_rate(settings, training), training.epochs * data.steps
         costs = RunCosts(method, costs_at_scale, hardware.device)
-        goes_on = fit_stage(
-            CaptionTraining(method, training, lr=lr, steps=steps),
-            data,
-            self.folder,
-            hardware,
-            title=self.title,
-            epochs=training.epochs,
-            seed=self.seed,
-            callbacks=[costs.epochs],
-        )
-        if not goes_on:
+        module = CaptionTraining(method, training, lr=lr, steps=steps)
+        if not self.fit(module, data, epochs=training.epochs, callbacks=[costs.epochs]):
             return None
         write_checkpoint(trained_state(method.backbone), self.folder)
         return costs

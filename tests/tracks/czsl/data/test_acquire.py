@@ -1,5 +1,6 @@
 """Acquiring a public data set: from archives, from a folder put there by hand, or not at all."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,24 +10,23 @@ from recompose.data.content import write_content
 from recompose.errors import DataError, DownloadError
 from recompose.plan import Recipe
 from recompose.tracks.czsl.catalogue import PublishedPairs
-from recompose.tracks.czsl.data import cgqa
 from recompose.tracks.czsl.data.acquire import acquire, write_index
-from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
-from recompose.tracks.czsl.data.pairs import PairData, Statistics
+from recompose.tracks.czsl.data.compositional import METADATA, SPLIT_NAME
+from recompose.tracks.czsl.data.pairs import PairData
 from tests.errors import raises
 from tests.tracks.vlc.data.published import archive, contents, pack
 
-RECIPE = Recipe("data", "cgqa", {"adapter": "cgqa"}, track="czsl")
+COUNTS = {"states": 2, "objects": 2, "val_images": 1, "test_images": 2}
+RECIPE = Recipe("data", "cgqa", {"adapter": "compositional", "counts": COUNTS}, track="czsl")
 SPLITS = {"train": ["red car", "old dog"], "val": ["red car"], "test": ["old dog", "old car"]}
 
 
 def acquire_root(folder: Path) -> Path:
-    section = PublishedPairs(adapter="cgqa", archives=[archive("cgqa.zip")])
+    section = PublishedPairs(adapter="compositional", archives=[archive("cgqa.zip")])
     return acquire(RECIPE, section, folder, folder / "cgqa")
 
 
-def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cgqa, "STATISTICS", Statistics(2, 2, 2, 2, 1, 0, 1, 1, 1, 2))
+def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path) -> None:
     labels = [(split, *pair.split()) for split, pairs in SPLITS.items() for pair in pairs]
     torch.save(
         [{"image": f"{n}.jpg", "attr": s, "obj": o, "set": t} for n, (t, s, o) in enumerate(labels)], tmp_path / "t"
@@ -42,6 +42,9 @@ def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path, monkeypatch:
     assert [(sample.split, sample.state, sample.object) for sample in samples] == labels
     assert [(root / sample.path).read_bytes() for sample in samples] == [*files.values()]
     assert [*contents(tmp_path / "archives")] == ["cgqa.zip"]
+    other = replace(RECIPE, document={"adapter": "compositional", "counts": COUNTS | {"val_images": 2}})
+    with raises(DataError, "wrong-counts", f"{root}: val_images"):
+        write_index(other, root, tmp_path / "index")
 
 
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

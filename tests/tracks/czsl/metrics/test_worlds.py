@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
-from recompose.tracks.czsl.metric_names import WORLDS
-from recompose.tracks.czsl.metric_values import compute_metrics
+from recompose.tracks.czsl.metric_values import WORLDS, compute_metrics
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds
 from tests.tracks.czsl.metrics.derivations import (

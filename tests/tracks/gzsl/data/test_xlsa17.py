@@ -2,7 +2,6 @@
 
 import pickle
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -10,16 +9,17 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
+from benchmarks.stand_ins.project import read_params
 from recompose.data.content import write_content
 from recompose.errors import DataError
 from recompose.plan import Recipe
-from recompose.tracks.gzsl.catalogue import PublishedClasses
-from recompose.tracks.gzsl.data import awa2, cub, sun, xlsa17
+from recompose.tracks.gzsl.catalogue import Xlsa17Classes
+from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.acquire import acquire, write_index
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
 from tests.errors import raises
-from tests.tracks.gzsl.data.worlds import COUNTS, World, cells, column, unit_columns
+from tests.tracks.gzsl.data.worlds import COUNTS, World, cells, column, read_at_once, unit_columns
 from tests.tracks.loops import assert_same
 from tests.tracks.vlc.data.published import archive, pack
 
@@ -27,6 +27,12 @@ from tests.tracks.vlc.data.published import archive, pack
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return tmp_path / "birds"
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read files in this process."""
+    monkeypatch.setattr(xlsa17, "read_fields", read_at_once)
 
 
 def refuse(root: Path, code: str, place: object, world: World | None = None) -> None:
@@ -42,10 +48,8 @@ def refuse(root: Path, code: str, place: object, world: World | None = None) -> 
 # reading
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("version", [5, 7])
-def test_a_data_set_is_read_from_files_of_both_versions(root: Path, version: int) -> None:
-    data = xlsa17.read(World().write(root, version=version), COUNTS)
+def test_a_data_set_is_read(root: Path, at_once: None) -> None:
+    data = xlsa17.read(World().write(root), COUNTS)
     assert data.classes == ("002.auk", "004.kea", "001.owl", "003.jay")
     assert data.attributes == ("has_bill::curved (up)", "has_wing::red", "has_tail::long")
     assert data.paths[:4] == (*(f"images/001.owl/owl_{row}.jpg" for row in range(3)), "images/002.auk/auk_3.jpg")
@@ -60,14 +64,14 @@ def test_a_data_set_is_read_from_files_of_both_versions(root: Path, version: int
     np.testing.assert_allclose(data.signatures[2], np.array([0, 10, 60]) / np.hypot(10, 60), rtol=1e-7)
 
 
-def test_training_and_validation_know_no_image_of_the_test(root: Path) -> None:
+def test_training_and_validation_know_no_image_of_the_test(root: Path, at_once: None) -> None:
     data = xlsa17.read(World().write(root), COUNTS)
     assert data.training_rows.tolist() == [3, 7, 9]
     assert data.validation_rows.tolist() == [0, 1]
     assert {data.classes[label] for label in data.labels[data.training_rows]} == {"002.auk", "004.kea"}
 
 
-def test_what_is_read_is_written_and_read_as_an_index(root: Path, tmp_path: Path) -> None:
+def test_what_is_read_is_written_and_read_as_an_index(root: Path, at_once: None, tmp_path: Path) -> None:
     world = World()
     world.index["hard"] = column(*[True, False] * 5)
     data = xlsa17.read(world.write(root), COUNTS)
@@ -107,17 +111,14 @@ def without(part: str, name: str) -> Callable[[World], None]:
 REFUSED: list[tuple[str, str, Callable[[World], Any]]] = [
     ("missing-field", "res101.mat: labels", without("index", "labels")),
     ("wrong-type", "res101.mat: labels", give("index", "labels", cells(["owl"] * 10))),
-    ("wrong-shape", "res101.mat: labels", give("index", "labels", np.ones((5, 2)))),
     *(("wrong-number", "res101.mat: labels, row 7", put("index", "labels", 6, one)) for one in (0.0, 5.0, np.nan)),
     ("wrong-count", "res101.mat: labels", give("index", "labels", np.ones((9, 1)))),
     ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/images/../../etc/passwd")),
     ("outside-folder", "image_files, row 5", put("index", "image_files", (4, 0), "/BS/pictures/x.jpg")),
     # in two splits it would be a leak that no place in a split tells
     ("duplicate-image", "image_files, row 10", put("index", "image_files", (9, 0), "/images/001.owl/owl_2.jpg")),
-    ("wrong-flags", "res101.mat: hard", give("index", "hard", column(*[2] * 10))),
     ("wrong-number", "att_splits.mat: test_seen_loc, row 2", give("splits", "test_seen_loc", column(9, 11, 5))),
     ("two-splits", "att_splits.mat: test_seen_loc, row 3", give("splits", "test_seen_loc", column(9, 3, 4))),
-    ("duplicate-image", "att_splits.mat: trainval_loc", give("splits", "trainval_loc", column(10, 1, 2, 1, 8))),
     ("no-split", "att_splits.mat", give("splits", "test_seen_loc", column(9, 5))),
     (
         "seen-and-unseen",
@@ -134,12 +135,9 @@ REFUSED: list[tuple[str, str, Callable[[World], Any]]] = [
         "the class 005.emu",
         give("splits", "allclasses_names", cells(["002.auk", "004.kea", "001.owl", "003.jay", "005.emu"])),
     ),
-    ("duplicate-name", "att_splits.mat: class 3", put("splits", "allclasses_names", (2, 0), "002.auk")),
-    ("unknown-class", "valclasses1.txt:3", listed("valclasses1.txt", "", "005.emu")),
-    ("unseen-class", "valclasses1.txt:2", listed("valclasses1.txt", "003.jay")),
-    ("duplicate-class", "valclasses1.txt", listed("valclasses1.txt", "004.kea")),
-    ("unlisted-class", "", give("lists", "valclasses1.txt", [])),
-    ("not-finite", "att_splits.mat: att, row 2, column 3", put("splits", "att", (1, 2), np.nan)),
+    *(("wrong-classes", "", listed("valclasses1.txt", "", name)) for name in ("005.emu", "003.jay", "004.kea")),
+    ("wrong-classes", "", give("lists", "valclasses1.txt", [])),
+    ("wrong-length", "att_splits.mat: att, column 3", put("splits", "att", (1, 2), np.nan)),
     ("wrong-length", "att, column 4", put("splits", "att", (slice(None), 3), 0.0)),
     ("wrong-shape", "att_splits.mat: att", give("splits", "att", unit_columns(np.ones((4, 3))))),
     ("wrong-line", "attributes.txt:3", give("lists", "attributes.txt", ["1 a", "2 b", "4 c"])),
@@ -149,14 +147,14 @@ REFUSED: list[tuple[str, str, Callable[[World], Any]]] = [
 
 @pytest.mark.parametrize(("code", "place", "change"), REFUSED)
 def test_what_is_wrong_with_a_data_set_is_named(
-    root: Path, code: str, place: str, change: Callable[[World], Any]
+    root: Path, at_once: None, code: str, place: str, change: Callable[[World], Any]
 ) -> None:
     world = World()
     change(world)
     refuse(root, code, place, world)
 
 
-def test_a_missing_file_is_named(root: Path) -> None:
+def test_a_missing_file_is_named(root: Path, at_once: None) -> None:
     World().write(root)
     (root / "words.npy").unlink()
     refuse(root, "not-one-file", "")
@@ -165,12 +163,11 @@ def test_a_missing_file_is_named(root: Path) -> None:
 # counts
 
 
-def test_each_wrong_count_is_named(root: Path) -> None:
+def test_each_wrong_count_is_named(root: Path, at_once: None) -> None:
     World().write(root)
-    for name, count in asdict(COUNTS).items():
-        with raises(DataError, "wrong-count", place=root) as caught:
-            xlsa17.read(root, replace(COUNTS, **{name: count + 7}))
-        assert name.replace("_", " ") in str(caught.value)
+    for name, count in COUNTS.items():
+        with raises(DataError, "wrong-counts", place=f"{root}: {name}"):
+            xlsa17.read(root, COUNTS | {name: count + 7})
 
 
 FILES = {
@@ -183,23 +180,20 @@ CLASS_LISTS = ("trainclasses1.txt", "valclasses1.txt")
 
 
 def acquire_root(adapter: str, data: Path) -> Path:
-    recipe = Recipe("data", adapter, {"adapter": adapter}, track="gzsl")
-    words = archive(f"{adapter.upper()}_attribute.pkl")
-    section = PublishedClasses(adapter=adapter, archives=[*map(archive, FILES[adapter])], word_vectors=words)
+    recipe = Recipe("data", adapter, {"adapter": "xlsa17"}, track="gzsl")
+    files = {
+        "archives": [archive(file).model_dump() for file in FILES[adapter]],
+        "word_vectors": archive(f"{adapter.upper()}_attribute.pkl").model_dump(),
+    }
+    section = Xlsa17Classes.model_validate(read_params()["gzsl"]["datasets"][adapter] | files)
     return acquire(recipe, section, data, data / adapter)
 
 
 def index(adapter: str, root: Path, folder: Path) -> ClassData:
     folder.mkdir(exist_ok=True)
-    recipe = Recipe("data", adapter, {"adapter": adapter}, track="gzsl")
+    recipe = Recipe("data", adapter, {"adapter": "xlsa17", "counts": COUNTS}, track="gzsl")
     write_content(root, write_index(recipe, root, folder), folder)
     return ClassData.read(folder)
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (cub, sun, awa2):
-        monkeypatch.setattr(module, "COUNTS", COUNTS)
 
 
 def publish(archives: Path, scratch: Path, adapter: str, *, suffix: str = ".jpg", lacking: str = "nothing") -> None:
@@ -241,7 +235,7 @@ def test_archives_are_unpacked_checked_and_indexed(tmp_path: Path, adapter: str,
     publish(tmp_path / "data/archives", tmp_path / "scratch", adapter, suffix=suffix)
     root = acquire_root(adapter, tmp_path / "data")
     data = index(adapter, root, tmp_path / "index")
-    assert {name: data.statistics[name] for name in vars(COUNTS)} == vars(COUNTS)
+    assert data.statistics.items() >= COUNTS.items()
     assert [(root / path).read_bytes() for path in data.paths] == [f"#{row}".encode() for row in range(10)]
     assert data.words.tolist() == World().words.tolist()
     names = "attributes.mat" if adapter == "sun" else "attributes.txt"

@@ -1,18 +1,26 @@
 """Small data sets in the form of xlsa17, written as MATLAB writes them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
-from scipy.io import savemat
-
-from recompose.tracks.gzsl.data.xlsa17 import Counts
+from scipy.io import loadmat, savemat
 
 ELSEWHERE = "/BS/xian/data//Birds/images"
-COUNTS = Counts(10, 3, 3, 1, 1, 5, 3, 2, 3, 2)
+COUNTS = {
+    "images": 10,
+    "attributes": 3,
+    "seen_classes": 3,
+    "unseen_classes": 1,
+    "validation_classes": 1,
+    "trainval_images": 5,
+    "test_seen_images": 3,
+    "test_unseen_images": 2,
+    "training_images": 3,
+    "validation_images": 2,
+}
 
 
 def column(*values: Any) -> np.ndarray:
@@ -65,12 +73,11 @@ class World:
     )
     words: Any = field(default_factory=lambda: np.array([[1.0, 2], [0, 0], [-3, 0.5]]))
 
-    def write(self, root: Path, *, version: int = 7) -> Path:
+    def write(self, root: Path) -> Path:
         """Write the data set, with empty images where its index says."""
         root.mkdir(parents=True, exist_ok=True)
-        write = savemat if version == 5 else write_version_7
-        write(root / "res101.mat", self.index)
-        write(root / "att_splits.mat", self.splits)
+        savemat(root / "res101.mat", self.index)
+        savemat(root / "att_splits.mat", self.splits)
         for name, lines in self.lists.items():
             (root / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         np.save(root / "words.npy", self.words)
@@ -81,25 +88,10 @@ class World:
         return root
 
 
-def write_version_7(path: Path, fields: dict[str, np.ndarray]) -> None:
-    """Arrays transposed, cells as references to numbers of characters."""
-    with h5py.File(path, "w", userblock_size=512) as file:
-        for name, array in fields.items():
-            if array.dtype != object:
-                file.create_dataset(name, data=array.T)
-                continue
-            references = np.empty(array.T.shape, dtype=h5py.ref_dtype)
-            for place, text in np.ndenumerate(array.T):
-                references[place] = _characters(file, f"#refs#/{name}{place}", text).ref
-            file.create_dataset(name, data=references, dtype=h5py.ref_dtype)
-    with path.open("r+b") as raw:
-        raw.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
-
-
-def _characters(file: h5py.File, place: str, text: str) -> h5py.Dataset:
-    codes = np.frombuffer(text.encode("utf-16-le"), dtype=np.uint16)
-    dataset = file.create_dataset(place, data=codes[:, None] if text else np.zeros(2, dtype=np.uint64))
-    dataset.attrs["MATLAB_class"] = np.bytes_("char")
-    if not text:
-        dataset.attrs["MATLAB_empty"] = np.uint8(1)
-    return dataset
+def read_at_once(path: Path, fields: Collection[str]) -> dict[str, np.ndarray]:
+    """Return fields of a file of a world in this process, which takes a tenth of the time of a process of its own."""
+    read = {name: array for name, array in loadmat(path).items() if name in fields}
+    return {
+        name: np.array([str(cell.flat[0]) for cell in array.flat], dtype=object) if array.dtype == object else array
+        for name, array in read.items()
+    }

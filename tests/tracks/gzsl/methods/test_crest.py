@@ -425,21 +425,3 @@ def test_the_memorys_losses_move_no_pattern_as_released() -> None:
         assert recalled is not None
         sum(method.memory.losses(recalled).values()).backward()  # type: ignore[union-attr]
         assert (method.memory.patterns.grad is not None) == trained
-
-
-FEATURES, PATTERNS = torch.zeros(2, 3), torch.eye(3)
-EVIDENCE = torch.ones(2, 3)
-WRONG: list[tuple[Callable[[], Any], str, str]] = [
-    (lambda: visual_contrast(FEATURES, torch.tensor([0])), "wrong-shape", "features"),
-    (lambda: visual_contrast(FEATURES, torch.tensor([0, 1]), temperature=0), "argument", "temperature"),
-    (lambda: nearest_patterns(FEATURES, PATTERNS[:1]), "wrong-shape", "patterns"),
-    (lambda: evidential_loss(EVIDENCE, EVIDENCE, torch.tensor([0, 5]), 1), "unknown-class", "targets"),
-    (lambda: evidential_loss(EVIDENCE, -EVIDENCE, torch.tensor([0, 1]), 1), "argument", "evidence"),
-    (lambda: evidential_loss(EVIDENCE, EVIDENCE[:1], torch.tensor([0, 1]), 1), "wrong-shape", "evidence"),
-]
-
-
-@pytest.mark.parametrize(("call", "code", "argument"), WRONG)
-def test_bad_input_is_named(call: Callable[[], Any], code: str, argument: str) -> None:
-    with raises(ArgumentError, code, place=argument):
-        call()

@@ -13,7 +13,7 @@ from recompose.plan import Recipe
 from recompose.progress import say
 from recompose.tracks.catalogue import Adapters, load_adapter, read_raw
 from recompose.tracks.czsl.catalogue import ADAPTERS
-from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
+from recompose.tracks.czsl.data.compositional import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, PairData
 
 LAYOUT = f"images/, {METADATA}, {SPLIT_NAME}/"

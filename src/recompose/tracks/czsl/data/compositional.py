@@ -7,21 +7,21 @@
 Read as the field's shared data set class reads it (CSP at 660fcff), with its silent assumptions turned into errors.
 """
 
-import os
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NotRequired, TypedDict
 
 import torch
 
 from recompose.data.foreign_files import reason_of
-from recompose.data.paths import is_inside
+from recompose.data.paths import find_folder, is_inside, name_as_listed
 from recompose.errors import DataError
 from recompose.files import read_text
-from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
-from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
+from recompose.tracks.checks import check_counts, check_images
+from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample
 
+SPLIT_NAME = "compositional-split-natural"
+METADATA = f"metadata_{SPLIT_NAME}.t7"
 MISSING = "NA"
 
 
@@ -45,18 +45,14 @@ def read_pairs(path: Path) -> list[Pair]:
         lines = read_text(path).splitlines()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}", code="unreadable-file", place=path) from None
-    pairs: dict[Pair, str] = {}
+    pairs: dict[Pair, None] = {}
     for number, line in enumerate(lines, start=1):
         words = line.split()
-        if not words:
-            continue
-        place = f"{path}:{number}"
-        if len(words) != 2:
-            raise DataError(f"{place}: expected 'state object', found {line!r}", code="no-pair", place=place)
-        pair = (words[0], words[1])
-        if pair in pairs:
-            raise DataError(f"{place}: {line} is also {pairs[pair]}", code="repeated-pair", place=place)
-        pairs[pair] = place
+        if words and (len(words) != 2 or (words[0], words[1]) in pairs):
+            place = f"{path}:{number}"
+            raise DataError(f"{place}: expected another 'state object', found {line!r}", code="no-pair", place=place)
+        if words:
+            pairs[words[0], words[1]] = None
     return list(pairs)
 
 
@@ -79,8 +75,7 @@ def read_metadata(path: Path) -> list[PairRecord]:
         message = f"{path} is not a plain list of records: {reason_of(path, error)}"
         raise DataError(message, code="wrong-format", place=path) from None
     if not isinstance(records, list):
-        message = f"{path} holds a {type(records).__name__} instead of a list of records"
-        raise DataError(message, code="wrong-format", place=path)
+        raise DataError(f"{path} is not a plain list of records", code="wrong-format", place=path)
     for number, record in enumerate(records):
         if not isinstance(record, dict) or not all(
             isinstance(record.get(key), str) for key in ("image", "attr", "obj", "set")
@@ -98,55 +93,32 @@ def _labelled_samples(records: list[PairRecord], pairs: dict[str, list[Pair]], p
         pair, split = (record["attr"], record["obj"]), record["set"]
         if MISSING in (*pair, split) or pair not in anywhere:
             continue
-        if split not in listed:
-            fault = f"set is {split!r}, expected train, val, test or {MISSING}"
-            raise record_error("unknown-split", path, number, fault)
-        if pair not in listed[split]:
-            fault = f"{' '.join(pair)} is in set {split} but not in {split}_pairs.txt"
+        if pair not in listed.get(split, ()):
+            fault = f"{' '.join(pair)} is in set {split}, but there is none, or not in {split}_pairs.txt"
             raise record_error("unlisted-pair", path, number, fault)
-        yield Sample(_image_path(record["image"], path, number), *pair, split)
+        if not is_inside(record["image"]):
+            fault = f"the image name {record['image']!r} leads out of the images folder"
+            raise record_error("outside-path", path, number, fault)
+        yield Sample(f"images/{PurePosixPath(record['image'])}", *pair, split)
 
 
-def _image_path(name: str, path: Path, number: int) -> str:
-    if not is_inside(name):
-        raise record_error("outside-path", path, number, f"the image name {name!r} leads out of the images folder")
-    return f"images/{PurePosixPath(name)}"
-
-
-def read(root: Path, expected: Statistics) -> PairData:
+def read(root: Path, counts: Mapping[str, int] | None = None) -> PairData:
     """Read and check a data set.
 
+    Args:
+        root: its folder.
+        counts: those of its statistics that are known.
+
     Raises:
-        DataError: a file is missing or malformed, an image is missing, or the counts are not the expected ones.
+        DataError: a file is missing or malformed, an image is missing, or a count is another one.
     """
     folder = root / SPLIT_NAME
     pairs = {split: read_pairs(folder / f"{split}_pairs.txt") for split in SPLITS}
     metadata = root / METADATA
     data = PairData(pairs, _labelled_samples(read_metadata(metadata), pairs, metadata))
-    _check_counts(data.statistics, expected, root)
-    _check_images(data, root)
+    check_counts(data.statistics, counts, root)
+    check_images([sample.path for sample in data.samples], root)
     return data
-
-
-def _check_counts(data: Statistics, expected: Statistics, root: Path) -> None:
-    counts, right = asdict(data), asdict(expected)
-    wrong = [name for name in right if counts[name] != right[name]]
-    if wrong:
-        faults = "; ".join(f"{name.replace('_', ' ')}: {counts[name]} instead of {right[name]}" for name in wrong)
-        raise DataError(
-            f"{root} is not the data set it should be ({faults}). "
-            "Is this another release, or was it split by pairs instead of by the metadata's `set`?",
-            code="wrong-counts",
-            place=f"{root}: {', '.join(wrong)}",
-        )
-
-
-def _check_images(data: PairData, root: Path) -> None:
-    # os.path.isfile, because it never raises
-    missing = [sample.path for sample in data.samples if not os.path.isfile(root / sample.path)]  # noqa: PTH113
-    if missing:
-        message = f"{root} lacks {len(missing)} of {len(data.samples)} images, the first is {missing[0]}"
-        raise DataError(message, code="missing-image", place=root / missing[0])
 
 
 def write(root: Path, data: PairData) -> None:
@@ -161,3 +133,38 @@ def write(root: Path, data: PairData) -> None:
         for s in data.samples
     ]
     torch.save(records, root / METADATA)
+
+
+# from archives to the data set's folder
+
+
+def arrange(unpacked: Path, root: Path) -> None:
+    """Move an unpacked archive that has the layout already."""
+    images = find_folder(find_folder(unpacked, SPLIT_NAME).parent, "images")
+    move_split(unpacked, SPLIT_NAME, root)
+    move_images(images, root)
+
+
+def move_split(unpacked: Path, name: str, root: Path) -> None:
+    """Move the pair lists, in the folder of this name in the archives, and the metadata beside them.
+
+    Raises:
+        DataError: the files are absent, or present more than once.
+    """
+    folder = find_folder(unpacked, name)
+    metadata = folder.parent / METADATA
+    if not metadata.is_file():
+        message = f"{folder.parent} has pair lists but no {METADATA}"
+        raise DataError(message, code="missing-file", place=metadata)
+    folder.rename(root / SPLIT_NAME)
+    metadata.rename(root / METADATA)
+
+
+def move_images(images: Path, root: Path) -> None:
+    """Move a folder of images, which get the names that the metadata has for them, beside the metadata.
+
+    Raises:
+        DataError: the metadata is malformed.
+    """
+    images.rename(root / "images")
+    name_as_listed(root / "images", [record["image"] for record in read_metadata(root / METADATA)])

@@ -16,7 +16,6 @@ from recompose.errors import WordVectorsError
 ARCHIVE = "glove.6B.zip"
 MEMBER = "glove.6B.300d.txt"
 WIDTH = 300
-LONGEST_LINE = 1 << 16  # bytes; the real ones have fewer than 4,000
 
 
 def words_of(name: str) -> list[str]:
@@ -36,25 +35,8 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
             with archive.open(next(iter(names), MEMBER)) as member:
                 yield member
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
-        raise WordVectorsError(
-            f"{path} is not a zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there.",
-            code="wrong-archive",
-            place=path,
-        ) from None
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
-    """Yield line number, word and the remaining text of each line."""
-    with _open(path) as file:
-        number = 0
-        while line := file.readline(LONGEST_LINE):
-            number += 1
-            if len(line) == LONGEST_LINE:
-                place = f"{path}:{number}"
-                message = f"{place} is longer than any line of GloVe's: this is another file."
-                raise WordVectorsError(message, code="long-line", place=place)
-            word, _, numbers = (line.removeprefix(BOM_UTF8) if number == 1 else line).partition(b" ")
-            yield number, word.decode("utf-8", "replace"), numbers
+        message = f"{path} is not a zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there."
+        raise WordVectorsError(message, code="wrong-archive", place=path) from None
 
 
 def _vector(numbers: bytes, place: str) -> np.ndarray:
@@ -63,11 +45,8 @@ def _vector(numbers: bytes, place: str) -> np.ndarray:
     except ValueError:
         vector = np.empty(0)
     if len(vector) != WIDTH or not np.isfinite(vector).all():
-        raise WordVectorsError(
-            f"{place} does not hold {WIDTH} numbers: this is another file than {MEMBER}, or a damaged one.",
-            code="no-vector",
-            place=place,
-        )
+        message = f"{place} does not hold {WIDTH} numbers: this is another file than {MEMBER}, or a damaged one."
+        raise WordVectorsError(message, code="no-vector", place=place)
     return vector
 
 
@@ -82,7 +61,12 @@ def read_glove(path: Path, names: list[str]) -> np.ndarray:
         WordVectorsError: the file is not GloVe, or has no word of a name.
     """
     needed = {word for name in names for word in words_of(name)}
-    vectors = {word: _vector(numbers, f"{path}:{number}") for number, word, numbers in _lines(path) if word in needed}
+    vectors = {}
+    with _open(path) as file:
+        for number, line in enumerate(file, start=1):
+            word, _, numbers = line.removeprefix(BOM_UTF8).partition(b" ")
+            if (name := word.decode("utf-8", "replace")) in needed:
+                vectors[name] = _vector(numbers, f"{path}:{number}")
     unknown = [name for name in names if not any(word in vectors for word in words_of(name))]
     if unknown:
         message = f"{path} has no vector for any word of: {', '.join(map(repr, unknown))}"

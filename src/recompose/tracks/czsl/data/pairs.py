@@ -1,14 +1,13 @@
 """The common format of a data set of state-object pairs (CZSL), whatever its format on disk."""
 
-import csv
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from recompose.files import read_json, write_atomically, write_json
+from recompose.files import read_csv, read_json, write_csv, write_json
 
 Pair = tuple[str, str]
 SPLITS = ("train", "val", "test")
@@ -22,22 +21,6 @@ class Sample:
     state: str
     object: str
     split: str
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """The counts of the papers' tables of data sets."""
-
-    states: int
-    objects: int
-    train_pairs: int
-    train_images: int
-    val_seen: int
-    val_unseen: int
-    val_images: int
-    test_seen: int
-    test_unseen: int
-    test_images: int
 
 
 class PairData:
@@ -103,37 +86,24 @@ class PairData:
         return np.array([position[s.state, s.object] for s in self.samples if s.split == split], dtype=np.int64)
 
     @cached_property
-    def statistics(self) -> Statistics:
+    def statistics(self) -> dict[str, int]:
         """The counts that papers print."""
         seen = set(self.pairs_of["train"])
         images = {split: sum(sample.split == split for sample in self.samples) for split in SPLITS}
-        trained = {split: sum(pair in seen for pair in self.pairs_of[split]) for split in SPLITS}
-        return Statistics(
-            states=len(self.states),
-            objects=len(self.objects),
-            train_pairs=trained["train"],
-            train_images=images["train"],
-            val_seen=trained["val"],
-            val_unseen=len(self.pairs_of["val"]) - trained["val"],
-            val_images=images["val"],
-            test_seen=trained["test"],
-            test_unseen=len(self.pairs_of["test"]) - trained["test"],
-            test_images=images["test"],
-        )
+        counts = {"states": len(self.states), "objects": len(self.objects)}
+        counts |= {"train_pairs": len(seen), "train_images": images["train"]}
+        for split in ("val", "test"):
+            shown = sum(pair in seen for pair in self.pairs_of[split])
+            counts |= {f"{split}_seen": shown, f"{split}_unseen": len(self.pairs_of[split]) - shown}
+            counts[f"{split}_images"] = images[split]
+        return counts | {"pairs": counts["states"] * counts["objects"]}
 
     def write(self, folder: Path) -> None:
         """Write ``pairs.json``, ``samples.csv`` and ``statistics.json``."""
         write_json(folder / "pairs.json", self.pairs_of)
-        counts = asdict(self.statistics)
-        write_json(folder / "statistics.json", counts | {"pairs": counts["states"] * counts["objects"]})
-
-        def rows(path: Path) -> None:
-            with path.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a bare \\r would end a line
-                writer.writerow(["path", "state", "object", "split"])
-                writer.writerows((s.path, s.state, s.object, s.split) for s in self.samples)
-
-        write_atomically(folder / "samples.csv", rows)
+        write_json(folder / "statistics.json", self.statistics)
+        rows = ((s.path, s.state, s.object, s.split) for s in self.samples)
+        write_csv(folder / "samples.csv", ("path", "state", "object", "split"), rows)
 
     @classmethod
     def read(cls, folder: Path) -> "PairData":
@@ -141,5 +111,10 @@ class PairData:
         pairs = {
             split: [(state, name) for state, name in rows] for split, rows in read_json(folder / "pairs.json").items()
         }
-        with (folder / "samples.csv").open(newline="", encoding="utf-8") as file:
-            return cls(pairs, (Sample(**row) for row in csv.DictReader(file)))
+        return cls(pairs, (Sample(**row) for row in read_csv(folder / "samples.csv")))
+
+
+@lru_cache(maxsize=16)  # the replicates' indices: evaluations are not read replicate by replicate
+def read_index(folder: Path) -> PairData:
+    """Return a data set's index, read once by a process."""
+    return PairData.read(folder)

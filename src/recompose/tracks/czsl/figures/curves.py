@@ -8,7 +8,8 @@ from recompose.tables import tradeoff
 from recompose.tables.results import Results
 from recompose.tables.style import Sheet
 from recompose.tables.tradeoff import Tradeoff
-from recompose.tracks.czsl.stored import read_curve
+from recompose.tracks.czsl.metrics.curves import dense_curve
+from recompose.tracks.czsl.stored import read_scores
 
 
 def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
@@ -26,7 +27,7 @@ def _world_tradeoff(world: str) -> Tradeoff:
     """Return a reader of the accuracies of unseen and of seen pairs in a world."""
 
     def read(results: Results, evaluation: Recipe) -> tuple[np.ndarray, np.ndarray]:
-        curve = read_curve(results, evaluation, world)
+        curve = dense_curve(read_scores(results, evaluation).bests["test", world])
         return curve.unseen, curve.seen
 
     return Tradeoff("unseen", "seen", read)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,11 @@ from matplotlib.figure import Figure
 from recompose.data.pictures import open_rgb
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
-from recompose.plan import Recipe
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.czsl.data.pairs import Pair, PairData
-from recompose.tracks.czsl.stored import read_pairs, read_scores
-from recompose.tracks.stored import read_embeddings
+from recompose.tracks.czsl.stored import read_embedded, read_pairs, read_scores
 
 CELL, LINE = 1.15, 0.115  # inches: an image, a line of text below it
 IN_A_LINE = 4  # images
@@ -35,15 +34,13 @@ NEIGHBOURS = 5  # images shown of each swap
 class TestImages:
     """The test images of a data set: their files and their pairs, as indices in the closed world's."""
 
-    root: Any
+    root: Path
     data: PairData
-    targets: np.ndarray
 
-    @classmethod
-    def read(cls, results: Results, recipe: Recipe) -> "TestImages":
-        """Return the test images of a data set."""
-        data = read_pairs(results, recipe)
-        return cls(results.raw(recipe), data, data.targets("test", data.pairs))
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """The pairs of the images [images]."""
+        return self.data.targets("test", self.data.pairs)
 
     def name(self, pair: int) -> str:
         """Return the words of a pair."""
@@ -71,7 +68,8 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     """
     panels: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
     for runs in first_evaluations(results, paper, name).values():
-        images = TestImages.read(results, next(iter(runs.values())).needs["data"])
+        recipe = next(iter(runs.values())).needs["data"]
+        images = TestImages(results.raw(recipe), read_pairs(results, recipe))
         top = {row: read_scores(results, run).top for row, run in runs.items()}
         panels += [
             (images, image, {row: predictions[image] for row, predictions in top.items()})
@@ -145,12 +143,14 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
     The pairs are those with the most test images. The numbers beside the figure have the precision for all pairs.
     """
     retrieved = [
-        (images, {kind: retrieve(embeddings[kind], embeddings["images"]) for kind in ("semantic", "visual")})
-        for images, embeddings in _embedded(results, paper, name)
+        (
+            TestImages(results.raw(run.needs["data"]), data),
+            {kind: retrieve(embeddings[kind], embeddings["images"]) for kind in ("semantic", "visual")},
+        )
+        for _, run, data, embeddings in read_embedded(results, paper, name)
     ]
-    columns = ["pair", "seen", "prototype", f"precision of {NEAREST}"]
-    frames = [_precisions(images, nearest) for images, nearest in retrieved]
-    numbers = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+    rows = [row for images, nearest in retrieved for row in _precisions(images, nearest)]
+    numbers = pd.DataFrame(rows, columns=["pair", "seen", "prototype", f"precision of {NEAREST}"])
     sheet.write(numbers, partial(_retrieval, retrieved))
 
 
@@ -185,14 +185,13 @@ def retrieve(prototypes: np.ndarray, images: np.ndarray) -> np.ndarray:
     return np.argsort(-(prototypes @ images.T), axis=1, kind="stable")[:, :NEAREST]
 
 
-def _precisions(images: TestImages, nearest: dict[str, np.ndarray]) -> pd.DataFrame:
-    """Return the share of right images among the nearest ones, for each pair of test images."""
-    seen, rows = images.data.is_seen(images.data.pairs), []
+def _precisions(images: TestImages, nearest: dict[str, np.ndarray]) -> Iterator[list[object]]:
+    """Yield the share of right images among the nearest ones, for each pair of test images."""
+    seen = images.data.is_seen(images.data.pairs)
     for pair in np.unique(images.targets):
         for kind, retrieved in nearest.items():
             precision = (images.targets[retrieved[pair]] == pair).mean()
-            rows.append([images.name(int(pair)), bool(seen[pair]), kind, precision])
-    return pd.DataFrame(rows, columns=["pair", "seen", "prototype", f"precision of {NEAREST}"])
+            yield [images.name(int(pair)), bool(seen[pair]), kind, precision]
 
 
 def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
@@ -204,7 +203,8 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     """
     swaps = [
         Swap(images, first, second, similarities(embeddings, first, second))
-        for images, embeddings in _embedded(results, paper, name)
+        for _, run, data, embeddings in read_embedded(results, paper, name)
+        for images in [TestImages(results.raw(run.needs["data"]), data)]
         for first, second in _swaps(images)
     ]
     rows = [
@@ -293,10 +293,3 @@ def _swaps(images: TestImages) -> Iterator[tuple[int, int]]:
                 unused.remove(composed)
                 swaps += 1
                 yield first, second
-
-
-def _embedded(results: Results, paper: Paper, name: str) -> Iterator[tuple[TestImages, dict[str, np.ndarray]]]:
-    """Yield the test images of each data set, with the vectors that the first evaluation on it saved."""
-    for runs in first_evaluations(results, paper, name).values():
-        run = next(iter(runs.values()))
-        yield TestImages.read(results, run.needs["data"]), read_embeddings(results, run)

@@ -1,6 +1,5 @@
 """Maps: embeddings in the plane, by t-SNE (van der Maaten and Hinton, 2008)."""
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -14,11 +13,9 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.plane import flatten, point_styles
 from recompose.tables.results import Results
-from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.czsl.data.pairs import Pair, PairData
-from recompose.tracks.czsl.stored import read_pairs
-from recompose.tracks.stored import read_embeddings
+from recompose.tracks.czsl.stored import read_embedded
 
 CLASSES = 300  # pairs whose prototypes are shown, as in Duplex's Figure 4
 SHOWN = 20  # pairs whose images are shown, those with the most images, as in its Figure 10
@@ -29,7 +26,7 @@ SIZES = {"image": 6, "semantic": 30, "visual": 34}
 def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw the prototypes of the first pairs, coloured by object: semantic ones, visual ones, and both together."""
     frames = []
-    for dataset, _, data, embeddings in _evaluations(results, paper, name):
+    for dataset, _, data, embeddings in read_embedded(results, paper, name):
         semantic, visual = embeddings["semantic"][:CLASSES], embeddings["visual"][:CLASSES]
         panels = {"(a) semantic": semantic, "(b) visual": visual, "(c) both": np.hstack([semantic, visual])}
         names = [name for _, name in data.pairs[:CLASSES]]
@@ -41,7 +38,7 @@ def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 def draw_samples(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw test images of the pairs with the most images, and both prototypes of these pairs, on one map."""
     frames = []
-    for dataset, _, data, embeddings in _evaluations(results, paper, name):
+    for dataset, _, data, embeddings in read_embedded(results, paper, name):
         images, labels, pairs_shown = _most_populous(data)
         positions = [data.pairs.index(pair) for pair in pairs_shown]
         parts = {
@@ -64,7 +61,7 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     images.
     """
     frames = []
-    for dataset, run, data, embeddings in _evaluations(results, paper, name):
+    for dataset, run, data, embeddings in read_embedded(results, paper, name):
         images, labels, pairs_shown = _most_populous(data)
         frozen = _unit(_frozen(results, run))
         means = _means(frozen[data.rows("train")], data, pairs_shown)
@@ -80,15 +77,6 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
             frames.append(_frame(dataset, panel, points[: len(samples)], names[0], labels, "image"))
             frames.append(_frame(dataset, panel, points[len(samples) :], names[1], pairs, "visual"))
     _draw(frames, sheet, shapes=SHAPES | {"visual": "*"}, sizes=SIZES | {"visual": 60})
-
-
-def _evaluations(
-    results: Results, paper: Paper, name: str
-) -> Iterator[tuple[str, Recipe, PairData, dict[str, np.ndarray]]]:
-    """Yield each data set with the first evaluation on it, its pairs and the vectors that the evaluation saved."""
-    for dataset, runs in first_evaluations(results, paper, name).items():
-        run = next(iter(runs.values()))
-        yield dataset, run, read_pairs(results, run.needs["data"]), read_embeddings(results, run)
 
 
 def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:

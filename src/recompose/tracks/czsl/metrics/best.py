@@ -137,9 +137,6 @@ class Evaluator:
         seen: [pairs] bool, the pairs of training.
         candidates: [pairs] bool, pairs that may be predicted; by default all.
 
-    Raises:
-        ArgumentError: a target is no pair, or no candidate; the message names the first such image.
-
     Example:
         >>> evaluator = Evaluator(targets=np.array([0, 2]), seen=np.array([True, True, False]))
         >>> evaluator.update(np.array([[0.9], [0.3]]), pairs=np.array([2]))
@@ -148,17 +145,12 @@ class Evaluator:
         [0.1, 0.1]
     """
 
-    def __init__(self, targets: Any, seen: Any, candidates: Any | None = None) -> None:
-        self._seen = to_host(seen).astype(bool)
-        self._candidates = np.ones_like(self._seen) if candidates is None else to_host(candidates).astype(bool)
-        self._targets = integers(targets, "targets")
-        if self._candidates.shape != self._seen.shape or self._seen.ndim != 1:
-            shapes = f"{self._seen.shape} and {self._candidates.shape}"
-            raise ArgumentError("seen and candidates", f"are {shapes}, not [pairs] each", code="wrong-shape")
-        _check_targets(self._targets, self._candidates)
+    def __init__(self, targets: np.ndarray, seen: np.ndarray, candidates: np.ndarray | None = None) -> None:
+        self._targets, self._seen = targets, seen
+        self._candidates = np.ones_like(seen) if candidates is None else candidates
         self._running: dict[bool, RunningBest] = {}  # of seen and of unseen pairs, once there are scores
 
-    def update(self, scores: Any, images: Any | None = None, pairs: Any | None = None) -> None:
+    def update(self, scores: Any, images: Any | None = None, pairs: np.ndarray | None = None) -> None:
         """Take a block of scores [block's images, block's pairs], higher is likelier.
 
         Args:
@@ -170,10 +162,9 @@ class Evaluator:
             ArgumentError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first
                 such image.
         """
-        images = np.arange(len(self._targets)) if images is None else positions(images, len(self._targets), "images")
-        pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen), "pairs")
-        if tuple(scores.shape) != (len(images), len(pairs)):
-            expected = (len(images), len(pairs))
+        images = np.arange(len(self._targets)) if images is None else to_host(images)
+        pairs = np.arange(len(self._seen)) if pairs is None else pairs
+        if tuple(scores.shape) != (expected := (len(images), len(pairs))):
             fault = f"are {tuple(scores.shape)}, not {expected} as images and pairs require"
             raise ArgumentError("scores", fault, code="wrong-shape")
         if not len(images):
@@ -200,43 +191,6 @@ class Evaluator:
             bests[f"{name}_score"] = to_host(running.score).copy()
             bests[f"{name}_pair"] = to_host(running.pair).copy()
         return Best(**bests, target=self._targets, is_seen=self._seen[self._targets])
-
-
-def integers(array: Any, name: str) -> np.ndarray:
-    """Return the argument of this name, integers of any width, as int64.
-
-    Raises:
-        ArgumentError: the array is not of integers.
-    """
-    array = to_host(array)
-    if array.size and array.dtype.kind not in "iu":
-        raise ArgumentError(name, f"are {array.dtype}, not integers", code="no-integers")
-    return array.astype(np.int64)
-
-
-def positions(array: Any, length: int, name: str) -> np.ndarray:
-    """Return the checked positions of the argument of this name.
-
-    Raises:
-        ArgumentError: the positions are not integers, or one is out of range.
-    """
-    indices = integers(array, name)
-    outside = indices[(indices < 0) | (indices >= length)]
-    if len(outside):
-        raise ArgumentError(name, f"hold {int(outside[0])}, no position among {length}", code="out-of-range")
-    return indices
-
-
-def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
-    inside = (targets >= 0) & (targets < len(candidates))
-    fine = inside & candidates[np.where(inside, targets, 0)] if len(candidates) else inside
-    if not fine.all():
-        image = int((~fine).argmax())
-        code, why = (
-            ("no-candidate", "no candidate") if inside[image] else ("no-pair", f"not among {len(candidates)} pairs")
-        )
-        fault = f"is {targets[image]}, {why}: the first of {int((~fine).sum())} images that cannot be predicted"
-        raise ArgumentError(f"targets[{image}]", fault, code=code)
 
 
 def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:

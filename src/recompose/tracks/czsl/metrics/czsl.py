@@ -16,18 +16,6 @@ from recompose.tracks.czsl.metrics.best import Best, Evaluator
 from recompose.tracks.czsl.metrics.curves import dense_curve, share
 from recompose.tracks.seen_unseen import SeenUnseenCurve, area, harmonic_means
 
-__all__ = [
-    "SWEEPS",
-    "Best",
-    "Evaluator",
-    "PairReport",
-    "Sweep",
-    "czsl_report",
-    "dense_curve",
-    "field_curve",
-    "report_of",
-]
-
 Sweep = Literal["dense", "field"]
 
 # of the field's shared evaluator (CSP, DFSP, Troika and MSCI have copies of it)
@@ -114,7 +102,7 @@ def czsl_report(
     seen: Any,
     candidates: Any | None = None,
     sweep: Sweep = "dense",
-    primitives: Any | None = None,
+    primitives: np.ndarray | None = None,
 ) -> PairReport:
     """Return seen, unseen, harmonic mean and AUC of a whole matrix of scores.
 
@@ -123,11 +111,10 @@ def czsl_report(
         targets: [images], the index of each image's true pair.
         seen: [pairs] bool, the pairs of training.
         candidates: [pairs] bool, pairs that may be predicted; by default all.
-        sweep: ``dense``, exact, or ``field``, as the field's shared evaluator samples.
-        primitives: [pairs, 2], each pair's state and object, to report their accuracies at bias 0, too.
+        sweep, primitives: as of ``report_of``.
 
     Raises:
-        ArgumentError: shapes do not fit, a target is no candidate, or a candidate's score is NaN or infinite.
+        ArgumentError: shapes do not fit, or a candidate's score is NaN or infinite.
 
     Example:
         >>> scores = np.array([[3.0, 1.0], [1.0, 1.0], [1.0, 2.0], [2.0, 1.0]])
@@ -135,6 +122,7 @@ def czsl_report(
         >>> report.seen, report.unseen, report.auc
         (1.0, 1.0, 0.75)
     """
-    evaluator = Evaluator(targets, seen, candidates)
+    allowed = None if candidates is None else to_host(candidates)
+    evaluator = Evaluator(to_host(targets), to_host(seen), allowed)
     evaluator.update(scores)
-    return report_of(evaluator.best(), sweep, None if primitives is None else to_host(primitives))
+    return report_of(evaluator.best(), sweep, primitives)

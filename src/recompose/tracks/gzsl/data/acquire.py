@@ -12,7 +12,7 @@ from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
 from recompose.tracks.catalogue import Adapters, load_adapter, read_raw
-from recompose.tracks.gzsl.catalogue import ADAPTERS, PublishedClasses
+from recompose.tracks.gzsl.catalogue import ADAPTERS, PublishedClasses, Xlsa17Classes
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import ClassData
 
@@ -30,9 +30,12 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path, adapters: 
         draw_once(adapter.draw, recipe, root)
     elif not (root / MARK).exists():
         words = section.word_vectors
+        places = {}
+        if isinstance(section, Xlsa17Classes):
+            places = {"name": section.folder, "images": section.image_folder, "attributes": section.attribute_file}
 
         def arrange(unpacked: Path, folder: Path) -> None:
-            adapter.arrange(unpacked, folder)
+            adapter.arrange(unpacked, folder, **places)
             (unpacked / words.file).rename(folder / f"words{Path(words.file).suffix}")
 
         unpack(section.archives, data, root, arrange, MARK, xlsa17.LAYOUT, files=[words])

@@ -1,13 +1,12 @@
 """The common format of a data set of classes that attributes describe, whatever its format on disk."""
 
-import csv
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from recompose.files import read_json, write_atomically, write_json
+from recompose.files import read_csv, read_json, write_csv, write_json
 
 SPLITS = ("trainval", "test_seen", "test_unseen")
 SIGNATURES, WORDS = "signatures.npy", "words.npy"
@@ -75,21 +74,14 @@ class ClassData:
         write_json(folder / "statistics.json", self.statistics)
         np.save(folder / SIGNATURES, self.signatures, allow_pickle=False)
         np.save(folder / WORDS, self.words, allow_pickle=False)
-
-        def rows(path: Path) -> None:
-            with path.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-                writer.writerow(["path", "label", "split", "hard"])
-                writer.writerows(zip(self.paths, self.labels, self.splits, self.hard.astype(int), strict=True))
-
-        write_atomically(folder / "images.csv", rows)
+        rows = zip(self.paths, self.labels, self.splits, self.hard.astype(int), strict=True)
+        write_csv(folder / "images.csv", ("path", "label", "split", "hard"), rows)
 
     @classmethod
     def read(cls, folder: Path) -> "ClassData":
         """Read the files of ``write``."""
         names = read_json(folder / "classes.json")
-        with (folder / "images.csv").open(newline="", encoding="utf-8") as file:
-            images = list(csv.DictReader(file))
+        images = read_csv(folder / "images.csv")
         return cls(
             tuple(names["classes"]),
             tuple(names["attributes"]),
@@ -102,3 +94,9 @@ class ClassData:
             np.array([image["split"] for image in images]),
             np.array([image["hard"] == "1" for image in images]),
         )
+
+
+@lru_cache(maxsize=4)
+def read_index(folder: Path) -> ClassData:
+    """Return a data set's index, read once by a process."""
+    return ClassData.read(folder)

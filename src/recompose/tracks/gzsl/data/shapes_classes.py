@@ -15,7 +15,6 @@ from random import Random
 import numpy as np
 from scipy.io import savemat
 
-from recompose.errors import ArgumentError
 from recompose.synthetic.creatures import ASPECTS, draw_creature
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
@@ -215,17 +214,10 @@ class DrawnImage:
 
 
 def plan_images(replicate: SyntheticClasses, images: dict[str, int]) -> list[DrawnImage]:
-    """Return all images by class; all classes of a split have the same number.
-
-    Raises:
-        ValueError: the images of a split are not a multiple of its classes.
-    """
+    """Return all images by class; all classes of a split have the same number."""
     planned = []
     for split in SPLITS:
         classes = replicate.split_classes(split)
-        if images[split] % len(classes):
-            fault = f"of {split} are {images[split]}, not the same number of each of its {len(classes)} classes"
-            raise ArgumentError("images", fault)
         planned += [DrawnImage(classes[number % len(classes)], split, number) for number in range(images[split])]
     return sorted(planned, key=lambda image: image.label)
 
@@ -324,24 +316,6 @@ def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
     _write_annotations(root, replicate, planned, paths, flags)
 
 
-def expected(images: dict[str, int]) -> xlsa17.Counts:
-    """Return the counts that a synthetic data set has."""
-    seen = CLASSES - UNSEEN
-    validation = images["trainval"] // seen * VALIDATION
-    return xlsa17.Counts(
-        images=sum(images[split] for split in SPLITS),
-        attributes=len(ATTRIBUTES),
-        seen_classes=seen,
-        unseen_classes=UNSEEN,
-        validation_classes=VALIDATION,
-        trainval_images=images["trainval"],
-        test_seen_images=images["test_seen"],
-        test_unseen_images=images["test_unseen"],
-        training_images=images["trainval"] - validation,
-        validation_images=validation,
-    )
-
-
 def read(root: Path, images: dict[str, int]) -> ClassData:
     """Read and check a synthetic data set."""
-    return xlsa17.read(root, expected(images), "_".join)
+    return xlsa17.read(root, {f"{split}_images": images[split] for split in SPLITS})

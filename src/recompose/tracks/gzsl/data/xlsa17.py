@@ -15,10 +15,8 @@ Validation without a leak: ``trainval_loc`` divided by the classes of ``traincla
 ``train_loc`` and ``val_loc``, which generative methods use, also hold the test's images of seen classes.
 """
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -26,6 +24,7 @@ import numpy as np
 from recompose.data.paths import find_file, find_folder, is_inside, name_as_listed
 from recompose.errors import DataError
 from recompose.files import read_text
+from recompose.tracks.checks import check_counts, check_images
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
 from recompose.tracks.gzsl.data.word_vectors import read_words
@@ -45,64 +44,46 @@ _IMAGE_FOLDERS = (IMAGES, "JPEGImages")  # names of the folder in image_files
 _LENGTH_TOLERANCE = 1e-4
 
 
-@dataclass(frozen=True)
-class Counts:
-    """The counts that papers print, under the names of ``ClassData.statistics``."""
-
-    images: int
-    attributes: int
-    seen_classes: int
-    unseen_classes: int
-    validation_classes: int
-    trainval_images: int
-    test_seen_images: int
-    test_unseen_images: int
-    training_images: int
-    validation_images: int
-
-
-def read(root: Path, expected: Counts, class_of: Callable[[tuple[str, ...]], str] | None = None) -> ClassData:
+def read(root: Path, counts: Mapping[str, int] | None = None) -> ClassData:
     """Read and check a data set.
 
     Args:
         root: its folder.
-        expected: its counts.
-        class_of: a function from the folders of an image below ``images`` to the name of its class, to detect labels
-            that count classes in another order.
+        counts: those of its statistics that are known.
 
     Raises:
         DataError: a file or a field is missing or malformed, an image is in the folder of another class, splits or
-            classes contradict each other, an image is missing, or the counts are not the expected ones.
+            classes contradict each other, an image is missing, or a count is another one.
     """
-    splits_file = root / ATTRIBUTES_AND_SPLITS
-    index = _fields(root / INDEX, ("labels", "image_files"), optional=("hard",))
+    splits_file, index_file, names_file = root / ATTRIBUTES_AND_SPLITS, root / INDEX, single_file(root, NAMES)
+    index = _fields(index_file, ("labels", "image_files"), optional=("hard",))
     fields = _fields(splits_file, ("att", "allclasses_names", *(f"{split}_loc" for split in SPLITS)))
-    classes = _distinct(_texts(fields["allclasses_names"], splits_file, "allclasses_names"), splits_file, "class")
-    names_file = single_file(root, NAMES)
-    attributes = _distinct(read_names(names_file), names_file, "attribute")
-    labels = _numbers(index["labels"], root / INDEX, "labels", len(classes), "class") - 1
-    paths = _paths(_texts(index["image_files"], root / INDEX, "image_files"), root / INDEX)
+    classes = _texts(fields["allclasses_names"], splits_file, "allclasses_names")
+    labels = _numbers(index["labels"], index_file, "labels", len(classes), "class") - 1
+    paths = _paths(_texts(index["image_files"], index_file, "image_files"), index_file)
     if len(paths) != len(labels):
-        raise _fault("wrong-count", f"{root / INDEX}: labels", f"{len(labels)} of {len(paths)} image_files")
-    _check_counts({"images": len(paths), "attributes": len(attributes)}, expected, root)
-    if class_of:
-        _check_labels(labels, paths, classes, root / INDEX, class_of)
+        raise _fault("wrong-count", f"{index_file}: labels", f"{len(labels)} of {len(paths)} image_files")
+    _check_labels(labels, paths, classes, index_file)
     splits = _splits({split: fields[f"{split}_loc"] for split in SPLITS}, len(labels), splits_file)
     seen = _seen(labels, splits, classes, splits_file)
+    attributes, words = read_names(names_file), read_words(single_file(root, WORDS))
+    if len(words) != len(attributes):
+        fault = f"holds vectors of {len(words)} attributes, {names_file} has {len(attributes)}"
+        raise _fault("wrong-count", single_file(root, WORDS), fault)
     data = ClassData(
         classes,
         attributes,
-        _signatures(fields["att"], classes, attributes, splits_file, names_file),
-        _words(single_file(root, WORDS), len(attributes), names_file),
+        _signatures(fields["att"], classes, attributes, splits_file),
+        words,
         seen,
         _validation(root, classes, seen),
         paths,
         labels,
         splits,
-        _hard(index.get("hard"), len(labels), root / INDEX),
+        index["hard"].ravel().astype(bool) if "hard" in index else np.zeros(len(labels), dtype=bool),
     )
-    _check_counts(data.statistics, expected, root)
-    _check_images(data, root)
+    check_counts(data.statistics, counts, root)
+    check_images(data.paths, root)
     return data
 
 
@@ -141,61 +122,33 @@ def _fields(path: Path, names: tuple[str, ...], optional: tuple[str, ...] = ()) 
     return fields
 
 
-def _column(array: np.ndarray, path: Path, name: str) -> np.ndarray:
-    if array.ndim > 2 or min(array.shape, default=0) > 1:
-        raise _fault("wrong-shape", f"{path}: {name}", f"is {_sides(array)}, expected one column")
-    return array.ravel()
-
-
 def _texts(array: np.ndarray, path: Path, name: str) -> tuple[str, ...]:
     if array.dtype != object:
         raise _fault("wrong-type", f"{path}: {name}", "holds numbers, expected texts")
-    return tuple(_column(array, path, name))
+    return tuple(array.ravel())
 
 
 def _numbers(array: np.ndarray, path: Path, name: str, most: int, kind: str) -> np.ndarray:
     """Return a column of whole numbers from 1 to ``most``, int64."""
     if array.dtype == object:
         raise _fault("wrong-type", f"{path}: {name}", "holds texts, expected numbers")
-    column = _column(array, path, name)
-    whole = column >= 1
-    whole &= (column <= most) & (column == np.floor(column))  # false for NaN
-    wrong = np.flatnonzero(~whole)
+    column = array.ravel()
+    wrong = np.flatnonzero(~np.isin(column, np.arange(1, most + 1)))
     if wrong.size:
         fault = f"{column[wrong[0]]} is the number of no {kind}, expected 1 to {most}"
         raise _fault("wrong-number", f"{path}: {name}, row {wrong[0] + 1}", fault)
     return column.astype(np.int64)
 
 
-def _sides(array: np.ndarray) -> str:
-    return " x ".join(map(str, array.shape))
-
-
-def _distinct(names: tuple[str, ...], path: Path, kind: str) -> tuple[str, ...]:
-    rows: dict[str, int] = {}
-    for row, name in enumerate(names, start=1):
-        if not name.strip():
-            raise _fault("no-name", f"{path}: {kind} {row}", "has no name")
-        if rows.setdefault(name, row) != row:
-            raise _fault("duplicate-name", f"{path}: {kind} {row}", f"is called {name}, as {kind} {rows[name]} is")
-    return names
-
-
 # images
 
 
-def _check_labels(
-    labels: np.ndarray,
-    paths: tuple[str, ...],
-    classes: tuple[str, ...],
-    path: Path,
-    class_of: Callable[[tuple[str, ...]], str],
-) -> None:
-    """Check that images are in folders of their classes."""
+def _check_labels(labels: np.ndarray, paths: tuple[str, ...], classes: tuple[str, ...], path: Path) -> None:
+    """Check that images are in folders of their classes: SUN's ``a/airport/entrance`` is of ``airport_entrance``."""
     for row, (image, label) in enumerate(zip(paths, labels, strict=True), start=1):
-        folder, name = class_of(PurePosixPath(image).parts[1:-1]), classes[label]
-        if folder != name:
-            fault = f"{image} has the label {label + 1}, which is {name}, and lies in the folder of {folder}"
+        folders, name = PurePosixPath(image).parts[1:-1], classes[label]
+        if name not in ("_".join(folders), "_".join(folders[1:])):
+            fault = f"{image} has the label {label + 1}, which is {name}, and lies in the folder of another class"
             raise _fault("other-class", f"{path}: labels, row {row}", f"{fault}; {_LABELS}")
 
 
@@ -233,32 +186,10 @@ def _splits(locs: dict[str, np.ndarray], images: int, path: Path) -> np.ndarray:
             fault = f"image {image + 1} is in {splits[image]}_loc, too"
             raise _fault("two-splits", f"{path}: {name}, row {repeated[0] + 1}", fault)
         splits[rows] = split
-        if len(np.unique(rows)) != len(rows):
-            numbers, counts = np.unique(rows, return_counts=True)
-            fault = f"image {numbers[counts > 1][0] + 1} occurs twice"
-            raise _fault("duplicate-image", f"{path}: {name}", fault)
     nowhere = np.flatnonzero(splits == "")
     if nowhere.size:
         raise _fault("no-split", path, f"image {nowhere[0] + 1} of {images} is in no split")
     return splits
-
-
-def _hard(array: np.ndarray | None, images: int, path: Path) -> np.ndarray:
-    if array is None:
-        return np.zeros(images, dtype=bool)
-    column = _column(array, path, "hard")
-    if column.dtype == object or len(column) != images or not np.isin(column, (0, 1)).all():
-        fault = f"is {_sides(array)}, expected 0 or 1 for each of {images} images"
-        raise _fault("wrong-flags", f"{path}: hard", fault)
-    return column.astype(bool)
-
-
-def _check_images(data: ClassData, root: Path) -> None:
-    # os.path.isfile, because it never raises
-    missing = [path for path in data.paths if not os.path.isfile(root / path)]  # noqa: PTH113
-    if missing:
-        fault = f"is missing, as the first of {len(missing)} of {len(data.paths)} images"
-        raise _fault("missing-image", root / missing[0], fault)
 
 
 # classes
@@ -281,25 +212,12 @@ def _seen(labels: np.ndarray, splits: np.ndarray, classes: tuple[str, ...], path
 
 def _validation(root: Path, classes: tuple[str, ...], seen: np.ndarray) -> np.ndarray:
     """Return the seen classes [classes] bool that validation treats as unseen."""
-    places = {name: place for place, name in enumerate(classes)}
-    listed = dict.fromkeys(places, "")
-    for name in (TRAIN_CLASSES, VALIDATION_CLASSES):
-        for number, line in _lines(root / name):
-            where = f"{root / name}:{number}"
-            if line not in places:
-                fault = f"{line} is none of allclasses_names in {ATTRIBUTES_AND_SPLITS}"
-                raise _fault("unknown-class", where, fault)
-            if not seen[places[line]]:
-                fault = f"{line} is an unseen class of the test; training and validation must not use it"
-                raise _fault("unseen-class", where, fault)
-            if listed[line]:
-                raise _fault("duplicate-class", where, f"{line} is in {listed[line]} already")
-            listed[line] = name
-    forgotten = [name for name in classes if seen[places[name]] and not listed[name]]
-    if forgotten:
-        fault = f"the seen class {forgotten[0]} is in neither {TRAIN_CLASSES} nor {VALIDATION_CLASSES}"
-        raise _fault("unlisted-class", root, fault)
-    return np.array([listed[name] == VALIDATION_CLASSES for name in classes], dtype=bool)
+    train, validation = ({line for _, line in _lines(root / name)} for name in (TRAIN_CLASSES, VALIDATION_CLASSES))
+    shown = {name for name, is_seen in zip(classes, seen, strict=True) if is_seen}
+    if wrong := sorted((train & validation) | ((train | validation) ^ shown)):
+        fault = f"{wrong[0]} is not in exactly one of {TRAIN_CLASSES} and {VALIDATION_CLASSES}, or is no seen class"
+        raise _fault("wrong-classes", root, fault)
+    return np.array([name in validation for name in classes], dtype=bool)
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
@@ -332,50 +250,17 @@ def read_names(path: Path) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _signatures(
-    att: np.ndarray, classes: tuple[str, ...], attributes: tuple[str, ...], path: Path, names: Path
-) -> np.ndarray:
+def _signatures(att: np.ndarray, classes: tuple[str, ...], attributes: tuple[str, ...], path: Path) -> np.ndarray:
     """Return the strengths of attributes in classes [classes, attributes] float32, rows of unit length."""
-    place = f"{path}: att"
-    if att.dtype == object or att.ndim != 2:
-        fault = f"is {_sides(att)} and {att.dtype}, expected numbers [attributes, classes]"
-        raise _fault("wrong-shape", place, fault)
-    if att.shape[1] != len(classes):
-        fault = f"is {_sides(att)}, expected a column for each of {len(classes)} allclasses_names"
-        raise _fault("wrong-shape", place, fault)
-    if att.shape[0] != len(attributes):
-        fault = f"is {_sides(att)}, expected a row for each of {len(attributes)} names in {names}"
-        raise _fault("wrong-shape", place, fault)
-    wrong = np.argwhere(~np.isfinite(att))
-    if wrong.size:
-        row, column = wrong[0]
-        fault = f"is {att[row, column]} for {attributes[row]} and {classes[column]}"
-        raise _fault("not-finite", f"{place}, row {row + 1}, column {column + 1}", fault)
+    place, sides = f"{path}: att", (len(attributes), len(classes))
+    if att.dtype == object or att.shape != sides:
+        raise _fault("wrong-shape", place, f"is {att.shape} of {att.dtype}, expected numbers {sides}")
     lengths = np.linalg.norm(att.astype(np.float64), axis=0)
-    for column in np.flatnonzero(np.abs(lengths - 1) > _LENGTH_TOLERANCE)[:1]:
-        fault = "has no attribute at all" if lengths[column] == 0 else f"has the length {lengths[column]:.6g}"
+    for column in np.flatnonzero(~(np.abs(lengths - 1) <= _LENGTH_TOLERANCE))[:1]:
+        fault = f"{classes[column]} has the length {lengths[column]:.6g}"
         remedy = "expected columns of unit length: original_att divided by their lengths"
-        raise _fault("wrong-length", f"{place}, column {column + 1}", f"{classes[column]} {fault}, {remedy}")
+        raise _fault("wrong-length", f"{place}, column {column + 1}", f"{fault}, {remedy}")
     return np.ascontiguousarray(att.T, dtype=np.float32)
-
-
-def _words(path: Path, attributes: int, names: Path) -> np.ndarray:
-    words = read_words(path)
-    if len(words) != attributes:
-        raise _fault("wrong-count", path, f"holds vectors of {len(words)} attributes, {names} has {attributes}")
-    return words
-
-
-def _check_counts(counts: Mapping[str, int], expected: Counts, root: Path) -> None:
-    """Check those of the expected counts that are known."""
-    wrong = [
-        f"{name.replace('_', ' ')}: {counts[name]} instead of {right}"
-        for name, right in asdict(expected).items()
-        if counts.get(name, right) != right
-    ]
-    if wrong:
-        fault = f"is not the data set it should be ({'; '.join(wrong)}); is this another version of its split?"
-        raise _fault("wrong-count", root, fault)
 
 
 # from archives to the data set's folder

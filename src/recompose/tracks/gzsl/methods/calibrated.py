@@ -96,7 +96,7 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Competin
             Eq. 16 of CREST prints it.
 
     Raises:
-        ArgumentError: shapes do not fit, or a target is not a class, or an unseen class, which training must not show.
+        ArgumentError: a target is an unseen class, which training must not show.
 
     Example:
         >>> seen = torch.tensor([True, False])
@@ -105,8 +105,6 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Competin
         >>> cross_entropy(torch.zeros(1, 2), torch.tensor([0]), seen, among="seen")
         tensor(0.)
     """
-    _check_classes(scores, seen)
-    targets = check_targets(targets, scores)
     leaked = ~seen[targets]
     if leaked.any():
         image = int(leaked.int().argmax())
@@ -152,14 +150,13 @@ def self_calibration(
         form: one of the two forms.
 
     Raises:
-        ArgumentError: shapes do not fit, or there is no unseen class.
+        ArgumentError: there is no unseen class.
 
     Example:
         >>> scores, seen = torch.zeros(1, 3), torch.tensor([True, False, False])
         >>> self_calibration(scores, seen), self_calibration(scores, seen, mask="unseen", form="crest")
         (tensor(0.0655), tensor(1.7240))
     """
-    _check_classes(scores, seen)
     if seen.all():
         raise ArgumentError("seen", "has no unseen class, and self-calibration needs one", code="no-unseen-class")
     logs = log_softmax(scores + calibration_mask(seen, mask).to(scores.dtype), dim=1)
@@ -168,32 +165,3 @@ def self_calibration(
     # [images], the logarithm of the probability of unseen classes
     masses = logs.masked_fill(seen, -torch.inf).logsumexp(dim=1)
     return math.log(len(masses)) - masses.logsumexp(dim=0)
-
-
-def check_targets(targets: Tensor, scores: Tensor) -> Tensor:
-    """Return targets [images] as int64, checked to be columns of scores [images, classes].
-
-    Raises:
-        ArgumentError: shapes do not fit, or a target is not a class; the message names the first such image.
-
-    Example:
-        >>> check_targets(torch.tensor([1], dtype=torch.int32), torch.zeros(1, 2))
-        tensor([1])
-    """
-    if scores.ndim != 2 or targets.shape != scores.shape[:1]:
-        shapes = f"{tuple(targets.shape)} for {tuple(scores.shape)}"
-        raise ArgumentError("targets", f"are [images] for [images, classes], not {shapes}", code="wrong-shape")
-    if targets.dtype.is_floating_point or targets.dtype.is_complex or targets.dtype == torch.bool:
-        raise ArgumentError("targets", f"are integers, not {targets.dtype}", code="wrong-type")
-    outside = (targets < 0) | (targets >= scores.shape[1])
-    if outside.any():
-        image = int(outside.int().argmax())
-        fault = f"are no class in {int(outside.sum())} images, first in image {image}: {int(targets[image])}"
-        raise ArgumentError("targets", f"{fault} is none of the {scores.shape[1]}", code="unknown-class")
-    return targets.long()
-
-
-def _check_classes(scores: Tensor, seen: Tensor) -> None:
-    if seen.dtype != torch.bool or scores.ndim != 2 or seen.shape != scores.shape[1:]:
-        shapes = f"{seen.dtype} {tuple(seen.shape)} for {tuple(scores.shape)}"
-        raise ArgumentError("seen", f"is bool [classes] for scores [images, classes], not {shapes}", code="wrong-shape")

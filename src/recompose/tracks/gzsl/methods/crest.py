@@ -28,9 +28,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss, normalize, softplus, triplet_margin_loss
 
-from recompose.errors import ArgumentError
 from recompose.tracks.gzsl.methods.base import ClassSpace, Prediction
-from recompose.tracks.gzsl.methods.calibrated import CalibratedMethod, check_targets, self_calibration, unit_regions
+from recompose.tracks.gzsl.methods.calibrated import CalibratedMethod, self_calibration, unit_regions
 from recompose.tracks.gzsl.methods.grounding import AttributeGrounding, VisualGrounding
 from recompose.tracks.gzsl.methods.settings import CrestSettings, Memory, PatternDistance
 
@@ -54,9 +53,6 @@ def visual_contrast(features: Tensor, targets: Tensor, temperature: float = 0.05
         temperature: tau.
         threshold: delta, the cosine similarity from which images resemble each other.
 
-    Raises:
-        ArgumentError: shapes do not fit, there are no images, or the temperature is not positive.
-
     Example:
         >>> features = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
         >>> visual_contrast(features[:2], torch.tensor([0, 0])).abs()
@@ -64,12 +60,6 @@ def visual_contrast(features: Tensor, targets: Tensor, temperature: float = 0.05
         >>> visual_contrast(features, torch.tensor([0, 0, 1]), temperature=1.0)
         tensor(0.4399)
     """
-    if features.ndim != 2 or targets.shape != features.shape[:1] or not len(targets):
-        shapes = f"{tuple(features.shape)} for targets {tuple(targets.shape)}"
-        fault = f"are [images, width] of one image or more, with a target each, not {shapes}"
-        raise ArgumentError("features", fault, code="wrong-shape")
-    if temperature <= 0:
-        raise ArgumentError("temperature", f"is {temperature}, not a positive number")
     directions = normalize(features, dim=1)
     similarities = directions @ directions.T
     same = targets[:, None] == targets[None]
@@ -139,17 +129,11 @@ def nearest_patterns(queries: Tensor, patterns: Tensor) -> tuple[Tensor, Tensor]
     Returns:
         Two tensors of the shape of the queries.
 
-    Raises:
-        ArgumentError: the widths differ, or there are fewer than two patterns.
-
     Example:
         >>> positive, negative = nearest_patterns(torch.tensor([[2.0, 1.0]]), torch.eye(2))
         >>> positive.tolist(), negative.tolist()
         ([[1.0, 0.0]], [[0.0, 1.0]])
     """
-    if patterns.ndim != 2 or len(patterns) < 2 or queries.shape[-1:] != patterns.shape[1:]:
-        shapes = f"{tuple(patterns.shape)} for queries {tuple(queries.shape)}"
-        raise ArgumentError("patterns", f"are [two or more, width of queries], not {shapes}", code="wrong-shape")
     best = (queries @ patterns.T).topk(2, dim=-1).indices
     return patterns[best[..., 0]], patterns[best[..., 1]]
 
@@ -343,16 +327,11 @@ def evidential_loss(
         annealing: xi.
         average: whether the three annealed losses are averaged, as RCML's code does, or summed, as printed.
 
-    Raises:
-        ArgumentError: shapes do not fit, a target is not a class, or evidence is negative.
-
     Example:
         >>> evidence, targets = torch.tensor([[2.0, 0.0]]), torch.tensor([0])
         >>> evidential_loss(evidence, evidence, targets, epoch=1), expected_cross_entropy(evidence + 1, targets)
         (tensor([0.3333]), tensor([0.3333]))
     """
-    _check_evidence(evidence_a, evidence_b)
-    targets = check_targets(targets, evidence_a)
     first, second = _widen(evidence_a), _widen(evidence_b)
     losses = [
         annealed_loss(evidence + 1, targets, epoch, annealing) for evidence in (fuse(first, second), first, second)
@@ -364,16 +343,6 @@ def evidential_loss(
 def _widen(values: Tensor) -> Tensor:
     """Return values in single precision at least."""
     return values if values.dtype == torch.float64 else values.float()
-
-
-def _check_evidence(first: Tensor, second: Tensor) -> None:
-    if first.ndim != 2 or not first.shape[1] or first.shape != second.shape:
-        shapes = f"{tuple(first.shape)} and {tuple(second.shape)}"
-        fault = f"is [images, classes], the same for both views, not {shapes}"
-        raise ArgumentError("evidence", fault, code="wrong-shape")
-    lowest = min(float(first.detach().min()), float(second.detach().min())) if len(first) else 0.0
-    if lowest < 0:
-        raise ArgumentError("evidence", f"must not be negative, but its minimum is {lowest}")
 
 
 class CREST(CalibratedMethod):

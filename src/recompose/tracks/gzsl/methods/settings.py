@@ -233,7 +233,7 @@ class Contrast(Section):
 class Memory(Section):
     """The bank of attribute patterns."""
 
-    patterns: Count = Field(description="phi, the number of patterns.")
+    patterns: Annotated[int, Field(ge=2)] = Field(description="phi, the number of patterns.")
     width: Count = Field(description="d, their width.")
     queries: Literal["regions", "images"] = Field(
         description="One query for each region, or for the mean of each image's regions."
