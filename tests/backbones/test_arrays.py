@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from recompose.backbones import arrays
-from recompose.backbones.arrays import ArrayWriter, Layout, StoredArray
+from recompose.backbones.arrays import ArrayWriter, StoredArray
 from recompose.errors import DataError
 from recompose.files import SCRATCH
 from tests.errors import raises
 
 IMAGES, BLOCK = 23, 4
-LAYOUT = Layout("array.npy", "float16", (3, 2))
+FILE = "array.npy"
 VALUES = np.random.default_rng(0).normal(size=(IMAGES, 3, 2)).astype(np.float32)
 Usage = namedtuple("Usage", "total used free")
 
@@ -27,9 +27,9 @@ class Ended(BaseException):
     """What ends a process at once."""
 
 
-def write(folder: Path, stop: int = IMAGES, layout: Layout = LAYOUT, images: int = IMAGES) -> int:
+def write(folder: Path, stop: int = IMAGES, file: str = FILE, images: int = IMAGES) -> int:
     """Write images up to one at which the process is ended; gives where it had begun."""
-    with ArrayWriter(folder, layout, images) as array:
+    with ArrayWriter(folder / file, (images, 3, 2), "float16") as array:
         begun = array.done
         for start in range(begun, images, BLOCK):
             if start + BLOCK > stop and stop < images:
@@ -61,7 +61,7 @@ def whole_and_ended(root: Path, stop: int) -> tuple[Path, Path]:
 @pytest.mark.parametrize("stop", [0, 9])
 def test_whoever_is_ended_at_an_image_leaves_what_was_written_to_the_next(tmp_path: Path, stop: int) -> None:
     whole, broken = whole_and_ended(tmp_path, stop)
-    with (broken / LAYOUT.file).open("ab") as file:
+    with (broken / FILE).open("ab") as file:
         file.write(b"\xff" * 17)  # of an image that was not noted
     assert write(broken) == stop // BLOCK * BLOCK
     assert content(broken) == content(whole)
@@ -75,7 +75,7 @@ from pathlib import Path
 import numpy as np
 from recompose.backbones import arrays
 arrays.FLUSH_EVERY = 0
-with arrays.ArrayWriter(Path(sys.argv[1]), arrays.Layout("array.npy", "float16", (3, 2)), 23) as array:
+with arrays.ArrayWriter(Path(sys.argv[1], "array.npy"), (23, 3, 2), "float16") as array:
     for image in np.load(sys.argv[2])[array.done :]:
         array.append(image[np.newaxis])
         print(array.done, flush=True)
@@ -99,17 +99,17 @@ def test_a_process_that_is_killed_leaves_whole_images(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     assert write(folder) in (12, 13)  # the last image may not have been noted
-    np.testing.assert_array_equal(StoredArray(folder / LAYOUT.file)[:], VALUES.astype(np.float16))
+    np.testing.assert_array_equal(StoredArray(folder / FILE)[:], VALUES.astype(np.float16))
 
 
 @pytest.mark.parametrize("damage", ["another array", "no note", "a shorter file"])
 def test_what_is_not_whole_is_begun_anew(tmp_path: Path, damage: str) -> None:
     with pytest.raises(Ended):
         write(tmp_path, 12)
-    path = tmp_path / LAYOUT.file
+    path = tmp_path / FILE
     match damage:
         case "another array":
-            with ArrayWriter(tmp_path, LAYOUT, IMAGES - 1) as array:
+            with ArrayWriter(tmp_path / FILE, (IMAGES - 1, 3, 2), "float16") as array:
                 assert array.done == 0
         case "no note":
             (tmp_path / SCRATCH / arrays.WRITTEN).write_text("{")
@@ -126,7 +126,7 @@ def test_what_is_there_needs_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyP
     write(tmp_path)
     monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: Usage(0, 0, 23 * 12 - 1))
     with pytest.raises(OSError):
-        write(tmp_path, images=IMAGES, layout=Layout("other.npy", "float16", (3, 2)))
+        write(tmp_path, images=IMAGES, file="other.npy")
 
 
 @pytest.mark.parametrize(("value", "row"), [(np.nan, 6), (1e6, 0)])
@@ -135,7 +135,7 @@ def test_what_16_bits_cannot_say_is_an_error_that_names_the_image(tmp_path: Path
     values[row, 1, 1] = value
     with (
         raises(DataError, "not-finite", place=f"image {row}"),
-        ArrayWriter(tmp_path, LAYOUT, IMAGES) as array,
+        ArrayWriter(tmp_path / FILE, (IMAGES, 3, 2), "float16") as array,
     ):
         for start in range(0, IMAGES, BLOCK):
             array.append(values[start : start + BLOCK])
@@ -148,7 +148,7 @@ def test_what_16_bits_cannot_say_is_an_error_that_names_the_image(tmp_path: Path
 @pytest.fixture
 def stack(tmp_path: Path) -> StoredArray:
     write(tmp_path)
-    return StoredArray(tmp_path / LAYOUT.file)
+    return StoredArray(tmp_path / FILE)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: StoredArray, 
 
 def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: Path) -> None:
     write(tmp_path)
-    found = StoredArray(tmp_path / LAYOUT.file, np.float32)
+    found = StoredArray(tmp_path / FILE, np.float32)
     for given in (found[3], found[:], found[np.array([4, 20])]):
         assert given.dtype == np.float32
     np.testing.assert_allclose(found[:], VALUES, rtol=2**-11, atol=2**-25)
@@ -177,7 +177,7 @@ def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: P
 
 def test_another_process_maps_files_itself(tmp_path: Path) -> None:
     write(tmp_path)
-    sent = pickle.dumps(StoredArray(tmp_path / LAYOUT.file, np.float32))
+    sent = pickle.dumps(StoredArray(tmp_path / FILE, np.float32))
     assert len(sent) < 500
     found = pickle.loads(sent)
     assert found.dtype == np.float32

@@ -5,7 +5,6 @@ memory-mapped. Imported without torch.
 import io
 import os
 import time
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, Self
@@ -18,43 +17,6 @@ from recompose.progress import SAY_EVERY, ProgressLogger, say
 
 WRITTEN = "written.json"  # in scratch: the array, and its number of images on the disk
 FLUSH_EVERY = 5.0  # seconds of work that an ended process may lose
-
-
-@dataclass(frozen=True)
-class Layout:
-    """An array of images before it is written: its file, and the type and shape of one image."""
-
-    file: str
-    dtype: str
-    shape: tuple[int, ...]
-
-    @property
-    def image_bytes(self) -> int:
-        """The bytes of an image."""
-        return np.dtype(self.dtype).itemsize * prod(self.shape)
-
-    def header(self, images: int) -> bytes:
-        """Return the header of the file of so many images."""
-        out = io.BytesIO()
-        descr = np.lib.format.dtype_to_descr(np.dtype(self.dtype))
-        shape = (images, *self.shape)
-        np.lib.format.write_array_header_1_0(out, {"descr": descr, "fortran_order": False, "shape": shape})
-        return out.getvalue()
-
-
-def pixels_layout(height: int, width: int) -> Layout:
-    """Return the layout of images as bytes."""
-    return Layout("pixels.npy", "uint8", (3, height, width))
-
-
-def embeddings_layout(width: int) -> Layout:
-    """Return the layout of embeddings of images, in 16 bits."""
-    return Layout("embeddings.npy", "float16", (width,))
-
-
-def grids_layout(regions: int, channels: int) -> Layout:
-    """Return the layout of grids of regions, in 16 bits."""
-    return Layout("grids.npy", "float16", (regions, channels))
 
 
 class StoredArray:
@@ -91,30 +53,37 @@ class ArrayWriter:
     The number of images on the disk is recorded in the folder's ``scratch`` after each flush. Images that an ended
     process wrote after its last flush are written again. A different array in the folder is overwritten.
 
+    Args:
+        path: the file.
+        shape: of the whole array, images first.
+        dtype: the type of its numbers.
+
     Raises:
         OSError: the disk has no room for the remaining images.
     """
 
-    def __init__(self, folder: Path, layout: Layout, images: int) -> None:
-        self._path, self._note = folder / layout.file, folder / SCRATCH / WRITTEN
-        self._layout, self._images, self._header = layout, images, layout.header(images)
-        self._array = {"file": layout.file, "type": layout.dtype, "shape": [images, *layout.shape]}
+    def __init__(self, path: Path, shape: tuple[int, ...], dtype: str) -> None:
+        self._path, self._note = path, path.parent / SCRATCH / WRITTEN
+        self._dtype, self._image_bytes = np.dtype(dtype), np.dtype(dtype).itemsize * prod(shape[1:])
+        self._header = self._file_header(shape)
+        self._array = {"file": path.name, "type": dtype, "shape": [*shape]}
         self.done = self._written_images()
-        self._report_size()
-        check_room(folder, (images - self.done) * layout.image_bytes)
-        self._pace, self._reported_at = ProgressLogger(self._path.stem, "image", images, self.done), time.monotonic()
+        left = (shape[0] - self.done) * self._image_bytes
+        done = f", {self.done} of them done" if self.done else ""
+        say(f"{path.name}: {shape[0]} images of {self._image_bytes:,} bytes{done}, {left / 2**20:,.1f} MiB to write")
+        check_room(path.parent, left)
+        self._pace, self._reported_at = ProgressLogger(path.stem, "image", shape[0], self.done), time.monotonic()
 
-    def _report_size(self) -> None:
-        size = self._images * self._layout.image_bytes
-        total = f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
-        progress = f", {self.done} of them done" if self.done else ""
-        say(f"{self._layout.file}: {self._images} images of {self._layout.image_bytes:,} bytes, {total}{progress}")
+    def _file_header(self, shape: tuple[int, ...]) -> bytes:
+        out, descr = io.BytesIO(), np.lib.format.dtype_to_descr(self._dtype)
+        np.lib.format.write_array_header_1_0(out, {"descr": descr, "fortran_order": False, "shape": shape})
+        return out.getvalue()
 
     def __enter__(self) -> Self:
         if not self.done:
             self._path.write_bytes(self._header)
         self._file = self._path.open("r+b")
-        self._file.seek(len(self._header) + self.done * self._layout.image_bytes)
+        self._file.seek(len(self._header) + self.done * self._image_bytes)
         self._file.truncate()
         self._flushed_at = time.monotonic()
         return self
@@ -143,7 +112,7 @@ class ArrayWriter:
 
     def _converted_rows(self, block: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
-            rows: np.ndarray = np.ascontiguousarray(block, dtype=self._layout.dtype)
+            rows: np.ndarray = np.ascontiguousarray(block, dtype=self._dtype)
         finite = np.isfinite(rows).reshape(len(rows), -1).all(axis=1) if rows.dtype.kind == "f" else np.array([True])
         if not finite.all():
             image, bits = self.done + int(finite.argmin()), 8 * rows.itemsize
@@ -162,7 +131,7 @@ class ArrayWriter:
         try:
             note = read_json(self._note)
             images = int(note.pop("images"))
-            least = len(self._header) + images * self._layout.image_bytes
+            least = len(self._header) + images * self._image_bytes
             return images if note == self._array and self._path.stat().st_size >= least else 0
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return 0

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from recompose.backbones.arrays import ArrayWriter, StoredArray, embeddings_layout
+from recompose.backbones.arrays import ArrayWriter, StoredArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import check_size
 
@@ -31,7 +31,7 @@ def write_features(backbone: Backbone, pixels: StoredArray, folder: Path, device
     """
     check_size(pixels.shape[2:], backbone.image_size)
     backbone = backbone.to(device)
-    with ArrayWriter(folder, embeddings_layout(backbone.width), len(pixels)) as embeddings:
+    with ArrayWriter(folder / EMBEDDINGS, (len(pixels), backbone.width), "float16") as embeddings:
         for start in range(embeddings.done, len(pixels), BLOCK):
             block = torch.from_numpy(pixels[start : start + BLOCK]).to(device)
             embeddings.append(backbone.encode_image(backbone.from_bytes(block)).float().cpu().numpy())

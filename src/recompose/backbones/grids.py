@@ -4,7 +4,7 @@ memory-mapped.
 Regions are in row-major order: in a grid of 14 x 14, region 14 is the first of the second row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torchvision.models import get_model
 from torchvision.models.feature_extraction import create_feature_extractor
 
-from recompose.backbones.arrays import ArrayWriter, StoredArray, grids_layout
+from recompose.backbones.arrays import ArrayWriter, StoredArray
 from recompose.backbones.clip import DESCRIPTION, load_backbone
 from recompose.backbones.images import decoded_blocks
 from recompose.backbones.pixels import square_bytes
@@ -38,7 +38,8 @@ class Tower(nn.Module):
     size].
 
     Args:
-        stage: maps normalised pixels to feature maps.
+        network: the network.
+        stage: maps normalised pixels to feature maps, by the network.
         resampling: the filter that resizes images.
         mean: the mean of each colour, from 0 to 1, for the normalisation of pixels.
         std: the standard deviation of each colour.
@@ -49,43 +50,21 @@ class Tower(nn.Module):
 
     def __init__(
         self,
-        stage: nn.Module,
+        network: nn.Module,
+        stage: Callable[[Tensor], Tensor],
         resampling: Image.Resampling,
         mean: Sequence[float],
         std: Sequence[float],
     ) -> None:
         super().__init__()
-        self._stage, self.resampling = stage, resampling
+        self.network, self._stage, self.resampling = network, stage, resampling
         for name, values in (("mean", mean), ("std", std)):
             self.register_buffer(name, torch.tensor(values).view(3, 1, 1), persistent=False)
 
     def forward(self, images: Tensor) -> Tensor:
         """Return the grids of a batch."""
-        maps: Tensor = self._stage((images.float() / 255 - self.mean) / self.std)
+        maps = self._stage((images.float() / 255 - self.mean) / self.std)
         return maps.flatten(2).transpose(1, 2)
-
-
-class _ClipStage(nn.Module):
-    """A stage of a CLIP's convolutional tower, such as ``layer3``."""
-
-    def __init__(self, visual: Any, layer: str) -> None:
-        super().__init__()
-        self._visual, self._indices = visual, [STAGES.index(layer)]
-
-    def forward(self, pixels: Tensor) -> Tensor:
-        out = self._visual.forward_intermediates(pixels, indices=self._indices, intermediates_only=True)
-        return out["image_intermediates"][0]
-
-
-class _ClassifierLayer(nn.Module):
-    """A layer of a network of torchvision, by its name there."""
-
-    def __init__(self, network: nn.Module, layer: str) -> None:
-        super().__init__()
-        self._layers = create_feature_extractor(network, {layer: "maps"})
-
-    def forward(self, pixels: Tensor) -> Tensor:
-        return self._layers(pixels)["maps"]
 
 
 def load_tower(folder: Path, layer: str) -> Tower:
@@ -97,24 +76,28 @@ def load_tower(folder: Path, layer: str) -> Tower:
         ValueError: it has no such layer.
     """
     description = read_json(folder / DESCRIPTION)
+    architecture = description["architecture"]
     if description.get("library") == "torchvision":
-        return _load_classifier_tower(description["architecture"], folder / description["weights"], layer)
+        network = get_model(architecture, weights=None)
+        load_weights(network, (folder / description["weights"]).resolve(), architecture)
+        layers = create_feature_extractor(network.eval(), {layer: "maps"})
+        bilinear = Image.Resampling.BILINEAR  # torchvision's
+        return Tower(layers, lambda pixels: layers(pixels)["maps"], bilinear, IMAGENET_MEAN, IMAGENET_STD).eval()
     visual = load_backbone(folder).model.visual
     if not hasattr(visual, "layer4"):
-        fault = f"is {description['architecture']}, whose image tower is not convolutional and has no grids"
+        fault = f"is {architecture}, whose image tower is not convolutional and has no grids"
         raise ArgumentError("backbone", fault, code="no-grids")
     if layer not in STAGES:
-        fault = f"is {layer!r}, no stage of {description['architecture']}; the stages are {', '.join(STAGES)}"
+        fault = f"is {layer!r}, no stage of {architecture}; the stages are {', '.join(STAGES)}"
         raise ArgumentError("layer", fault)
+
+    def stage(pixels: Tensor) -> Tensor:
+        out = visual.forward_intermediates(pixels, indices=[STAGES.index(layer)], intermediates_only=True)
+        maps: Tensor = out["image_intermediates"][0]
+        return maps
+
     bicubic = Image.Resampling.BICUBIC  # open_clip's
-    return Tower(_ClipStage(visual, layer), bicubic, visual.image_mean, visual.image_std).eval()
-
-
-def _load_classifier_tower(architecture: str, weights: Path, layer: str) -> Tower:
-    network = get_model(architecture, weights=None)
-    load_weights(network, weights.resolve(), architecture)
-    bilinear = Image.Resampling.BILINEAR  # torchvision's
-    return Tower(_ClassifierLayer(network.eval(), layer), bilinear, IMAGENET_MEAN, IMAGENET_STD).eval()
+    return Tower(visual, stage, bicubic, visual.image_mean, visual.image_std).eval()
 
 
 @torch.no_grad()
@@ -141,7 +124,7 @@ def write_grids(
     """
     tower = load_tower(backbone, layer).to(device)
     regions, channels = tower(torch.zeros(1, 3, size, size, device=device)).shape[1:]
-    with ArrayWriter(folder, grids_layout(regions, channels), len(paths)) as grids:
+    with ArrayWriter(folder / GRIDS, (len(paths), regions, channels), "float16") as grids:
         decode = partial(_decode, size=size, resampling=tower.resampling)
         for block in decoded_blocks(decode, paths[grids.done :], BLOCK):
             grids.append(tower(torch.from_numpy(block).to(device)).half().cpu().numpy())
@@ -172,7 +155,7 @@ def from_hdf5(path: Path, folder: Path, *, images: int) -> None:
         channels, height, width = maps.shape[1:]
         chunk = maps.chunks[0] if maps.chunks else 1
         block = -(-BLOCK // chunk) * chunk  # whole chunks, which are compressed, so that none is read twice
-        with ArrayWriter(folder, grids_layout(height * width, channels), images) as grids:
+        with ArrayWriter(folder / GRIDS, (images, height * width, channels), "float16") as grids:
             for start in range(grids.done, images, block):
                 part = _read(maps, slice(start, start + block), path)
                 grids.append(part.reshape(len(part), channels, -1).transpose(0, 2, 1))

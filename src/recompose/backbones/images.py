@@ -3,10 +3,8 @@ memory, which is scarce in containers. Imported without torch.
 """
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
@@ -17,20 +15,12 @@ T = TypeVar("T")
 
 def decoded_blocks(decode: Callable[[T], np.ndarray], images: Sequence[T], size: int) -> Iterator[np.ndarray]:
     """Yield decoded images [images, ...] in their order, ``size`` at a time; as many more are decoded in advance."""
-    decoded = _decode_ahead(decode, images, size)
-    while block := list(islice(decoded, size)):
-        yield np.stack(block)
-
-
-def _decode_ahead(decode: Callable[[T], np.ndarray], images: Sequence[T], size: int) -> Iterator[np.ndarray]:
     pool = ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_WORKERS))
-    waiting: deque[Future[np.ndarray]] = deque()
     try:
-        for image in images:
-            waiting.append(pool.submit(decode, image))
-            if len(waiting) > size:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        block = pool.map(decode, images[:size])
+        for end in range(size, len(images) + size, size):
+            ahead = pool.map(decode, images[end : end + size])
+            yield np.stack(list(block))
+            block = ahead
     finally:
         pool.shutdown(cancel_futures=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from recompose.backbones.arrays import ArrayWriter, StoredArray, pixels_layout
+from recompose.backbones.arrays import ArrayWriter, StoredArray
 from recompose.backbones.images import decoded_blocks
 from recompose.data.pictures import Picture, check_resize
 from recompose.errors import DataError
@@ -74,7 +74,7 @@ def write_pixels(pictures: Sequence[Picture], root: Path, folder: Path, size: in
         DataError: one is no readable image.
         OSError: the disk has no room for them.
     """
-    with ArrayWriter(folder, pixels_layout(size, size), len(pictures)) as pixels:
+    with ArrayWriter(folder / PIXELS, (len(pictures), 3, size, size), "uint8") as pixels:
         for block in pixels_of(pictures[pixels.done :], root, size):
             pixels.append(block)
 
