@@ -11,7 +11,7 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from recompose.synthetic.looks import SCENES, Colour
 from recompose.synthetic.objects import CANVAS as TILE
-from recompose.synthetic.objects import COLOURS, OBJECTS, TEXTURES, draw_object
+from recompose.synthetic.objects import COLOURS, OBJECTS, TEXTURES, draw_object, random_colour, scatter
 
 CANVAS = 192  # pictures are drawn at this size and halved for smooth edges
 SIZE = 96  # of a finished picture
@@ -46,10 +46,6 @@ def _between(rng: Random, low: int, high: int) -> int:
     return low + rng.randrange(high - low + 1)
 
 
-def _random_colour(rng: Random, low: int, high: int) -> Colour:
-    return rng.randrange(low, high), rng.randrange(low, high), rng.randrange(low, high)
-
-
 def _near(colour: Colour, rng: Random) -> Colour:
     """Return a colour that hardly differs from another one, which has no channel at an end of its range."""
     r, g, b = (channel + rng.randrange(-CONTRAST, CONTRAST + 1) for channel in colour)
@@ -58,19 +54,9 @@ def _near(colour: Colour, rng: Random) -> Colour:
 
 def _ground(rng: Random) -> Image.Image:
     """Draw a ground of blocks, discs and lines of low contrast."""
-    colour = _random_colour(rng, *SCENES.ground)
+    colour = random_colour(rng, *SCENES.ground)
     picture = Image.new("RGB", (CANVAS, CANVAS), colour)
-    pen = ImageDraw.Draw(picture)
-    for _ in range(_between(rng, *CLUTTER)):
-        x, y = rng.randrange(-10, CANVAS), rng.randrange(-10, CANVAS)
-        box = [x, y, x + 4 + rng.randrange(26), y + 4 + rng.randrange(26)]
-        shape = rng.randrange(3)
-        if shape == 0:
-            pen.rectangle(box, fill=_near(colour, rng))
-        elif shape == 1:
-            pen.ellipse(box, fill=_near(colour, rng))
-        else:
-            pen.line(box, fill=_near(colour, rng), width=1 + rng.randrange(3))
+    scatter(picture, CLUTTER, lambda _: _near(colour, rng), rng)
     return picture
 
 

@@ -68,6 +68,7 @@ OBJECTS: dict[str, tuple[Outline, Outline]] = {
 }
 
 COLOURS = SCENES.palette
+LINE = 2  # a shape on grounds
 
 
 @dataclass
@@ -242,7 +243,8 @@ PAINTERS = TEXTURES | FINISHES | CONDITIONS
 STATES = (*COLOURS, *PAINTERS)
 
 
-def _random_colour(rng: Random, low: int, high: int) -> Colour:
+def random_colour(rng: Random, low: int, high: int) -> Colour:
+    """Return a colour whose channels are from a range, the end excluded."""
     return rng.randrange(low, high), rng.randrange(low, high), rng.randrange(low, high)
 
 
@@ -257,20 +259,30 @@ def _tint(colour: Colour, turn: int, rng: Random) -> Colour:
 
 def ground(rng: Random, look: Look = SCENES) -> Image.Image:
     """Draw a cluttered ground of muted blocks, discs and lines."""
-    picture = Image.new("RGB", (CANVAS, CANVAS), _random_colour(rng, *look.ground))
-    pen = ImageDraw.Draw(picture)
-    low, high = look.clutter
+    picture = Image.new("RGB", (CANVAS, CANVAS), random_colour(rng, *look.ground))
+    scatter(picture, look.clutter, lambda shape: random_colour(rng, *((30, 235) if shape == LINE else (50, 220))), rng)
+    return picture
+
+
+def scatter(picture: Image.Image, clutter: tuple[int, int], colour: Callable[[int], Colour], rng: Random) -> None:
+    """Draw blocks, discs and lines on a ground.
+
+    Args:
+        picture: the ground.
+        clutter: the fewest and the most shapes.
+        colour: draws the colour of a shape: of a block (0), a disc (1) or a ``LINE``.
+        rng: the random numbers.
+    """
+    pen, (low, high) = ImageDraw.Draw(picture), clutter
     for _ in range(low + rng.randrange(high - low + 1)):
-        x, y = rng.randrange(-10, CANVAS), rng.randrange(-10, CANVAS)
+        x, y = rng.randrange(-10, picture.width), rng.randrange(-10, picture.height)
         box = [x, y, x + 4 + rng.randrange(26), y + 4 + rng.randrange(26)]
         shape = rng.randrange(3)
-        if shape == 0:
-            pen.rectangle(box, fill=_random_colour(rng, 50, 220))
-        elif shape == 1:
-            pen.ellipse(box, fill=_random_colour(rng, 50, 220))
+        fill = colour(shape)
+        if shape == LINE:
+            pen.line(box, fill=fill, width=1 + rng.randrange(3))
         else:
-            pen.line(box, fill=_random_colour(rng, 30, 235), width=1 + rng.randrange(3))
-    return picture
+            (pen.rectangle, pen.ellipse)[shape](box, fill=fill)
 
 
 def _mask(name: str, centre: tuple[int, int], radius: int, step: int) -> Image.Image:
@@ -306,7 +318,7 @@ def draw_object(
     """
     turn = list(OBJECTS).index(name) * 5 + look.turn
     named = [look.palette[state] for state in states if state in COLOURS]
-    colour = _tint(named[0], turn, rng) if named else _random_colour(rng, 40, 225)
+    colour = _tint(named[0], turn, rng) if named else random_colour(rng, 40, 225)
     patch = Patch(
         fill=Image.new("RGB", picture.size, colour),
         mask=_mask(name, centre, radius, look.tilt + rng.randrange(-5, 6)),

@@ -6,7 +6,8 @@ third scene has two objects and names the relation between them.
 
 import io
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -65,25 +66,30 @@ def scene(seed: int, index: int) -> tuple[Image.Image, str]:
     return finish(picture), rng.choice(TEMPLATES).format(caption)
 
 
-def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
-    member = tarfile.TarInfo(name)  # its time, owner and mode are constants, so the shard's bytes are too
-    member.size = len(content)
-    shard.addfile(member, io.BytesIO(content))
-
-
 def write_corpus(folder: Path, *, scenes: int, seed: int) -> None:
-    """Write the scenes as WebDataset shards (``<key>.png`` beside ``<key>.txt`` in tar files), as open_clip reads
-    them.
+    """Write scenes into a folder, which ``read_corpus`` reads."""
+    write_shards(folder, scenes, partial(scene, seed))
+
+
+def write_shards(folder: Path, scenes: int, draw: Callable[[int], tuple[Image.Image, str]]) -> None:
+    """Write WebDataset shards (``<key>.png`` beside ``<key>.txt`` in tar files), as open_clip reads them.
+
+    Args:
+        folder: the destination.
+        scenes: their number.
+        draw: returns the picture and the caption of a scene, by its number.
     """
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for start in range(0, scenes, SHARD):
         with tarfile.open(folder / f"{start // SHARD:05d}.tar", "w", format=tarfile.USTAR_FORMAT) as shard:
             for index in range(start, min(start + SHARD, scenes)):
-                picture, caption = scene(seed, index)
+                picture, caption = draw(index)
                 png = io.BytesIO()
                 picture.save(png, "png", compress_level=1)
-                _add(shard, f"{index:08d}.png", png.getvalue())
-                _add(shard, f"{index:08d}.txt", caption.encode())
+                for ending, content in (("png", png.getvalue()), ("txt", caption.encode())):
+                    member = tarfile.TarInfo(f"{index:08d}.{ending}")  # its time, owner and mode are constants
+                    member.size = len(content)
+                    shard.addfile(member, io.BytesIO(content))
 
 
 def read_corpus(folder: Path) -> Iterator[tuple[Image.Image, str]]:

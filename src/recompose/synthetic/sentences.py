@@ -7,8 +7,6 @@ the two (``is_true_of``), and so does the correct parse of the caption: words, t
 Attributes, objects and relations follow long tails, as in web captions.
 """
 
-import io
-import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +18,7 @@ from PIL import Image
 from recompose.errors import ArgumentError
 from recompose.synthetic.looks import SCENES, Look
 from recompose.synthetic.objects import COLOURS, OBJECTS, PAINTERS, draw_object, finish, ground
-from recompose.synthetic.scenes import RELATIONS, SHARD, TAIL
+from recompose.synthetic.scenes import RELATIONS, TAIL, write_shards
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -219,48 +217,33 @@ def draw_scene(scene: Scene, rng: Random, look: Look = SCENES) -> Image.Image:
 
 
 @dataclass(frozen=True)
-class ParsedWord:
-    """A word of a caption with its parse, in spaCy's terms."""
+class Node:
+    """A word in the tree of its caption, in spaCy's terms."""
 
     text: str
     tag: str  # Penn Treebank's
-    pos: str
-    lemma: str
-    head: int  # the position of its head; its own position at the root
-    dep: str
-
-
-@dataclass(frozen=True)
-class Node:
-    """A word in the tree of its caption."""
-
-    text: str
-    tag: str
     pos: str
     dep: str = "ROOT"
     lemma: str = ""  # empty: the text
     before: tuple["Node", ...] = ()
     after: tuple["Node", ...] = ()
+    head: int = 0  # in the parse of a caption: the position of its head; its own position at the root
 
     def __len__(self) -> int:
         return 1 + sum(map(len, self.before + self.after))
 
-    def words(self, start: int = 0, head: int | None = None) -> list[ParsedWord]:
-        """Return the words of this part of a caption, from left to right.
+    def words(self, start: int = 0, head: int | None = None) -> list["Node"]:
+        """Return the parsed words of this part of a caption, from left to right.
 
         Args:
             start: the position of the first of them.
             head: the position of the head of this node; None for the root.
         """
         position = start + sum(map(len, self.before))
-        words: list[ParsedWord] = []
+        words: list[Node] = []
         for node in self.before:
             words += node.words(start + len(words), position)
-        words.append(
-            ParsedWord(
-                self.text, self.tag, self.pos, self.lemma or self.text, position if head is None else head, self.dep
-            )
-        )
+        words.append(replace(self, lemma=self.lemma or self.text, head=position if head is None else head))
         for node in self.after:
             words += node.words(start + len(words), position)
         return words
@@ -371,7 +354,7 @@ def caption(statement: Scene, wording: Wording = PLAIN) -> str:
     return " ".join(word.text for word in phrase(statement, wording).words())
 
 
-def document(words: Sequence[ParsedWord], vocab: "Vocab") -> "Doc":
+def document(words: Sequence[Node], vocab: "Vocab") -> "Doc":
     """Return a caption as the parse of spaCy."""
     from spacy.tokens import Doc
 
@@ -491,27 +474,18 @@ def draw_captioned_scene(style: Style, rng: Random) -> tuple[Image.Image, Scene,
 PRETRAINING = Style(SCENES, {"one": 58, "many": 6, "placed": 4, "two": 28, "act": 4}, denied=1)
 
 
-def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
-    member = tarfile.TarInfo(name)  # its time, owner and mode are constants, and so are the shard's bytes
-    member.size = len(content)
-    shard.addfile(member, io.BytesIO(content))
-
-
 def write_corpus(folder: Path, *, scenes: int, seed: int, style: Style = PRETRAINING) -> None:
-    """Write captioned scenes as WebDataset shards, which ``scenes.read_corpus`` reads.
+    """Write captioned scenes into a folder, which ``scenes.read_corpus`` reads.
 
     Captions name the content, mostly one entity: a model that learns from them knows words, and has little reason to
     attend to their order.
     """
-    folder.mkdir(parents=True)
-    for start in range(0, scenes, SHARD):
-        with tarfile.open(folder / f"{start // SHARD:05d}.tar", "w", format=tarfile.USTAR_FORMAT) as shard:
-            for index in range(start, min(start + SHARD, scenes)):
-                picture, _, statement, wording = draw_captioned_scene(style, Random(f"captions/{seed}/{index}"))
-                png = io.BytesIO()
-                picture.save(png, "png", compress_level=1)
-                _add(shard, f"{index:08d}.png", png.getvalue())
-                _add(shard, f"{index:08d}.txt", caption(statement, wording).encode())
+
+    def draw(index: int) -> tuple[Image.Image, str]:
+        picture, _, statement, wording = draw_captioned_scene(style, Random(f"captions/{seed}/{index}"))
+        return picture, caption(statement, wording)
+
+    write_shards(folder, scenes, draw)
 
 
 # ---- meanings of words
