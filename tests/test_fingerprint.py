@@ -32,7 +32,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget() -> None:
     """A process reads sources once."""
-    for kept in (module._read_own, module._counts, module._own_closure):
+    for kept in (module._read_own, module._counts):
         kept.cache_clear()
 
 

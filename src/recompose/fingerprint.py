@@ -21,22 +21,7 @@ from recompose.files import write_text
 PACKAGE = "recompose"
 # modules that cannot change a number: messages to people, and code that finds, names and stores content, which is
 # compared by digests
-OUTSIDE = {
-    f"{PACKAGE}.{name}"
-    for name in (
-        "digest",
-        "errors",
-        "files",
-        "fingerprint",
-        "params",
-        "plan",
-        "progress",
-        "records",
-        "store",
-        "tracks",
-        "workspace",
-    )
-}
+OUTSIDE = ["digest", "errors", "files", "fingerprint", "params", "plan", "progress", "records", "store", "workspace"]
 ROOT = Path(recompose.__file__).parent
 DECLARATION = "plugin.yaml"  # the file that makes a package a plugin
 MARKER = "OUTSIDE_FINGERPRINTS"  # a constant of a module whose values are in documents, such as classes of settings
@@ -88,8 +73,7 @@ def _folder(module: str) -> Path | None:
 
 
 def _path(module: str) -> Path | None:
-    folder = _folder(module)
-    if folder is None:
+    if (folder := _folder(module)) is None:
         return None
     stem = folder.joinpath(*module.split(".")[1:])
     candidates = (stem.with_suffix(".py"), stem / "__init__.py")
@@ -141,10 +125,10 @@ def _counts(module: str) -> bool:
 
     So is a module with the marker: it declares which values are allowed, and documents hold the values themselves.
     """
-    inner = module.removeprefix(f"{PACKAGE}.")
-    outside = module in OUTSIDE or f"{PACKAGE}.{inner.partition('.')[0]}" in OUTSIDE - {f"{PACKAGE}.tracks"}
     path = _path(module)
-    return not outside and path is not None and MARKER not in _summaries().of(path)
+    if path is None or module == f"{PACKAGE}.tracks" or (*module.split("."), "")[1] in OUTSIDE:
+        return False
+    return MARKER not in _summaries().of(path)
 
 
 def _read(module: str) -> tuple[str, list[str]]:
@@ -153,36 +137,14 @@ def _read(module: str) -> tuple[str, list[str]]:
     """
     path = path_of(module)
     digest, *names = _summaries().of(path)
-    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
-    absolute = [_absolute(name, package) for name in names if name != MARKER]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    absolute = [importlib.util.resolve_name(name, package) for name in names if name != MARKER]
     if _is_own(module):
         return digest, [name for name in absolute if _is_own(name) and _counts(name)]
     return digest, [name for name in absolute if (_counts(name) if _is_own(name) else _path(name) is not None)]
 
 
-def _absolute(name: str, package: list[str]) -> str:
-    """Return the full name of a module that is imported in a package."""
-    relative = name.lstrip(".")
-    level = len(name) - len(relative)
-    return ".".join([*package[: len(package) - level + 1], *filter(None, [relative])]) if level else name
-
-
-def _is_marked(tree: ast.Module) -> bool:
-    assigned = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
-    return any(isinstance(target, ast.Name) and target.id == MARKER for target in assigned)
-
-
-def _parse(source: bytes, path: Path) -> ast.Module:
-    try:
-        return ast.parse(source, filename=str(path))
-    except (SyntaxError, ValueError) as error:
-        place = f"{path}:{getattr(error, 'lineno', None) or 1}"
-        message = f"{place} is not valid Python: {getattr(error, 'msg', error)}"
-        raise PluginError(message, code="no-python", place=path) from None
-
-
-def _digest(tree: ast.Module) -> str:
-    return hashlib.sha256("".join(_tokens(tree)).encode()).hexdigest()
+_read_own = functools.cache(_read)  # a process reads its own sources once; a plugin may be edited
 
 
 class _Summaries:
@@ -201,8 +163,7 @@ class _Summaries:
         source = path.read_bytes()
         key = hashlib.sha256(source).hexdigest()
         if key not in self._cached:
-            tree = _parse(source, path)
-            self._cached[key] = [_digest(tree), *([MARKER] if _is_marked(tree) else []), *sorted({*_imports(tree)})]
+            self._cached[key] = _summary(source, path)
             self._grew = True
         return self._cached[key]
 
@@ -222,6 +183,24 @@ def _summaries() -> _Summaries:
     )
 
 
+def _summary(source: bytes, path: Path) -> list[str]:
+    """Return the digest of a source, the marker if it has it, then the names that it imports.
+
+    Raises:
+        PluginError: it is no Python.
+    """
+    try:
+        tree = ast.parse(source, filename=str(path))
+    except (SyntaxError, ValueError) as error:
+        place = f"{path}:{getattr(error, 'lineno', None) or 1}"
+        message = f"{place} is not valid Python: {getattr(error, 'msg', error)}"
+        raise PluginError(message, code="no-python", place=path) from None
+    assigned = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    is_marked = any(isinstance(target, ast.Name) and target.id == MARKER for target in assigned)
+    digest = hashlib.sha256("".join(_tokens(tree)).encode()).hexdigest()
+    return [digest, *([MARKER] if is_marked else []), *sorted({*_imports(tree)})]
+
+
 def fingerprint(modules: Iterable[str]) -> dict[str, str]:
     """Return the digests of these modules and of all modules of this package and of plugins that they import, directly
     or not.
@@ -235,28 +214,11 @@ def fingerprint(modules: Iterable[str]) -> dict[str, str]:
     queue, digests = list(modules), dict[str, str]()
     while queue:
         module = queue.pop()
-        if _is_own(module):
-            digests |= _own_closure(module)
-        elif module not in digests:
-            digests[module], imports = _read(module)
-            queue.extend(imports)
-    return dict(sorted(digests.items()))
-
-
-@functools.cache
-def _own_closure(module: str) -> dict[str, str]:
-    """Return the digests of a module of this package and of those that it imports, directly or not."""
-    queue, digests = [module], dict[str, str]()
-    while queue:
-        name = queue.pop()
-        if name not in digests:
-            digests[name], imports = _read_own(name)
+        if module not in digests:
+            digests[module], imports = _read_own(module) if _is_own(module) else _read(module)
             queue.extend(imports)
     _summaries().write()
-    return digests
-
-
-_read_own = functools.cache(_read)  # a process reads its own sources once; a plugin may be edited
+    return dict(sorted(digests.items()))
 
 
 def changed_modules(code: Mapping[str, str]) -> list[str]:
