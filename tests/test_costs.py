@@ -76,10 +76,9 @@ def test_the_most_alike_records_decide(known: list[MadeRecipe], expected: CostEs
     assert costs_of(*known).estimate(run("second", "csp")) == expected
 
 
-def test_records_of_the_nearest_amount_count() -> None:
-    """A start takes its time, whatever the epochs are."""
-    records = [made(run("first", "csp", epochs=epochs), each) for epochs, each in ((1, 9.0), (8, 16.0), (16, 30.0))]
-    assert seconds(costs_of(*records).estimate(run("first", "csp", epochs=10))) == 16 * 10 / 8
+def test_the_median_counts_in_proportion_to_epochs() -> None:
+    records = [made(run("first", "csp", epochs=epochs), each) for epochs, each in ((1, 3.0), (8, 16.0), (16, 16.0))]
+    assert seconds(costs_of(*records).estimate(run("first", "csp", epochs=10))) == 10 * 2.0
 
 
 def test_training_goes_through_the_training_part_and_scoring_through_the_rest() -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import log
 from statistics import median
 
 from recompose.errors import DamagedError, LineageError
@@ -50,18 +49,6 @@ class MadeRecipe:
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """A cost, and the amounts that it is proportional to."""
-
-    made: MadeRecipe
-    epochs: int
-    images: int | None  # None: unknown
-
-
-Measurements = Mapping[Hashable, list[Measurement]]  # by likeness
-
-
-@dataclass(frozen=True)
 class Costs:
     """The costs of everything that was made."""
 
@@ -76,12 +63,6 @@ class Costs:
         """Read the costs in a workspace; the plan knows recipes that records name and that are not stored."""
         return cls(_stored(work, plan), lambda: _published(work, plan), lambda data: _size(work, data))
 
-    def size(self, data: Recipe) -> Mapping[str, int]:
-        """Return the number of images of each part of a data set; empty where it is unknown."""
-        if data.digest not in self._sizes:
-            self._sizes[data.digest] = self.read_size(data)
-        return self._sizes[data.digest]
-
     def estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the estimated cost of making a recipe, or None where nothing like it was made."""
         if recipe.digest not in self._estimates:
@@ -89,42 +70,56 @@ class Costs:
         return self._estimates[recipe.digest]
 
     def _estimate(self, recipe: Recipe) -> CostEstimate | None:
-        epochs, images = _epochs(recipe), self._images(recipe)
+        """Return the median of the costs of like recipes, in proportion to epochs and images."""
         for basis, key in likenesses(recipe):
-            like = self._by_likeness.get(key) or self._published_by_likeness.get(key, [])
-            if basis == SIMILAR:  # other data takes another time: in proportion, if both are counted
-                like = [measured for measured in like if images and measured.images]
-            if like:
-                return _median(epochs, images, like, basis)
+            like = self._stored_by_likeness.get(key) or self._published_by_likeness.get(key, [])
+            scales = [(made, self._scale(recipe, made.recipe, basis)) for made in like]
+            seconds = [scale * made.build.seconds for made, scale in scales if scale]
+            if seconds:
+                where = tuple(sorted({f"{made.build.host}, {made.build.device}" for made, scale in scales if scale}))
+                peaks = [made.memory for made in like if made.memory is not None and basis == MEASURED]
+                return CostEstimate(median(seconds), where, max(peaks, default=None), basis)
         return None
 
-    @cached_property
-    def _by_likeness(self) -> Measurements:
-        return self._grouped(self.stored)
+    def _scale(self, recipe: Recipe, made: Recipe, basis: str) -> float | None:
+        """Return how many times the epochs and images of another recipe a recipe has; None where it is unknown, as
+        other data takes another time.
+        """
+        images, others = self._images(recipe), self._images(made)
+        if images and others:
+            return _epochs(recipe) / _epochs(made) * images / others
+        return _epochs(recipe) / _epochs(made) if basis == MEASURED else None
 
     @cached_property
-    def _published_by_likeness(self) -> Measurements:
-        return self._grouped(self.read_published())
+    def _stored_by_likeness(self) -> dict[Hashable, list[MadeRecipe]]:
+        return _by_likeness(self.stored)
 
-    def _grouped(self, recipes: Iterable[MadeRecipe]) -> Measurements:
-        """Return measurements by likeness, without those of several attempts: only the last one's time is recorded."""
-        groups: dict[Hashable, list[Measurement]] = {}
-        for made in recipes:
-            if made.build.attempts == 1:
-                measured = Measurement(made, _epochs(made.recipe), self._images(made.recipe))
-                for _, key in likenesses(made.recipe):
-                    groups.setdefault(key, []).append(measured)
-        return groups
+    @cached_property
+    def _published_by_likeness(self) -> dict[Hashable, list[MadeRecipe]]:
+        return _by_likeness(self.read_published())
 
-    def _images(self, recipe: Recipe) -> int | None:
+    def _images(self, recipe: Recipe) -> int:
         """Return the number of images that a recipe processes: runs the training part, evaluations the others, the rest
-        all; None where it is unknown.
+        all; 0 where it is unknown.
         """
         total = 0
-        for parts in map(self.size, _data_of(recipe)):
+        for data in _data_of(recipe):
+            if data.digest not in self._sizes:
+                self._sizes[data.digest] = self.read_size(data)
+            parts = self._sizes[data.digest]
             chosen = {part: count for part, count in parts.items() if (part == "train") == (recipe.kind == "runs")}
             total += sum((chosen if chosen and "method" in recipe.labels else parts).values())
-        return total or None
+        return total
+
+
+def _by_likeness(recipes: Iterable[MadeRecipe]) -> dict[Hashable, list[MadeRecipe]]:
+    """Return recipes by likeness, without those of several attempts: only the last one's time is recorded."""
+    groups: dict[Hashable, list[MadeRecipe]] = {}
+    for made in recipes:
+        if made.build.attempts == 1:
+            for _, key in likenesses(made.recipe):
+                groups.setdefault(key, []).append(made)
+    return groups
 
 
 def likenesses(recipe: Recipe) -> Iterator[tuple[str, Hashable]]:
@@ -138,26 +133,9 @@ def likenesses(recipe: Recipe) -> Iterator[tuple[str, Hashable]]:
         yield MEASURED, (*common, dataset)
         yield SIMILAR, (*common, frozenset(recipe.document))  # generated data has other settings than downloaded data
         return
-    yield MEASURED, (*common, labels["method"], dataset, labels.get("name"))
-    yield MEASURED, (*common, labels["method"], dataset)
-    yield SIMILAR, (*common, labels["method"])
-    yield SIMILAR, common
-
-
-def _median(epochs: int, images: int | None, like: list[Measurement], basis: str) -> CostEstimate:
-    """Return the median of the measurements of the nearest amounts, in proportion to these: a start takes its time."""
-    scales = [
-        epochs / measured.epochs * (images / measured.images if images and measured.images else 1) for measured in like
-    ]
-    nearest = min(abs(log(scale)) for scale in scales) + 1e-9
-    seconds = [
-        scale * measured.made.build.seconds
-        for scale, measured in zip(scales, like, strict=True)
-        if abs(log(scale)) <= nearest
-    ]
-    where = tuple(sorted({f"{measured.made.build.host}, {measured.made.build.device}" for measured in like}))
-    peaks = [measured.made.memory for measured in like if measured.made.memory is not None and basis == MEASURED]
-    return CostEstimate(median(seconds), where, max(peaks, default=None), basis)
+    parts = (labels["method"], dataset, labels.get("name"))
+    for size, basis in ((3, MEASURED), (2, MEASURED), (1, SIMILAR), (0, SIMILAR)):
+        yield basis, (*common, *parts[:size])
 
 
 def _epochs(recipe: Recipe) -> int:
