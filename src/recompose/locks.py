@@ -51,8 +51,13 @@ def make_once(data: Path, path: Path, make: Callable[[], object]) -> None:
     """Make a file or folder below ``data`` unless it exists; of several processes one makes it, the others wait."""
     if path.exists():
         return  # without a lock, since a complete folder of data may be read-only
-    lock = data / LOCKS / f"{path.relative_to(data).as_posix()}.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(lock):
+    with lock_below(data, path.relative_to(data).as_posix()):
         if not path.exists():
             make()
+
+
+def lock_below(folder: Path, name: str) -> FileLock:
+    """Return the lock on a path below a folder, for all processes, also on machines that share the folder."""
+    path = folder / LOCKS / f"{name}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(path)

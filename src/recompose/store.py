@@ -18,18 +18,16 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
 
-from filelock import FileLock
-
 from recompose.digest import digest, sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
-from recompose.files import SCRATCH, Document, fresh_folder, read_json
-from recompose.locks import acquire
+from recompose.files import SCRATCH, Document, fresh_folder, read_json, write_json
+from recompose.locks import LOCKS, acquire, lock_below
 from recompose.plan import Recipe
 from recompose.progress import logged
 from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
 
-ATTEMPTS, INPUTS = "attempts.txt", "inputs.json"  # in scratch: the starts of builds, and the contents of needs
+BEGUN = "begun.json"  # in scratch: the contents of needs, and the number of attempts
 ERROR = "error.txt"
 ORIGINS = "origins.jsonl"  # in the store: the digest of what each content was made from, and its key
 Stamp = tuple[int, int, int, int]  # changes whenever a file is touched
@@ -132,18 +130,10 @@ class Store:
         self._verified[path] = expected.sha256, _stamp(status)
         return ""
 
-    def _lock_path(self, kind: str, folder: str) -> Path:
-        return self.root / kind / ".locks" / f"{folder}.lock"
-
-    def _lock(self, kind: str, folder: str) -> FileLock:
-        path = self._lock_path(kind, folder)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return FileLock(path)
-
     def _is_locked(self, kind: str, folder: str) -> bool:
         """Return true while a process holds the lock, which may be another user's: it is read, not written."""
         try:
-            with self._lock_path(kind, folder).open("rb") as file:
+            with (self.root / kind / LOCKS / f"{folder}.lock").open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except FileNotFoundError:
             return False
@@ -177,11 +167,8 @@ class Store:
                 yield {}
                 return
             inputs = {folder: self._inputs(recipe) for folder, recipe in missing.items()}
-            for folder in missing:
-                _prepare_scratch(folder, inputs[folder])
-                (folder / ERROR).unlink(missing_ok=True)
+            attempts = [_begin(folder, inputs[folder]) for folder in missing]
             started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-            attempts = [_append_line(folder / SCRATCH / ATTEMPTS, started) for folder in missing]
             try:
                 with ExitStack() as logs:
                     for folder in missing:
@@ -217,7 +204,7 @@ class Store:
 
     def _acquire(self, recipe: Recipe, stack: ExitStack) -> None:
         """Hold a recipe's lock until the stack is closed; wait if another process holds it."""
-        lock = self._lock(recipe.kind, recipe.folder)
+        lock = lock_below(self.root / recipe.kind, recipe.folder)
         acquire(lock, f"{recipe.key}: waiting for another process that makes it")
         stack.callback(lock.release)
 
@@ -236,12 +223,10 @@ class Store:
         inputs = self._inputs(recipe)
         origin = _origin(recipe, inputs)
         for key in self._made_from(origin):
-            source = self.root / key
             with suppress(DamagedError):
-                record = Record.read(source / RECORD)
+                record = Record.read(self.root / key / RECORD)
                 if _origin(record, record.inputs) == origin:
-                    named = record.model_copy(update={**dict(recipe.description()), "inputs": inputs})
-                    self._copy(named, source, recipe, {"equal_to": key})
+                    self._copy(record, recipe, inputs)
                     return key
         return None
 
@@ -261,11 +246,11 @@ class Store:
                     keys += [key] * (made_from == origin)
         return keys[::-1]
 
-    def _copy(self, record: Record, source: Path, recipe: Recipe, made: Document) -> None:
-        """Copy a recipe's content from a folder, unless it is complete here; ``made`` is added to its record.
+    def _copy(self, record: Record, recipe: Recipe, inputs: dict[str, str]) -> None:
+        """Copy the content of a record as that of a recipe, unless it is complete.
 
         Raises:
-            DamagedError: a file of the folder differs from the record.
+            DamagedError: a file differs from the record.
         """
         with ExitStack() as stack:
             self._acquire(recipe, stack)
@@ -274,12 +259,13 @@ class Store:
             folder = self.folder(recipe)
             shutil.rmtree(folder, ignore_errors=True)  # of an interrupted process
             try:
-                _copy_files(record, source, folder)
+                _copy_files(record, self.root / record.key, folder)
             except DamagedError:
                 shutil.rmtree(folder)
                 raise
-            build = record.made.model_copy(update=made)
-            record.model_copy(update={"made": build}).write(self.record_path(recipe))
+            made = record.made.model_copy(update={"equal_to": record.key})
+            changed = {**dict(recipe.description()), "inputs": inputs, "made": made}
+            record.model_copy(update=changed).write(self.record_path(recipe))
 
     def _inputs(self, recipe: Recipe) -> dict[str, str]:
         """Return the digests of what a recipe needs as it is now, by role."""
@@ -302,7 +288,7 @@ class Store:
         """
         kind, _, folder = key.partition("/")
         path = self.root / kind / folder
-        inside = path.parent.parent == self.root and not {"", ".", ".."} & {kind, folder} and folder != ".locks"
+        inside = path.parent.parent == self.root and not {"", ".", ".."} & {kind, folder} and folder != LOCKS
         if not inside or not path.is_dir():
             names = "folders are named <kind>/<folder>, such as runs/0123456789ab"
             raise UnknownError(f"{key!r} is not a folder of {self.root}; {names}", place=key)
@@ -321,7 +307,7 @@ class Store:
             f"{kind}/{path.name}"
             for kind in kinds
             for path in sorted((self.root / kind).glob("*"))
-            if path.is_dir() and path.name != ".locks" and f"{kind}/{path.name}" not in kept_keys
+            if path.is_dir() and path.name != LOCKS and f"{kind}/{path.name}" not in kept_keys
         ]
         free = [key for key in keys if not self._is_locked(*key.split("/"))]
         if not dry:
@@ -360,18 +346,16 @@ def _is_temporary(path: Path) -> bool:
     return path.parts[0] == SCRATCH or path.name.startswith(".")
 
 
-def _prepare_scratch(folder: Path, inputs: dict[str, str]) -> None:
-    """Leave in scratch what an interrupted build made of these inputs, and nothing that it made of others."""
-    scratch = folder / SCRATCH
-    with suppress(OSError, ValueError):
-        if read_json(scratch / INPUTS) == inputs:
-            return
-    (fresh_folder(scratch) / INPUTS).write_text(json.dumps(inputs), encoding="utf-8")
-
-
-def _append_line(path: Path, line: str) -> int:
-    """Add a line to a file; returns the number of lines."""
-    with path.open("a+", encoding="utf-8") as file:
-        file.write(line + "\n")
-        file.seek(0)
-        return len(file.readlines())
+def _begin(folder: Path, inputs: dict[str, str]) -> int:
+    """Leave in scratch what an interrupted build made of these inputs, and nothing that it made of others; return the
+    number of attempts.
+    """
+    (folder / ERROR).unlink(missing_ok=True)
+    scratch, attempts = folder / SCRATCH, 0
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        begun = read_json(scratch / BEGUN)
+        attempts = int(begun["attempts"]) if begun["inputs"] == inputs else 0
+    if not attempts:
+        fresh_folder(scratch)
+    write_json(scratch / BEGUN, {"inputs": inputs, "attempts": attempts + 1})
+    return attempts + 1

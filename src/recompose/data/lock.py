@@ -7,13 +7,14 @@ removing an entry makes nothing stale.
 from pathlib import Path
 from typing import Annotated
 
-from filelock import FileLock
 from pydantic import Field, TypeAdapter, ValidationError
 
 from recompose.digest import sha256_file
 from recompose.errors import DataError
 from recompose.files import write_json
+from recompose.locks import lock_below
 from recompose.params.sections import Digest, Section
+from recompose.records import complaint
 
 LOCK = "archives.lock"
 
@@ -33,13 +34,6 @@ def content_of(path: Path) -> Content:
     return Content(bytes=path.stat().st_size, sha256=sha256_file(path))
 
 
-def file_lock(data: Path, name: str) -> FileLock:
-    """Return a lock on ``name`` that holds for all processes, also on other machines that share ``data``."""
-    path = data / ".locks" / f"{name}.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return FileLock(path)
-
-
 def lock_entries(data: Path) -> dict[str, Content]:
     """Return the recorded sizes and digests of files by their paths below ``data``; empty where none is recorded.
 
@@ -52,18 +46,15 @@ def lock_entries(data: Path) -> dict[str, Content]:
     except FileNotFoundError:
         return {}
     except ValidationError as error:
-        first = error.errors()[0]
-        fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
-        raise DataError(
-            f"{path} is not a list of files with their bytes and sha256 ({fault}): restore it with `git checkout -- "
-            f"{LOCK}`; if a merge left conflict markers in it, keep the entries of both sides",
-            code="damaged-lock",
-            place=path,
-        ) from None
+        message = (
+            f"{path} is not a list of files with their bytes and sha256 ({complaint(error)}): restore it with `git "
+            f"checkout -- {LOCK}`; if a merge left conflict markers in it, keep the entries of both sides"
+        )
+        raise DataError(message, code="damaged-lock", place=path) from None
 
 
 def record(data: Path, place: str, content: Content) -> None:
     """Record the size and digest of the file at a path, replacing an earlier entry."""
-    with file_lock(data, LOCK):
+    with lock_below(data, LOCK):
         entries = lock_entries(data) | {place: content}
         write_json(data.parent / LOCK, {name: entries[name].model_dump() for name in sorted(entries)})

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from recompose.data.download import Expected, download
-from recompose.data.lock import LOCK, Content, content_of, file_lock, lock_entries, record
+from recompose.data.lock import LOCK, Content, content_of, lock_entries, record
 from recompose.errors import DataError
+from recompose.locks import lock_below
 from recompose.progress import say
 
 PARAMETERS = "params.yaml"
@@ -34,7 +35,7 @@ def verified_download(data: Path, place: str, urls: Sequence[str], sha256: str |
         DataError: the block's own, with a description of the file.
     """
     path = data / place
-    with file_lock(data, place):  # concurrent calls may need the same file
+    with lock_below(data, place):  # concurrent calls may need the same file
         before = lock_entries(data).get(place)
         expected = expectation(before, sha256)
         download(mirrors(place, urls), path, expected)

@@ -16,12 +16,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from recompose.data.archives import extract
-from recompose.data.lock import file_lock
 from recompose.data.paths import files_below, spelling
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, link, write_atomically
 from recompose.harness.evaluation import Arrangement, listed
+from recompose.locks import lock_below
 from recompose.progress import say
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
 from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
@@ -161,7 +161,7 @@ def _verified(path: Path, data: Path) -> AbstractContextManager[Path]:
 def _place(path: Path, name: str, source: Source, root: Path, data: Path, absent: list[str] | None) -> None:
     """Unpack a file of a source, and put its content where it is read."""
     say(f"{path}: unpacking")
-    with file_lock(data, "arrange"):
+    with lock_below(data, "arrange"):
         work = fresh_folder(root / WORK)
         unpacked, staged = work / "unpacked", work / "staged"
         try:
@@ -219,7 +219,7 @@ def _link_unpacked(
                 if not os.path.lexists(root / target):
                     links.setdefault(target, file)
     if links:
-        with file_lock(data, "arrange"):
+        with lock_below(data, "arrange"):
             staged = fresh_folder(root / WORK)
             try:
                 for target, file in links.items():
