@@ -13,7 +13,7 @@ from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, DownloadError, FailedError
 from recompose.files import read_json
 from recompose.params import GivenGrids
-from recompose.phases import PHASES, Phase, make
+from recompose.phases import PHASES, make
 from recompose.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -36,7 +36,7 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch, before: Callable[[Recipe], o
         before(recipe)
         (folder / "made.txt").write_text(recipe.key)
 
-    monkeypatch.setattr(phases, "PHASES", {kind: Phase(write) for kind in PHASES})
+    monkeypatch.setattr(phases, "PHASES", dict.fromkeys(PHASES, write))
     monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
     monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
 
@@ -332,11 +332,11 @@ def test_grids_that_somebody_has_are_read_without_images(
     monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
     path = put_maps(work)
     recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), GivenGrids(file="maps.hdf5"))
-    PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+    PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
     assert written == [{"path": path, "images": 2}]
     path.write_bytes(b"others")
     with raises(DownloadError) as error:
-        PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+        PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
     assert "maps.hdf5" in str(error.value) and "archives.lock" in str(error.value)
 
 
@@ -345,6 +345,6 @@ def test_given_grids_of_another_digest_are_refused(work: Workspace, written: lis
     given = GivenGrids(file="maps.hdf5", sha256="0" * 64)
     recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), given)
     with raises(DownloadError) as error:
-        PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+        PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
     assert "maps.hdf5" in str(error.value) and "params.yaml" in str(error.value)
     assert not written

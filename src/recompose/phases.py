@@ -9,16 +9,15 @@ import shutil
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
 from recompose.data.content import changed_files, write_content
+from recompose.data.raw import draw_once
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError, error_text
-from recompose.files import fresh_folder, write_atomically, write_json
-from recompose.locks import make_once
+from recompose.files import write_atomically, write_json
 from recompose.params import Backbone, Bundled, Classifier, Pretrained, Released
 from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
@@ -34,14 +33,6 @@ TRAINED = ("runs", "evaluations")  # the kinds that methods have; all others are
 DEVICES = ".locks"  # below results/: the locks of GPUs
 
 
-@dataclass(frozen=True)
-class Phase:
-    """A phase: the function that makes one of its recipes in a folder."""
-
-    make: Callable[[Workspace, Recipe, Path], None]
-    on_gpu: bool = False  # this phase, and all phases that need its content, use a GPU if there is one
-
-
 def track_of(recipe: Recipe) -> Track:
     """Return the track of a recipe."""
     return TRACKS[recipe.track]
@@ -51,22 +42,8 @@ def raw_folder(work: Workspace, recipe: Recipe) -> Path:
     """Return the folder of the raw files of a recipe of data, which are downloaded or generated if they are missing."""
     if recipe.track:
         return track_of(recipe).acquire(recipe, work.params, work.data)
-    return _scenes(work, recipe)
-
-
-def _scenes(work: Workspace, recipe: Recipe) -> Path:
-    """Return the folder of a corpus that pretrains small backbones; generates it if it is missing."""
-    write_corpus = import_module(CORPORA[recipe.name]).write_corpus
     root = work.data / f"{recipe.name}-{recipe.folder}"
-
-    def generate() -> None:
-        say(f"{root.name}: generating {recipe.document['scenes']} scenes")
-        partial = root.with_name(root.name + ".partial")
-        fresh_folder(partial).rmdir()
-        write_corpus(partial, scenes=recipe.document["scenes"], seed=recipe.document["seed"])
-        partial.rename(root)
-
-    make_once(work.data, root, generate)
+    draw_once(import_module(CORPORA[recipe.name]).write_corpus, recipe, root)  # scenes that pretrain small backbones
     return root
 
 
@@ -256,17 +233,18 @@ def evaluate_together(work: Workspace, recipes: Mapping[Path, Recipe]) -> None:
     track_of(first).evaluate(documents, _needs(work, first), _hardware(work), title)
 
 
-PHASES: Mapping[str, Phase] = MappingProxyType(
+PHASES: Mapping[str, Callable[[Workspace, Recipe, Path], None]] = MappingProxyType(
     {
-        "data": Phase(acquire),
-        "backbones": Phase(make_backbone, on_gpu=True),
-        "pixels": Phase(cache_pixels),
-        "features": Phase(cache_features, on_gpu=True),
-        "grids": Phase(cache_grids, on_gpu=True),
-        "runs": Phase(train),
-        "evaluations": Phase(evaluate),
+        "data": acquire,
+        "backbones": make_backbone,
+        "pixels": cache_pixels,
+        "features": cache_features,
+        "grids": cache_grids,
+        "runs": train,
+        "evaluations": evaluate,
     }
-)  # by kind of recipe, in their order: the only list of phases
+)  # kind of recipe -> what makes one in a folder, in their order: the only list of phases
+ON_GPU = ("backbones", "features", "grids")  # these, and all phases that need their content, use a GPU if there is one
 
 
 def make(work: Workspace, recipes: Iterable[Recipe], *, again: bool = False) -> None:
@@ -311,7 +289,7 @@ def _own_devices(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextM
 def needs_gpu(recipes: Sequence[Recipe]) -> bool:
     """Return true if a process that makes these recipes uses a GPU; published backbones are only downloaded."""
     only_downloads = all(recipe.kind == "backbones" and not recipe.needs for recipe in recipes)
-    return not only_downloads and any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes))
+    return not only_downloads and any(recipe.kind in ON_GPU for recipe in closure(recipes))
 
 
 def threads_of(work: Workspace, recipe: Recipe) -> int:
@@ -341,7 +319,7 @@ def is_helper() -> bool:
 def _help(work: Workspace, recipes: Iterable[Recipe]) -> None:
     """Take part in the runs that the process which started this one makes; that one locks and records them."""
     for run in work.missing(recipe for recipe in recipes if recipe.kind == "runs"):
-        PHASES["runs"].make(work, run, work.store.folder(run))
+        PHASES["runs"](work, run, work.store.folder(run))
 
 
 def _make_all(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
@@ -377,7 +355,7 @@ def _make_pass(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
             evaluate_together(work, folders)
         elif folders:
             ((folder, recipe),) = folders.items()
-            PHASES[recipe.kind].make(work, recipe, folder)
+            PHASES[recipe.kind](work, recipe, folder)
     for recipe in folders.values():
         if recipe.kind == "evaluations":
             _say_headline(work, recipe)
