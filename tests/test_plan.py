@@ -11,7 +11,7 @@ from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, load_paper
 from recompose.params import Params
-from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, recipe_of
+from recompose.plan import Plan, Planner, Recipe, closure, recipe_of
 from recompose.tracks import TRACKS
 from tests.configuration import params_text, parse_params
 from tests.errors import raises
@@ -138,7 +138,7 @@ def test_a_description_gives_the_recipe_back_and_says_its_digest() -> None:
     described = RECIPE.description()
     assert described.identity == described.digest == RECIPE.digest
     alone = recipe_of(described)
-    assert isinstance(alone.needs["data"], NamedRecipe)
+    assert alone.needs["data"].named == alone.needs["data"].digest
     assert alone.description() == described
     among_others = recipe_of(described, {LEAF.key: LEAF})
     assert among_others.needs["data"] is LEAF

@@ -39,10 +39,13 @@ class Recipe:
     track: str = ""  # empty: shared by all tracks, as backbones are
     # method, dataset, seed and so on, for people: no part of the identity
     labels: Document = field(default_factory=dict)
+    named: str = ""  # the digest, where only that and the kind are known, from a recipe that needs this one
 
     @cached_property
     def digest(self) -> str:
         """The digest of everything that determines the content."""
+        if self.named:
+            return self.named
         needs = {role: recipe.digest for role, recipe in self.needs.items()}
         return identity(self.kind, self.document, needs, self.code)
 
@@ -70,22 +73,10 @@ class Recipe:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class NamedRecipe(Recipe):
-    """A recipe of which only kind and digest are known, from a recipe that needs it."""
-
-    known_digest: str = ""
-
-    @property
-    def digest(self) -> str:
-        """The digest in the recipe that needs it."""
-        return self.known_digest
-
-
 def recipe_of(description: Description, by_key: Mapping[str, Recipe] = NOTHING) -> Recipe:
     """Return the recipe of a description; recipes that it needs are taken from ``by_key`` where present."""
     needs = {
-        role: by_key.get(need.key) or NamedRecipe(need.kind, "", NOTHING, known_digest=need.digest)
+        role: by_key.get(need.key) or Recipe(need.kind, "", NOTHING, named=need.digest)
         for role, need in description.needs.items()
     }
     d = description

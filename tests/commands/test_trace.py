@@ -16,7 +16,7 @@ from recompose.audit.trust import changes
 from recompose.cli import app
 from recompose.commands.trace import Artifact, TraceResult, measured_beside, show_traced, trace
 from recompose.errors import TraceError
-from recompose.plan import NamedRecipe, Recipe
+from recompose.plan import Recipe
 from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
 from tests.audit.invented import cell_of, lineage_of
@@ -47,7 +47,7 @@ OLD = Recipe("runs", "csp", {"settings": {"lr": 0.1, "epochs": 3}}, {"data": DAT
         ({"needs": {"data": Recipe("data", "d", {"images": 4})}}, ["d.images was 3 and is 4 now"]),
         ({"needs": {}}, ["it needs no data now"]),
         ({"needs": {"data": DATA, "backbone": DATA}}, ["it needs a backbone now"]),
-        ({"needs": {"data": NamedRecipe("data", "", {}, known_digest="f" * 64)}}, ["data changed: "]),
+        ({"needs": {"data": Recipe("data", "", {}, named="f" * 64)}}, ["data changed: "]),
     ],
 )
 def test_every_difference_has_its_line(part: dict[str, Any], reasons: list[str]) -> None:

@@ -13,7 +13,7 @@ from recompose.audit.findings import Finding, Trust
 from recompose.audit.stored import Stored
 from recompose.digest import sha256_file, short
 from recompose.fingerprint import fingerprint
-from recompose.plan import Document, NamedRecipe, Plan, Recipe, recipe_of
+from recompose.plan import Document, Plan, Recipe, recipe_of
 from recompose.records import BuildInfo
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
@@ -173,7 +173,7 @@ def changes(old: Recipe, new: Recipe) -> Iterator[str]:
 def _changes(old: Recipe, new: Recipe) -> Iterator[str]:
     if old.digest == new.digest:
         return
-    if isinstance(old, NamedRecipe) or isinstance(new, NamedRecipe):  # only kind and digest are known
+    if old.named or new.named:  # only kind and digest are known
         yield f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"
         return
     yield from _code_changes("code", old.code, new.code)
