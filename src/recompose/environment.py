@@ -7,9 +7,10 @@ import socket
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from recompose.errors import ProgramError
+from recompose.files import Document
 from recompose.programs import git
 from recompose.progress import say
 
@@ -18,28 +19,9 @@ LOCK = "requirements.lock"
 SOURCES = ("src", LOCK)  # parameters are in the recipe; nothing else can change a number
 
 
-class Environment(TypedDict):
-    """The host, device, Python version and packages of a process."""
-
-    host: str
-    device: str
-    instruction_set: NotRequired[str]  # this and the libraries only where the process uses torch
-    libraries: NotRequired[str]
-    system: str
-    python: str
-    packages: dict[str, str]
-
-
-class SourceState(TypedDict):
-    """The git commit, and whether the sources differ from it; None without git."""
-
-    commit: str | None
-    dirty: bool | None
-
-
-def environment() -> Environment:
-    """Return the host, device, Python version and packages of this process."""
-    facts: Environment = {
+def environment() -> Document:
+    """Return the host, device, Python version and packages of this process, and of torch in use its libraries."""
+    facts: Document = {
         "host": socket.gethostname(),
         "device": _device(),
         "system": platform.platform(),
@@ -53,7 +35,7 @@ def environment() -> Environment:
     return facts
 
 
-def state_of_sources(root: Path = Path()) -> SourceState:
+def state_of_sources(root: Path = Path()) -> Document:
     """Return the git commit and whether the sources differ from it; None without git, whose reason is logged."""
     try:
         changed = git("status", "--porcelain", "--", *SOURCES, folder=root)

@@ -3,24 +3,7 @@
 `pip install recompose` is models, data, metrics, `recompose evaluate` and `recompose compare`.
 """
 
-from collections.abc import Mapping
-
-EXTRAS: Mapping[str, str] = {  # module -> extra
-    "snakemake": "workflow",
-    "snakemake_logger_plugin_rich": "workflow",
-    "dvc": "workflow",
-    "kornia": "workflow",
-    "sklearn": "workflow",
-    "threadpoolctl": "workflow",
-    "psutil": "workflow",
-    "jinja2": "workflow",
-    "markdown_it": "workflow",
-    "spacy": "workflow",
-    "nltk": "workflow",
-    "lemminflect": "workflow",
-    "pyarrow": "parquet",
-    "snakemake_executor_plugin_slurm": "slurm",
-}
+EXTRAS = {"pyarrow": "parquet", "snakemake_executor_plugin_slurm": "slurm"}  # module -> extra; of the others: workflow
 
 
 def missing_package(module: str) -> str:
@@ -28,11 +11,8 @@ def missing_package(module: str) -> str:
 
     >>> missing_package("spacy.tokens")
     "spacy.tokens is not installed; `pip install 'recompose[workflow]'`, or `make environment` in a clone, installs it"
-    >>> missing_package("torch")
-    'torch is not installed; `make environment` installs it'
     """
-    extra = EXTRAS.get(module.partition(".")[0])
-    command = (
-        f"`pip install 'recompose[{extra}]'`, or `make environment` in a clone," if extra else "`make environment`"
+    extra = EXTRAS.get(module.partition(".")[0], "workflow")
+    return (
+        f"{module} is not installed; `pip install 'recompose[{extra}]'`, or `make environment` in a clone, installs it"
     )
-    return f"{module} is not installed; {command} installs it"
