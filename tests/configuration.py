@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from recompose.files import Document, write_json
 from recompose.params import Params
-from recompose.params.documents import plain, read_document, read_written
+from recompose.params.documents import read_document, read_written
 from recompose.params.loading import Addition, Sources
 from recompose.plan import Recipe
 from recompose.tracks import FORMS
@@ -61,9 +62,9 @@ def _shipped() -> Document:
 
 def parameters(profile: str = "demo", edits: Mapping[str, object] | None = None) -> Document:
     """Return a document of parameters that chooses a profile, whatever the shipped file chooses."""
-    document: Document = plain(_shipped())
+    document: Document = deepcopy(_shipped())
     document["profile"] = profile
-    edit(document, plain(edits or {}))
+    edit(document, {path: value if value is GONE else deepcopy(value) for path, value in (edits or {}).items()})
     return document
 
 

@@ -102,7 +102,7 @@ MISTAKES: list[tuple[dict[str, object], str, str]] = [
     ({"metrics": {"AUC": "test/closed/dense/auk"}}, "unknown-metric", AUC),
     ({"suites": ["sugarcrape"]}, "unknown-metric", "sugarcrape"),
     ({"metrics": {"AUC": AUC, "auc": H}}, "repeated-label", "metrics"),
-    ({"margin": {"AUK": 1}}, "unknown-name", "'AUC'"),
+    ({"margin": {"AUK": 1}}, "unknown-metric", "'AUC'"),
     ({"margin": -1}, "wrong-value", "margin"),
     ({"metrix": [AUC]}, "unknown-key", "'metrics'"),
     ({"variants.csp-wide.method": "cps"}, "unknown-method", "variants.csp-wide.method"),

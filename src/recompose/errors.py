@@ -5,9 +5,12 @@ Users read the message, which names file, place and remedy. Programs read ``code
 """
 
 import errno
+import re
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 
 class RecomposeError(Exception):
@@ -26,6 +29,10 @@ class RecomposeError(Exception):
 
     code = "error"
 
+    def __init_subclass__(cls) -> None:
+        """Name the mistakes of a class after it: those of WordVectorsError are ``word-vectors``."""
+        cls.code = re.sub("(?<=[a-z])(?=[A-Z])", "-", cls.__name__.removesuffix("Error")).lower()
+
     def __init__(self, message: str, *, code: str | None = None, place: object = None) -> None:
         super().__init__(message)
         self.code = code or type(self).code
@@ -41,8 +48,6 @@ class ArgumentError(RecomposeError, ValueError):
         ('alpha is 2, not a share from 0 to 1', 'alpha')
     """
 
-    code = "argument"
-
     def __init__(self, name: str, fault: str, *, code: str | None = None) -> None:
         super().__init__(f"{name} {fault}", code=code, place=name)
 
@@ -50,34 +55,26 @@ class ArgumentError(RecomposeError, ValueError):
 class ProgramError(RecomposeError, RuntimeError):
     """A program that is missing or refuses, such as git; the message is the program's own, on one line."""
 
-    code = "program"
-
 
 # parameters and plans
 
 
 class ParamsError(RecomposeError, ValueError):
-    """An error in params.yaml; the message names the place and the allowed values."""
+    """An error in params.yaml; the message names the place and the allowed values. ``problems`` are its mistakes."""
 
-    code = "params"
+    problems: Sequence[Any] = ()
 
 
 class PlanError(RecomposeError, ValueError):
     """A mismatch between the papers' declarations and a profile."""
 
-    code = "plan"
-
 
 class PluginError(RecomposeError, ValueError):
     """A plugin that does not exist, whose declaration is wrong, or whose code cannot be fingerprinted."""
 
-    code = "plugin"
-
 
 class ChangedError(RecomposeError, RuntimeError):
     """A recipe that is not in the plan, as after a change of parameters or code while a workflow ran."""
-
-    code = "changed"
 
 
 # external data
@@ -86,8 +83,6 @@ class ChangedError(RecomposeError, RuntimeError):
 class DataError(RecomposeError, RuntimeError):
     """An invalid data set on disk; the message names file, place and remedy."""
 
-    code = "data"
-
 
 class MissingFilesError(DataError):
     """Absent files of a data set.
@@ -95,9 +90,7 @@ class MissingFilesError(DataError):
     ``fault`` says in a few words which are absent; the message adds all files that are required.
     """
 
-    code = "missing-file"
-
-    def __init__(self, fault: str, layout: str, *, code: str | None = None, place: object = None) -> None:
+    def __init__(self, fault: str, layout: str, *, code: str = "missing-file", place: object = None) -> None:
         super().__init__(f"{fault}; required files: {'; '.join(layout.splitlines())}", code=code, place=place)
         self.fault = fault
 
@@ -105,19 +98,13 @@ class MissingFilesError(DataError):
 class WordVectorsError(DataError):
     """An invalid file of word vectors."""
 
-    code = "word-vectors"
-
 
 class UnsafeArchive(DataError, ValueError):  # noqa: N818 - the archive is at fault
     """An archive with members that must not be unpacked."""
 
-    code = "unsafe-archive"
-
 
 class DownloadError(RecomposeError, RuntimeError):
     """A file that no mirror delivers, or that arrived with another digest."""
-
-    code = "download"
 
 
 # the store
@@ -129,8 +116,6 @@ class DamagedError(RecomposeError, RuntimeError):
     ``fault`` is the difference; the message adds the file and the remedy.
     """
 
-    code = "damaged"
-
     def __init__(self, path: Path, fault: str, remedy: str, code: str | None = None) -> None:
         super().__init__(f"{path} {fault}: {remedy}", code=code, place=path)
         self.path, self.fault = path, fault
@@ -139,25 +124,17 @@ class DamagedError(RecomposeError, RuntimeError):
 class UnknownError(RecomposeError, ValueError):
     """A key that is not in the store."""
 
-    code = "unknown"
-
 
 class FailedError(RecomposeError, RuntimeError):
     """A process in which some recipes failed; the others are complete."""
-
-    code = "failed"
 
 
 class BusyError(RecomposeError, RuntimeError):
     """A folder that another process writes into."""
 
-    code = "busy"
-
 
 class CheckpointError(RecomposeError, ValueError):
     """A checkpoint of another method or of other settings; its place is the parameters that differ."""
-
-    code = "checkpoint"
 
 
 # reports
@@ -166,39 +143,29 @@ class CheckpointError(RecomposeError, ValueError):
 class LineageError(RecomposeError, ValueError):
     """An invalid lineage file; ``state`` is its trust state in an audit."""
 
-    code = "lineage"
     state = "tampered"
 
 
 class OutdatedLineageError(LineageError):
     """A lineage file in the format of another version of the code."""
 
-    code = "outdated-lineage"
     state = "stale"
 
 
 class TraceError(RecomposeError, LookupError):
     """A number that does not exist; the message names those that do."""
 
-    code = "trace"
-
 
 class DownstreamError(RecomposeError, LookupError):
     """A name that no recipe, or several recipes, of the reports match."""
-
-    code = "downstream"
 
 
 class DiffError(RecomposeError, LookupError):
     """A revision or file to compare with that does not exist."""
 
-    code = "diff"
-
 
 class ReleaseError(RecomposeError, RuntimeError):
     """An archive that is no valid release, or reports that cannot be released."""
-
-    code = "release"
 
 
 # the operating system

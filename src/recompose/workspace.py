@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -12,13 +12,12 @@ from recompose.papers.comparison import FOLDER, Comparison, compared_variants, r
 from recompose.papers.declaration import Paper
 from recompose.params import Params
 from recompose.params.documents import Written
-from recompose.params.loading import Sources, read_params
+from recompose.params.loading import PARAMS, Sources, read_params
 from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.plugins import Catalogue, Plugin, find_plugins
 
-PARAMS = "params.yaml"  # the file that marks the root of a project
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
 _NOT_PLANNED = (
     "{} is not in the plan; `recompose plan` shows the plan. If a running workflow needs it, params.yaml or the code "
@@ -71,6 +70,7 @@ class Workspace:
 
     root: Path
     edits: tuple[str, ...] = ()  # each written path=value; the file params.yaml is not changed
+    folder: Path | None = None  # another one than the root for raw inputs and results
 
     @cached_property
     def params(self) -> Params:
@@ -154,7 +154,7 @@ class Workspace:
     @property
     def place(self) -> Path:
         """The folder of raw inputs and results."""
-        return self.root
+        return self.folder or self.root
 
     @property
     def data(self) -> Path:
@@ -245,14 +245,3 @@ def _texts(paths: list[Path]) -> str:
 def _workspace_of(root: Path, profile: str | None, texts: str) -> Workspace:
     """Return the workspace for these texts of params.yaml, of what lies beside it, and of plugins."""
     return Workspace(root)
-
-
-@dataclass(frozen=True)
-class SeparateWorkspace(Workspace):
-    """A workspace with the parameters and assets of a project, and with raw inputs and results in another folder."""
-
-    folder: Path = field(kw_only=True)
-
-    @property
-    def place(self) -> Path:
-        return self.folder

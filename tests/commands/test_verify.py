@@ -39,7 +39,7 @@ from recompose.commands.verify import (
 )
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
-from recompose.phases import PHASES, Phase
+from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.cells import Cell
@@ -74,7 +74,7 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch) -> None:
     def metrics(_: object, evaluation: Path, needs: object) -> dict[str, float]:
         return {METRIC: number_in(evaluation / FILE["evaluations"])}
 
-    monkeypatch.setattr(phases, "PHASES", {kind: Phase(write) for kind in PHASES})
+    monkeypatch.setattr(phases, "PHASES", dict.fromkeys(PHASES, write))
     monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
     monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
     monkeypatch.setattr(store, "state_of_sources", lambda *_: {"commit": None, "dirty": None})  # git takes long
@@ -276,7 +276,7 @@ def test_a_run_that_fails_is_named_with_its_reason(work: Workspace, monkeypatch:
     def fail(*_: object) -> None:
         raise ValueError("no such luck")
 
-    monkeypatch.setattr(phases, "PHASES", {kind: Phase(fail) for kind in PHASES})
+    monkeypatch.setattr(phases, "PHASES", dict.fromkeys(PHASES, fail))
     result = verified(work, published, 1)
     assert result.outcomes[FAILED] == 1
     assert "no such luck" in result.reruns[0].details[0]

@@ -90,5 +90,5 @@ def test_a_section_may_begin_with_another_one() -> None:
 def test_every_value_has_its_line() -> None:
     written = read_written("a:\n  b: 1\n  c:\n    - 2\n    - {d: 3}\n", "a.yaml")
     places: list[tuple[str | int, ...]] = [(), ("a",), ("a", "b"), ("a", "c"), ("a", "c", 0), ("a", "c", 1, "d")]
-    assert [written.line_of(place) for place in places] == [1, 1, 2, 3, 4, 5]
-    assert written.line_of(("a", "c", "missing")) == 3
+    assert [written.origin_of(place) for place in places] == [f"a.yaml:{line}" for line in (1, 1, 2, 3, 4, 5)]
+    assert written.origin_of(("a", "c", "missing")) == "a.yaml:3"

@@ -26,7 +26,6 @@ from recompose.errors import LineageError, RecomposeError, TraceError
 from recompose.fingerprint import path_of
 from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import CLAIMS, Paper
-from recompose.params.documents import plain
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.records import Build, Description, code_text, flat
@@ -362,7 +361,7 @@ def changed_settings(work: Workspace, track: str, record: Description) -> Iterat
     """Yield the settings of a run that the method's section of params.yaml has otherwise: those that a variant, a data
     set or a profile changes, or that were edited since.
     """
-    method, section = str(record.labels.get("method")), plain(work.file.document).get(track, {})
+    method, section = str(record.labels.get("method")), work.file.document.get(track, {})
     default = dict(flat(section.get("methods", {}).get(method, {})))
     for setting, value in flat(record.document.get("settings", {})):
         if setting in default and value != default[setting]:

@@ -40,7 +40,7 @@ from recompose.records import BuildInfo
 from recompose.tables.cells import DIFFERENCE, Cell
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
-from recompose.workspace import SeparateWorkspace, Workspace
+from recompose.workspace import Workspace
 
 BYTES, OTHER_MACHINE, DIFFERS, UNPLANNED, FAILED = OUTCOMES = (
     "equal to the byte",
@@ -257,16 +257,14 @@ def _separate_folder(work: Workspace) -> Iterator[Path]:
 
 
 @cache
-def _workspace(root: Path, folder: Path) -> SeparateWorkspace:
+def _workspace(root: Path, folder: Path) -> Workspace:
     """Return a workspace with its results in a folder, planned once before processes are forked."""
-    work = SeparateWorkspace(root, folder=folder)
+    work = Workspace(root, folder=folder)
     _ = [recipe.key for recipe in work.plan.by_key.values()]
     return work
 
 
-def _make_all(
-    work: SeparateWorkspace, runs: Mapping[str, tuple[str, ...]], minutes: float
-) -> Iterator[tuple[str, str]]:
+def _make_all(work: Workspace, runs: Mapping[str, tuple[str, ...]], minutes: float) -> Iterator[tuple[str, str]]:
     """Make runs with their evaluations, several at a time; yield the key of each with its fault, empty if it has none.
 
     After so many minutes, no more runs are begun.

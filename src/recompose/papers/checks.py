@@ -1,27 +1,20 @@
 """Checks of papers and comparisons against tracks and parameters, before any work: every name in them exists."""
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
 from recompose.errors import ParamsError, PlanError
-from recompose.papers.declaration import Artifact, Paper, Variant
+from recompose.papers.declaration import Paper, Variant
 from recompose.params import Params
-from recompose.params.mistakes import nearest
+from recompose.params.mistakes import check_name
 from recompose.params.track import TrackSection
 
 if TYPE_CHECKING:
     from recompose.tracks.plugins import Catalogue
     from recompose.tracks.track import Track
 
-
-class Name(NamedTuple):
-    """A name in a declaration, with its place, and the names that it may be."""
-
-    place: str
-    name: str
-    what: str
-    allowed: Collection[str]
-    code: str
+MEASURED = "method or variant"
 
 
 def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
@@ -31,16 +24,11 @@ def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
         PlanError: a track, method, variant, data set, artifact, kind, output or metric does not exist; the message
             names the nearest one. Or a setting is wrong.
     """
-    tracks = catalogue.tracks
-    if paper.track not in tracks:
-        near = nearest(paper.track, tracks)
-        message = f"{paper.file}: track: there is no track {paper.track!r}{near}; the tracks are: {', '.join(tracks)}"
-        raise PlanError(message, code="unknown-track", place=paper.file)
-    track = tracks[paper.track]
-    for place, name, what, allowed, code in _names_in(paper, track, params):
-        if name not in allowed:
-            message = f"{paper.file}: {place}: there is no {what} {name!r}{nearest(name, allowed)}"
-            raise PlanError(message, code=code, place=f"{paper.file}: {place}")
+    check_name(paper.file, "track", paper.track, "track", catalogue.tracks)
+    track = catalogue.tracks[paper.track]
+    section = params.tracks[track.name]
+    if isinstance(section, TrackSection):  # the plan of a track with another schema finds wrong names
+        _check_names(paper, track, section)
     for place, metric in _metrics_of(paper):
         try:
             track.check_metric(metric, params)
@@ -48,7 +36,6 @@ def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
             raise PlanError(
                 f"{paper.file}: {place}: {error}", code=error.code, place=f"{paper.file}: {place}"
             ) from None
-    section = params.tracks[track.name]
     if paper.is_shipped or not isinstance(section, TrackSection):
         return
     for name, variant in paper.variants.items():
@@ -82,44 +69,35 @@ def check_variants(catalogue: "Catalogue", comparisons: Iterable[Paper]) -> None
                 shared[paper.track, name] = own
 
 
-def _names_in(paper: Paper, track: "Track", params: Params) -> Iterator[Name]:
-    """Yield the names of methods, variants, data sets, artifacts and outputs in a declaration."""
-    section = params.tracks[track.name]
-    if not isinstance(section, TrackSection):
-        return  # a track with another schema, whose plan finds wrong names
-    datasets = section.datasets
-    measured = {*track.methods, *track.variants, *paper.variants}
+def _check_names(paper: Paper, track: "Track", section: TrackSection) -> None:
+    """Check the names of methods, variants, data sets, artifacts and outputs in a declaration.
+
+    Raises:
+        PlanError: there is no such name.
+    """
+    check, measured = partial(check_name, paper.file), {*track.methods, *track.variants, *paper.variants}
     for dataset in paper.datasets:
-        yield Name(f"datasets.{dataset}", dataset, "data set", datasets, "unknown-dataset")
+        check(f"datasets.{dataset}", dataset, "data set", section.datasets)
     for name, variant in paper.variants.items():
         place = f"variants.{name}"
-        yield Name(f"{place}.method", variant.method, "method", track.methods, "unknown-method")
+        check(f"{place}.method", variant.method, "method", track.methods)
         for dataset in variant.datasets:
-            yield Name(f"{place}.datasets", dataset, "data set", datasets, "unknown-dataset")
+            check(f"{place}.datasets", dataset, "data set", section.datasets)
         for output in variant.save:
-            yield Name(f"{place}.save", output, "output that can be saved,", track.savable, "unknown-output")
+            check(f"{place}.save", output, "output that can be saved,", track.savable)
         if variant.reuse_runs_of:
-            yield _measured(f"{place}.reuse_runs_of", variant.reuse_runs_of, measured)
+            check(f"{place}.reuse_runs_of", variant.reuse_runs_of, MEASURED, measured)
     for name, artifact in paper.artifacts.items():
-        yield from _names_in_artifact(f"artifacts.{name}", artifact, measured)
+        for row, method in artifact.rows.items():
+            method = artifact.setting_of(row)[0] if artifact.kind == "settings" else method
+            check(f"artifacts.{name}.rows.{row}", method, MEASURED, measured)
     for name, claim in paper.claims.items():
-        yield Name(f"claims.{name}.artifact", claim.artifact, "artifact", paper.artifacts, "unknown-artifact")
+        check(f"claims.{name}.artifact", claim.artifact, "artifact", paper.artifacts)
         for method in claim.methods:
-            yield _measured(f"claims.{name}", method, measured)
+            check(f"claims.{name}", method, MEASURED, measured)
     if paper.headline:
-        yield Name("headline.artifact", paper.headline.artifact, "artifact", paper.artifacts, "unknown-artifact")
-        yield _measured("headline.method", paper.headline.method, measured)
-
-
-def _names_in_artifact(place: str, artifact: Artifact, measured: Collection[str]) -> Iterator[Name]:
-    if artifact.kind == "settings":
-        yield from (_measured(f"{place}.rows", artifact.setting_of(row)[0], measured) for row in artifact.rows)
-    else:
-        yield from (_measured(f"{place}.rows.{row}", method, measured) for row, method in artifact.rows.items())
-
-
-def _measured(place: str, name: str, measured: Collection[str]) -> Name:
-    return Name(place, name, "method or variant", measured, "unknown-method")
+        check("headline.artifact", paper.headline.artifact, "artifact", paper.artifacts)
+        check("headline.method", paper.headline.method, MEASURED, measured)
 
 
 def _metrics_of(paper: Paper) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from recompose.errors import PlanError
 from recompose.papers.declaration import (
@@ -25,7 +25,7 @@ from recompose.papers.declaration import (
     View,
 )
 from recompose.params import Params
-from recompose.params.mistakes import nearest, read_form
+from recompose.params.mistakes import check_name, read_form
 from recompose.params.sections import Distinct, Name, Positive, Section
 from recompose.params.track import TrackChoice, TrackSection
 
@@ -40,6 +40,9 @@ RESERVED = ("all", "artifacts", "data", "features", "figure", "index", "metrics"
 # of a comparison that declares none: no difference is called negligible
 NO_MARGIN = Margin.model_construct(source="no margin is declared")
 Unique = Annotated[list[str], Distinct]
+Baselines = Annotated[
+    Unique, Field(min_length=1), BeforeValidator(lambda named: [named] if isinstance(named, str) else named)
+]
 
 
 class ComparedVariant(Variant):
@@ -53,7 +56,7 @@ class ComparisonFile(Section):
 
     track: str
     title: str = ""  # by default the name of the file
-    baseline: str | Annotated[Unique, Field(min_length=1)]  # a method or a variant, or several
+    baseline: Baselines  # a method or a variant, or several
     methods: Annotated[Unique, Field(min_length=1)]  # and variants, of the track, of its papers or of this file
     variants: dict[Name, ComparedVariant] = Field(default={})
     datasets: Unique = Field(default=[])  # by default those of the profile
@@ -129,14 +132,13 @@ def compared_variants(track: "Track", params: Params, comparisons: Iterable[Comp
     choice, variants = params.chosen.tracks[track.name], dict[str, ComparedVariant]()
     run = {*choice.methods} if isinstance(choice, TrackChoice) else set()
     for comparison in comparisons:
-        if comparison.track != track.name:
-            continue
-        lacking = sorted({row for row in comparison.rows if row in track.methods} - run)
-        plain = {row: ComparedVariant(method=row, datasets=list(comparison.datasets)) for row in lacking}
-        for name, variant in {**plain, **comparison.variants}.items():
-            before = variants[name].datasets if name in variants else []
-            datasets = list(dict.fromkeys([*before, *variant.datasets]))
-            variants[name] = ComparedVariant(**variant.model_dump() | {"datasets": datasets})
+        if comparison.track == track.name:
+            lacking = [row for row in sorted(comparison.rows) if row in track.methods and row not in run]
+            plain = {row: ComparedVariant(method=row, datasets=list(comparison.datasets)) for row in lacking}
+            for name, variant in {**plain, **comparison.variants}.items():
+                before = variants[name].datasets if name in variants else []
+                datasets = list(dict.fromkeys([*before, *variant.datasets]))
+                variants[name] = ComparedVariant(**variant.model_dump() | {"datasets": datasets})
     return variants
 
 
@@ -146,60 +148,52 @@ def _read(path: Path, params: Params, tracks: Mapping[str, "Track"]) -> Comparis
     Raises:
         PlanError: the file is wrong.
     """
-    place, name = f"{FOLDER}/{path.name}", path.stem
+    source, name = f"{FOLDER}/{path.name}", path.stem
+
+    def error(place: str, fault: str, code: str) -> PlanError:
+        return PlanError(f"{source}: {place}: {fault}", code=code, place=f"{source}: {place}")
+
     if path.suffix != ".yaml" or not NAME.fullmatch(name) or name in RESERVED or name in PAPERS:
-        message = (
-            f"{place}: rename the file: to small letters, digits, - and _, then .yaml; no paper or rule has the name"
-        )
-        raise PlanError(message, code="wrong-name", place=place)
-    file = read_form(ComparisonFile, path, place, PlanError)
-    if file.track not in tracks:
-        message = f"{place}: track: there is no track {file.track!r}{nearest(file.track, tracks)}"
-        raise PlanError(message, code="unknown-track", place=f"{place}: track")
-    rows = [row for row in file.methods if row not in _baselines(file)]
+        fault = "rename the file: to small letters, digits, - and _, then .yaml; no paper or rule has the name"
+        raise PlanError(f"{source}: {fault}", code="wrong-name", place=source)
+    file = read_form(ComparisonFile, path, source, PlanError)
+    check_name(source, "track", file.track, "track", tracks)
+    rows = [row for row in file.methods if row not in file.baseline]
     if not rows:
-        message = f"{place}: methods: nothing is compared with the baseline; add a method or a variant"
-        raise PlanError(message, code="no-rows", place=f"{place}: methods")
+        raise error("methods", "nothing is compared with the baseline; add a method or a variant", "no-rows")
     reused = {variant.reuse_runs_of for variant in file.variants.values()}
-    for variant in file.variants.keys() - {*_baselines(file), *rows, *reused}:
-        message = f"{place}: variants.{variant} is in no row; add it to methods, or remove it"
-        raise PlanError(message, code="unused-variant", place=f"{place}: variants.{variant}")
+    for variant in file.variants.keys() - {*file.baseline, *rows, *reused}:
+        raise error(f"variants.{variant}", "it is in no row; add it to methods, or remove it", "unused-variant")
     labels = file.labels(tracks[file.track])
-    if isinstance(file.margin, Mapping) and (unknown := file.margin.keys() - labels.keys()):
-        near = nearest(min(unknown), labels)
-        message = f"{place}: margin.{min(unknown)}: this comparison has no such metric{near}"
-        raise PlanError(message, code="unknown-name", place=f"{place}: margin.{min(unknown)}")
+    for label in file.margin if isinstance(file.margin, Mapping) else ():
+        check_name(source, f"margin.{label}", label, "metric", labels)
     choice, section = params.chosen.tracks.get(file.track), params.tracks[file.track]
-    known = section.datasets if isinstance(section, TrackSection) else file.datasets
-    for dataset in file.datasets:
-        if dataset not in known:
-            message = f"{place}: datasets: there is no data set {dataset!r}{nearest(dataset, known)}"
-            raise PlanError(message, code="unknown-dataset", place=f"{place}: datasets")
+    for dataset in file.datasets if isinstance(section, TrackSection) else ():
+        check_name(source, "datasets", dataset, "data set", section.datasets)
     datasets = file.datasets or (list(choice.datasets) if isinstance(choice, TrackChoice) else [])
-    return _comparison(name, file, rows, datasets, labels)
+    claims = _claims(file, rows, labels)
+    if len(claims) < len(rows) * len(file.baseline) * len(labels):
+        raise error("metrics", "two labels differ in signs or capitals only; choose others", "repeated-label")
+    return Comparison(
+        name=name,
+        title=file.title or name,
+        track=file.track,
+        datasets={dataset: dataset for dataset in datasets},
+        baselines=file.baseline,
+        variants={
+            variant: section.model_copy(update={"datasets": section.datasets or datasets})
+            for variant, section in file.variants.items()
+        },
+        claims=claims,
+        artifacts=_artifacts(file.baseline, rows, labels),
+    )
 
 
-def _baselines(file: ComparisonFile) -> list[str]:
-    return [file.baseline] if isinstance(file.baseline, str) else file.baseline
-
-
-def _comparison(
-    name: str, file: ComparisonFile, rows: list[str], datasets: list[str], labels: dict[str, str]
-) -> Comparison:
-    """Return the comparison that a file declares.
-
-    Args:
-        name: of the file.
-        file: its content.
-        rows: the methods and variants that are compared with the baselines.
-        datasets: those that the comparison shows.
-        labels: label -> metric.
-    """
-    baselines = _baselines(file)
-    others, named = " and ".join(baselines), {row: row for row in (*baselines, *rows)}
+def _claims(file: ComparisonFile, rows: list[str], labels: Mapping[str, str]) -> dict[str, Claim]:
+    """Return a claim for each row, baseline and metric."""
     margins = file.margin if isinstance(file.margin, Mapping) else dict.fromkeys(labels, file.margin)
-    claims = {
-        claim_name(row, baseline if len(baselines) > 1 else "", label): Claim(
+    return {
+        claim_name(row, baseline if len(file.baseline) > 1 else "", label): Claim(
             sentence=f"{row} is above {baseline} in {label}.",
             artifact=TABLE,
             metric=metric,
@@ -210,42 +204,30 @@ def _comparison(
             else NO_MARGIN,
         )
         for row in rows
-        for baseline in baselines
+        for baseline in file.baseline
         for label, metric in labels.items()
     }
-    if len(claims) < len(rows) * len(baselines) * len(labels):
-        message = f"{FOLDER}/{name}.yaml: metrics: two labels differ in signs or capitals only; choose others"
-        raise PlanError(message, code="repeated-label", place=f"{FOLDER}/{name}.yaml: metrics")
-    differences = {
-        "difference" if len(baselines) == 1 else f"difference-{baseline}": View(
-            heading=f"Difference from {baseline}", columns=labels, baseline=baseline
-        )
-        for baseline in baselines
+
+
+def _artifacts(baselines: list[str], rows: list[str], labels: dict[str, str]) -> dict[str, Artifact]:
+    """Return the table of a comparison, its verdicts, and their figure."""
+    others = " and ".join(baselines)
+    views = {"measured": View(heading="Measured here", columns=labels)}
+    for baseline in baselines:
+        name = "difference" if len(baselines) == 1 else f"difference-{baseline}"
+        views[name] = View(heading=f"Difference from {baseline}", columns=labels, baseline=baseline)
+    return {
+        TABLE: Artifact(
+            kind=AGAINST,
+            caption=f"Each row against {others}, with 95 % intervals of the paired differences.",
+            note="p is that of a difference or, where a margin is declared and it is smaller, that of a difference "
+            f"within the margin; corrected, by Holm, for {Comparison.family}.",
+            rows={row: row for row in (*baselines, *rows)},
+            views=views,
+        ),
+        "claims": Artifact(kind=CLAIMS, caption=f"The verdict on each row against {others}, and its price."),
+        "differences": Artifact(kind=FOREST, caption=f"The differences from {others}, with 95 % intervals."),
     }
-    return Comparison(
-        name=name,
-        title=file.title or name,
-        track=file.track,
-        datasets={dataset: dataset for dataset in datasets},
-        baselines=baselines,
-        variants={
-            variant: section.model_copy(update={"datasets": section.datasets or datasets})
-            for variant, section in file.variants.items()
-        },
-        claims=claims,
-        artifacts={
-            TABLE: Artifact(
-                kind=AGAINST,
-                caption=f"Each row against {others}, with 95 % intervals of the paired differences.",
-                note="p is that of a difference or, where a margin is declared and it is smaller, that of a difference "
-                f"within the margin; corrected, by Holm, for {Comparison.family}.",
-                rows=named,
-                views={"measured": View(heading="Measured here", columns=labels), **differences},
-            ),
-            "claims": Artifact(kind=CLAIMS, caption=f"The verdict on each row against {others}, and its price."),
-            "differences": Artifact(kind=FOREST, caption=f"The differences from {others}, with 95 % intervals."),
-        },
-    )
 
 
 def claim_name(row: str, baseline: str, label: str) -> str:

@@ -1,14 +1,16 @@
-"""Documents: YAML 1.2 as dicts, lists and scalars, with the line of each value, and their merging.
+"""Documents: YAML 1.2 as dicts, lists and scalars, with the origin of each value, and their merging.
 
 PyYAML reads YAML 1.1, in which 1e-3 is a text, 010 is 8 and `on` is true; here its parser in C, which takes a twentieth
 of the time of one in Python, resolves the types of YAML 1.2.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any, ClassVar, NamedTuple
 
 import yaml
+from pydantic import BaseModel
 
 from recompose.errors import ParamsError
 from recompose.files import Document
@@ -47,15 +49,61 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _integer)
 
 
 class Written(NamedTuple):
-    """A document as it is written in a file."""
+    """A value as it is written in a file: a scalar, or a dict or list of such values."""
 
-    source: str  # the file, or another name for messages
-    document: Any
-    lines: Mapping[Place, int]
+    value: Any
+    origin: str  # the file and the line, or whatever else gives the value
 
-    def line_of(self, place: Place) -> int:
-        """Return the line of a value, or of the innermost section that is written."""
-        return next(self.lines[place[:size]] for size in range(len(place), -1, -1) if place[:size] in self.lines)
+    @classmethod
+    def of(cls, document: Any, origin: str) -> "Written":
+        """Return a document that is written at one place."""
+        if isinstance(document, dict):
+            return cls({key: cls.of(inner, origin) for key, inner in document.items()}, origin)
+        return cls([cls.of(inner, origin) for inner in document] if isinstance(document, list) else document, origin)
+
+    @property
+    def document(self) -> Any:
+        """The value as dicts, lists and scalars, which share no parts with others."""
+        if isinstance(self.value, dict):
+            return {key: inner.document for key, inner in self.value.items()}
+        return [inner.document for inner in self.value] if isinstance(self.value, list) else self.value
+
+    def at(self, place: Place) -> "Written | None":
+        """Return the value at a place, or None where nothing is written there."""
+        part = self
+        for key in place:
+            parts = part.value if isinstance(part.value, dict) else {}
+            if isinstance(part.value, list):
+                parts = dict(enumerate(part.value))
+            if key not in parts:
+                return None
+            part = parts[key]
+        return part
+
+    def entries(self, *keys: str) -> "dict[str, Written]":
+        """Return the values of a section by their names; none where it is no section, which the schema reports."""
+        section = self.at(keys)
+        return section.value if section and isinstance(section.value, dict) else {}
+
+    def origin_of(self, place: Place) -> str:
+        """Return the origin of a value, or of the innermost section that is written."""
+        parts = (self.at(place[:size]) for size in range(len(place), 0, -1))
+        return next(filter(None, parts), self).origin
+
+    def put(self, place: Place, part: "Written") -> "Written":
+        """Return the same with another value at a place; sections that are absent are made."""
+        if not place:
+            return part
+        entries, key = self.entries(), place[0]
+        inner = entries.get(key, Written({}, part.origin))
+        return Written({**entries, key: inner.put(place[1:], part)}, self.origin)
+
+    def over(self, base: "Written") -> "Written":
+        """Return the same, merged onto another one: sections merge, all other values replace."""
+        if not (isinstance(self.value, dict) and isinstance(base.value, dict)):
+            return self
+        own = {key: part.over(base.value[key]) if key in base.value else part for key, part in self.value.items()}
+        return Written({**base.value, **own}, self.origin)
 
 
 def read_written(text: str, source: str) -> Written:
@@ -69,12 +117,11 @@ def read_written(text: str, source: str) -> Written:
         ParamsError: the text is not YAML, has objects other than plain values, repeats a key, or is nested too deep or
             too large.
     """
-    lines: dict[Place, int] = {(): 1}
     try:
         _check_depth(text)
         loader = _Loader(text)
         node = loader.get_single_node()
-        return Written(source, None if node is None else _value(loader, node, (), lines), lines)
+        return Written(None, f"{source}:1") if node is None else _value(loader, node, source, count(1))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         parts = (getattr(error, "problem", None), getattr(error, "context", None))
@@ -94,26 +141,27 @@ def _check_depth(text: str) -> None:
             raise yaml.MarkedYAMLError(problem="it is nested too deep", problem_mark=mark)
 
 
-def _value(loader: _Loader, node: yaml.Node, place: Place, lines: dict[Place, int]) -> Any:
-    """Return the value of a node, which shares no parts with others, and note its lines."""
-    lines[place] = node.start_mark.line + 1
-    if len(lines) > MOST:
+def _value(
+    loader: _Loader, node: yaml.Node, source: str, numbers: Iterator[int], key: yaml.Node | None = None
+) -> Written:
+    """Return the value of a node, which begins where its key does; ``numbers`` counts all values."""
+    origin = f"{source}:{(key or node).start_mark.line + 1}"
+    if next(numbers) > MOST:
         raise yaml.MarkedYAMLError(problem=f"it has more than {MOST} values", problem_mark=node.start_mark)
     if isinstance(node, yaml.SequenceNode):
-        return [_value(loader, item, (*place, number), lines) for number, item in enumerate(node.value)]
+        return Written([_value(loader, item, source, numbers) for item in node.value], origin)
     if not isinstance(node, yaml.MappingNode):
-        return loader.construct_object(node)
-    values: Document = {}
+        return Written(loader.construct_object(node), origin)
+    values: dict[Any, Written] = {}
     for key_node, value in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
             raise yaml.MarkedYAMLError(problem="a key is a text", problem_mark=key_node.start_mark)
-        key = loader.construct_object(key_node)
-        if key in values:
-            raise yaml.MarkedYAMLError(problem=f"the key {key} is repeated", problem_mark=key_node.start_mark)
-        values[key] = _value(loader, value, (*place, key), lines)
-        lines[*place, key] = key_node.start_mark.line + 1
+        name = loader.construct_object(key_node)
+        if name in values:
+            raise yaml.MarkedYAMLError(problem=f"the key {name} is repeated", problem_mark=key_node.start_mark)
+        values[name] = _value(loader, value, source, numbers, key_node)
     inherited = values.pop(MERGE, None)
-    return {**inherited, **values} if isinstance(inherited, dict) else values
+    return Written({**inherited.entries(), **values} if inherited else values, origin)
 
 
 def read_document(text: str, source: str) -> Any:
@@ -125,29 +173,16 @@ def read_document(text: str, source: str) -> Any:
     return read_written(text, source).document
 
 
-def merged(*documents: Mapping[str, object]) -> Document:
-    """Return the merged documents, later ones last: mappings merge, all other values replace.
+def merged(*sections: Mapping[str, object] | BaseModel) -> Document:
+    """Return the values of documents and models merged, later ones last: sections merge, all other values replace.
 
     >>> merged({"lr": 0.1, "training": {"epochs": 2, "sizes": [1, 2]}}, {"training": {"sizes": [3]}})
     {'lr': 0.1, 'training': {'epochs': 2, 'sizes': [3]}}
     """
     result: Document = {}
-    for document in documents:
-        for key, value in document.items():
+    for section in sections:
+        for key, value in dict(section).items():
             former = result.get(key)
-            both = isinstance(value, Mapping) and isinstance(former, Mapping)
-            result[key] = merged(former, value) if both else plain(value)  # type: ignore[arg-type]
+            both = isinstance(value, Mapping) and isinstance(former, Mapping | BaseModel)
+            result[key] = merged(former, value) if both else value  # type: ignore[arg-type]
     return result
-
-
-def plain(value: Any) -> Any:
-    """Return a copy that shares no parts.
-
-    >>> shared = [1]
-    >>> copied = plain({"a": shared, "b": shared})
-    >>> copied["a"] is copied["b"]
-    False
-    """
-    if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
-    return [plain(inner) for inner in value] if isinstance(value, list) else value

@@ -4,7 +4,7 @@ A profile is merged onto those that it builds on, and its overrides replace valu
 validated once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,12 @@ from pydantic import ValidationError
 
 from recompose.errors import ParamsError, PluginError
 from recompose.files import Document
-from recompose.params.documents import Place, Written, merged, plain, read_document, read_written
+from recompose.params.documents import Place, Written, read_document, read_written
 from recompose.params.mistakes import Problem, nearest, params_error, problems_of, unknown_name
 from recompose.params.schema import Forms, Params, file_schema
 
+PARAMS = "params.yaml"
+HEADING = f"{PARAMS} is wrong:"
 SHARED = ("backbones", "profiles")  # sections of no track
 OF_TRACKS = ("methods", "datasets", "suites")  # what a plugin may bring in the section of a track
 
@@ -28,7 +30,7 @@ class Addition(NamedTuple):
     """The part of params.yaml that a plugin brings."""
 
     source: str  # the file, for messages
-    document: Document
+    document: dict[str, Document]
 
     def entries(self) -> Iterator[tuple[Keys, object]]:
         """Yield the entries, each after its place in params.yaml.
@@ -37,19 +39,18 @@ class Addition(NamedTuple):
             PluginError: a section is one that a plugin cannot add to.
         """
         for key, section in self.document.items():
-            is_whole = key in SHARED or not isinstance(section, dict)
-            parts = {(key,): section} if is_whole else {(key, part): section[part] for part in section}
+            parts = {(key,): section} if key in SHARED else {(key, part): section[part] for part in section}
             for place, entries in parts.items():
-                if not isinstance(entries, dict):
-                    raise self.error(place, "this is a section with entries of its own", "no-section")
                 if place[0] not in SHARED and place[-1] not in OF_TRACKS:
                     raise self.error(place, f"a plugin brings entries of {', '.join(OF_TRACKS)} alone", "unknown-key")
+                if not isinstance(entries, dict):
+                    raise self.error(place, "this is a section with entries of its own", "no-section")
                 yield from (((*place, str(name)), entry) for name, entry in entries.items())
 
     def error(self, place: Place, message: str, code: str) -> PluginError:
         """Return an error at a place of the file."""
-        path = Problem(("params", *place), message).path
-        return PluginError(f"{self.source}: {path}: {message}", code=code, place=f"{self.source}: {path}")
+        path = f"{self.source}: {'.'.join(map(str, ('params', *place)))}"
+        return PluginError(f"{path}: {message}", code=code, place=path)
 
 
 def read_params(path: Path) -> Written:
@@ -89,7 +90,8 @@ class Sources:
             ParamsError: there are mistakes. The message has a line for each; unknown names are found only once all
                 values are of the right kind.
         """
-        document, problems = self._merged if isinstance(self.file.document, dict) else (self.file.document, [])
+        tree, problems = self._merged
+        document = tree.document
         try:
             params = file_schema(tracks).model_validate(document)
         except ValidationError as error:
@@ -100,35 +102,25 @@ class Sources:
 
     def is_written(self, keys: Keys) -> bool:
         """Return whether a value is in the file, an addition or an edit; others are defaults."""
-        return keys[-1] in _inner(self._merged[0], *keys[:-1])
+        return self._merged[0].at(keys) is not None
 
     def origin(self, place: Place) -> str:
         """Return the file and line of a value, or the edit that gives it."""
-        for name in self._bases(self._chosen):
-            for dotted in reversed(_inner(self._document, "profiles", name, "override")):
-                keys = tuple(dotted.split("."))
-                if place[: len(keys)] == keys:
-                    place = ("profiles", name, "override", dotted, *place[len(keys) :])
-        if place[:1] == ("profiles",) and len(place) > 1:  # it is inherited where the profile does not have it itself
-            places = [("profiles", name, *place[2:]) for name in self._bases(str(place[1]))]
-            place = next((inherited for inherited in places if inherited in self.file.lines), place)
-        for edit, keys, _ in reversed(self._edits):
-            if place[: len(keys)] == keys:
-                return f"--edit {edit}"
-        if place == ("profile",) and self.profile is not None:
-            return f"profile={self.profile}"
-        for addition in self.additions:
-            if any(place[: len(entry)] == entry for entry, _ in addition.entries()):
-                return addition.source
-        return self._written(place)
-
-    def _written(self, place: Place) -> str:
-        return f"{self.file.source}:{self.file.line_of(place)}"
+        return self._merged[0].origin_of(place)
 
     @cached_property
-    def _edits(self) -> list[tuple[str, Keys, Any]]:
-        """Each edit with its keys and its value; keys below ``override`` are dotted paths themselves."""
-        edits = []
+    def _edited(self) -> Written:
+        """The file with additions, the profile and edits; keys below ``override`` are dotted paths themselves."""
+        tree, owners = self.file, dict[Keys, str]()
+        for addition in self.additions:
+            for place, entry in addition.entries():
+                if tree.at(place):
+                    message = f"{owners.get(place, PARAMS)} has this entry, too: rename or remove one of them"
+                    raise addition.error(place, message, "name-taken")
+                owners[place] = addition.source
+                tree = tree.put(place, Written.of(entry, addition.source))
+        if self.profile is not None:
+            tree = tree.put(("profile",), Written(self.profile, f"profile={self.profile}"))
         for edit in self.edits:
             dotted, equals, text = edit.partition("=")
             if not (dotted and equals):
@@ -136,87 +128,65 @@ class Sources:
                 raise ParamsError(message, code="no-edit", place=edit)
             before, override, key = dotted.partition(".override.")
             keys = (*before.split("."), *(("override", key) if override else ()))
-            edits.append((edit, keys, read_document(text, f"the value in '{edit}'")))
-        return edits
+            tree = tree.put(keys, Written.of(read_document(text, f"the value in '{edit}'"), f"--edit {edit}"))
+        return tree
 
     @cached_property
-    def _document(self) -> Document:
-        """The file with additions and edits."""
-        document: Document = plain(self.file.document) if isinstance(self.file.document, dict) else {}
-        owners: dict[Keys, str] = {}
-        for addition in self.additions:
-            for place, entry in addition.entries():
-                section = _section(document, place)
-                if place[-1] in section:
-                    message = f"{owners.get(place, 'params.yaml')} has this entry, too: rename or remove one of them"
-                    raise addition.error(place, message, "name-taken")
-                owners[place] = addition.source
-                section[place[-1]] = plain(entry)
-        if self.profile is not None:
-            document["profile"] = self.profile
-        for _, place, value in self._edits:
-            _section(document, place)[place[-1]] = value
-        return document
-
-    @property
-    def _chosen(self) -> str:
-        return str(self._document.get("profile"))
-
-    @cached_property
-    def _merged(self) -> tuple[Document, list[Problem]]:
+    def _merged(self) -> tuple[Written, list[Problem]]:
         """The document with whole profiles and the chosen one's overrides, and the problems of the choice and of these.
 
         Raises:
             ParamsError: a profile cannot be merged onto its base.
         """
-        document, problems = plain(self._document), list[Problem]()
-        if profiles := _inner(document, "profiles"):
-            document["profiles"] = {name: self._whole(name) for name in profiles}
-            if isinstance(document.get("profile"), str):
-                problems = unknown_name(("profile",), self._chosen, profiles)
-        for dotted, value in _inner(document, "profiles", self._chosen, "override").items():
-            *path, last = dotted.split(".")
-            section = _inner(document, *path)
-            if last in section:
-                section[last] = value
+        tree, problems = self._edited, list[Problem]()
+        profiles, choice = tree.entries("profiles"), tree.at(("profile",))
+        for name in profiles:
+            tree = tree.put(("profiles", name), self._whole(name))
+        if not (choice and isinstance(choice.value, str)):
+            return tree, problems
+        if profiles:
+            problems = unknown_name(("profile",), choice.value, profiles)
+        for dotted, part in tree.entries("profiles", choice.value, "override").items():
+            place = tuple(dotted.split("."))
+            if tree.at(place):
+                tree = tree.put(place, part)
             else:
-                message = f"there is no such key to override{nearest(dotted, _dotted_paths(document))}"
-                problems.append(Problem(("profiles", self._chosen, "override", dotted), message, "unknown-key"))
-        return document, problems
+                message = f"there is no such key to override{nearest(dotted, _dotted_paths(tree))}"
+                problems.append(Problem(("profiles", choice.value, "override", dotted), message, "unknown-key"))
+        return tree, problems
 
-    def _bases(self, name: str) -> list[str]:
-        """Return a profile, and those that it builds on.
+    def _whole(self, name: str, *above: str) -> Written:
+        """Return a profile merged onto its bases; overrides replace whole values, and the profile's own come last.
+
+        Args:
+            name: of the profile.
+            above: those that build on it.
 
         Raises:
-            ParamsError: one of them does not exist, or builds on itself.
+            ParamsError: a base does not exist, or builds on itself.
         """
-        profiles, chain = _inner(self._document, "profiles"), [name]
-        while isinstance(base := _inner(profiles, chain[-1]).get("based_on"), str):
-            place = ("profiles", chain[-1], "based_on")
-            problems = unknown_name(place, base, [*profiles])
-            if base in chain:
-                message = f"a profile cannot build on itself: {' on '.join([*chain, base])}"
-                problems = [Problem(place, message, "circular-base")]
-            if problems:
-                raise params_error(f"{self.file.source} is wrong:", problems, self._written)
-            chain.append(base)
-        return chain
-
-    def _whole(self, name: str) -> object:
-        """Return a profile merged onto its bases; overrides replace whole values, and the profile's own come last."""
-        parts = [_inner(self._document, "profiles", part) for part in reversed(self._bases(name))]
-        if not parts[-1]:
-            return self._document["profiles"][name]
-        overrides: Document = {}
-        for part in parts:
-            own = _inner(part, "override")
-            overrides = {key: value for key, value in overrides.items() if key not in own} | own
-        return merged(*parts) | ({"override": overrides} if overrides else {})
+        profiles, chain = self._edited.entries("profiles"), [*above, name]
+        own = profiles[name]
+        base = own.entries().get("based_on")
+        if base is None or not isinstance(base.value, str):
+            return own
+        place = ("profiles", name, "based_on")
+        problems = unknown_name(place, base.value, profiles)
+        if base.value in chain:
+            message = f"a profile cannot build on itself: {' on '.join([*chain, base.value])}"
+            problems = [Problem(place, message, "circular-base")]
+        if problems:
+            raise params_error(HEADING, problems, self._edited.origin_of)
+        whole, own_overrides = self._whole(base.value, *chain), own.entries("override")
+        inherited = {key: value for key, value in whole.entries("override").items() if key not in own_overrides}
+        overrides = inherited | own_overrides
+        merged = own.over(whole)
+        return merged.put(("override",), Written(overrides, own.origin)) if overrides else merged
 
     def _error(self, problems: list[Problem]) -> ParamsError:
         """Return an error with a line for each problem; one that profiles inherit is said once."""
         by_line = {(problem.message, self.origin(problem.place)): problem for problem in reversed(problems)}
-        return params_error(f"{self.file.source} is wrong:", [*reversed(by_line.values())], self.origin)
+        return params_error(HEADING, [*reversed(by_line.values())], self.origin)
 
 
 def load_params(path: Path, tracks: Forms, profile: str | None = None) -> Params:
@@ -239,24 +209,7 @@ def _problems_of_tracks(params: Params) -> Iterator[Problem]:
                 yield from (problem.inside("profiles", name, track) for problem in found)
 
 
-def _inner(document: object, *keys: str) -> Document:
-    """Return the section at a path of keys; an empty one if it is none, which the schema reports."""
-    for key in keys:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document if isinstance(document, dict) else {}
-
-
-def _section(document: Document, place: Keys) -> Document:
-    """Return the section of a value, which is made where it is absent."""
-    for key in place[:-1]:
-        if not isinstance(document.get(key), dict):
-            document[key] = {}
-        document = document[key]
-    return document
-
-
-def _dotted_paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    for key, value in section.items():
+def _dotted_paths(section: Written, prefix: str = "") -> Iterator[str]:
+    for key, part in section.entries().items():
         yield f"{prefix}{key}"
-        if isinstance(value, dict):
-            yield from _dotted_paths(value, f"{prefix}{key}.")
+        yield from _dotted_paths(part, f"{prefix}{key}.")

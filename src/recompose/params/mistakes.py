@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from recompose.errors import ParamsError, RecomposeError
+from recompose.errors import ParamsError, PlanError, RecomposeError
 from recompose.params.documents import Place, read_document
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -66,7 +66,9 @@ def params_error(
     """
     lines = [f"{origin(problem.place)}: {problem.line}" if origin else problem.line for problem in problems]
     whole = "\n  ".join([heading, *lines]) if len(lines) > 1 else lines[0] if origin else f"{heading} {lines[0]}"
-    return ParamsError(whole, code=problems[0].code, place=", ".join(problem.path for problem in problems))
+    error = ParamsError(whole, code=problems[0].code, place=", ".join(problem.path for problem in problems))
+    error.problems = problems
+    return error
 
 
 def read_form(form: type[Form], file: Path, source: str, error: type[RecomposeError], /, **given: object) -> Form:
@@ -114,6 +116,25 @@ def unknown_name(place: Place, name: str, allowed: Collection[str]) -> list[Prob
         return []
     message = f"'{name}' is not allowed{nearest(str(name), allowed)}; allowed: {', '.join(allowed)}"
     return [Problem(place, message, "unknown-name")]
+
+
+def check_name(source: str, place: str, name: str, what: str, allowed: Collection[str]) -> None:
+    """Check a name in a file of a user against those that exist.
+
+    Args:
+        source: the file, for messages.
+        place: the keys of the name.
+        name: the name.
+        what: it is a name of, such as a ``data set``.
+        allowed: the names that exist.
+
+    Raises:
+        PlanError: there is no such name; the message names the nearest one.
+    """
+    if name not in allowed:
+        message = f"{source}: {place}: there is no {what} {name!r}{nearest(name, allowed)}"
+        code = f"unknown-{what.replace('data set', 'dataset').split()[0]}"
+        raise PlanError(message, code=code, place=f"{source}: {place}")
 
 
 def problems_of(error: ValidationError, document: Any) -> list[Problem]:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import Field, ValidationError, create_model
 
+from recompose.errors import ParamsError
 from recompose.files import Document
 from recompose.params.documents import merged
 from recompose.params.method import MethodSettings
@@ -43,7 +44,7 @@ class TrackSection(Section):
     datasets: dict[Name, Any] = Field(description="The data sets to choose from, under names of your own.")
     methods: Any = Field(description="The methods and their settings.")
 
-    def settings(self, method: str, dataset: str, changed: Document | None = None) -> MethodSettings:
+    def settings(self, method: str, dataset: str, changes: Document | None = None) -> MethodSettings:
         """Return the settings of a method on a data set, with those of its training and scoring, and optional changes.
 
         Raises:
@@ -51,27 +52,14 @@ class TrackSection(Section):
         """
         if problems := unknown_name((method,), method, self.method_forms):
             raise params_error("a variant names no method:", problems)
-        document = self._merged(method, dataset, changed or {})
+        section = self.methods.of(method)
+        general = {name: value for name, value in section if name != "per_dataset"}
+        document = merged(general, section.per_dataset.get(dataset, {}), changes or {})
         try:
             return self.method_forms[method].whole_settings.model_validate(document)
         except ValidationError as error:
-            raise params_error(
-                f"a variant of {method} does not fit its settings:", problems_of(error, document)
-            ) from None
-
-    def mistakes(self, method: str, dataset: str, changed: Document | None = None) -> list[Problem]:
-        """Return the problems of a method's settings on a data set, with optional changes."""
-        document = self._merged(method, dataset, changed or {})
-        try:
-            self.method_forms[method].whole_settings.model_validate(document)
-        except ValidationError as error:
-            return problems_of(error, document)
-        return []
-
-    def _merged(self, method: str, dataset: str, changed: Document) -> Document:
-        section = self.methods.of(method)
-        general = section.model_dump(by_alias=True, exclude={"per_dataset"})
-        return merged(general, section.per_dataset.get(dataset, {}), changed)
+            problems = problems_of(error, document)
+            raise params_error(f"a variant of {method} does not fit its settings:", problems) from None
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of settings for unknown data sets, or that do not fit the method's section."""
@@ -79,7 +67,10 @@ class TrackSection(Section):
             for dataset in self.methods.of(method).per_dataset:
                 place = ("methods", method, "per_dataset", dataset)
                 yield from unknown_name(place, dataset, self.datasets)
-                yield from (problem.inside(*place) for problem in self.mistakes(method, dataset))
+                try:
+                    self.settings(method, dataset)
+                except ParamsError as error:
+                    yield from (problem.inside(*place) for problem in error.problems)
 
 
 class TrackChoice(Section):

@@ -13,7 +13,7 @@ from recompose.papers.comparison import ComparedVariant
 from recompose.papers.declaration import Paper, Variant
 from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.method import MethodSettings
-from recompose.params.mistakes import nearest
+from recompose.params.mistakes import check_name
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import DataAdapter, Method
@@ -137,18 +137,16 @@ class Runs(ABC):
         return [paper for paper in self.papers if chosen is None or paper.name in chosen]
 
     def _check_names(self) -> None:
-        """Check that the profile names papers of the track and declared variants only.
+        """Check that the profile names papers of the track, and leaves out declared variants.
 
         Raises:
-            PlanError: one is unknown; the message names the nearest one.
+            PlanError: a paper is unknown or another track's, or a variant is undeclared.
         """
-        papers = [paper.name for paper in self.papers]
-        for key, kind, known in (("papers", "paper", papers), ("leave_out", "variant", [*self.variants])):
-            for name in getattr(self.choice, key) or ():
-                if name not in known:
-                    place = f"profiles.{self.params.profile}.{self.track}.{key}"
-                    message = f"params.yaml: {place}: {self.track} has no {kind} {name!r}{nearest(name, known)}"
-                    raise PlanError(message, code=f"unknown-{kind}", place=place)
+        place = f"profiles.{self.params.profile}.{self.track}"
+        for name in self.choice.papers or ():
+            check_name("params.yaml", f"{place}.papers", name, "paper", [paper.name for paper in self.papers])
+        for name in self.choice.leave_out:
+            check_name("params.yaml", f"{place}.leave_out", name, "variant", self.variants)
 
     def plain(self, method: str) -> Variant:
         """Return a method as params.yaml has it."""

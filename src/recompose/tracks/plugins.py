@@ -104,7 +104,7 @@ class Declaration(Section):
     suites: dict[Name, dict[Name, SuiteEntry]] = Field(default={}, description="Track -> adapter -> format.")
     metrics: dict[Name, dict[str, MetricEntry]] = Field(default={}, description="Track -> flat name -> metric.")
     papers: list[Name] = Field(default=[], description="Folders `papers/<name>/` of the package with a `paper.yaml`.")
-    params: Document = Field(
+    params: dict[str, Document] = Field(
         default={},
         description="Entries of params.yaml: settings of the methods, data sets, suites, backbones and profiles.",
     )
