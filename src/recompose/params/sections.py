@@ -36,14 +36,8 @@ class Section(Keyed):
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
 
-def _hyphens(field: str) -> str:
-    return field.replace("_", "-")
-
-
 class Names(Section):
-    """A section whose keys are names, spelled with hyphens."""
-
-    model_config = ConfigDict(alias_generator=_hyphens)
+    """A section whose keys are names, with underscores for hyphens in its fields."""
 
     def of(self, name: str) -> Any:
         """Return the entry of this name."""

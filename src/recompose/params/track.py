@@ -30,7 +30,7 @@ class MethodForm(Protocol):
 def methods_section(methods: Mapping[str, MethodForm]) -> type[Names]:
     """Return the schema of a section with the settings of these methods, each under its name."""
     entries: dict[str, Any] = {
-        name.replace("-", "_"): (method.settings, Field(description=method.settings.__doc__))
+        name.replace("-", "_"): (method.settings, Field(alias=name, description=method.settings.__doc__))
         for name, method in methods.items()
     }
     return create_model("Methods", __base__=Names, __doc__="The methods and their settings.", **entries)

@@ -21,11 +21,7 @@ from recompose.interrupts import INTERRUPTED, is_interruptible
 from recompose.job_server import ADDRESS
 from recompose.worker.client import FAILED, OUR_VARIABLES
 
-LIBRARIES = (
-    "torch",
-    "torchvision",
-    "open_clip",
-    "pytorch_lightning",
+LIBRARIES = (  # that modules import on use
     "omegaconf",  # by Lightning's first training
     "kornia",
     "spacy.lang.en",
