@@ -273,7 +273,7 @@ def _make_all(work: Workspace, runs: Mapping[str, tuple[str, ...]], minutes: flo
     with ProcessPoolExecutor(count, get_context("fork"), _begin) as pool:
         try:
             futures: dict[Future[str | None], str] = {
-                pool.submit(_make, work.root, work.folder, keys, deadline): run for run, keys in runs.items()
+                pool.submit(_make, work.root, work.place, keys, deadline): run for run, keys in runs.items()
             }
             for future in as_completed(futures):
                 try:

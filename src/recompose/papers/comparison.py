@@ -168,8 +168,9 @@ def _read(path: Path, params: Params, tracks: Mapping[str, "Track"]) -> Comparis
     for label in file.margin if isinstance(file.margin, Mapping) else ():
         check_name(source, f"margin.{label}", label, "metric", labels)
     choice, section = params.chosen.tracks.get(file.track), params.tracks[file.track]
-    for dataset in file.datasets if isinstance(section, TrackSection) else ():
-        check_name(source, "datasets", dataset, "data set", section.datasets)
+    known = section.datasets if isinstance(section, TrackSection) else file.datasets
+    for dataset in file.datasets:
+        check_name(source, "datasets", dataset, "data set", known)
     datasets = file.datasets or (list(choice.datasets) if isinstance(choice, TrackChoice) else [])
     claims = _claims(file, rows, labels)
     if len(claims) < len(rows) * len(file.baseline) * len(labels):

@@ -90,7 +90,7 @@ class Written(NamedTuple):
         parts = (self.at(place[:size]) for size in range(len(place), 0, -1))
         return next(filter(None, parts), self).origin
 
-    def put(self, place: Place, part: "Written") -> "Written":
+    def put(self, place: tuple[str, ...], part: "Written") -> "Written":
         """Return the same with another value at a place; sections that are absent are made."""
         if not place:
             return part
