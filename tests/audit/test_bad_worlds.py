@@ -464,7 +464,7 @@ def test_what_was_committed_since_is_current_and_says_so(root: Path, monkeypatch
 
 def forget() -> None:
     """A process reads sources, and asks git of them, once."""
-    for kept in (fingerprints._read_own, fingerprints._counts, fingerprints._own_closure, caveats._find_commit):
+    for kept in (fingerprints._read_own, fingerprints._counts, caveats._find_commit):
         kept.cache_clear()
 
 
