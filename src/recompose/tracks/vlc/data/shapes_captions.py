@@ -26,7 +26,7 @@ from recompose.synthetic.sentences import (
 )
 from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.captions import Captions, write_docs
-from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import swap_entities, swap_names, swap_states
+from recompose.tracks.vlc.data.synthetic_suites.changes import swap_entities, swap_names, swap_states
 from recompose.tracks.vlc.text.lexicon import PartOfSpeech
 from recompose.tracks.vlc.text.small_lexicon import Meaning, write_lexicon
 

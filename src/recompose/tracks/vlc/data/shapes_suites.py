@@ -5,89 +5,54 @@ Visual Genome's, COCO's, SWiG's, ... Each suite has the task of the published on
 relations and actions, counting, negation, the order of words.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
 from recompose.synthetic.sentences import Scene
 from recompose.tracks.vlc.data.formats import aro
 from recompose.tracks.vlc.data.shapes_captions import WEB
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.synthetic_suites import classification, coco, genome, similarity, standalone
 from recompose.tracks.vlc.data.synthetic_suites.checklist import draw_checklist
-from recompose.tracks.vlc.data.synthetic_suites.classification import draw_classification
-from recompose.tracks.vlc.data.synthetic_suites.coco import (
-    draw_counterfactuals,
-    draw_questions,
-    draw_retrieval,
-    draw_sugarcrepe,
-)
-from recompose.tracks.vlc.data.synthetic_suites.genome import draw_aro, draw_comvg, draw_crepe, draw_genome, draw_order
-from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, draw_album, held_out_scenes
-from recompose.tracks.vlc.data.synthetic_suites.similarity import draw_similarity
-from recompose.tracks.vlc.data.synthetic_suites.standalone import (
-    draw_clip_binding,
-    draw_colorswap,
-    draw_controlled,
-    draw_eqben,
-    draw_imagecode,
-    draw_spec,
-    draw_svo_probes,
-    draw_winoground,
-)
+from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, held_out_scenes
 from recompose.tracks.vlc.data.synthetic_suites.valse import draw_valse
 from recompose.tracks.vlc.suites.catalogue import DRAWN, read_suite
+
+MIXED = {"one": 20, "many": 20, "placed": 15, "two": 70, "act": 35}
 
 
 def draw_suites(replicate: SuiteReplicate) -> None:
     """Draw all pictures of a replicate, and write the files of all suites."""
-    rng = replicate.rng("albums")
-    genome = draw_genome(replicate)
-    val2017 = draw_album(
-        replicate,
-        "images/coco/val2017/{:012d}.jpg",
-        held_out_scenes(rng, {"two": 80, "act": 50, "many": 25, "placed": 25}, replicate.share),
-    )
-    mixed = {"one": 20, "many": 20, "placed": 15, "two": 70, "act": 35}
-    val2014 = draw_album(
-        replicate,
-        "images/coco/val2014/COCO_val2014_{:012d}.jpg",
-        _shuffle(held_out_scenes(rng, mixed, replicate.share), rng),
-    )
-    flickr = draw_album(
-        replicate,
-        "images/flickr30k/flickr30k-images/{:010d}.jpg",
-        _shuffle(held_out_scenes(rng, mixed, replicate.share), rng)[: replicate.items(140)],
-        WEB,
-    )
-    swig = draw_album(replicate, "images/swig/{}.jpg", held_out_scenes(rng, {"act": 40}))
-    hake = draw_album(replicate, "images/hake/vcoco/{:06d}.jpg", held_out_scenes(rng, {"act": 12, "two": 8}))
-    draw_aro(replicate, genome)
-    draw_order(replicate, "coco_order", val2014, aro.ORDERS["coco_order"])
-    draw_order(replicate, "flickr30k_order", flickr, aro.ORDERS["flickr30k_order"])
-    draw_crepe(replicate, genome)
-    draw_comvg(replicate, genome)
-    draw_questions(replicate, "vg", genome)
-    draw_questions(replicate, "coco", val2017)
-    draw_controlled(replicate)
-    draw_sugarcrepe(replicate, val2017)
+    rng, share = replicate.rng("albums"), replicate.share
+
+    def mixed() -> list[Scene]:
+        scenes = held_out_scenes(rng, MIXED, share)
+        return rng.sample(scenes, len(scenes))
+
+    pictured = held_out_scenes(rng, {"two": 80, "act": 50, "many": 25, "placed": 25}, share)
+    val2017 = replicate.album("images/coco/val2017/{:012d}.jpg", pictured)
+    val2014 = replicate.album("images/coco/val2014/COCO_val2014_{:012d}.jpg", mixed())
+    flickr = replicate.album("images/flickr30k/flickr30k-images/{:010d}.jpg", mixed()[: replicate.items(140)], WEB)
+    swig = replicate.album("images/swig/{}.jpg", held_out_scenes(rng, {"act": 40}))
+    hake = replicate.album("images/hake/vcoco/{:06d}.jpg", held_out_scenes(rng, {"act": 12, "two": 8}))
+    visual_genome = genome.draw_genome(replicate)
+    genome.draw_aro(replicate, visual_genome)
+    genome.draw_order(replicate, "coco_order", val2014, aro.ORDERS["coco_order"])
+    genome.draw_order(replicate, "flickr30k_order", flickr, aro.ORDERS["flickr30k_order"])
+    genome.draw_crepe(replicate, visual_genome)
+    genome.draw_comvg(replicate, visual_genome)
+    coco.draw_questions(replicate, "vg", visual_genome)
+    coco.draw_questions(replicate, "coco", val2017)
+    coco.draw_sugarcrepe(replicate, val2017)
+    coco.draw_retrieval(replicate, "coco", "coco_karpathy_test.json", val2014, "images/coco")
+    coco.draw_retrieval(replicate, "flickr30k", "flickr30k_test.json", flickr, "images/flickr30k")
+    coco.draw_counterfactuals(replicate)
     draw_valse(replicate, val2017, val2014, swig)
-    draw_checklist(replicate, {"images/vg": genome, "images/swig": swig, "images/hake": hake})
-    draw_eqben(replicate)
-    draw_imagecode(replicate)
-    draw_spec(replicate)
-    draw_svo_probes(replicate)
-    draw_winoground(replicate)
-    draw_colorswap(replicate)
-    draw_clip_binding(replicate)
-    draw_retrieval(replicate, "coco", "coco_karpathy_test.json", val2014, "images/coco")
-    draw_retrieval(replicate, "flickr30k", "flickr30k_test.json", flickr, "images/flickr30k")
-    draw_counterfactuals(replicate)
-    draw_classification(replicate)
-    draw_similarity(replicate)
-
-
-def _shuffle(scenes: Sequence[Scene], rng: Random) -> list[Scene]:
-    return rng.sample(list(scenes), len(scenes))
+    draw_checklist(replicate, {"images/vg": visual_genome, "images/swig": swig, "images/hake": hake})
+    classification.draw_classification(replicate)
+    similarity.draw_similarity(replicate)
+    for draw_suite in standalone.SUITES:
+        draw_suite(replicate)
 
 
 def draw(root: Path, *, seed: int, share: float) -> None:

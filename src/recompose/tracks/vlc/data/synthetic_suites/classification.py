@@ -8,7 +8,6 @@ from recompose.synthetic.objects import COLOURS
 from recompose.synthetic.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Entity, Scene
 from recompose.tracks.vlc.data.formats import elevater
 from recompose.tracks.vlc.data.shapes_captions import CRAWL, WEB
-from recompose.tracks.vlc.data.synthetic_suites.files import write, write_json
 from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, assign_colours
 
 PICTURES = 48  # of a set
@@ -49,7 +48,7 @@ def _templates(name: str) -> list[str]:
 
 def draw_classification(replicate: SuiteReplicate) -> None:
     """Draw the sets' pictures, and write their indices, prompts and registry."""
-    registry, folder = [], replicate.root / "elevater"
+    registry = []
     prompts: dict[str, dict[str, list[str]]] = {"class_map": {}, "template_map": {}}
     for name, (look, classes, scene_of) in _sets().items():
         pictures = max(replicate.items(PICTURES), len(classes))  # each class at least once
@@ -58,7 +57,7 @@ def draw_classification(replicate: SuiteReplicate) -> None:
             label = number % len(classes)
             replicate.photo(f"images/elevater/{below}/test/{number:05d}.png", scene_of(classes[label], rng), look)
             lines.append(f"test.zip@{number:05d}.png {label}\n")
-        write(folder / below / "test.txt", "".join(lines))
+        replicate.write(f"elevater/{below}/test.txt", "".join(lines))
         prompts["class_map"][name], prompts["template_map"][name] = list(classes), _templates(name)
         registry.append(
             {
@@ -69,5 +68,5 @@ def draw_classification(replicate: SuiteReplicate) -> None:
                 "test": {"index_path": "test.txt", "files_for_local_usage": ["test.zip"], "num_images": pictures},
             }
         )
-    write_json(folder / elevater.PROMPTS, prompts)
-    write_json(folder / elevater.REGISTRY, registry)
+    replicate.write_json(f"elevater/{elevater.PROMPTS}", prompts)
+    replicate.write_json(f"elevater/{elevater.REGISTRY}", registry)

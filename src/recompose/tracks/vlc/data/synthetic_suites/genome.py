@@ -1,40 +1,14 @@
 """Suites on Visual Genome's pictures, or parts of them: ARO with its order tasks, CREPE, ComVG."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 from recompose.synthetic.sentences import OPENINGS, Entity, Scene, Wording, caption, phrase
 from recompose.tracks.vlc.data.formats import comvg, crepe
-from recompose.tracks.vlc.data.formats.crepe import COMPLEXITIES as CREPE_COMPLEXITIES
-from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
-    Change,
-    counterfactual,
-    deny_entity,
-    falsify,
-    replace_object,
-    replace_relation,
-    replace_state,
-    replace_subject,
-    replace_target,
-    swap_entities,
-    swap_names,
-    swap_states,
-)
-from recompose.tracks.vlc.data.synthetic_suites.files import write_json, write_rows
-from recompose.tracks.vlc.data.synthetic_suites.photos import (
-    Photo,
-    SuiteReplicate,
-    assign_colours,
-    draw_album,
-    held_out_scene,
-    held_out_scenes,
-    keep_colours,
-    map_entities,
-    partial_statement,
-)
-from recompose.tracks.vlc.data.synthetic_suites.questions import cycle_photos
+from recompose.tracks.vlc.data.synthetic_suites import changes, photos
+from recompose.tracks.vlc.data.synthetic_suites.photos import Photo, SuiteReplicate
 
 PAIRS = (("red", "blue"), ("green", "golden"), ("blue", "golden"))  # pairs of colours of ARO's questions, each frequent
 SUBJECT = Wording(article="the", sentence=True)
@@ -47,45 +21,35 @@ def draw_genome(replicate: SuiteReplicate) -> list[Photo]:
     """
     rng, scenes = replicate.rng("vg"), []
     for number in range(replicate.items(70)):
-        base = assign_colours(
-            held_out_scene("act" if number % 7 > 3 else "two", rng), rng, rng.sample(PAIRS[number % 3], 2)
-        )
-        scenes += [
-            base,
-            counterfactual(base, (replace_subject, replace_relation, replace_target)[number // 3 % 3], rng),
-        ]
-    return draw_album(
-        replicate, "images/vg/{}.jpg", [*scenes, *held_out_scenes(rng, {"one": 40, "placed": 30}, replicate.share)]
-    )
+        scene = photos.held_out_scene("act" if number % 7 > 3 else "two", rng)
+        base = photos.assign_colours(scene, rng, rng.sample(PAIRS[number % 3], 2))
+        change = (changes.replace_subject, changes.replace_relation, changes.replace_target)[number // 3 % 3]
+        scenes += [base, changes.counterfactual(base, change, rng)]
+    single = photos.held_out_scenes(rng, {"one": 40, "placed": 30}, replicate.share)
+    return replicate.album("images/vg/{}.jpg", [*scenes, *single])
 
 
 def draw_aro(replicate: SuiteReplicate, album: list[Photo]) -> None:
     """Write ARO's relations (the positions or actions of two entities) and attributes (the colours of both)."""
-    folder = replicate.root / "aro"
-    couples, rng = [photo for photo in album if photo.scene.second], replicate.rng("aro")
+    couples, rng = photos.couples_of(album), replicate.rng("aro")
 
-    def item(photo: Photo, statement: Scene, change: Change, wording: Wording, **fields: Any) -> dict[str, object]:
-        false = falsify(photo.scene, statement, change, rng)
+    def item(photo: Photo, statement: Scene, change: changes.Change, wording: Wording) -> dict[str, Any]:
+        false = changes.falsify(photo.scene, statement, change, rng)
         box = dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), photo.box, strict=True))
         captions = {"true_caption": caption(statement, wording), "false_caption": caption(false, wording)}
-        return {"image_path": photo.name, **box, **captions, **fields}
+        return {"image_path": photo.name, **box, **captions}
 
-    def bare(scene: Scene) -> Scene:
-        return map_entities(scene, lambda entity: Entity(entity.name))
-
-    def bound(scene: Scene) -> Scene:
-        return replace(keep_colours(scene), relation="")
-
-    relations = [
-        item(photo, bare(photo.scene), swap_entities, SUBJECT, relation_name=photo.scene.relation) for photo in couples
-    ]
-    attributes = [sorted(entity.colour for entity in photo.scene.entities) for photo in couples]
-    bindings = [
-        item(photo, bound(photo.scene), swap_states, DEFINITE, attributes=pair)
-        for photo, pair in zip(couples, attributes, strict=True)
-    ]
-    write_json(folder / "visual_genome_relation.json", relations)
-    write_json(folder / "visual_genome_attribution.json", bindings)
+    relations, bindings = [], []
+    for photo in couples:
+        bare = photos.map_entities(photo.scene, lambda entity: Entity(entity.name))
+        relation = {"relation_name": photo.scene.relation}
+        relations.append(item(photo, bare, changes.swap_entities, SUBJECT) | relation)
+    for photo in couples:
+        bound = replace(photos.keep_colours(photo.scene), relation="")
+        attributes = {"attributes": sorted(entity.colour for entity in photo.scene.entities)}
+        bindings.append(item(photo, bound, changes.swap_states, DEFINITE) | attributes)
+    replicate.write_json("aro/visual_genome_relation.json", relations)
+    replicate.write_json("aro/visual_genome_attribution.json", bindings)
 
 
 def shuffle_words(words: Sequence[str], tags: Sequence[str], rng: Random) -> list[str]:
@@ -119,50 +83,51 @@ def draw_order(replicate: SuiteReplicate, name: str, album: list[Photo], below: 
     """Write one of ARO's order tasks: a caption of each picture among shuffles of its own words."""
     rng, items = replicate.rng(name), []
     for photo in album:
-        statement = partial_statement(photo.scene, rng)
+        statement = photos.partial_statement(photo.scene, rng)
         wording = Wording(opening=rng.choice(OPENINGS))
         words = phrase(statement, wording).words()
         false = shuffle_words([word.text for word in words], [word.tag for word in words], rng)
-        items.append(
-            {"image": photo.path.removeprefix(f"{below}/"), "caption_options": [caption(statement, wording), *false]}
-        )
-    write_json(replicate.root / f"aro/{name}.json", items)
+        captions = [caption(statement, wording), *false]
+        items.append({"image": photo.path.removeprefix(f"{below}/"), "caption_options": captions})
+    replicate.write_json(f"aro/{name}.json", items)
 
 
-def _swap(scene: Scene, rng: Random) -> Scene:
-    return rng.choice((swap_entities, swap_states, swap_names))(scene, rng)
+def _any_of(*choices: changes.Change) -> changes.Change:
+    """Return the change that is a random one of these."""
+    return lambda scene, rng: rng.choice(choices)(scene, rng)
 
 
-def _replace(scene: Scene, rng: Random) -> Scene:
-    return rng.choice((replace_object, replace_state, replace_relation))(scene, rng)
+CREPE: Mapping[str, changes.Change] = {
+    "atom": _any_of(changes.replace_object, changes.replace_state, changes.replace_relation),
+    "swap": _any_of(changes.swap_entities, changes.swap_states, changes.swap_names),
+    "negate": changes.deny_entity,
+}
 
 
 def draw_crepe(replicate: SuiteReplicate, album: list[Photo]) -> None:
     """Write CREPE's files. Rows are sorted by the length of their captions: the shortest have the fewest atoms."""
     rng = replicate.rng("crepe")
-    couples = [photo for photo in album if photo.scene.second]
-    for name, change in {"atom": _replace, "swap": _swap, "negate": deny_entity}.items():
+    for name, change in CREPE.items():
         rows = []
-        for photo in cycle_photos(couples, replicate.items(90), rng):
-            statement = partial_statement(photo.scene, rng)
-            false = {caption(falsify(photo.scene, statement, change, rng)): None for _ in range(5)}
-            rows.append((photo.name.removesuffix(".jpg"), caption(statement), list(false), *photo.box))
+        for photo in photos.cycle_photos(photos.couples_of(album), replicate.items(90), rng):
+            statement = photos.partial_statement(photo.scene, rng)
+            false = {caption(changes.falsify(photo.scene, statement, change, rng)): None for _ in range(5)}
+            rows.append((photo.stem, caption(statement), list(false), *photo.box))
         rows.sort(key=lambda row: (len(row[1].split()), row[1]))
-        numbers = [CREPE_COMPLEXITIES[place * len(CREPE_COMPLEXITIES) // len(rows)] for place in range(len(rows))]
+        numbers = [crepe.COMPLEXITIES[place * len(crepe.COMPLEXITIES) // len(rows)] for place in range(len(rows))]
         numbered = [(*row[:2], number, *row[2:]) for row, number in zip(rows, numbers, strict=True)]
-        write_rows(replicate.root / "crepe" / crepe.file_of(name), crepe.COLUMNS, numbered)
+        replicate.write_rows(f"crepe/{crepe.file_of(name)}", crepe.COLUMNS, numbered)
 
 
 def draw_comvg(replicate: SuiteReplicate, album: list[Photo]) -> None:
     """Write ComVG: each picture of a pair is the answer to its own caption."""
     rows: list[tuple[Any, ...]] = []
-    couples = [photo for photo in album if photo.scene.second]
+    couples = photos.couples_of(album)
     for first, second in zip(couples[::2], couples[1::2], strict=True):
         for true, false in ((first, second), (second, first)):
             value = _difference(true.scene, false.scene)
-            numbers = [photo.name.removesuffix(".jpg") for photo in (true, false)]
-            rows.append((len(rows) + 1, caption(true.scene), *numbers, value))
-    write_rows(replicate.root / "comvg/ComVG.csv", comvg.COLUMNS, rows)
+            rows.append((len(rows) + 1, caption(true.scene), true.stem, false.stem, value))
+    replicate.write_rows("comvg/ComVG.csv", comvg.COLUMNS, rows)
 
 
 def _difference(first: Scene, second: Scene) -> str:

@@ -5,32 +5,21 @@ similarity of two sentences is the share of the facts of either that both state.
 the other side, has the highest grade, and a sentence of the same words with another meaning does not.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from random import Random
 
 from recompose.synthetic.sentences import CONVERSES, OPENINGS, Scene, Wording, caption
 from recompose.tracks.vlc.data.formats import sick, sts_b
-from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
-    Change,
-    replace_number,
-    replace_object,
-    replace_relation,
-    replace_size,
-    replace_state,
-    swap_entities,
-    swap_names,
-    swap_states,
-)
-from recompose.tracks.vlc.data.synthetic_suites.files import write
+from recompose.tracks.vlc.data.synthetic_suites import changes
 from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, held_out_scene
 
 PAIRS = 160
 CHANGES = 4  # pairs have fewer changes; every fifth pair has a sentence of another scene instead
-OF_TWO: tuple[Change, ...] = (
-    *(replace_state, replace_object, replace_relation, replace_size),
-    *(swap_names, swap_states, swap_entities),
+OF_TWO = (
+    *(changes.replace_state, changes.replace_object, changes.replace_relation, changes.replace_size),
+    *(changes.swap_names, changes.swap_states, changes.swap_entities),
 )
-OF_ONE: tuple[Change, ...] = (replace_state, replace_object, replace_size, replace_number)
+OF_ONE = (changes.replace_state, changes.replace_object, changes.replace_size, changes.replace_number)
 
 
 def facts(statement: Scene) -> set[Hashable]:
@@ -77,7 +66,7 @@ def draw_similarity(replicate: SuiteReplicate) -> None:
 
 
 def _pairs(
-    replicate: SuiteReplicate, name: str, kinds: Sequence[str], changes: Sequence[Callable[[Scene, Random], Scene]]
+    replicate: SuiteReplicate, name: str, kinds: Sequence[str], allowed: Sequence[changes.Change]
 ) -> list[tuple[str, str, float]]:
     """Return pairs of sentences whose similarity ranges from no to all facts."""
     rng = replicate.rng(f"similarity/{name}")
@@ -88,7 +77,7 @@ def _pairs(
             changed = held_out_scene(rng.choice(kinds), rng)
         else:
             changed = base
-            for change in rng.sample(changes, number % (CHANGES + 1)):
+            for change in rng.sample(allowed, number % (CHANGES + 1)):
                 changed = change(changed, rng)
         sentences = caption(base, _wording(base, rng)), caption(*_reword(changed, rng))
         pairs.append((*sentences, similarity(base, changed)))
@@ -109,4 +98,4 @@ def _wording(statement: Scene, rng: Random) -> Wording:
 
 
 def _write_tabbed(replicate: SuiteReplicate, path: str, rows: Sequence[Sequence[str]]) -> None:
-    write(replicate.root / path, "".join("\t".join(row) + "\n" for row in rows))
+    replicate.write(path, "".join("\t".join(row) + "\n" for row in rows))
