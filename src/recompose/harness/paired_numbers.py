@@ -25,8 +25,8 @@ from recompose.harness.paired_items import (
 )
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.judges import Judge, Number, judge_of
-from recompose.tracks.vlc.suites.means import Mean, aggregate, names_in
 from recompose.tracks.vlc.suites.scores import has_scores
+from recompose.tracks.vlc.suites.subtasks import Mean, aggregate, names_in
 from recompose.tracks.vlc.suites.values import trees
 
 Scores = Mapping[str, np.ndarray]

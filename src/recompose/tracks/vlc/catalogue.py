@@ -8,25 +8,18 @@ from pydantic import Field, create_model
 
 from recompose.params.sections import Archive, Count, FileName, Section, Seed
 from recompose.tracks.catalogue import DataAdapter, Method
-from recompose.tracks.vlc.methods.settings import (
-    CeClipSettings,
-    ClipCaeSettings,
-    ClipFtSettings,
-    FscClipSettings,
-    NegClipSettings,
-    UntunedClipSettings,
-)
+from recompose.tracks.vlc.methods import settings
 from recompose.tracks.vlc.suites.catalogue import DRAWN as DRAWN_FORMS
 from recompose.tracks.vlc.suites.catalogue import FORMS, LIMITED, MODULES
 
 _IN = "recompose.tracks.vlc.methods"
 METHODS = {
-    "clip": Method(f"{_IN}.clip:UntunedCLIP", UntunedClipSettings, needs_seed=False),
-    "clip-ft": Method(f"{_IN}.clip:ClipFt", ClipFtSettings),
-    "negclip": Method(f"{_IN}.negclip:NegClip", NegClipSettings),
-    "ce-clip": Method(f"{_IN}.negclip:CeClip", CeClipSettings),
-    "fsc-clip": Method(f"{_IN}.fsc_clip:FscClip", FscClipSettings),
-    "clip-cae": Method(f"{_IN}.clip_cae:ClipCae", ClipCaeSettings),
+    "clip": Method(f"{_IN}.clip:UntunedCLIP", settings.UntunedClipSettings, needs_seed=False),
+    "clip-ft": Method(f"{_IN}.clip:ClipFt", settings.ClipFtSettings),
+    "negclip": Method(f"{_IN}.negclip:NegClip", settings.NegClipSettings),
+    "ce-clip": Method(f"{_IN}.negclip:CeClip", settings.CeClipSettings),
+    "fsc-clip": Method(f"{_IN}.fsc_clip:FscClip", settings.FscClipSettings),
+    "clip-cae": Method(f"{_IN}.clip_cae:ClipCae", settings.ClipCaeSettings),
 }
 UNTRAINED = "clip"
 DRAWN = "shapes-suites"  # the adapter of synthetic suites

@@ -29,7 +29,6 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax, normalize, pad
 
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc.checks import check_choice
 
 Missing = Literal["zero", "excluded"]
 Weights = Literal["minmax", "sparse", "softmax"]
@@ -47,7 +46,6 @@ def contrastive_loss(image_features: Tensor, text_features: Tensor, logit_scale:
         tensor(0.3133)
     """
     _check_pairs(image_features, text_features)
-    _check_scale(logit_scale)
     logits = logit_scale * normalize(image_features, dim=1) @ normalize(text_features, dim=1).T
     return (_cross_entropy_of_pairs(logits) + _cross_entropy_of_pairs(logits.T)) / 2
 
@@ -76,7 +74,6 @@ def contrastive_loss_with_negatives(
         ... )
         tensor(0.3130)
     """
-    check_choice("missing", missing, Missing)
     images, texts, negatives = _normalized(image_features, text_features, negative_features, valid, logit_scale)
     of_images = logit_scale * images @ torch.cat([texts, negatives]).T
     if missing == "zero":
@@ -172,7 +169,6 @@ def local_scores(
         tensor([1.6931])
     """
     _check_tokens(image_tokens, text_tokens, text_mask)
-    _check_scale(logit_scale)
     used = text_mask.any(dim=0)  # most of CLIP's 77 positions are padding in every text
     text_tokens, text_mask = text_tokens[:, used], text_mask[:, used]
     aligned = patch_weights(image_tokens, text_tokens, weights) @ image_tokens
@@ -199,7 +195,6 @@ def patch_weights(image_tokens: Tensor, text_tokens: Tensor, weights: Weights = 
         >>> patch_weights(patches, torch.ones(1, 1, 1)), patch_weights(patches, torch.ones(1, 1, 1), "sparse")
         (tensor([[[0.0000, 0.2000, 0.8000]]]), tensor([[[0., 0., 1.]]]))
     """
-    check_choice("weights", weights, Weights)
     _check_patches(image_tokens, text_tokens)
     similarities = torch.einsum("nte,npe->ntp", text_tokens.detach(), image_tokens.detach())
     if weights == "softmax":
@@ -237,7 +232,6 @@ def intra_modal_loss(
         >>> intra_modal_loss(torch.eye(2), torch.eye(2), negatives, valid, logit_scale=1.0)
         tensor(0.)
     """
-    check_choice("target", target, Target)
     images, texts, negatives = _normalized(image_features, text_features, negative_features, valid, logit_scale)
     logits = logit_scale * texts @ negatives.T
     if target == "own" or not len(negatives):  # a single column gives a loss of 0
@@ -264,7 +258,6 @@ def cross_modal_rank_loss(
         tensor(1.)
     """
     positives, negatives = _own_logits(image_features, text_features, negative_features, valid, logit_scale)
-    _check_thresholds("thresholds", thresholds, valid)
     leads = positives[:, None] - positives.new_zeros(valid.shape).masked_scatter(valid, negatives)
     shortfalls = (thresholds - leads).relu().masked_fill(~valid, 0)
     return shortfalls.sum() / max(valid.numel(), 1)
@@ -292,7 +285,6 @@ def rank_thresholds(
         tensor([4.])
     """
     positives, negatives = _own_logits(image_features, text_features, negative_features, valid, logit_scale)
-    _check_thresholds("before", before, valid)
     counts, totals = valid.sum(dim=0), positives.new_zeros(valid.shape).masked_scatter(valid, negatives).sum(dim=0)
     means = positives.mean() - totals / counts.clamp_min(1)
     return means.clamp(0, highest).where(counts > 0, before.to(means))
@@ -340,7 +332,6 @@ def _normalized(
     """Check the arguments of a loss with negatives, and return the features at unit length."""
     _check_pairs(images, texts)
     _check_negatives("negative_features", images, negatives, valid)
-    _check_scale(logit_scale)
     return normalize(images, dim=1), normalize(texts, dim=1), normalize(negatives, dim=1)
 
 
@@ -357,11 +348,6 @@ def _selective_cross_entropy(
     positives: Tensor, negatives: Tensor, valid: Tensor, gamma: float, beta: float, missing: Missing
 ) -> Tensor:
     """Return the loss of ``hard_negative_loss``, given logits of captions [B] and of negatives [valid.sum()]."""
-    check_choice("missing", missing, Missing)
-    if gamma < 0:
-        raise ArgumentError("gamma", f"is {gamma}; the power of the focal factor is at least 0")
-    if not 0 <= beta <= 1:
-        raise ArgumentError("beta", f"is {beta}, not a part of the labels' mass from 0 to 1")
     absent = 0.0 if missing == "zero" else -torch.inf
     negative_logits = positives.new_full(valid.shape, absent).masked_scatter(valid, negatives)
     counted = pad(valid, (1, 0), value=True)
@@ -416,13 +402,3 @@ def _check_tokens(images: Tensor, texts: Tensor, mask: Tensor) -> None:
     if empty.any():
         fault = f"has no token of {int(empty.sum())} texts, the first of which is {int(empty.int().argmax())}"
         raise ArgumentError("text_mask", fault, code="empty-text")
-
-
-def _check_thresholds(name: str, thresholds: Tensor, valid: Tensor) -> None:
-    if thresholds.shape != valid.shape[1:]:
-        raise ArgumentError(name, f"are {tuple(thresholds.shape)}, not [K] of {valid.shape[1]} kinds")
-
-
-def _check_scale(logit_scale: Tensor | float) -> None:
-    if isinstance(logit_scale, Tensor) and logit_scale.numel() != 1:
-        raise ArgumentError("logit_scale", f"is {tuple(logit_scale.shape)}, not one number")

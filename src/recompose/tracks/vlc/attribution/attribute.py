@@ -1,6 +1,6 @@
 """Computation of attributions to the tokens of ARO's true captions, by all four methods, and to patches of some images.
 
-All models use the same conventions, whatever they were tuned with: the defaults of ``attribution``.
+All models use the same conventions, whatever they were tuned with: the defaults of ``methods``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,8 @@ from torch import Tensor
 from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import Backbone, SharedTokenizer, end_of_text
 from recompose.progress import bar, say
-from recompose.tracks.vlc.attribution.by_attention import attention
-from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
-from recompose.tracks.vlc.attribution.by_gradient import gradient
-from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.attribution.labels import IsolatedTokenizer, token_labels
+from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, patches, perturbation
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.embeddings import text_embeddings

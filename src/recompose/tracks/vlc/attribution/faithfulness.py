@@ -7,25 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from recompose.tracks.vlc.attribution import subsets as cae
 from recompose.tracks.vlc.attribution.store import Attributed, mean_over, ratios
-from recompose.tracks.vlc.attribution.subsets import (
-    ATTRIBUTION,
-    CLEAN,
-    INTERVAL_PARTS,
-    PAIRS,
-    RELATION,
-    SENSES,
-    SIMILARITY,
-    SYMMETRIC,
-    TREES,
-    WINOGROUND,
-    WINOGROUND_ITEMS,
-)
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.accuracy import accuracy, macro_accuracy, right_choices, right_groups
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
-from recompose.tracks.vlc.suites.means import aggregate, names_in
 from recompose.tracks.vlc.suites.scores import has_scores
+from recompose.tracks.vlc.suites.subtasks import aggregate, names_in
 from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Groups
 
 RELATIONS = "aro/vg_relation"
@@ -50,9 +38,9 @@ def subset_metrics(
         subsets |= relation_metrics(relations, scores[RELATIONS])
     if isinstance(groups, Groups):
         subsets |= winoground_metrics(scores["winoground"])
-    names = {name for tree in TREES for name in names_in(tree)}
+    names = {name for tree in cae.TREES for name in names_in(tree)}
     parts = {name: number for name, number in {**leaves, **subsets}.items() if name in names}
-    means = aggregate(parts, None, TREES)
+    means = aggregate(parts, None, cae.TREES)
     return subsets | {name: number for name, number in means.items() if name.startswith("cae")}
 
 
@@ -61,7 +49,7 @@ def relation_metrics(task: Choices, scores: np.ndarray) -> dict[str, float]:
     counted = has_scores(scores) & _have_directions(task)
     if not counted.any():
         return {}
-    return {RELATION: macro_accuracy(right_relations(task, scores, counted), np.array(task.groups)[counted])}
+    return {cae.RELATION: macro_accuracy(right_relations(task, scores, counted), np.array(task.groups)[counted])}
 
 
 def right_relations(task: Choices, scores: np.ndarray, items: np.ndarray) -> np.ndarray:
@@ -88,29 +76,29 @@ def winoground_metrics(scores: np.ndarray) -> dict[str, float]:
         (0.0, 0.5, 0.5)
     """
     items = np.arange(len(scores))
-    clean = np.isin(items, list(CLEAN)) if len(scores) == WINOGROUND_ITEMS else np.ones(len(scores), dtype=bool)
+    clean = np.isin(items, list(cae.CLEAN)) if len(scores) == cae.WINOGROUND_ITEMS else np.ones(len(scores), dtype=bool)
     scores = scores[clean & has_scores(scores)]
     if not len(scores):
         return {}
     ties = SUBTASKS["winoground"].ties
     right = right_groups(scores.transpose(0, 2, 1), ties)
-    values = {f"{WINOGROUND}/text": accuracy(right.text), f"{WINOGROUND}/image": accuracy(right.image)}
-    values[WINOGROUND] = accuracy(right.group)
-    for sense, items_right in zip(SENSES, right, strict=True):
-        values |= _interval(f"{WINOGROUND}/{sense}", items_right)
+    values = {f"{cae.WINOGROUND}/text": accuracy(right.text), f"{cae.WINOGROUND}/image": accuracy(right.image)}
+    values[cae.WINOGROUND] = accuracy(right.group)
+    for sense, items_right in zip(cae.SENSES, right, strict=True):
+        values |= _interval(f"{cae.WINOGROUND}/{sense}", items_right)
     side = np.arange(2)
     text = scores[:, side, side] > scores[:, side, 1 - side]  # [items, images]
     image = scores[:, side, side] > scores[:, 1 - side, side]  # [items, captions]
-    pairs = {f"{PAIRS}/text": text, f"{PAIRS}/image": image, PAIRS: text & image}
+    pairs = {f"{cae.PAIRS}/text": text, f"{cae.PAIRS}/image": image, cae.PAIRS: text & image}
     return values | {name: accuracy(pairs_right.ravel()) for name, pairs_right in pairs.items()}
 
 
 def _interval(name: str, right: np.ndarray) -> dict[str, float]:
     """Return the ends of a score's interval, given the items' correctness; empty if there are too few items."""
-    if len(right) < INTERVAL_PARTS:
+    if len(right) < cae.INTERVAL_PARTS:
         return {}
-    parts = [part.mean() for part in np.array_split(right, INTERVAL_PARTS)]
-    half = T_OF_THREE * np.std(parts, ddof=1) / INTERVAL_PARTS**0.5
+    parts = [part.mean() for part in np.array_split(right, cae.INTERVAL_PARTS)]
+    half = T_OF_THREE * np.std(parts, ddof=1) / cae.INTERVAL_PARTS**0.5
     middle = np.mean(parts)
     return {f"{name}/low": float(max(0.0, middle - half)), f"{name}/high": float(min(FULL, middle + half))}
 
@@ -137,7 +125,7 @@ def attribution_metrics(
     values: dict[str, float] = {}
     for method in sorted({method for attributed in by_task.values() for method in attributed.scores}):
         attributions = [attributed for attributed in by_task.values() if method in attributed.scores]
-        base = f"{ATTRIBUTION}/{method}"
+        base = f"{cae.ATTRIBUTION}/{method}"
         means = {
             part: _concatenate(mean_over(texts.scores[method], getattr(texts, part)) for texts in attributions)
             for part in ("objects", "composition")
@@ -156,7 +144,7 @@ def attribution_metrics(
             values |= {f"{base}/{half}": number for half, number in halves.items()}
     similarities = _concatenate(attributed.similarity for attributed in by_task.values())
     similarities = similarities[~np.isnan(similarities)]
-    return values | ({SIMILARITY: float(similarities.mean())} if len(similarities) else {})
+    return values | ({cae.SIMILARITY: float(similarities.mean())} if len(similarities) else {})
 
 
 def _relations(suites: Sequence[Suite]) -> Choices:
@@ -167,7 +155,7 @@ def _relations(suites: Sequence[Suite]) -> Choices:
 
 def _have_directions(task: Choices) -> np.ndarray:
     """Return True for each item of ARO's relations whose relation has a direction [items]."""
-    return np.array([group not in SYMMETRIC for group in task.groups or ()], dtype=bool)
+    return np.array([group not in cae.SYMMETRIC for group in task.groups or ()], dtype=bool)
 
 
 def _halves(share: np.ndarray, right: np.ndarray) -> dict[str, float]:

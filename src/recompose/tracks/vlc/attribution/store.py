@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from recompose.errors import ArgumentError, DataError
 from recompose.files import write_atomically
 
 FILE = "attribution.safetensors"  # of an evaluation that saves it
@@ -36,29 +34,6 @@ class Attributed:
     shown: np.ndarray  # [pictures] int, the places in ``items`` of the items with patches
     patches: Mapping[str, np.ndarray]  # method -> [pictures, patches] float, row by row from the upper left one
 
-    def __post_init__(self) -> None:
-        """Check the arrays' shapes.
-
-        Raises:
-            ArgumentError: the arrays do not fit each other.
-        """
-        texts, tokens = self.ids.shape
-        shapes = {"items": (texts,), "spans": (texts, tokens, 2), "similarity": (texts,)}
-        shapes |= dict.fromkeys(("objects", "composition"), (texts, tokens))
-        for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                raise ArgumentError(name, f"are {getattr(self, name).shape}; ids {self.ids.shape} need {shape}")
-        for method, scores in self.scores.items():
-            if scores.shape != (texts, tokens):
-                raise ArgumentError("scores", f"by {method} are {scores.shape}; ids are {(texts, tokens)}")
-        for method, patches in self.patches.items():
-            if patches.ndim != 2 or len(patches) != len(self.shown):
-                raise ArgumentError("patches", f"by {method} are {patches.shape}, of {len(self.shown)} pictures")
-            if round(patches.shape[1] ** 0.5) ** 2 != patches.shape[1]:
-                raise ArgumentError("patches", f"by {method} are {patches.shape[1]} of a picture, not a square")
-        if len(self.shown) and not (self.shown.min() >= 0 and self.shown.max() < texts):
-            raise ArgumentError("shown", f"are texts {self.shown.min()} to {self.shown.max()}, out of {texts}")
-
 
 def write(by_task: Mapping[str, Attributed], path: Path) -> None:
     """Write an evaluation's attributions, by sub-task."""
@@ -71,19 +46,12 @@ def write(by_task: Mapping[str, Attributed], path: Path) -> None:
 
 
 def read(path: Path) -> dict[str, Attributed]:
-    """Read a file of ``write``.
-
-    Raises:
-        DataError: the file's arrays are incomplete or do not fit each other.
-    """
+    """Read a file of ``write``."""
     parts: dict[str, dict[str, np.ndarray]] = {}
-    try:
-        for place, array in load_file(path).items():
-            task, _, name = place.partition(":")
-            parts.setdefault(task, {})[name] = array
-        return {task: _from_arrays(arrays) for task, arrays in parts.items()}
-    except (KeyError, ValueError, SafetensorError) as error:
-        raise DataError(f"{path}: {error}: repeat the evaluation", code="wrong-arrays", place=path) from None
+    for place, array in load_file(path).items():
+        task, _, name = place.partition(":")
+        parts.setdefault(task, {})[name] = array
+    return {task: _from_arrays(arrays) for task, arrays in parts.items()}
 
 
 def _arrays(attributed: Attributed) -> list[tuple[str, np.ndarray]]:

@@ -9,7 +9,7 @@ does not import NumPy.
 """
 
 from recompose.tracks.vlc.data.formats.vl_checklist import MEAN_OF_ALL
-from recompose.tracks.vlc.suites.means import Tree, macro, names_in
+from recompose.tracks.vlc.suites.subtasks import Tree, macro, names_in
 
 METHODS = ("attention", "gradcam", "perturbation", "gradient")  # of attribution, in the paper's order
 # relations without a direction: ARO's authors exclude them from its mean (notebook at 81fdd20), and MACCO three more

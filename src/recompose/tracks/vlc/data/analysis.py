@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 CONFIG = "config.cfg"
 BATCH = 256  # captions in a batch of the model
-NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer")  # parts of speech, heads and lemmas come from them
 NOT_NEEDED = ("ner", "senter", "entity_linker")
 LAYOUT = "the folder en_core_web_sm-3.8.0 of the wheel of that name of github.com/explosion/spacy-models"
 
@@ -46,37 +45,22 @@ def unpack_model(wheel: Path, folder: Path) -> None:
         find_file(unpacked, CONFIG).parent.rename(folder)
 
 
-def _error(place: Path | str, code: str, fault: str) -> DataError:
-    return DataError(f"{place} {fault}", code=code, place=place)
-
-
 def annotate(captions: Sequence[str], model_folder: Path) -> "Iterator[Doc]":
-    """Return the parses of captions in their order; errors are raised before the first one.
+    """Return the parses of captions in their order.
 
     Args:
         captions: their texts.
         model_folder: the folder of an unpacked model.
 
     Raises:
-        DataError: the model is absent, unreadable or lacks a part, or a caption is no text, or too long.
+        DataError: the model is absent.
     """
     import spacy
 
     if not (model_folder / CONFIG).is_file():
-        raise _error(model_folder / CONFIG, "missing-file", f"is missing. Required files: {LAYOUT}")
-    try:
-        model = spacy.load(model_folder, exclude=list(NOT_NEEDED))
-    except Exception as error:  # a damaged file may raise any error in spaCy
-        message = f"is no model that spaCy can load ({_first_line(error)}). Required files: {LAYOUT}"
-        raise _error(model_folder, "no-model", message) from None
-    if absent := [part for part in NEEDED if part not in model.pipe_names]:
-        raise _error(model_folder, "missing-part", f"is a pipeline without {absent[0]}. Required files: {LAYOUT}")
-    for number, caption in enumerate(captions, start=1):
-        if not isinstance(caption, str):
-            raise _error(f"caption {number}", "no-text", f"is {caption!r:.50}, not a text; correct the list")
-        if len(caption) > model.max_length:
-            message = f"has {len(caption)} letters, more than spaCy takes; correct the list"
-            raise _error(f"caption {number}", "long-text", message)
+        message = f"{model_folder / CONFIG} is missing. Required files: {LAYOUT}"
+        raise DataError(message, code="missing-file", place=model_folder / CONFIG)
+    model = spacy.load(model_folder, exclude=list(NOT_NEEDED))
     return _with_progress(model.pipe(captions, batch_size=BATCH), len(captions))
 
 
@@ -88,7 +72,3 @@ def _with_progress(docs: "Iterator[Doc]", total: int) -> "Iterator[Doc]":
         if time.monotonic() - reported_at > SAY_EVERY and done < total:
             reported_at = time.monotonic()
             pace.at(done)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or repr(error)).strip().splitlines()[0]

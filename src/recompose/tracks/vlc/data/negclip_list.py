@@ -8,16 +8,13 @@ with blanks and line ends after some of them, and repeated rows count repeatedly
 (ytaek-oh/fsc-clip at 604015d, ``CocoDataset``), which finds an image below ``images`` by its path without ``coco/``.
 """
 
-import ast
-import csv
-import io
 from contextlib import suppress
 from pathlib import Path
 
-from recompose.data.paths import find_file, find_folder, is_inside, name_as_listed
+from recompose.data.paths import find_file, find_folder, name_as_listed
 from recompose.errors import DataError
-from recompose.files import read_text
 from recompose.tracks.vlc.data.captions import Captions
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, missing_error, read_rows
 
 LIST = "train_neg_clip.tsv"
 MARK = LIST  # its presence means that a folder is complete
@@ -40,7 +37,7 @@ def arrange(unpacked: Path, folder: Path) -> None:
     for name in _SETS:
         find_folder(unpacked, name).rename(folder / "images" / name)
     with suppress(DataError):  # of a list that reading refuses
-        name_as_listed(folder / "images", [name.removeprefix("coco/") for _, _, name, _ in _rows(folder / LIST)])
+        name_as_listed(folder / "images", list(map(_image, _rows(folder))))
 
 
 def annotation_files(root: Path) -> list[str]:
@@ -57,72 +54,23 @@ def read(root: Path) -> Captions:
     Raises:
         DataError: a file is missing, the list has another form, or a row is malformed.
     """
-    paths, captions, negatives = [], [], []
-    for number, caption, name, listed in _rows(root / LIST):
-        if not caption.strip():
-            raise _error(root / LIST, f"row {number}", "empty-text", "the caption is empty; correct or remove the row")
-        path = f"images/{name.removeprefix('coco/')}"
-        if not is_inside(name) or not is_inside(name.removeprefix("coco/")):
-            message = f"the image {name!r} lies outside of {root / 'images'}"
-            raise _error(root / LIST, f"row {number}", "outside-folder", message)
-        paths.append(path)
-        captions.append(caption)
-        if listed is not None:
-            negatives.append(_texts(listed, root / LIST, number))
-    if not paths:
-        message = f"{root / LIST} has no rows; replace it with the published file"
-        raise DataError(message, code="no-items", place=root / LIST)
+    rows = _rows(root)
+    captions = tuple(row.text(_CAPTION) for row in rows)
+    paths = tuple(row.image_path("images", _image(row)) for row in rows)
     missing = [path for path in dict.fromkeys(paths) if not (root / path).is_file()]
     if missing:
-        first = root / missing[0]
-        message = f"{first} and {len(missing) - 1} more images are missing. Required files: {LAYOUT}"
-        raise DataError(message, code="missing-image", place=first)
-    return Captions(tuple(paths), tuple(captions), tuple(negatives))
+        raise missing_error(
+            root / missing[0], f"and {len(missing) - 1} more images are missing", LAYOUT, "missing-image"
+        )
+    if _NEGATIVES not in rows[0].fields:
+        return Captions(paths, captions)
+    listed = [row.literal(_NEGATIVES) for row in rows]
+    return Captions(paths, captions, tuple(tuple(row.part(_NEGATIVES, list).all_texts()) for row in listed))
 
 
-def _texts(cell: str, path: Path, number: int) -> tuple[str, ...]:
-    """Return the texts of a cell that holds a list of them as Python writes it."""
-    try:
-        texts = ast.literal_eval(cell)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        texts = None
-    if not isinstance(texts, list) or not all(isinstance(text, str) and text.strip() for text in texts):
-        message = f"{_NEGATIVES} is no list of texts in brackets and quotes; correct the row"
-        raise _error(path, f"row {number}", "wrong-type", message)
-    return tuple(texts)
+def _rows(root: Path) -> list[AnnotationItem]:
+    return read_rows(root / LIST, LAYOUT, (_CAPTION, _IMAGE), "\t")
 
 
-def _rows(path: Path) -> list[tuple[int, str, str, str | None]]:
-    """Return the number, the caption, the image and, with such a column, the negatives of each row."""
-    reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter="\t", strict=True)
-    rows = []
-    try:
-        header = next(reader, [])
-        for column in (_CAPTION, _IMAGE):
-            if header.count(column) != 1:
-                message = f"expected one column {column!r}, found {header.count(column)}"
-                raise _error(path, "line 1", "missing-field", message)
-        caption, image = header.index(_CAPTION), header.index(_IMAGE)
-        negatives = header.index(_NEGATIVES) if _NEGATIVES in header else None
-        for number, cells in enumerate(filter(None, reader), start=1):
-            if len(cells) != len(header):
-                message = f"{len(cells)} cells in {len(header)} columns; correct the row"
-                raise _error(path, f"row {number}", "wrong-count", message)
-            listed = None if negatives is None else cells[negatives]
-            rows.append((number, cells[caption], cells[image], listed))
-    except csv.Error as error:
-        raise _error(path, f"line {reader.line_num}", "no-csv", f"not a table with tabs ({error})") from None
-    return rows
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_text(path, newline="")
-    except FileNotFoundError:
-        message = f"{path} is missing. Required files: {LAYOUT}"
-        raise DataError(message, code="missing-file", place=path) from None
-
-
-def _error(path: Path, part: str, code: str, fault: str) -> DataError:
-    """Return the error of a row or another part of the list."""
-    return DataError(f"{path}, {part}: {fault}", code=code, place=f"{path}, {part}")
+def _image(row: AnnotationItem) -> str:
+    return row.text(_IMAGE).removeprefix("coco/")

@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from recompose.data.pictures import Picture
@@ -21,8 +20,10 @@ from recompose.tracks.vlc.data.captions import Captions, read_docs
 from recompose.tracks.vlc.figures.page import (
     LINE,
     WIDTH,
+    DrawnLine,
     Page,
     Word,
+    draw_page,
     letters_in,
     mark_differences,
     plain_words,
@@ -52,14 +53,6 @@ class Example:
     path: str
     caption: str
     negatives: Mapping[str, list[str]]  # by kind
-
-    def pixels(self) -> np.ndarray:
-        """Its image, cut to the square in its middle.
-
-        Raises:
-            DataError: it is no readable image.
-        """
-        return square_pixels(Picture(self.path), self.root)
 
 
 def draw_negatives(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
@@ -128,48 +121,27 @@ def draw_examples(examples: list[Example]) -> Page:
     """Draw images with their captions at the left, and negatives of each kind in their own column."""
     kinds = list(dict.fromkeys(kind for example in examples for kind in example.negatives))
     across = (WIDTH - 1.6 * SIDE - 2 * GAP) / max(1, len(kinds))
-    letters = letters_in(across - GAP)
-    captions = [
-        wrap_words([Word(example.dataset, marked=True)], 1) + _caption_lines(example.caption) for example in examples
-    ]
-    negatives = [
-        {
-            kind: [_negative_lines(example.caption, kind, negative, letters) for negative in example.negatives[kind]]
-            for kind in kinds
-        }
-        for example in examples
-    ]
-    heights = [
-        max(
-            SIDE + LINE * len(caption),
-            *map(_height, by_kind.values()),
-        )
-        + GAP
-        for caption, by_kind in zip(captions, negatives, strict=True)
-    ]
-    page = Page(sum(heights) + 3 * LINE)
     columns = [1.6 * SIDE + 2 * GAP + across * place for place in range(len(kinds))]
-    page.headings(kinds, columns, GAP / 2)
-    top = 2 * LINE
-    for example, caption, by_kind, height in zip(examples, captions, negatives, heights, strict=True):
-        page.image(example.pixels(), GAP, top, SIDE)
-        page.lines(caption, GAP, top + SIDE + 0.3 * LINE)
-        for kind, x in zip(kinds, columns, strict=True):
-            below = top
-            for lines in by_kind[kind]:
-                below = page.lines(lines, x, below, marked=WRONG) + 0.5 * LINE
-        top += height
-    return page
 
+    def line(example: Example) -> DrawnLine:
+        caption = [[Word(example.dataset, marked=True)], *wrap_text(example.caption, letters_in(1.6 * SIDE))]
+        by_kind = [
+            [_negative_lines(example.caption, kind, text, letters_in(across - GAP)) for text in example.negatives[kind]]
+            for kind in kinds
+        ]
 
-def _caption_lines(caption: str) -> list[list[Word]]:
-    """Return a caption in lines for the space below its image."""
-    return wrap_text(caption, letters_in(1.6 * SIDE))
+        def draw(page: Page, top: float) -> None:
+            page.image(square_pixels(Picture(example.path), example.root), GAP, top, SIDE)
+            page.lines(caption, GAP, top + SIDE + 0.3 * LINE)
+            for negatives, x in zip(by_kind, columns, strict=True):
+                below = top
+                for lines in negatives:
+                    below = page.lines(lines, x, below, marked=WRONG) + 0.5 * LINE
 
+        heights = (sum(LINE * (len(lines) + 0.5) for lines in negatives) for negatives in by_kind)
+        return max(SIDE + LINE * len(caption), *heights) + GAP, draw
 
-def _height(negatives: list[list[list[Word]]]) -> float:
-    """Return the height of negatives below each other, with half a line between them."""
-    return sum(LINE * (len(lines) + 0.5) for lines in negatives)
+    return draw_page(kinds, columns, [line(example) for example in examples], GAP)
 
 
 def _negative_lines(caption: str, kind: str, negative: str, letters: int) -> list[list[Word]]:

@@ -3,11 +3,11 @@
 Texts are monospaced, so that the position of a word follows from the letters before it, on any machine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -117,12 +117,29 @@ class Page:
             top += LINE
         return top
 
-    def headings(self, texts: Sequence[str], lefts: Sequence[float], top: float) -> None:
-        """Write bold texts side by side, each from its own position."""
-        for text, left in zip(texts, lefts, strict=True):
-            self.lines([plain_words(text)], left, top, weight="bold")
-
 
 def plain_words(text: str) -> list[Word]:
     """Return a text's words, none of them marked."""
     return [Word(word) for word in text.split()]
+
+
+DrawnLine: TypeAlias = tuple[float, Callable[[Page, float], None]]  # the height of a line, and its drawing from a top
+
+
+def draw_page(headings: Sequence[str], columns: Sequence[float], lines: Sequence[DrawnLine], gap: float) -> Page:
+    """Draw a page of lines below the headings of its columns.
+
+    Args:
+        headings: of the columns.
+        columns: the left ends of their texts.
+        lines: of the page.
+        gap: above the headings, doubled.
+    """
+    page = Page(sum(height for height, _ in lines) + 3 * LINE)
+    for text, left in zip(headings, columns, strict=True):
+        page.lines([plain_words(text)], left, gap / 2, weight="bold")
+    top = 2 * LINE
+    for height, draw in lines:
+        draw(page, top)
+        top += height
+    return page

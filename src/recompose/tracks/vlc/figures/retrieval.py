@@ -16,7 +16,17 @@ from recompose.tables.style import Sheet
 from recompose.tracks.stored import read_embeddings
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.figures.page import LINE, WIDTH, Page, Word, letters_in, square_pixels, wrap_text
+from recompose.tracks.vlc.figures.page import (
+    LINE,
+    WIDTH,
+    DrawnLine,
+    Page,
+    Word,
+    draw_page,
+    letters_in,
+    square_pixels,
+    wrap_text,
+)
 from recompose.tracks.vlc.suites.tasks import Pool
 
 POOL = "coco_counterfactuals"
@@ -70,7 +80,7 @@ class Gallery:
 def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw an image in each line, with the three captions nearest to it in each row's model, right ones ticked."""
     lines: list[tuple[Gallery, int, dict[str, NearestCaptions]]] = []
-    table: list[dict[str, object]] = []
+    table: list[tuple[object, ...]] = []
     rows = list(paper.artifacts[name].rows)
     for dataset, evaluations in evaluations_of_one_seed(results, paper, name).items():
         gallery = read_gallery(results, evaluations[rows[0]])
@@ -101,13 +111,19 @@ def evaluations_of_one_seed(results: Results, paper: Paper, name: str) -> dict[s
 
 def read_gallery(results: Results, evaluation: Recipe) -> Gallery | None:
     """Return the pool of an evaluation; None if it was on other suites only."""
+    if (found := suite_of(results, evaluation, POOL)) is None:
+        return None
+    pool = found[1].tasks[POOL]
+    assert isinstance(pool, Pool)
+    return Gallery(*found, pool)
+
+
+def suite_of(results: Results, evaluation: Recipe, task: str) -> tuple[Path, Suite] | None:
+    """Return the raw files and the suite of a sub-task, among those of an evaluation."""
     for _, data in collections(evaluation):
-        path = results.folder(data) / SUITES / f"{POOL}.json"
+        path = results.folder(data) / SUITES / f"{task.partition('/')[0]}.json"
         if path.exists():
-            suite = Suite.read(path)
-            pool = suite.tasks[POOL]
-            assert isinstance(pool, Pool)
-            return Gallery(results.raw(data), suite, pool)
+            return results.raw(data), Suite.read(path)
     return None
 
 
@@ -164,28 +180,22 @@ def select_images(right: list[np.ndarray]) -> list[int]:
 def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, NearestCaptions]]]) -> Page:
     """Draw images at the left, and the captions of each row's model in its own column."""
     across = (WIDTH - SIDE - 2 * GAP) / len(rows)
-    letters = letters_in(across - GAP)
-    captions_of_lines = [
-        {row: _caption_lines(gallery, image, nearest[row], letters) for row in rows}
-        for gallery, image, nearest in lines
-    ]
-    heights = [
-        max(SIDE, *(LINE * sum(len(lines) + BETWEEN for lines in lines_of_row) for lines_of_row in captions.values()))
-        + GAP
-        for captions in captions_of_lines
-    ]
-    page = Page(sum(heights) + 3 * LINE)
     columns = [SIDE + 2 * GAP + across * place for place in range(len(rows))]
-    page.headings(rows, columns, GAP / 2)
-    top = 2 * LINE
-    for (gallery, image, nearest), of_rows, height in zip(lines, captions_of_lines, heights, strict=True):
-        page.image(gallery.pixels(image), GAP, top, SIDE)
-        for row, x in zip(rows, columns, strict=True):
-            right, below = gallery.right(nearest[row])[image], top
-            for caption, is_right in zip(of_rows[row], right, strict=True):
-                below = page.lines(caption, x, below, color=RIGHT if is_right else WRONG) + BETWEEN * LINE
-        top += height
-    return page
+
+    def line(gallery: Gallery, image: int, nearest: dict[str, NearestCaptions]) -> DrawnLine:
+        captions = [_caption_lines(gallery, image, nearest[row], letters_in(across - GAP)) for row in rows]
+
+        def draw(page: Page, top: float) -> None:
+            page.image(gallery.pixels(image), GAP, top, SIDE)
+            for row, column, x in zip(rows, captions, columns, strict=True):
+                below = top
+                for caption, is_right in zip(column, gallery.right(nearest[row])[image], strict=True):
+                    below = page.lines(caption, x, below, color=RIGHT if is_right else WRONG) + BETWEEN * LINE
+
+        heights = (LINE * sum(len(caption) + BETWEEN for caption in column) for column in captions)
+        return max(SIDE, *heights) + GAP, draw
+
+    return draw_page(rows, columns, [line(*each) for each in lines], GAP)
 
 
 def _caption_lines(gallery: Gallery, image: int, nearest: NearestCaptions, letters: int) -> list[list[list[Word]]]:
@@ -198,14 +208,9 @@ def _caption_lines(gallery: Gallery, image: int, nearest: NearestCaptions, lette
 
 def _numbers(
     dataset: str, gallery: Gallery, image: int, nearest: dict[str, NearestCaptions]
-) -> list[dict[str, object]]:
-    """Return the rows of the table of an image, for the file beside the figure."""
-    lines = []
-    for row, row_captions in nearest.items():
-        ranked = zip(
-            row_captions.captions[image], row_captions.cosines[image], gallery.right(row_captions)[image], strict=True
-        )
+) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of the table of an image, for the file beside the figure."""
+    for row, found in nearest.items():
+        ranked = zip(found.captions[image], found.cosines[image], gallery.right(found)[image], strict=True)
         for rank, (position, cosine, right) in enumerate(ranked, start=1):
-            numbers = (dataset, gallery.path(image), row, rank, gallery.caption(position), cosine, right)
-            lines.append(dict(zip(COLUMNS, numbers, strict=True)))
-    return lines
+            yield dataset, gallery.path(image), row, rank, gallery.caption(position), cosine, right

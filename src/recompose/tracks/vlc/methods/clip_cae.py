@@ -1,18 +1,18 @@
 """CLIP-CAE (Li et al., 2024): attribution to a caption's relations and attributes is raised to that of its objects.
 
-The paper's equations in their order. No code was released; papers/clip-cae/notes.md and ``attribution`` say how what
-the paper leaves open is read.
+The paper's equations in their order. No code was released; papers/clip-cae/notes.md and ``attribution.methods`` say how
+what the paper leaves open is read.
 
 | equation | here | released code |
 |---|---|---|
-| 1 | ``attribution.towers.similarity`` | none |
+| 1 | ``attribution.methods.similarity`` | none |
 | 2 to 4 | ``losses.contrastive_loss`` | |
 | 5 | ``losses.attribution_loss`` | |
 | 6 | ``ClipCae.loss`` | |
-| Section 3.1 | ``attribution.by_attention`` | |
-| 7, 8 | ``attribution.by_gradcam`` | Chefer et al., hila-chefer/Transformer-MM-Explainability at 58eaea8 |
-| 9 | ``attribution.by_perturbation`` | |
-| 10 | ``attribution.by_gradient`` | |
+| Section 3.1 | ``attribution.methods.attention`` | |
+| 7, 8 | ``attribution.methods.gradcam`` | Chefer et al., hila-chefer/Transformer-MM-Explainability at 58eaea8 |
+| 9 | ``attribution.methods.perturbation`` | |
+| 10 | ``attribution.methods.gradient`` | |
 
 A step encodes images once and captions twice: as all methods do, and for attribution in 32 bits, with the attention
 returned. For perturbation, captions are encoded once, in 32 bits.
@@ -26,11 +26,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.vlc.attribution.by_attention import attention
-from recompose.tracks.vlc.attribution.by_gradcam import gradcam
-from recompose.tracks.vlc.attribution.by_gradient import gradient
-from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
 from recompose.tracks.vlc.attribution.labels import LabelRequest
+from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, mean_drops
 from recompose.tracks.vlc.data.captions import LISTED
 from recompose.tracks.vlc.losses import attribution_loss, contrastive_loss, contrastive_loss_with_negatives
 from recompose.tracks.vlc.methods.base import CaptionMethod, Representations, gather_embeddings

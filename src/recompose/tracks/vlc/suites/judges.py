@@ -16,29 +16,11 @@ import numpy as np
 from recompose.errors import DataError
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.accuracy import (
-    CLASSIFICATION,
-    accuracy,
-    macro_accuracy,
-    pearson,
-    recall_at,
-    right_choices,
-    right_groups,
-    right_triplets,
-    spearman,
-)
+from recompose.tracks.vlc.suites import accuracy as metrics
+from recompose.tracks.vlc.suites import tasks as kinds
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.subtasks import RECALLS, SubTask
-from recompose.tracks.vlc.suites.tasks import (
-    ABSENT,
-    Choices,
-    Classes,
-    Groups,
-    Pool,
-    Similarity,
-    Task,
-    Triplets,
-)
+from recompose.tracks.vlc.suites.tasks import ABSENT, Task
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -66,7 +48,7 @@ class Number:
         if self.right is None:
             assert self.of_items
             return self.of_items(np.arange(items))
-        return accuracy(self.right) if self.groups is None else macro_accuracy(self.right, self.groups)
+        return metrics.accuracy(self.right) if self.groups is None else metrics.macro_accuracy(self.right, self.groups)
 
 
 @dataclass(frozen=True)
@@ -186,7 +168,7 @@ class Judge(ABC, Generic[T]):
         return self.suite.texts[int(number)]
 
 
-class ChoicesJudge(Judge[Choices]):
+class ChoicesJudge(Judge[kinds.Choices]):
     """The judge of choices: the true candidate must be chosen."""
 
     MEANING = "the cosine of the true candidate minus the highest other one"
@@ -242,9 +224,8 @@ class ChoicesJudge(Judge[Choices]):
         """Yield the accuracy of each group, unless the number is a mean over them."""
         if self.task.groups and not self._group_minimum:
             right, groups = self._right(scores, items), np.array(self.task.groups)[items]
-            yield from (
-                (f"{leaf}/{group}", accuracy(right[groups == group])) for group in dict.fromkeys(groups.tolist())
-            )
+            for group in dict.fromkeys(groups.tolist()):
+                yield f"{leaf}/{group}", metrics.accuracy(right[groups == group])
 
     def judge(self, scores: np.ndarray, items: np.ndarray) -> Judged:
         """Compare the true candidate with the best other one."""
@@ -252,7 +233,7 @@ class ChoicesJudge(Judge[Choices]):
         return Judged(_lead(scores, _one_hot(self.task.true[items], present), present), self._right(scores, items))
 
     def _right(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray:
-        return right_choices(scores, self.task.true[items], self.ties, self.task.offered[items] != ABSENT)
+        return metrics.right_choices(scores, self.task.true[items], self.ties, self.task.offered[items] != ABSENT)
 
     @property
     def labels(self) -> Sequence[str] | None:
@@ -278,7 +259,7 @@ class ChoicesJudge(Judge[Choices]):
         )
 
 
-class GroupsJudge(Judge[Groups]):
+class GroupsJudge(Judge[kinds.Groups]):
     """The judge of groups: images must be matched with captions, and captions with images."""
 
     MEANING = "the least of the four cosines of a true pair minus that of a false one, over captions and over images"
@@ -290,7 +271,7 @@ class GroupsJudge(Judge[Groups]):
 
     def numbers(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[Number]:
         """Yield the accuracies of both directions together, of captions, and of images."""
-        right = right_groups(scores.transpose(0, 2, 1), self.ties)
+        right = metrics.right_groups(scores.transpose(0, 2, 1), self.ties)
         yield Number(leaf, right.group)
         yield Number(f"{leaf}/text", right.text)
         yield Number(f"{leaf}/image", right.image)
@@ -300,7 +281,7 @@ class GroupsJudge(Judge[Groups]):
         true, false = scores[:, [0, 1], [0, 1]], scores[:, [0, 1], [1, 0]]
         by_caption, by_image = true - false, true - false[:, ::-1]
         margins = np.minimum(by_caption, by_image).min(axis=1)
-        return Judged(margins, right_groups(scores.transpose(0, 2, 1), self.ties).group)
+        return Judged(margins, metrics.right_groups(scores.transpose(0, 2, 1), self.ties).group)
 
     def content(self, leaf: str, row: np.ndarray, number: int) -> ItemContent:
         """Return both images with both captions."""
@@ -312,7 +293,7 @@ class GroupsJudge(Judge[Groups]):
         return ItemContent(tuple(map(self.picture, self.task.images[number])), pairs)
 
 
-class TripletsJudge(Judge[Triplets]):
+class TripletsJudge(Judge[kinds.Triplets]):
     """The judge of triplets: both true captions must fit the image better than the false one."""
 
     MEANING = "the lower cosine of the two true captions minus that of the false one"
@@ -324,7 +305,7 @@ class TripletsJudge(Judge[Triplets]):
 
     def numbers(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[Number]:
         """Yield the accuracies of both true captions, of each, and of texts alone."""
-        right = right_triplets(scores, self.ties)
+        right = metrics.right_triplets(scores, self.ties)
         yield Number(leaf, right.both)
         yield Number(f"{leaf}/first", right.first)
         yield Number(f"{leaf}/second", right.second)
@@ -332,7 +313,7 @@ class TripletsJudge(Judge[Triplets]):
 
     def judge(self, scores: np.ndarray, items: np.ndarray) -> Judged:
         """Compare the worse true caption with the false one."""
-        return Judged(scores[:, :2].min(axis=1) - scores[:, 2], right_triplets(scores, self.ties).both)
+        return Judged(scores[:, :2].min(axis=1) - scores[:, 2], metrics.right_triplets(scores, self.ties).both)
 
     def content(self, leaf: str, row: np.ndarray, number: int) -> ItemContent:
         """Return the image with its captions, and pairs of captions."""
@@ -349,7 +330,7 @@ class TripletsJudge(Judge[Triplets]):
         return ItemContent((self.picture(self.task.images[number]),), (*with_image, *of_texts))
 
 
-class ClassesJudge(Judge[Classes]):
+class ClassesJudge(Judge[kinds.Classes]):
     """The judge of classes: the class of the highest probability, the first of equal ones, must be a true one."""
 
     MEANING = "the highest probability of a true class minus the highest other one"
@@ -373,10 +354,10 @@ class ClassesJudge(Judge[Classes]):
         """Yield the data set's metric."""
         labels = self.task.labels[items]
         if self._metric not in ("accuracy", "mean-per-class"):
-            yield Number(leaf, of_items=partial(_on_rows, CLASSIFICATION[self._metric], scores, labels))
+            yield Number(leaf, of_items=partial(_on_rows, metrics.CLASSIFICATION[self._metric], scores, labels))
             return
         groups = labels if self._metric == "mean-per-class" else None
-        yield Number(leaf, right_choices(scores, labels, "first"), groups, are_groups_drawn=False)
+        yield Number(leaf, metrics.right_choices(scores, labels, "first"), groups, are_groups_drawn=False)
 
     def judge(self, scores: np.ndarray, items: np.ndarray) -> Judged:
         """Compare the true classes with the others."""
@@ -399,7 +380,7 @@ class ClassesJudge(Judge[Classes]):
         return ItemContent((self.picture(self.task.images[number]),), pairs)
 
 
-class PoolJudge(Judge[Pool]):
+class PoolJudge(Judge[kinds.Pool]):
     """The judge of retrieval: a right candidate must be the first."""
 
     MEANING = "minus the number of wrong candidates before the first right one"
@@ -414,7 +395,7 @@ class PoolJudge(Judge[Pool]):
 
     def details(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[tuple[str, float]]:
         """Yield recalls by the number of candidates that are retrieved."""
-        yield from ((f"{leaf}/r{k}", recall_at(scores, k)) for k in RECALLS)
+        yield from ((f"{leaf}/r{k}", metrics.recall_at(scores, k)) for k in RECALLS)
 
     def judge(self, scores: np.ndarray, items: np.ndarray) -> Judged:
         """Count the wrong candidates before the first right one."""
@@ -434,7 +415,7 @@ class PoolJudge(Judge[Pool]):
         return ItemContent((self.picture(self.task.images[image]),), pairs, note)
 
 
-class SimilarityJudge(Judge[Similarity]):
+class SimilarityJudge(Judge[kinds.Similarity]):
     """The judge of graded pairs: none is right or wrong, cosines must be in the order of grades."""
 
     MEANING = "minus the distance between the ranks of the cosine and of the grade, as a share of all pairs"
@@ -446,11 +427,11 @@ class SimilarityJudge(Judge[Similarity]):
 
     def numbers(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[Number]:
         """Yield Spearman's correlation."""
-        yield Number(leaf, of_items=partial(_on_rows, spearman, scores, self.task.graded[items]))
+        yield Number(leaf, of_items=partial(_on_rows, metrics.spearman, scores, self.task.graded[items]))
 
     def details(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[tuple[str, float]]:
         """Yield Pearson's correlation."""
-        yield f"{leaf}/pearson", pearson(scores, self.task.graded[items])
+        yield f"{leaf}/pearson", metrics.pearson(scores, self.task.graded[items])
 
     def judge(self, scores: np.ndarray, items: np.ndarray) -> Judged:
         """Compare the ranks of cosines with those of grades."""
@@ -465,12 +446,12 @@ class SimilarityJudge(Judge[Similarity]):
 
 
 JUDGES: dict[type[Task], type[Judge]] = {
-    Choices: ChoicesJudge,
-    Groups: GroupsJudge,
-    Triplets: TripletsJudge,
-    Classes: ClassesJudge,
-    Pool: PoolJudge,
-    Similarity: SimilarityJudge,
+    kinds.Choices: ChoicesJudge,
+    kinds.Groups: GroupsJudge,
+    kinds.Triplets: TripletsJudge,
+    kinds.Classes: ClassesJudge,
+    kinds.Pool: PoolJudge,
+    kinds.Similarity: SimilarityJudge,
 }
 
 

@@ -26,8 +26,8 @@ from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import I2T_RET, OVER_SUITES, SUBTASKS, T2I_RET, TREES, ZS, trees_of
 from recompose.tracks.vlc.suites.judges import Judge, judge_of
-from recompose.tracks.vlc.suites.means import Mean, Tree, aggregate, macro, names_in
 from recompose.tracks.vlc.suites.scores import FILE, has_scores, read_scores
+from recompose.tracks.vlc.suites.subtasks import Mean, Tree, aggregate, macro, names_in
 from recompose.tracks.vlc.suites.tasks import Classes, Pool, Task
 
 PREFIX = "test/"

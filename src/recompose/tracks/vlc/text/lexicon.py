@@ -132,7 +132,7 @@ class WordNet:
             WordNet's own folder, they are ``PREPOSITIONS``.
 
     Raises:
-        DataError: a file is absent or is not in WordNet's format.
+        DataError: a file is absent.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -234,10 +234,7 @@ class WordNet:
         synset, place = lemma
         for pointer in synset.pointers:
             if pointer.symbol == symbol and pointer.source == place and pointer.target is not None:
-                target = self.synset(pointer.synset)
-                if pointer.target >= len(target.lemmas):
-                    raise self._damage(synset.key)
-                yield target, pointer.target
+                yield self.synset(pointer.synset), pointer.target
 
     def _sense_key(self, lemma: Lemma) -> str:
         synset, place = lemma
@@ -249,28 +246,13 @@ class WordNet:
 
     def _offsets(self, lemma: str, part_of_speech: PartOfSpeech) -> list[int]:
         fields = self._index[part_of_speech][lemma].split()
-        try:
-            synsets, symbols = int(fields[1]), int(fields[2])
-            return [int(offset) for offset in fields[3 + symbols + 2 :][:synsets]]
-        except (IndexError, ValueError):
-            raise _damage(self.folder / f"index.{FILES[part_of_speech]}", lemma) from None
+        synsets, symbols = int(fields[1]), int(fields[2])
+        return [int(offset) for offset in fields[3 + symbols + 2 :][:synsets]]
 
     def _read_synset(self, key: SynsetKey) -> Synset:
         part_of_speech, offset = key
         data = self._data[part_of_speech]
-        line = data[offset : data.find(b"\n", offset)].decode("utf-8", "replace")
-        try:
-            return _parse(key, line)
-        except (IndexError, ValueError):
-            raise self._damage(key) from None
-
-    def _damage(self, key: SynsetKey) -> DataError:
-        return _damage(self.folder / f"data.{FILES[key[0]]}", f"{key[1]:08d}")
-
-
-def _damage(file: Path, entry: str) -> DataError:
-    message = f"{file}, entry {entry}: not in the format of WordNet's database; download the folder again"
-    return DataError(message, code="damaged-entry", place=f"{file}:{entry}")
+        return _parse(key, data[offset : data.find(b"\n", offset)].decode("utf-8", "replace"))
 
 
 _ENDINGS: Mapping[PartOfSpeech, Sequence[tuple[str, str]]] = {  # of morphy(7WN), with their replacements
@@ -290,19 +272,12 @@ def _without_endings(word: str, part_of_speech: PartOfSpeech) -> list[str]:
 
 
 def _parse(key: SynsetKey, line: str) -> Synset:
-    """Parse a line of a data file.
-
-    Raises:
-        ValueError: the line is malformed, or of another synset.
-        IndexError: the line ends too early.
-    """
+    """Parse a line of a data file."""
     fields = line.partition("|")[0].split()
-    if int(fields[0]) != key[1] or _PARTS.get(fields[2]) != key[0]:
-        raise ValueError(line)
     words = int(fields[3], 16)
     pointers = int(fields[4 + 2 * words])
     starts = range(5 + 2 * words, 5 + 2 * words + 4 * pointers, 4)
-    synset = Synset(
+    return Synset(
         key,
         satellite=fields[2] == "s",
         lexicographer=int(fields[1]),
@@ -310,18 +285,13 @@ def _parse(key: SynsetKey, line: str) -> Synset:
         numbers=tuple(int(number, 16) for number in fields[5 : 5 + 2 * words : 2]),
         pointers=tuple(_pointer(*fields[start : start + 4]) for start in starts),
     )
-    if not synset.lemmas or (synset.satellite and not synset.related("&")):
-        raise ValueError(line)
-    return synset
 
 
 _MARKER = re.compile(r"\([^()]*\)$")  # the position of an adjective: galore(ip)
 _PARTS: Mapping[str, PartOfSpeech] = {"n": "n", "v": "v", "a": "a", "s": "a", "r": "r"}
 
 
-def _pointer(symbol: str = "", offset: str = "", part_of_speech: str = "", ends: str = "") -> Pointer:
-    if part_of_speech not in _PARTS:
-        raise ValueError(symbol)
+def _pointer(symbol: str, offset: str, part_of_speech: str, ends: str) -> Pointer:
     source, target = int(ends[:2], 16), int(ends[2:], 16)
     key = (_PARTS[part_of_speech], int(offset))
     return Pointer(intern(symbol), key, source - 1 if source else None, target - 1 if target else None)
@@ -337,27 +307,13 @@ def _exceptions(path: Path) -> dict[str, list[str]]:
 
 
 def _counts(path: Path) -> dict[str, int]:
-    counts = {}
-    for line in _lines(path):
-        key, _, numbers = line.partition(" ")
-        count = numbers.split()[-1:]
-        if not count or not count[0].isascii() or not count[0].isdigit():
-            raise _damage(path, key)
-        counts[key] = int(count[0])
-    return counts
+    return {key: int(numbers.split()[-1]) for key, _, numbers in (line.partition(" ") for line in _lines(path))}
 
 
 def _prepositions(path: Path) -> Mapping[str, int]:
     if not path.exists():
         return PREPOSITIONS
-    weights = {}
-    for line in _lines(path):
-        word, _, weight = line.partition("\t")
-        if not weight.isascii() or not weight.isdigit() or not int(weight):
-            message = f"{path}, {word!r}: a line must be a preposition, a tab and its weight, at least 1"
-            raise DataError(message, code="damaged-entry", place=f"{path}:{word}")
-        weights[word] = int(weight)
-    return weights
+    return {word: int(weight) for word, _, weight in (line.partition("\t") for line in _lines(path))}
 
 
 def _lines(path: Path) -> Iterable[str]:

@@ -9,14 +9,10 @@ read here. vl_compo's scores are shares of 17,698, 7,405 and 17,303 items, which
 and 16,336), so they are of the files of all captions, with 13 atoms and more too, which are one group here.
 """
 
-import ast
-
-from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question, SuiteFiles
 from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source, github
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.means import macro, suite
-from recompose.tracks.vlc.suites.subtasks import subtasks
+from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Choices
 
 SETS = ("atom", "swap", "negate")
@@ -75,23 +71,7 @@ def question(files: SuiteFiles, row: AnnotationItem, column: str) -> Question:
     """
     box = row.box("x", "y", "width", "height")
     image = files.collector.image(f"{VISUAL_GENOME}/{row.whole('image_id')}.jpg", box)
-    return image, [files.text(row, "caption"), *map(files.collector.text, negatives(row, column))], 0
-
-
-def negatives(row: AnnotationItem, column: str = NEGATIVES) -> list[str]:
-    """Return the false captions in a column of a row.
-
-    Raises:
-        DataError: they are no list or set of texts as Python writes it, or an empty one, or a text is empty.
-    """
-    try:
-        captions = ast.literal_eval(row.text(column))
-        captions = sorted(captions) if isinstance(captions, set) else captions
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        captions = None
-    if not isinstance(captions, list):
-        raise row.field_fault(column, "wrong-kind", "is neither a list nor a set as Python writes it")
-    return AnnotationItem(row.file, row.name, {column: captions}).texts(column)
+    return image, [files.text(row, "caption"), *files.text_list(row.literal(column), column)], 0
 
 
 def _choices(files: SuiteFiles, name: str) -> Choices:

@@ -21,6 +21,7 @@ from recompose.files import read_text
 from recompose.tracks.vlc.data.formats.reading import (
     AnnotationItem,
     Key,
+    SuiteFiles,
     check_distinct,
     fault,
     items,
@@ -29,61 +30,41 @@ from recompose.tracks.vlc.data.formats.reading import (
     require_items,
 )
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.means import macro
-from recompose.tracks.vlc.suites.subtasks import SubTask
+from recompose.tracks.vlc.suites.subtasks import ClassMetric, SubTask, macro
 from recompose.tracks.vlc.suites.tasks import Classes
 
-SETS = {  # name of the settings (``resources/datasets/*.yaml``) -> name of the prompts and in the registry
-    "caltech101": "caltech-101",
-    "cifar10": "cifar-10",
-    "cifar100": "cifar-100",
-    "country211": "country211",
-    "dtd": "dtd",
-    "eurosat-clip": "eurosat_clip",
-    "fer2013": "fer-2013",
-    "fgvc-aircraft-2013b": "fgvc-aircraft-2013b-variants102",
-    "flower102": "oxford-flower-102",
-    "food101": "food-101",
-    "gtsrb": "gtsrb",
-    "hateful-memes": "hateful-memes",
-    "imagenet-1k": "imagenet-1k",
-    "kitti-distance": "kitti-distance",
-    "mnist": "mnist",
-    "oxford-iiit-pets": "oxford-iiit-pets",
-    "patchcamelyon": "patch-camelyon",
-    "rendered-sst2": "rendered-sst2",
-    "resisc45-clip": "resisc45_clip",
-    "stanfordcar": "stanford-cars",
-    "voc2007classification": "voc-2007-classification",
+SETS: Mapping[str, tuple[str, int, ClassMetric]] = {  # name of the settings (``resources/datasets/*.yaml``)
+    # -> name of the prompts and in the registry, images, metric
+    "caltech101": ("caltech-101", 6_084, "mean-per-class"),
+    "cifar10": ("cifar-10", 10_000, "accuracy"),
+    "cifar100": ("cifar-100", 10_000, "accuracy"),
+    "country211": ("country211", 21_100, "accuracy"),
+    "dtd": ("dtd", 1_880, "accuracy"),
+    "eurosat-clip": ("eurosat_clip", 5_000, "accuracy"),
+    "fer2013": ("fer-2013", 3_589, "accuracy"),
+    "fgvc-aircraft-2013b": ("fgvc-aircraft-2013b-variants102", 3_333, "mean-per-class"),
+    "flower102": ("oxford-flower-102", 6_149, "mean-per-class"),
+    "food101": ("food-101", 25_250, "accuracy"),
+    "gtsrb": ("gtsrb", 12_630, "accuracy"),
+    "hateful-memes": ("hateful-memes", 500, "roc_auc"),
+    "imagenet-1k": ("imagenet-1k", 50_000, "accuracy"),
+    "kitti-distance": ("kitti-distance", 711, "accuracy"),
+    "mnist": ("mnist", 10_000, "accuracy"),
+    "oxford-iiit-pets": ("oxford-iiit-pets", 3_669, "mean-per-class"),
+    "patchcamelyon": ("patch-camelyon", 32_768, "accuracy"),
+    "rendered-sst2": ("rendered-sst2", 1_821, "accuracy"),
+    "resisc45-clip": ("resisc45_clip", 25_200, "accuracy"),
+    "stanfordcar": ("stanford-cars", 8_041, "accuracy"),
+    "voc2007classification": ("voc-2007-classification", 4_952, "11point_mAP"),
 }
+SQUEEZED = ("kitti-distance",)  # sets of images that are not cropped
 SOURCE, PROMPTS, REGISTRY = "prompts.py", "elevater_prompts.json", "vision_datasets.json"
-SUBTASKS = (
-    SubTask("elevater/caltech101", "classes", 6_084, metric="mean-per-class"),
-    SubTask("elevater/cifar10", "classes", 10_000),
-    SubTask("elevater/cifar100", "classes", 10_000),
-    SubTask("elevater/country211", "classes", 21_100),
-    SubTask("elevater/dtd", "classes", 1_880),
-    SubTask("elevater/eurosat-clip", "classes", 5_000),
-    SubTask("elevater/fer2013", "classes", 3_589),
-    SubTask("elevater/fgvc-aircraft-2013b", "classes", 3_333, metric="mean-per-class"),
-    SubTask("elevater/flower102", "classes", 6_149, metric="mean-per-class"),
-    SubTask("elevater/food101", "classes", 25_250),
-    SubTask("elevater/gtsrb", "classes", 12_630),
-    SubTask("elevater/hateful-memes", "classes", 500, metric="roc_auc"),
-    SubTask("elevater/imagenet-1k", "classes", 50_000),
-    SubTask("elevater/kitti-distance", "classes", 711, centre_crop=False),
-    SubTask("elevater/mnist", "classes", 10_000),
-    SubTask("elevater/oxford-iiit-pets", "classes", 3_669, metric="mean-per-class"),
-    SubTask("elevater/patchcamelyon", "classes", 32_768),
-    SubTask("elevater/rendered-sst2", "classes", 1_821),
-    SubTask("elevater/resisc45-clip", "classes", 25_200),
-    SubTask("elevater/stanfordcar", "classes", 8_041),
-    SubTask("elevater/voc2007classification", "classes", 4_952, metric="11point_mAP"),
+SUBTASKS = tuple(
+    SubTask(f"elevater/{name}", "classes", images, metric=metric, centre_crop=name not in SQUEEZED)
+    for name, (_, images, metric) in SETS.items()
 )
 MEANS = (macro("zs", *(task.name for task in SUBTASKS)),)
-_SQUEEZED = [task.name for task in SUBTASKS if not task.centre_crop]
 LICENCE = "MIT (toolkit)"  # of annotations, as its repository or its paper states
 STATE = "the toolkit is published; 21 data sets with licences of their own"
 LAYOUT = (
@@ -141,7 +122,7 @@ def read(files: SuiteFiles) -> Suite:
     prompts, registry = tables(files), files.items(REGISTRY)
     check_distinct(registry, "name")
     entries = {entry.text("name"): entry for entry in registry if index_of(files, entry).exists()}
-    names = {name: published for name, published in SETS.items() if published in entries}
+    names = {name: published for name, (published, *_) in SETS.items() if published in entries}
     tasks = {
         name: _classes(files, entries[listed], prompts_of(prompts, listed), name)
         for name, listed in (names or dict(zip(entries, entries, strict=True))).items()
@@ -240,9 +221,8 @@ def _classes(files: SuiteFiles, entry: AnnotationItem, prompts: ClassPrompts, na
         if not many and len(image.labels) != 1:
             raise image.entry.fault("wrong-count", f"{len(image.labels)} labels, where an image has one")
     labels = _indicators(listed, len(prompts.names)) if many else np.array([image.labels[0] for image in listed])
-    squeezed = f"elevater/{name}" in _SQUEEZED
     return Classes(
-        np.array([files.collector.image(image.path, squeezed=squeezed) for image in listed], dtype=np.int64),
+        np.array([files.collector.image(image.path, squeezed=name in SQUEEZED) for image in listed], dtype=np.int64),
         labels,
         tuple(tuple(files.collector.text(prompt) for prompt in of_class) for of_class in prompts.prompts),
         prompts.names,

@@ -8,21 +8,18 @@ are removed. Photographs are those of Open Images; all others are video.
 
 import re
 
-from recompose.data.paths import files_below, is_inside
+from recompose.data.paths import files_below
 from recompose.tracks.vlc.data.formats.reading import (
     AnnotationItem,
-    Key,
     Question,
-    fault,
+    SuiteFiles,
     items,
     missing_error,
     require_items,
 )
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.means import micro, suite
-from recompose.tracks.vlc.suites.subtasks import subtasks
+from recompose.tracks.vlc.suites.subtasks import micro, subtasks, suite
 
 FILE = "valid_data.json"
 CANDIDATES = 10
@@ -57,46 +54,24 @@ def read(files: SuiteFiles) -> Suite:
         DataError: a file is absent or not as published, or there are not ten images of a set.
     """
     questions: dict[str, list[Question]] = {"video": [], "static": []}
-    for name, item in _sets(files):
-        folder = f"{files.images}/{name}"
-        images = [files.collector.image(f"{folder}/{file}") for file in _image_files(files, folder, item)]
-        for place in item.fields:
+    path, document = files.path(FILE), files.document(FILE)
+    for item, name in zip(items(document, path), document, strict=True):
+        images = [*map(files.collector.image, _images(files, item, item.image_path(files.images, str(name))))]
+        for place in require_items(list(item.fields), path, item.name):
+            if place not in _PLACES:
+                message = f"{place!r} is not the number of an image, from 0 to {CANDIDATES - 1}"
+                raise item.fault("wrong-number", message)
             query = files.collector.text(item.text(place).strip())
-            questions["static" if _STATIC in name else "video"].append((query, images, _number(item, place)))
-    path = files.path(FILE)
+            questions["static" if _STATIC in name else "video"].append((query, images, _PLACES.index(place)))
     return files.suite({name: files.choices("t2i", require_items(questions[name], path, name)) for name in questions})
 
 
-def _sets(files: SuiteFiles) -> list[tuple[str, AnnotationItem]]:
-    """Return the sets of images: the name of each one's folder, and its descriptions."""
-    path, document = files.path(FILE), files.document(FILE)
-    if not isinstance(document, dict):
-        raise fault(path, "wrong-kind", "expected an object of folders")
-    sets = list(zip(document, items(document, path), strict=True))
-    for name, item in sets:
-        if not is_inside(name) or "/" in name or name == ".":
-            message = f"the images lie outside of {files.images}, where a folder of that name is required"
-            raise item.fault("outside-folder", message)
-        require_items(list(item.fields), path, item.name)
-    return sets
-
-
-def _image_files(files: SuiteFiles, folder: str, item: AnnotationItem) -> list[str]:
+def _images(files: SuiteFiles, item: AnnotationItem, folder: str) -> list[str]:
+    """Return the paths of a set's images, in the order of their frames."""
     path = files.root / folder
     names = [file.name for file in files_below(path) if file.suffix == ".jpg" and file.parent == path]
-    unnumbered = [file_name for file_name in names if not _FILE_NAME.fullmatch(file_name)]
-    if unnumbered or len(names) != CANDIDATES:
-        wrong = f"a file {sorted(unnumbered)[0]}" if unnumbered else f"{len(names)} images instead of {CANDIDATES}"
-        code = "unknown-name" if unnumbered else "missing-image"
-        raise missing_error(path, f"has {wrong}, for {item.name} of {item.file}", files.layout, code)
-    return sorted(names, key=_frame)
-
-
-def _frame(name: str) -> int:
-    return int(name.removeprefix("img").removesuffix(".jpg"))
-
-
-def _number(item: AnnotationItem, place: Key) -> int:
-    if place not in _PLACES:
-        raise item.fault("wrong-number", f"{place!r} is not the number of an image, from 0 to {CANDIDATES - 1}")
-    return _PLACES.index(place)
+    frames = {name: int(match[1]) for name in names if (match := _FILE_NAME.fullmatch(name))}
+    if len(names) != CANDIDATES or len(frames) != CANDIDATES:
+        fault = f"has {len(frames)} images img<number>.jpg among {len(names)}, instead of {CANDIDATES}"
+        raise missing_error(path, f"{fault}, for {item.name} of {item.file}", files.layout, "missing-image")
+    return [f"{folder}/{name}" for name in sorted(names, key=frames.__getitem__)]

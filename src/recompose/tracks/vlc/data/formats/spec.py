@@ -5,12 +5,10 @@ file, and ``label``, the position of the right one. In ``image2text.json`` the q
 ``text2image.json`` the keys are.
 """
 
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, SuiteFiles
 from recompose.tracks.vlc.data.formats.sources import Source
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.means import macro, suite
-from recompose.tracks.vlc.suites.subtasks import WAYS, subtasks
+from recompose.tracks.vlc.suites.subtasks import WAYS, macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Task
 
 SUBSETS = ("absolute_size", "relative_size", "absolute_spatial", "relative_spatial", "existence", "count")

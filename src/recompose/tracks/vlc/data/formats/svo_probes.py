@@ -10,12 +10,10 @@ reported.
 
 from collections.abc import Sequence
 
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, SuiteFiles
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.means import macro, suite
-from recompose.tracks.vlc.suites.subtasks import subtasks
+from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 
 SETS = ("subj_neg", "verb_neg", "obj_neg")
 FILE = "svo_probes.csv"
