@@ -89,12 +89,12 @@ class VLC(Track):
         for label, tree in zip(("Comp", "ZS", "I2T Ret", "T2I Ret"), OVER_SUITES, strict=True)
     }
     tables: ClassVar = {
-        "benchmarks": "recompose.tracks.vlc.tables.benchmarks:benchmarks",
-        "categories": "recompose.tracks.vlc.tables.categories:categories",
+        "benchmarks": "recompose.tracks.vlc.tables:benchmarks",
+        "categories": "recompose.tracks.vlc.tables:categories",
     }
     figures: ClassVar = {
-        "holistic": f"{FIGURES}.holistic:draw_holistic",
-        "trajectories": f"{FIGURES}.trajectories:draw_trajectories",
+        "holistic": f"{FIGURES}.metrics:draw_holistic",
+        "trajectories": f"{FIGURES}.metrics:draw_trajectories",
         "retrieval-examples": f"{FIGURES}.retrieval:draw_retrieval",
         "hard-negatives": f"{FIGURES}.negatives:draw_negatives",
         "attribution-scores": f"{FIGURES}.attribution:draw_scores",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -25,8 +25,10 @@ from recompose.tracks.vlc.suites.embeddings import text_embeddings
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 from recompose.tracks.vlc.suites.tasks import Choices
 from recompose.tracks.vlc.text.aro_captions import ATTRIBUTES, RELATIONS, composition, concepts_of
-from recompose.tracks.vlc.text.concepts import Concept, Kind, Pieces, Place, places
-from recompose.tracks.vlc.text.perturbations import Candidates, perturb_caption
+from recompose.tracks.vlc.text.concepts import Candidates, Concept, Kind, Pieces, Place, perturb_caption, places
+
+if TYPE_CHECKING:
+    from recompose.tracks.vlc.evaluation import EncodedCollection
 
 TASKS = (RELATIONS, ATTRIBUTES)
 SHOWN = 4  # images of a task with attributions to patches: the first distinct ones
@@ -57,23 +59,9 @@ class CaptionsOfTask:
         return [slice(start, start + BLOCK) for start in range(0, len(self.texts), BLOCK)]
 
 
-class EncodedSuites(Protocol):
-    """Suites with encoded pictures and texts."""
-
-    @property
-    def suites(self) -> Sequence[Suite]: ...
-
-    @property
-    def pixels(self) -> np.ndarray | StoredArray:
-        """The pictures [rows, 3, height, width] as bytes, in the order of the images' embeddings."""
-
-    def features(self) -> Sequence[Features]:
-        """Return the embeddings of each suite."""
-
-
 def write_attributions(
     backbone: Backbone,
-    collections: Sequence[EncodedSuites],
+    collections: "Sequence[EncodedCollection]",
     folder: Path,
     title: str,
 ) -> None:

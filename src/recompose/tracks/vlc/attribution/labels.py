@@ -10,9 +10,17 @@ from torch import Tensor
 
 from recompose.backbones.clip import end_of_text
 from recompose.tracks.vlc.building import Tokenizer
-from recompose.tracks.vlc.text.concepts import Concept, Determiners, Kind, Place, concepts, places
+from recompose.tracks.vlc.text.concepts import (
+    Candidates,
+    Concept,
+    Determiners,
+    Kind,
+    Place,
+    concepts,
+    perturb_caption,
+    places,
+)
 from recompose.tracks.vlc.text.lexicon import Lexicon
-from recompose.tracks.vlc.text.perturbations import Candidates, perturb_caption
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

@@ -11,19 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 
+from recompose.synthetic import sentences
 from recompose.synthetic.looks import Look
-from recompose.synthetic.sentences import (
-    NONE,
-    PREPOSITIONS,
-    Scene,
-    Style,
-    caption,
-    document,
-    draw_captioned_scene,
-    is_true_of,
-    lexicon,
-    phrase,
-)
+from recompose.synthetic.sentences import Scene, Style
 from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.synthetic_suites.changes import swap_entities, swap_names, swap_states
@@ -72,7 +62,7 @@ def _exchanges(statement: Scene) -> list[Scene]:
     """Return the statement with entities, their states or their names exchanged, as NegCLIP exchanges words of one part
     of speech.
     """
-    if statement.second is None or statement.second.count == NONE:
+    if statement.second is None or statement.second.count == sentences.NONE:
         return []
     return [change(statement, Random(0)) for change in (swap_entities, swap_states, swap_names)]
 
@@ -95,11 +85,15 @@ def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
     writer = csv.writer(table, delimiter="\t", lineterminator="\n")
     writer.writerow(COLUMNS)
     for number in range(images):
-        picture, scene, statement, wording = draw_captioned_scene(CORPORA[corpus], Random(f"{corpus}/{seed}/{number}"))
+        picture, scene, statement, wording = sentences.draw_captioned_scene(
+            CORPORA[corpus], Random(f"{corpus}/{seed}/{number}")
+        )
         picture.save(root / IMAGES / FOLDER / f"{number:06d}.png", "png", compress_level=1)
-        docs.append(document(phrase(statement, wording).words(), vocab))
+        docs.append(sentences.document(sentences.phrase(statement, wording).words(), vocab))
         negatives = [
-            caption(exchanged, wording) for exchanged in _exchanges(statement) if not is_true_of(exchanged, scene)
+            sentences.caption(exchanged, wording)
+            for exchanged in _exchanges(statement)
+            if not sentences.is_true_of(exchanged, scene)
         ]
         writer.writerow((number, docs[-1].text, f"coco/{FOLDER}/{number:06d}.png", negatives, []))
     (root / negclip_list.LIST).write_text(table.getvalue(), encoding="utf-8")
@@ -109,19 +103,14 @@ def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
 
 def write_senses(folder: Path) -> None:
     """Write the meanings of the words of captions, in WordNet's files."""
-    senses = lexicon()
+    senses = sentences.lexicon()
     meanings = [
         Meaning(sense.name, PARTS[sense.pos], sense.words, sense.above or None, dict.fromkeys(sense.words, sense.count))
         for sense in senses
     ]
-    opposites = {tuple(sorted((sense.name, sense.antonym))) for sense in senses if sense.antonym}
-    write_lexicon(
-        folder,
-        meanings,
-        antonyms=[(first, second) for first, second in sorted(opposites)],
-        derived=[(sense.name, sense.derived) for sense in senses if sense.derived],
-        prepositions=PREPOSITIONS,
-    )
+    opposites = sorted({tuple(sorted((sense.name, sense.antonym))) for sense in senses if sense.antonym})
+    derived = [(sense.name, sense.derived) for sense in senses if sense.derived]
+    write_lexicon(folder, meanings, antonyms=opposites, derived=derived, prepositions=sentences.PREPOSITIONS)
 
 
 def read(root: Path) -> Captions:

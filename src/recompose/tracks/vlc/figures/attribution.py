@@ -26,18 +26,7 @@ from recompose.tables.results import Results
 from recompose.tables.style import Sheet, panels
 from recompose.tracks.vlc.attribution.faithfulness import RELATIONS, right_relations
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, cumulative_accuracy, ratios, read
-from recompose.tracks.vlc.figures.page import (
-    LINE,
-    WIDTH,
-    DrawnLine,
-    Page,
-    Word,
-    draw_page,
-    letters_in,
-    square_pixels,
-    wrap_text,
-    wrap_words,
-)
+from recompose.tracks.vlc.figures import pages
 from recompose.tracks.vlc.figures.retrieval import evaluations_of_one_seed, suite_of
 from recompose.tracks.vlc.suites.scores import FILE as SCORES
 from recompose.tracks.vlc.suites.scores import read_scores
@@ -164,7 +153,7 @@ def _distribution_figure(
     lines: Lines, edges: Mapping[tuple[str, str], np.ndarray], panels: list[str], label: str, share: str
 ) -> Figure:
     drawn = lines or {("", ""): {panel: {} for panel in panels}}
-    size = (WIDTH, PANEL * len(drawn) + AROUND + (PANEL if len(drawn) == 1 else 0))
+    size = (pages.WIDTH, PANEL * len(drawn) + AROUND + (PANEL if len(drawn) == 1 else 0))
     figure, axes = plt.subplots(len(drawn), len(panels), figsize=size, squeeze=False, layout="constrained")
     names = list(dict.fromkeys(name for by_panel in lines.values() for values in by_panel.values() for name in values))
     colours = dict(zip(names, sns.color_palette(SERIES, len(names)), strict=True))
@@ -388,7 +377,7 @@ def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], me
         for item in [item for item in places[0] if all(item in row_places for row_places in places)][:PICTURES]:
             picture = suite.images[int(choices.asked[item])]
             caption = suite.texts[int(choices.offered[item, choices.true[item]])]
-            pixels = square_pixels(picture, root)
+            pixels = pages.square_pixels(picture, root)
             by_row = {
                 row: attribution_view(attribution, method, of_row[item], caption)
                 for (row, attribution), of_row in zip(of_rows.items(), places, strict=True)
@@ -456,29 +445,29 @@ def overlay_map(pixels: np.ndarray, patches: np.ndarray) -> np.ndarray:
     return blended.round().astype(np.uint8)
 
 
-def draw_lines(rows: Sequence[str], lines: Sequence[Line]) -> Page:
+def draw_lines(rows: Sequence[str], lines: Sequence[Line]) -> pages.Page:
     """Draw plain pictures at the left, and each row's maps in its own column."""
-    across = (WIDTH - GAP) / (len(rows) + 1)
-    side, letters = min(SIDE, across - GAP), letters_in(across - GAP)
+    across = (pages.WIDTH - GAP) / (len(rows) + 1)
+    side, letters = min(SIDE, across - GAP), pages.letters_in(across - GAP)
     left, *columns = (GAP + across * place for place in range(len(rows) + 1))
 
-    def drawn(line: Line) -> DrawnLine:
+    def drawn(line: Line) -> pages.DrawnLine:
         captions = {
-            row: wrap_words([_shaded(*word) for word in view.words], letters) for row, view in line.by_row.items()
+            row: pages.wrap_words([_shaded(*word) for word in view.words], letters) for row, view in line.by_row.items()
         }
 
-        def draw(page: Page, top: float) -> None:
+        def draw(page: pages.Page, top: float) -> None:
             page.image(line.pixels, left, top, side)
-            page.lines(wrap_text(line.dataset, letters), left, top + side + 0.5 * LINE, weight="bold")
+            page.lines(pages.wrap_text(line.dataset, letters), left, top + side + 0.5 * pages.LINE, weight="bold")
             for row, x in zip(rows, columns, strict=True):
                 page.image(overlay_map(line.pixels, line.by_row[row].patches), x, top, side)
-                page.lines(captions[row], x, top + side + 0.5 * LINE)
+                page.lines(captions[row], x, top + side + 0.5 * pages.LINE)
 
-        return side + LINE * (1.5 + max(map(len, captions.values()))) + GAP, draw
+        return side + pages.LINE * (1.5 + max(map(len, captions.values()))) + GAP, draw
 
-    return draw_page(rows, columns, list(map(drawn, lines)), GAP)
+    return pages.draw_page(rows, columns, list(map(drawn, lines)), GAP)
 
 
-def _shaded(word: str, shade: float) -> Word:
+def _shaded(word: str, shade: float) -> pages.Word:
     """Return a word on a ground as dark as its shade; without a ground if it has no score."""
-    return Word(word, ground=None if np.isnan(shade) else mpl.colormaps[SHADE](0.8 * shade))
+    return pages.Word(word, ground=None if np.isnan(shade) else mpl.colormaps[SHADE](0.8 * shade))

@@ -17,20 +17,7 @@ from recompose.plan import Recipe
 from recompose.tables.results import Results
 from recompose.tables.style import Sheet
 from recompose.tracks.vlc.data.captions import Captions, read_docs
-from recompose.tracks.vlc.figures.page import (
-    LINE,
-    WIDTH,
-    DrawnLine,
-    Page,
-    Word,
-    draw_page,
-    letters_in,
-    mark_differences,
-    plain_words,
-    square_pixels,
-    wrap_text,
-    wrap_words,
-)
+from recompose.tracks.vlc.figures import pages
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -117,33 +104,41 @@ def distinct_negatives(doc: "Doc", make: Make, rng: Random) -> list[str]:
     return [negative for negative in drawn if negative is not None][:NEGATIVES]
 
 
-def draw_examples(examples: list[Example]) -> Page:
+def draw_examples(examples: list[Example]) -> pages.Page:
     """Draw images with their captions at the left, and negatives of each kind in their own column."""
     kinds = list(dict.fromkeys(kind for example in examples for kind in example.negatives))
-    across = (WIDTH - 1.6 * SIDE - 2 * GAP) / max(1, len(kinds))
+    across = (pages.WIDTH - 1.6 * SIDE - 2 * GAP) / max(1, len(kinds))
     columns = [1.6 * SIDE + 2 * GAP + across * place for place in range(len(kinds))]
 
-    def line(example: Example) -> DrawnLine:
-        caption = [[Word(example.dataset, marked=True)], *wrap_text(example.caption, letters_in(1.6 * SIDE))]
+    def line(example: Example) -> pages.DrawnLine:
+        caption = [
+            [pages.Word(example.dataset, marked=True)],
+            *pages.wrap_text(example.caption, pages.letters_in(1.6 * SIDE)),
+        ]
         by_kind = [
-            [_negative_lines(example.caption, kind, text, letters_in(across - GAP)) for text in example.negatives[kind]]
+            [
+                _negative_lines(example.caption, kind, text, pages.letters_in(across - GAP))
+                for text in example.negatives[kind]
+            ]
             for kind in kinds
         ]
 
-        def draw(page: Page, top: float) -> None:
-            page.image(square_pixels(Picture(example.path), example.root), GAP, top, SIDE)
-            page.lines(caption, GAP, top + SIDE + 0.3 * LINE)
+        def draw(page: pages.Page, top: float) -> None:
+            page.image(pages.square_pixels(Picture(example.path), example.root), GAP, top, SIDE)
+            page.lines(caption, GAP, top + SIDE + 0.3 * pages.LINE)
             for negatives, x in zip(by_kind, columns, strict=True):
                 below = top
                 for lines in negatives:
-                    below = page.lines(lines, x, below, marked=WRONG) + 0.5 * LINE
+                    below = page.lines(lines, x, below, marked=WRONG) + 0.5 * pages.LINE
 
-        heights = (sum(LINE * (len(lines) + 0.5) for lines in negatives) for negatives in by_kind)
-        return max(SIDE + LINE * len(caption), *heights) + GAP, draw
+        heights = (sum(pages.LINE * (len(lines) + 0.5) for lines in negatives) for negatives in by_kind)
+        return max(SIDE + pages.LINE * len(caption), *heights) + GAP, draw
 
-    return draw_page(kinds, columns, [line(example) for example in examples], GAP)
+    return pages.draw_page(kinds, columns, [line(example) for example in examples], GAP)
 
 
-def _negative_lines(caption: str, kind: str, negative: str, letters: int) -> list[list[Word]]:
+def _negative_lines(caption: str, kind: str, negative: str, letters: int) -> list[list[pages.Word]]:
     """Return a negative in lines, with differences marked, except in a shuffle, which moves all words."""
-    return wrap_words(plain_words(negative) if "shuffle" in kind else mark_differences(caption, negative), letters)
+    return pages.wrap_words(
+        pages.plain_words(negative) if "shuffle" in kind else pages.mark_differences(caption, negative), letters
+    )

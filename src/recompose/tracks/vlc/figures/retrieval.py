@@ -16,17 +16,7 @@ from recompose.tables.style import Sheet
 from recompose.tracks.stored import read_embeddings
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.figures.page import (
-    LINE,
-    WIDTH,
-    DrawnLine,
-    Page,
-    Word,
-    draw_page,
-    letters_in,
-    square_pixels,
-    wrap_text,
-)
+from recompose.tracks.vlc.figures import pages
 from recompose.tracks.vlc.suites.tasks import Pool
 
 POOL = "coco_counterfactuals"
@@ -69,7 +59,7 @@ class Gallery:
         Raises:
             DataError: it is no readable image.
         """
-        return square_pixels(self.suite.images[int(self.pool.images[image])], self.root)
+        return pages.square_pixels(self.suite.images[int(self.pool.images[image])], self.root)
 
     def right(self, nearest: NearestCaptions) -> np.ndarray:
         """Return whether each of the retrieved captions [images, rank] belongs to the image."""
@@ -177,31 +167,33 @@ def select_images(right: list[np.ndarray]) -> list[int]:
     return [*np.flatnonzero(better)[:BETTER].tolist(), *np.flatnonzero(none)[:WORSE].tolist()]
 
 
-def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, NearestCaptions]]]) -> Page:
+def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, NearestCaptions]]]) -> pages.Page:
     """Draw images at the left, and the captions of each row's model in its own column."""
-    across = (WIDTH - SIDE - 2 * GAP) / len(rows)
+    across = (pages.WIDTH - SIDE - 2 * GAP) / len(rows)
     columns = [SIDE + 2 * GAP + across * place for place in range(len(rows))]
 
-    def line(gallery: Gallery, image: int, nearest: dict[str, NearestCaptions]) -> DrawnLine:
-        captions = [_caption_lines(gallery, image, nearest[row], letters_in(across - GAP)) for row in rows]
+    def line(gallery: Gallery, image: int, nearest: dict[str, NearestCaptions]) -> pages.DrawnLine:
+        captions = [_caption_lines(gallery, image, nearest[row], pages.letters_in(across - GAP)) for row in rows]
 
-        def draw(page: Page, top: float) -> None:
+        def draw(page: pages.Page, top: float) -> None:
             page.image(gallery.pixels(image), GAP, top, SIDE)
             for row, column, x in zip(rows, captions, columns, strict=True):
                 below = top
                 for caption, is_right in zip(column, gallery.right(nearest[row])[image], strict=True):
-                    below = page.lines(caption, x, below, color=RIGHT if is_right else WRONG) + BETWEEN * LINE
+                    below = page.lines(caption, x, below, color=RIGHT if is_right else WRONG) + BETWEEN * pages.LINE
 
-        heights = (LINE * sum(len(caption) + BETWEEN for caption in column) for column in captions)
+        heights = (pages.LINE * sum(len(caption) + BETWEEN for caption in column) for column in captions)
         return max(SIDE, *heights) + GAP, draw
 
-    return draw_page(rows, columns, [line(*each) for each in lines], GAP)
+    return pages.draw_page(rows, columns, [line(*each) for each in lines], GAP)
 
 
-def _caption_lines(gallery: Gallery, image: int, nearest: NearestCaptions, letters: int) -> list[list[list[Word]]]:
+def _caption_lines(
+    gallery: Gallery, image: int, nearest: NearestCaptions, letters: int
+) -> list[list[list[pages.Word]]]:
     """Return the nearest captions of an image, each with its tick, in lines."""
     return [
-        wrap_text(f"{TICKS[bool(right)]} {gallery.caption(position)}", letters)
+        pages.wrap_text(f"{TICKS[bool(right)]} {gallery.caption(position)}", letters)
         for position, right in zip(nearest.captions[image], gallery.right(nearest)[image], strict=True)
     ]
 

@@ -25,7 +25,7 @@ from recompose.tracks.vlc.text.lexicon import Alternatives, Lexicon, PartOfSpeec
 from recompose.tracks.vlc.text.scene_graph import scene_graph
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Span, Token
+    from spacy.tokens import Doc, Span
 
 SHUFFLES = 10  # attempts at an order that differs from the caption's
 PER_ELEMENT = 2  # candidate replacements of an entity, a modifier or a relation
@@ -67,15 +67,18 @@ def bigram_shuffle(doc: "Doc", rng: Random) -> str | None:
     Returns:
         The negative, or None if there is only one pair, or no other order was drawn.
     """
-    shuffle = _Shuffle.from_doc(doc)
-    if len(shuffle.pairs) < 2:
+    words = [(token.text, token.pos_ == "PUNCT") for token in doc]
+    pairs = [tuple(words[place : place + 2]) for place in range(0, len(words), 2)]
+    order = _order(pairs)
+    last = pairs.pop()[0] if pairs and len(pairs[-1]) == 1 and pairs[-1][0][1] else None  # punctuation
+    if len(pairs) < 2:
         return None
     for _ in range(SHUFFLES):
-        pairs = rng.sample(shuffle.pairs, len(shuffle.pairs))
-        if shuffle.last is not None:
-            _insert(shuffle.last, pairs, rng)
-        if _order(pairs) != shuffle.order:
-            return _unless_same(doc.text, " ".join(map(_join, pairs)))
+        shuffled = rng.sample(pairs, len(pairs))
+        if last is not None:
+            _insert(last, shuffled, rng)
+        if _order(shuffled) != order:
+            return _unless_same(doc.text, " ".join(map(_join, shuffled)))
     return None
 
 
@@ -118,27 +121,13 @@ def _unless_same(caption: str, negative: str) -> str | None:
 # negclip
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
-    start: int  # in characters
-    end: int
-    text: str
-
-    @classmethod
-    def from_span(cls, span: "Span | Token") -> "_Phrase":
-        start = span.idx if hasattr(span, "idx") else span.start_char
-        return cls(start, start + len(span.text), span.text)
-
-
-def _phrases(doc: "Doc") -> list[list[_Phrase]]:
+def _phrases(doc: "Doc") -> "list[list[Span]]":
     """Return the phrases of each kind in the caption's order, without kinds that have fewer than two."""
-    kinds: list[list[_Phrase]] = [
-        [_Phrase.from_span(chunk) for chunk in doc.noun_chunks if len(chunk) > 2],
-        [_Phrase.from_span(doc[start:end]) for start, end in _verb_phrases([token.pos_ for token in doc])],
-        [_Phrase.from_span(token) for token in doc if token.tag_ == "NN"],
-        [_Phrase.from_span(token) for token in doc if token.tag_ == "NNS"],
-        [_Phrase.from_span(token) for token in doc if token.pos_ == "ADV"],
-        [_Phrase.from_span(token) for token in doc if token.pos_ == "ADJ"],
+    kinds = [
+        [chunk for chunk in doc.noun_chunks if len(chunk) > 2],
+        [doc[start:end] for start, end in _verb_phrases([token.pos_ for token in doc])],
+        *([doc[token.i : token.i + 1] for token in doc if token.tag_ == tag] for tag in ("NN", "NNS")),
+        *([doc[token.i : token.i + 1] for token in doc if token.pos_ == part] for part in ("ADV", "ADJ")),
     ]
     return [phrases for phrases in kinds if len(phrases) > 1]
 
@@ -168,33 +157,20 @@ _LETTERS = {"VERB": "v", "ADV": "r", "AUX": "x"}
 _VERB_PHRASE = re.compile("v?r*x*v+")
 
 
-def _two_of(phrases: Sequence[_Phrase], rng: Random) -> tuple[_Phrase, _Phrase]:
+def _two_of(phrases: "Sequence[Span]", rng: Random) -> "tuple[Span, Span]":
     """Draw two phrases, in the caption's order."""
     first, second = (0, 1) if len(phrases) == 2 else sorted(rng.sample(range(len(phrases)), 2))
     return phrases[first], phrases[second]
 
 
-def _swap(text: str, first: _Phrase, second: _Phrase) -> str:
-    return text[: first.start] + second.text + text[first.end : second.start] + first.text + text[second.end :]
+def _swap(text: str, first: "Span", second: "Span") -> str:
+    between = text[first.end_char : second.start_char]
+    return text[: first.start_char] + second.text + between + first.text + text[second.end_char :]
 
 
 # bigram_shuffle
 
 _Word = tuple[str, bool]  # a token, and True for punctuation
-
-
-@dataclass(frozen=True, slots=True)
-class _Shuffle:
-    pairs: tuple[tuple[_Word, ...], ...]
-    last: _Word | None  # punctuation at the end without a partner
-    order: list[str]
-
-    @classmethod
-    def from_doc(cls, doc: "Doc") -> "_Shuffle":
-        words = [(token.text, token.pos_ == "PUNCT") for token in doc]
-        pairs = [tuple(words[place : place + 2]) for place in range(0, len(words), 2)]
-        alone = bool(pairs) and len(pairs[-1]) == 1 and pairs[-1][0][1]
-        return cls(tuple(pairs[:-1] if alone else pairs), pairs[-1][0] if alone else None, _order(pairs))
 
 
 def _insert(punctuation: _Word, pairs: list[tuple[_Word, ...]], rng: Random) -> None:
@@ -233,12 +209,8 @@ class _Slot:
 
 
 _PARTS_OF_SPEECH: dict[str, PartOfSpeech] = {
-    "NOUN": "n",
-    "PROPN": "n",
-    "PRON": "n",
-    "VERB": "v",
-    "ADJ": "a",
-    "ADV": "r",
+    **{"NOUN": "n", "PROPN": "n", "PRON": "n"},
+    **{"VERB": "v", "ADJ": "a", "ADV": "r"},
 }
 
 

@@ -55,10 +55,6 @@ def write_lexicon(
         {'small': 7}
     """
     by_name = {meaning.name: meaning for meaning in meanings}
-    if len(by_name) < len(meanings):
-        raise ArgumentError("meanings", "have a name twice", code="duplicate-name")
-    if prepositions is not None and min(prepositions.values(), default=1) < 1:
-        raise ArgumentError("prepositions", "have a weight below 1", code="wrong-weight")
     pointers = _pointers(by_name, antonyms, derived)
     numbers = _numbers(meanings)
     offsets: dict[str, int] = {}

@@ -10,26 +10,14 @@ from random import Random
 from typing import TypeAlias
 
 from recompose.errors import ArgumentError
+from recompose.synthetic import sentences
 from recompose.synthetic.objects import COLOURS
 from recompose.synthetic.scenes import RELATIONS
-from recompose.synthetic.sentences import (
-    ACTIONS,
-    CONVERSES,
-    DENIABLE,
-    NAMES,
-    NONE,
-    NUMBERS,
-    PLACES,
-    QUALITIES,
-    SIZES,
-    Entity,
-    Scene,
-    is_true_of,
-)
+from recompose.synthetic.sentences import Entity, Scene
 
 TRIES = 200
 # attribute -> the attributes of its kind
-SAME_KIND = {adjective: tuple(kind) for kind in QUALITIES.values() for adjective in kind}
+SAME_KIND = {adjective: tuple(kind) for kind in sentences.QUALITIES.values() for adjective in kind}
 
 Change: TypeAlias = Callable[[Scene, Random], Scene]
 
@@ -45,7 +33,7 @@ def _choose_entity(scene: Scene, rng: Random) -> tuple[int, Entity]:
 
 def _rename(scene: Scene, entity: Entity, rng: Random) -> Entity:
     used = [present.name for present in scene.entities]
-    return replace(entity, name=rng.choice([name for name in NAMES if name not in used]))
+    return replace(entity, name=rng.choice([name for name in sentences.NAMES if name not in used]))
 
 
 def replace_object(scene: Scene, rng: Random) -> Scene:
@@ -80,20 +68,20 @@ def replace_relation(scene: Scene, rng: Random) -> Scene:
     and below, because that difference is visible without knowing which entity is which.
     """
     if scene.relation in RELATIONS:
-        return replace(scene, relation=CONVERSES[scene.relation])
-    alternatives = ACTIONS if scene.relation in ACTIONS else tuple(PLACES)
+        return replace(scene, relation=sentences.CONVERSES[scene.relation])
+    alternatives = sentences.ACTIONS if scene.relation in sentences.ACTIONS else tuple(sentences.PLACES)
     return replace(scene, relation=rng.choice([relation for relation in alternatives if relation != scene.relation]))
 
 
 def replace_number(scene: Scene, rng: Random) -> Scene:
     """Replace the number of the first entity."""
-    count = rng.choice([number for number in (1, *NUMBERS) if number != scene.first.count])
+    count = rng.choice([number for number in (1, *sentences.NUMBERS) if number != scene.first.count])
     return replace(scene, first=replace(scene.first, count=count))
 
 
 def replace_size(scene: Scene, rng: Random) -> Scene:
     """Replace big by small, and small by big."""
-    sizes = dict(zip(SIZES, reversed(SIZES), strict=True))
+    sizes = dict(zip(sentences.SIZES, reversed(sentences.SIZES), strict=True))
     position, entity = _choose_entity(scene, rng)
     return _with_entity(scene, position, replace(entity, size=sizes.get(entity.size, "")))
 
@@ -124,7 +112,7 @@ def swap_names(scene: Scene, rng: Random) -> Scene:
 
 def add_object(scene: Scene, rng: Random) -> Scene:
     """Add a second entity."""
-    name = rng.choice([name for name in DENIABLE if name != scene.first.name])
+    name = rng.choice([name for name in sentences.DENIABLE if name != scene.first.name])
     return replace(scene, second=Entity(name), relation="")
 
 
@@ -133,7 +121,9 @@ def add_state(scene: Scene, rng: Random) -> Scene:
     position, entity = _choose_entity(scene, rng)
     if len(entity.states) > 1:
         return scene
-    kinds = [kind for kind in QUALITIES.values() if ("red" in kind) != bool(entity.colour) or not entity.states]
+    kinds = [
+        kind for kind in sentences.QUALITIES.values() if ("red" in kind) != bool(entity.colour) or not entity.states
+    ]
     state = rng.choice(list(rng.choice(kinds)))
     states = (*entity.states, state) if state in COLOURS else (state, *entity.states)
     return _with_entity(scene, position, replace(entity, states=states))
@@ -143,7 +133,7 @@ def deny_entity(scene: Scene, rng: Random) -> Scene:
     """State that one of the entities is absent."""
     entities = list(scene.entities)
     position = rng.randrange(len(entities))
-    missing = replace(entities.pop(position), count=NONE)
+    missing = replace(entities.pop(position), count=sentences.NONE)
     return Scene(entities[0], missing) if entities else Scene(missing)
 
 
@@ -155,7 +145,7 @@ def falsify(scene: Scene, statement: Scene, change: Change, rng: Random) -> Scen
     """
     for _ in range(TRIES):
         changed = change(statement, rng)
-        if not is_true_of(changed, scene):
+        if not sentences.is_true_of(changed, scene):
             return changed
     raise ArgumentError("statement", f"is {statement}, of which no {change.__name__} is false of {scene}")
 
@@ -168,6 +158,6 @@ def counterfactual(scene: Scene, change: Change, rng: Random) -> Scene:
     """
     for _ in range(TRIES):
         changed = change(scene, rng)
-        if not is_true_of(changed, scene) and not is_true_of(scene, changed):
+        if not sentences.is_true_of(changed, scene) and not sentences.is_true_of(scene, changed):
             return changed
     raise ArgumentError("scene", f"is {scene}, of which no {change.__name__} is a counterfactual")

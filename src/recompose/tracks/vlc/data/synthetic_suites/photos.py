@@ -9,25 +9,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from recompose.synthetic import sentences
 from recompose.synthetic.looks import Look
 from recompose.synthetic.objects import CANVAS, COLOURS, SIZE
-from recompose.synthetic.sentences import (
-    OPENINGS,
-    Entity,
-    Scene,
-    Spot,
-    Style,
-    Wording,
-    caption,
-    choose_scene,
-    draw_spots,
-    layout,
-)
+from recompose.synthetic.sentences import Entity, Scene, Wording, caption
 from recompose.tracks.vlc.data.shapes_captions import ANNOTATED
 from recompose.tracks.vlc.data.suite import Box
 from recompose.tracks.vlc.data.synthetic_suites.changes import Change, falsify
 
-HELD_OUT = Style(ANNOTATED, {"one": 20, "many": 15, "placed": 10, "two": 35, "act": 20}, flat=True, sizes=40)
+HELD_OUT = sentences.Style(ANNOTATED, {"one": 20, "many": 15, "placed": 10, "two": 35, "act": 20}, flat=True, sizes=40)
 PHOTO = Wording(opening="photo")
 
 
@@ -50,7 +40,7 @@ def assign_colours(scene: Scene, rng: Random, colours: Sequence[str] = ()) -> Sc
 
 def held_out_scene(kind: str, rng: Random) -> Scene:
     """Return a random scene of a kind whose entities all have colours."""
-    return assign_colours(choose_scene(HELD_OUT, rng, kind), rng)
+    return assign_colours(sentences.choose_scene(HELD_OUT, rng, kind), rng)
 
 
 def held_out_scenes(rng: Random, kinds: Mapping[str, int], share: float = 1.0) -> list[Scene]:
@@ -81,7 +71,7 @@ class Photo:
 
     path: str  # below the root of raw files
     scene: Scene
-    spots: tuple[Spot, ...]
+    spots: tuple[sentences.Spot, ...]
 
     @property
     def name(self) -> str:
@@ -124,10 +114,10 @@ class SuiteReplicate:
     def photo(self, path: str, scene: Scene, look: Look = ANNOTATED) -> Photo:
         """Draw a scene into a file: as PNG regardless of its suffix, which readers of pictures ignore."""
         rng = self.rng(path)
-        spots = tuple(layout(scene, rng))
+        spots = tuple(sentences.layout(scene, rng))
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        draw_spots(spots, rng, look).save(file, "png", compress_level=1)
+        sentences.draw_spots(spots, rng, look).save(file, "png", compress_level=1)
         self.scenes[path] = scene
         return Photo(path, scene, spots)
 
@@ -177,7 +167,7 @@ class SuiteReplicate:
 
 def random_opening(rng: Random) -> Wording:
     """Return a wording with a random opening, for a true and a false caption."""
-    return Wording(opening=rng.choice(("", *OPENINGS)))
+    return Wording(opening=rng.choice(("", *sentences.OPENINGS)))
 
 
 def with_relation(photos: Iterable[Photo], relations: Iterable[str]) -> list[Photo]:
