@@ -109,16 +109,22 @@ class Choices(Task):
 
 
 @dataclass(frozen=True)
-class Groups(Task):
-    """Items of two images and two captions each; image 0 belongs to caption 0, and image 1 to caption 1."""
+class TaskOfImages(Task):
+    """Items with images of their own."""
 
-    images: np.ndarray  # [items, 2]
-    texts: np.ndarray  # [items, 2]
+    images: np.ndarray  # [items], or [items, 2] of groups
 
     @property
     def image_numbers(self) -> np.ndarray:
-        """The numbers of both images [items, 2]."""
+        """The numbers of images."""
         return self.images
+
+
+@dataclass(frozen=True)
+class Groups(TaskOfImages):
+    """Items of two images and two captions each; image 0 belongs to caption 0, and image 1 to caption 1."""
+
+    texts: np.ndarray  # [items, 2]
 
     def shape(self, leaf: str) -> tuple[int, ...]:
         """Return [items, 2 images, 2 captions]."""
@@ -137,16 +143,10 @@ class Groups(Task):
 
 
 @dataclass(frozen=True)
-class Triplets(Task):
+class Triplets(TaskOfImages):
     """Items of an image with two true captions and a false one."""
 
-    images: np.ndarray  # [items]
     texts: np.ndarray  # [items, 3], the false caption last
-
-    @property
-    def image_numbers(self) -> np.ndarray:
-        """The numbers of images [items]."""
-        return self.images
 
     def shape(self, leaf: str) -> tuple[int, ...]:
         """Return [items, 6]."""
@@ -171,18 +171,12 @@ class Triplets(Task):
 
 
 @dataclass(frozen=True)
-class Classes(Task):
+class Classes(TaskOfImages):
     """Images to classify by the prompts of classes."""
 
-    images: np.ndarray  # [images]
     labels: np.ndarray  # [images] numbers of classes, or [images, classes] bool for several classes an image
     prompts: tuple[tuple[int, ...], ...]  # [classes], the numbers of each class's prompts
     names: tuple[str, ...]  # [classes]
-
-    @property
-    def image_numbers(self) -> np.ndarray:
-        """The numbers of images [images]."""
-        return self.images
 
     @property
     def has_several_labels(self) -> bool:
@@ -217,17 +211,11 @@ class Classes(Task):
 
 
 @dataclass(frozen=True)
-class Pool(Task):
+class Pool(TaskOfImages):
     """Images and their captions, each to retrieve by the other among all."""
 
-    images: np.ndarray  # [images]
     texts: np.ndarray  # [captions]
     image_of: np.ndarray  # [captions], the position of a caption's image in ``images``
-
-    @property
-    def image_numbers(self) -> np.ndarray:
-        """The numbers of images [images]."""
-        return self.images
 
     @property
     def count(self) -> int:

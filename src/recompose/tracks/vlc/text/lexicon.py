@@ -79,19 +79,15 @@ class Lexicon(Protocol):
 
     def related(self, word: str, part_of_speech: PartOfSpeech) -> Alternatives:
         """Return the antonyms and co-hyponyms of a word in any form."""
-        ...
 
     def prepositions(self, other_than: str) -> Alternatives:
         """Return all prepositions except one in lower case."""
-        ...
 
     def is_preposition(self, phrase: str) -> bool:
         """Return True if a phrase in lower case is a preposition."""
-        ...
 
     def is_verb(self, phrase: str) -> bool:
         """Return True if the words of a phrase in lower case are one verb."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
