@@ -128,9 +128,9 @@ class Judge(ABC, Generic[T]):
         """Return True for each item that can be right or wrong [items]."""
         return np.ones(self.task.shape(leaf)[0], dtype=bool)
 
-    @abstractmethod
     def units(self, leaf: str) -> np.ndarray:
-        """Return what each item asks about [items], see ``UNIT``."""
+        """Return what each item asks about [items], see ``UNIT``: by default each about something of its own."""
+        return np.arange(self.task.shape(leaf)[0])
 
     @abstractmethod
     def numbers(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[Number]:
@@ -318,16 +318,13 @@ class TripletsJudge(Judge[kinds.Triplets]):
     def content(self, leaf: str, row: np.ndarray, number: int) -> ItemContent:
         """Return the image with its captions, and pairs of captions."""
         first, second, false = map(self.text, self.task.texts[number])
-        couples = ((first, second, True), (first, false, False), (second, false, False))
-        with_image = (
-            ScoredPair(0, text, float(score), is_true)
-            for text, score, is_true in zip((first, second, false), row[:3], (True, True, False), strict=True)
+        shown = ((0, first, "", True), (0, second, "", True), (0, false, "", False))
+        couples = ((None, first, second, True), (None, first, false, False), (None, second, false, False))
+        pairs = tuple(
+            ScoredPair(image, text, float(score), is_true, other)
+            for (image, text, other, is_true), score in zip((*shown, *couples), row, strict=True)
         )
-        of_texts = (
-            ScoredPair(None, text, float(score), is_true, other)
-            for (text, other, is_true), score in zip(couples, row[3:], strict=True)
-        )
-        return ItemContent((self.picture(self.task.images[number]),), (*with_image, *of_texts))
+        return ItemContent((self.picture(self.task.images[number]),), pairs)
 
 
 class ClassesJudge(Judge[kinds.Classes]):
@@ -345,10 +342,6 @@ class ClassesJudge(Judge[kinds.Classes]):
             return super().judgeable(leaf)
         shown = np.count_nonzero(self.task.labels, axis=1)
         return (shown > 0) & (shown < self.task.labels.shape[1])
-
-    def units(self, leaf: str) -> np.ndarray:
-        """Return the positions of images."""
-        return np.arange(len(self.task.images))
 
     def numbers(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[Number]:
         """Yield the data set's metric."""
@@ -387,7 +380,7 @@ class PoolJudge(Judge[kinds.Pool]):
 
     def units(self, leaf: str) -> np.ndarray:
         """Return the positions of images."""
-        return np.arange(len(self.task.images)) if self.task.asks_for_captions(leaf) else self.task.image_of
+        return super().units(leaf) if self.task.asks_for_captions(leaf) else self.task.image_of
 
     def numbers(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[Number]:
         """Yield R@1."""
@@ -420,10 +413,6 @@ class SimilarityJudge(Judge[kinds.Similarity]):
 
     MEANING = "minus the distance between the ranks of the cosine and of the grade, as a share of all pairs"
     UNIT = "items"
-
-    def units(self, leaf: str) -> np.ndarray:
-        """Return the positions of pairs."""
-        return np.arange(len(self.task.graded))
 
     def numbers(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[Number]:
         """Yield Spearman's correlation."""

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from recompose.data.paths import is_inside
-from recompose.files import read_text
 from recompose.tracks.vlc.data.formats.reading import (
     AnnotationItem,
     Key,
@@ -26,7 +25,9 @@ from recompose.tracks.vlc.data.formats.reading import (
     fault,
     items,
     missing_error,
+    read_content,
     read_object,
+    read_text_lines,
     require_items,
 )
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
@@ -140,11 +141,11 @@ def tables(files: SuiteFiles) -> AnnotationItem:
     """
     path = files.path(SOURCE)
     if path.is_file() and not files.path(PROMPTS).exists():
-        return AnnotationItem(path, "the file", assignments(path))
+        return AnnotationItem(path, "the file", assignments(path, files.layout))
     return read_object(files.path(PROMPTS), files.layout)
 
 
-def assignments(path: Path) -> dict[Key, Any]:
+def assignments(path: Path, layout: str) -> dict[Key, Any]:
     """Return the assignments of a Python file, which are lists of texts, or tables of such names; none of its code
     runs.
 
@@ -152,8 +153,9 @@ def assignments(path: Path) -> dict[Key, Any]:
         DataError: it is not Python, or assigns something else.
     """
     values: dict[Key, Any] = {}
+    text = read_content(path, layout)
     try:
-        for statement in ast.parse(_text(path)).body:
+        for statement in ast.parse(text).body:
             if isinstance(statement, ast.Assign):
                 (target,) = statement.targets
                 values[ast.unparse(target)] = _value(statement.value, values)
@@ -214,61 +216,52 @@ def index_of(files: SuiteFiles, entry: AnnotationItem) -> Path:
 def _classes(files: SuiteFiles, entry: AnnotationItem, prompts: ClassPrompts, name: str) -> Classes:
     index, images = index_of(files, entry), f"{files.images}/{entry.text('root_folder')}"
     many = entry.text("type") == MULTILABEL
-    coco = "format" in entry.fields and entry.text("format") == "coco"
-    content = read_object(index, files.layout) if coco else None
-    listed = read_coco_index(content, images, prompts) if content else read_line_index(index, images, prompts)
+    in_coco = "format" in entry.fields and entry.text("format") == "coco"
+    listed = (read_coco_index if in_coco else read_line_index)(index, images, prompts, files.layout)
     for image in listed:
         if not many and len(image.labels) != 1:
             raise image.entry.fault("wrong-count", f"{len(image.labels)} labels, where an image has one")
-    labels = _indicators(listed, len(prompts.names)) if many else np.array([image.labels[0] for image in listed])
+    classes = range(len(prompts.names))
+    labels = [[label in image.labels for label in classes] if many else image.labels[0] for image in listed]
     return Classes(
         np.array([files.collector.image(image.path, squeezed=name in SQUEEZED) for image in listed], dtype=np.int64),
-        labels,
+        np.array(labels),
         tuple(tuple(files.collector.text(prompt) for prompt in of_class) for of_class in prompts.prompts),
         prompts.names,
     )
 
 
-def _indicators(listed: list[LabelledImage], classes: int) -> np.ndarray:
-    """Return whether each image shows each class, [images, classes] bool."""
-    indicators = np.zeros((len(listed), classes), dtype=bool)
-    for row, image in zip(indicators, listed, strict=True):
-        row[[*image.labels]] = True
-    return indicators
-
-
-def read_line_index(path: Path, images: str, prompts: ClassPrompts) -> list[LabelledImage]:
+def read_line_index(path: Path, images: str, prompts: ClassPrompts, layout: str) -> list[LabelledImage]:
     """Return the images of an index of lines ``image label[,label...]``, in their order; a name may hold blanks.
 
     Args:
         path: the index.
         images: the folder that the names of images are relative to.
         prompts: the classes of labels.
+        layout: the files that the format requires, for the error.
 
     Raises:
         DataError: a line is malformed, a label has no class, or there are no lines.
     """
     listed = []
-    for number, line in enumerate(map(str.strip, _text(path).split("\n")), start=1):
-        if line:
-            image, _, labels = line.rpartition(" ")
-            entry = AnnotationItem(path, f"line {number}", {"image": image, **dict(enumerate(labels.split(",")))})
-            numbers = tuple(entry.whole(place, len(prompts.names)) for place in range(len(entry.fields) - 1))
-            listed.append(LabelledImage(entry, entry.image_path(images, unpacked_path(entry.text("image"))), numbers))
+    for number, line in read_text_lines(path, layout):
+        image, _, labels = line.strip().rpartition(" ")
+        entry = AnnotationItem(path, f"line {number}", {"image": image, **dict(enumerate(labels.split(",")))})
+        numbers = tuple(entry.whole(place, len(prompts.names)) for place in range(len(entry.fields) - 1))
+        listed.append(LabelledImage(entry, entry.image_path(images, unpacked_path(entry.text("image"))), numbers))
     return require_items(listed, path)
 
 
-def read_coco_index(document: AnnotationItem, images: str, prompts: ClassPrompts) -> list[LabelledImage]:
+def read_coco_index(path: Path, images: str, prompts: ClassPrompts, layout: str) -> list[LabelledImage]:
     """Return the images of an index in COCO's form, by their ids; labels are the positions of categories by their ids.
 
-    Args:
-        document: the index; the other arguments are those of ``read_line_index``.
+    Arguments are those of ``read_line_index``.
 
     Raises:
         DataError: the index has another form, an id is repeated or unknown, or the number of categories is not that of
             classes.
     """
-    path, classes = document.file, len(prompts.names)
+    document, classes = read_object(path, layout), len(prompts.names)
     parts = {name: items(document.get(name, list), path, name) for name in ("images", "categories", "annotations")}
     for name in ("images", "categories"):
         check_distinct(parts[name], "id")
@@ -283,14 +276,11 @@ def read_coco_index(document: AnnotationItem, images: str, prompts: ClassPrompts
         if image not in labels or category not in positions:
             raise annotation.fault("unknown-name", f"there is no image {image} or no category {category}")
         labels[image].append(positions[category])
-    return [
-        LabelledImage(entry, entry.image_path(images, unpacked_path(_name_in_archive(entry))), tuple(labels[number]))
-        for number, entry in sorted((image.whole("id"), image) for image in parts["images"])
-    ]
-
-
-def _name_in_archive(image: AnnotationItem) -> str:
-    return "@".join(image.text(key) for key in ("zip_file", "file_name") if key in image.fields)
+    listed = []
+    for number, entry in sorted((image.whole("id"), image) for image in parts["images"]):
+        name = "@".join(entry.text(key) for key in ("zip_file", "file_name") if key in entry.fields)
+        listed.append(LabelledImage(entry, entry.image_path(images, unpacked_path(name)), tuple(labels[number])))
+    return listed
 
 
 def unpacked_path(name: str) -> str:
@@ -301,10 +291,3 @@ def unpacked_path(name: str) -> str:
         ('test/0/1.jpg', 'images/1.jpg')
     """
     return name.replace(".zip@", "/", 1)
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_text(path)
-    except OSError as error:
-        raise fault(path, "no-text", f"cannot be read ({error.strerror})") from None

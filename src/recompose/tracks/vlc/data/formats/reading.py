@@ -166,7 +166,7 @@ def read_document(path: Path, layout: str) -> Any:
     Raises:
         DataError: the file is missing or not JSON.
     """
-    return _parsed(_content(path, layout), path, "")
+    return _parsed(read_content(path, layout), path, "")
 
 
 def read_object(path: Path, layout: str) -> AnnotationItem:
@@ -214,9 +214,15 @@ def read_lines(path: Path, layout: str) -> list[AnnotationItem]:
     Raises:
         DataError: the file is missing, a line is no JSON object, or there is no line.
     """
-    lines = [(number, line) for number, line in enumerate(_content(path, layout).split("\n"), start=1) if line.strip()]
-    parsed = [_item(path, f"line {number}", _parsed(line, path, f"line {number}")) for number, line in lines]
+    lines = [(f"line {number}", line) for number, line in read_text_lines(path, layout)]
+    parsed = [_item(path, name, _parsed(line, path, name)) for name, line in lines]
     return require_items(parsed, path)
+
+
+def read_text_lines(path: Path, layout: str) -> list[tuple[int, str]]:
+    """Return the lines of a file that are not blank, each with its number, from 1."""
+    numbered = enumerate(read_content(path, layout).split("\n"), start=1)
+    return [(number, line.rstrip("\r")) for number, line in numbered if line.strip()]
 
 
 def read_rows(path: Path, layout: str, columns: Iterable[str], delimiter: str = ",") -> list[AnnotationItem]:
@@ -232,7 +238,7 @@ def read_rows(path: Path, layout: str, columns: Iterable[str], delimiter: str = 
         DataError: the file is missing, is not CSV, lacks a column, has a row of another length, or no rows.
     """
     csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader(io.StringIO(_content(path, layout), newline=""), strict=True, delimiter=delimiter)
+    reader = csv.reader(io.StringIO(read_content(path, layout), newline=""), strict=True, delimiter=delimiter)
     rows = []
     try:
         header = next(reader, [])
@@ -260,8 +266,7 @@ def read_tabbed(path: Path, layout: str, columns: Sequence[str], *, header: bool
     Raises:
         DataError: the file is missing, lacks a column, has a row of another length, or no rows.
     """
-    lines = [(number, line.rstrip("\r")) for number, line in enumerate(_content(path, layout).split("\n"), start=1)]
-    cells = [(number, line.split("\t")) for number, line in lines if line.strip()]
+    cells = [(number, line.split("\t")) for number, line in read_text_lines(path, layout)]
     names = [name.strip() for name in cells.pop(0)[1]] if header and cells else list(columns)
     _require_columns(columns, names, path)
     rows = []
@@ -350,7 +355,12 @@ def _wrong_length(path: Path, place: str, cells: Sequence[str], header: Sequence
     return fault(path, "wrong-count", f"{len(cells)} cells in {len(header)} columns", place)
 
 
-def _content(path: Path, layout: str) -> str:
+def read_content(path: Path, layout: str) -> str:
+    """Return the text of an annotation file.
+
+    Raises:
+        DataError: it is missing or not readable.
+    """
     try:
         return read_text(path, newline="")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
