@@ -27,7 +27,7 @@ from recompose.params import Archive
 from recompose.progress import say
 from recompose.tracks.vlc.data import analysis
 from recompose.tracks.vlc.data.formats import aro, coco, flickr30k
-from recompose.tracks.vlc.data.formats.reading import SuiteFiles
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

@@ -23,8 +23,8 @@ from recompose.files import fresh_folder, link, write_atomically
 from recompose.harness.evaluation import Arrangement, listed
 from recompose.locks import lock_below
 from recompose.progress import say
-from recompose.tracks.vlc.data.formats.reading import SuiteFiles
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite, files
 from recompose.tracks.vlc.suites.catalogue import format_of, missing_subtasks
 

@@ -11,7 +11,7 @@ from recompose.params.mistakes import nearest
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.catalogue import PublishedSuite
-from recompose.tracks.vlc.data.formats.reading import UNLIMITED, Limit
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.params import IMAGES
 from recompose.tracks.vlc.suites.catalogue import (

@@ -25,7 +25,7 @@ from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, ParsedCorpus, Publi
 from recompose.tracks.vlc.data import analysis, wordnet
 from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
 from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.formats.reading import Limit
+from recompose.tracks.vlc.data.formats.suite_files import Limit
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite, files
 from recompose.tracks.vlc.suites.catalogue import Adapters, layout_of, missing_subtasks, read_suite

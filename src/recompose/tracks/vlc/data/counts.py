@@ -3,7 +3,7 @@
 from fnmatch import fnmatchcase
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats.reading import UNLIMITED, Limit
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 

@@ -108,7 +108,8 @@ def write_senses(folder: Path) -> None:
         Meaning(sense.name, PARTS[sense.pos], sense.words, sense.above or None, dict.fromkeys(sense.words, sense.count))
         for sense in senses
     ]
-    opposites = sorted({tuple(sorted((sense.name, sense.antonym))) for sense in senses if sense.antonym})
+    couples = {(sense.name, sense.antonym) for sense in senses if sense.antonym}  # each of both is the other's
+    opposites = sorted(couple for couple in couples if couple[0] < couple[1])
     derived = [(sense.name, sense.derived) for sense in senses if sense.derived]
     write_lexicon(folder, meanings, antonyms=opposites, derived=derived, prepositions=sentences.PREPOSITIONS)
 

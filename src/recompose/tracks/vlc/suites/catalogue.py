@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeAlias, cast
 from recompose.errors import DataError
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.data import formats
-from recompose.tracks.vlc.data.formats.reading import UNLIMITED, Limit, SuiteFiles
 from recompose.tracks.vlc.data.formats.sources import Source
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit, SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import WAYS, Mean, SubTask, Tree, macro, name_of, names_in, renamed
 

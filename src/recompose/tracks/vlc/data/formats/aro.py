@@ -13,15 +13,9 @@ Each of the four parts is read where its file is there.
 
 from collections.abc import Sequence
 
-from recompose.tracks.vlc.data.formats.reading import (
-    COCO,
-    FLICKR30K,
-    VISUAL_GENOME,
-    AnnotationItem,
-    Question,
-    SuiteFiles,
-)
+from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import FLICKR30K_IMAGES, VAL2014, VISUAL_GENOME_PARTS, Source, drive_file
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask, macro, suite
 from recompose.tracks.vlc.suites.tasks import Choices

@@ -12,8 +12,9 @@ import json
 from pathlib import Path
 
 from recompose.tracks.vlc.data.formats.parquet import image_bytes, parquet_rows
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem
 from recompose.tracks.vlc.data.formats.sources import Source
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import in_sense, micro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Groups

@@ -6,8 +6,9 @@ an image, so an image has several rows. Texts are those of its ``models/clip.py`
 captions, without a space between. The sub-task ``plain`` has the captions alone.
 """
 
-from recompose.tracks.vlc.data.formats.reading import Question, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import Question
 from recompose.tracks.vlc.data.formats.sources import Source
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 

@@ -1,8 +1,9 @@
 """COCO's retrieval: Karpathy's test split, 5,000 images of COCO's validation set of 2014 and their 25,010 captions."""
 
-from recompose.tracks.vlc.data.formats.reading import COCO, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import COCO
 from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
 from recompose.tracks.vlc.data.formats.sources import VAL2014, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 

@@ -6,9 +6,10 @@ own seed, so that two machines evaluate the same items.
 
 import random
 
-from recompose.tracks.vlc.data.formats.reading import SuiteFiles, check_distinct
+from recompose.tracks.vlc.data.formats.reading import check_distinct
 from recompose.tracks.vlc.data.formats.retrieval import pool
 from recompose.tracks.vlc.data.formats.sources import Source, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 

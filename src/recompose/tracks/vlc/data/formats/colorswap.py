@@ -3,8 +3,9 @@
 The 300 examples of its test split; image and caption of one number belong together (Top34051/colorswap at 4f2c9e4).
 """
 
-from recompose.tracks.vlc.data.formats.reading import SuiteFiles, check_distinct
+from recompose.tracks.vlc.data.formats.reading import check_distinct
 from recompose.tracks.vlc.data.formats.sources import Source, drive
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 

@@ -8,11 +8,11 @@ from recompose.tracks.vlc.data.formats.reading import (
     VISUAL_GENOME,
     AnnotationItem,
     Question,
-    SuiteFiles,
     check_distinct,
     require_items,
 )
 from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, github, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 

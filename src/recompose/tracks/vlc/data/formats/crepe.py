@@ -9,8 +9,9 @@ read here. vl_compo's scores are shares of 17,698, 7,405 and 17,303 items, which
 and 16,336), so they are of the files of all captions, with 13 atoms and more too, which are one group here.
 """
 
-from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source, github
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Choices

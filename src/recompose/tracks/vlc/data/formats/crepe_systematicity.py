@@ -12,8 +12,9 @@ count it as right.
 
 from recompose.progress import say
 from recompose.tracks.vlc.data.formats.crepe import ADDRESS, question
-from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem
 from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 from recompose.tracks.vlc.suites.tasks import Choices, Task

@@ -20,7 +20,6 @@ from recompose.data.paths import is_inside
 from recompose.tracks.vlc.data.formats.reading import (
     AnnotationItem,
     Key,
-    SuiteFiles,
     check_distinct,
     fault,
     items,
@@ -31,6 +30,7 @@ from recompose.tracks.vlc.data.formats.reading import (
     require_items,
 )
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import ClassMetric, SubTask, macro
 from recompose.tracks.vlc.suites.tasks import Classes

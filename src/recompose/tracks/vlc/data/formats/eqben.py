@@ -14,8 +14,9 @@ Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8, blue, green, 
 import re
 from collections.abc import Mapping
 
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, SuiteFiles, fault
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, fault
 from recompose.tracks.vlc.data.formats.sources import Source, drive
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Groups

@@ -1,8 +1,9 @@
 """Flickr30k's retrieval: Karpathy's test split, 1,000 images and their 5,000 captions."""
 
-from recompose.tracks.vlc.data.formats.reading import FLICKR30K, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import FLICKR30K
 from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
 from recompose.tracks.vlc.data.formats.sources import FLICKR30K_IMAGES, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 

@@ -9,15 +9,9 @@ are removed. Photographs are those of Open Images; all others are video.
 import re
 
 from recompose.data.paths import files_below
-from recompose.tracks.vlc.data.formats.reading import (
-    AnnotationItem,
-    Question,
-    SuiteFiles,
-    items,
-    missing_error,
-    require_items,
-)
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, items, missing_error, require_items
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import micro, subtasks, suite
 

@@ -9,14 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recompose.tracks.vlc.data.formats.reading import (
-    AnnotationItem,
-    SuiteFiles,
-    check_distinct,
-    items,
-    read_object,
-    require_items,
-)
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_distinct, items, read_object, require_items
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Collector, Suite
 from recompose.tracks.vlc.suites.tasks import Pool
 

@@ -5,8 +5,9 @@ The 4,927 pairs of the test set of SemEval 2014, Task 1, the usual test of sente
 
 import re
 
-from recompose.tracks.vlc.data.formats.reading import SuiteFiles, check_distinct, similarity_task
+from recompose.tracks.vlc.data.formats.reading import check_distinct
 from recompose.tracks.vlc.data.formats.sources import Source
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles, similarity_task
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 

@@ -5,8 +5,9 @@ file, and ``label``, the position of the right one. In ``image2text.json`` the q
 ``text2image.json`` the keys are.
 """
 
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import Source
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import WAYS, macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Task

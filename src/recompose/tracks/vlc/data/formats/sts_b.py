@@ -5,8 +5,8 @@ The 1,379 pairs of the test set. The file has no header; some rows have two more
 
 import re
 
-from recompose.tracks.vlc.data.formats.reading import SuiteFiles, similarity_task
 from recompose.tracks.vlc.data.formats.sources import Source
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles, similarity_task
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 

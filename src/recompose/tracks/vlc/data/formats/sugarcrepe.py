@@ -5,8 +5,9 @@ Read like ``main_eval.py`` of RAIVNLab/sugar-crepe at 0047054: each file is an o
 numbers: those of ``swap_obj`` have gaps.
 """
 
-from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Question, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import VAL2017, github, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import macro, micro, subtasks, suite
 

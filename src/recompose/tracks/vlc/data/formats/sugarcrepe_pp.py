@@ -7,9 +7,10 @@ Read like ``VLMs/test_Variants_CLIP.py`` of Sri-Harsha/scpp at c083bbf: each fil
 
 import numpy as np
 
-from recompose.tracks.vlc.data.formats.reading import SuiteFiles, check_distinct
+from recompose.tracks.vlc.data.formats.reading import check_distinct
 from recompose.tracks.vlc.data.formats.sources import VAL2017, github, plain_files
 from recompose.tracks.vlc.data.formats.sugarcrepe import IMAGES
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import in_sense, macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Triplets

@@ -10,8 +10,9 @@ reported.
 
 from collections.abc import Sequence
 
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 

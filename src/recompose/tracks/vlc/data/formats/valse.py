@@ -4,7 +4,7 @@ An item is used if at least two of its three annotators found that only the capt
 released code (Heidelberg-NLP/VALSE at 2152d90, ``lxmert_valse_eval.py``).
 """
 
-from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Question, SuiteFiles, fault
+from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Question, fault
 from recompose.tracks.vlc.data.formats.sources import (
     SWIG_IMAGES,
     TRAIN2014,
@@ -14,6 +14,7 @@ from recompose.tracks.vlc.data.formats.sources import (
     github,
     plain_files,
 )
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Choices

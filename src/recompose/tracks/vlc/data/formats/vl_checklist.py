@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from recompose.data.paths import is_inside
-from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import SWIG_IMAGES, VISUAL_GENOME_PARTS, Source, github, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import Mean, SubTask, macro, renamed, suite
 from recompose.tracks.vlc.suites.tasks import Choices

@@ -7,8 +7,9 @@ Read like ``dataset_zoo/aro_datasets.py`` of amitakamath/whatsup_vlms at 7c1f255
 from pathlib import PurePosixPath
 
 from recompose.data.paths import is_inside
-from recompose.tracks.vlc.data.formats.reading import COCO, VISUAL_GENOME, AnnotationItem, Question, SuiteFiles
+from recompose.tracks.vlc.data.formats.reading import COCO, VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import VAL2017, Source, drive, drive_file
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 

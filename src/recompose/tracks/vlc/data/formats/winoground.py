@@ -8,8 +8,9 @@ import json
 from pathlib import Path
 
 from recompose.tracks.vlc.data.formats.parquet import image_bytes, parquet_rows
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, SuiteFiles, check_distinct
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_distinct
 from recompose.tracks.vlc.data.formats.sources import Source
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
