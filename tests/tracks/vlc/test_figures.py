@@ -25,11 +25,8 @@ from recompose.tracks.building import EMBEDDINGS
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.figures import attribution_distributions as distributions
-from recompose.tracks.vlc.figures import attribution_maps, negatives, retrieval, trajectories
-from recompose.tracks.vlc.figures.cumulative import draw_cumulative
-from recompose.tracks.vlc.figures.holistic import draw_holistic
-from recompose.tracks.vlc.figures.page import Word, mark_differences, wrap_words
+from recompose.tracks.vlc.figures import attribution, metrics, negatives, retrieval
+from recompose.tracks.vlc.figures.pages import Word, mark_differences, wrap_words
 from recompose.tracks.vlc.suites.scores import FILE as SCORES
 from recompose.tracks.vlc.suites.scores import write_scores
 from recompose.tracks.vlc.suites.tasks import Choices, Pool
@@ -46,13 +43,13 @@ BOTH = {"CLIP": "clip", "CAE": "cae"}
 ITEMS = 600
 CAPTIONS = ("the cup is on the box", "the box is on the cup", "a red ring", "a ring")
 DRAWN: dict[str, tuple[Callable[..., None], dict[str, str]]] = {  # kind -> function, columns
-    "holistic": (draw_holistic, {"Comp": COMP, "ZS": ZS}),
-    "trajectories": (trajectories.draw_trajectories, {"ZS": ZS, "Comp": COMP}),
+    "holistic": (metrics.draw_holistic, {"Comp": COMP, "ZS": ZS}),
+    "trajectories": (metrics.draw_trajectories, {"ZS": ZS, "Comp": COMP}),
     "retrieval-examples": (retrieval.draw_retrieval, {}),
-    "attribution-scores": (distributions.draw_scores, {"GradCAM": GRADCAM, "Attention": ATTENTION}),
-    "composition-similarity": (distributions.draw_similarity, {"R": f"test/{RELATION}", "A": f"test/{ATTRIBUTE}"}),
-    "cumulative-accuracy": (draw_cumulative, {"GradCAM": GRADCAM}),
-    "attribution-maps": (attribution_maps.draw_maps, {"GradCAM": GRADCAM}),
+    "attribution-scores": (attribution.draw_scores, {"GradCAM": GRADCAM, "Attention": ATTENTION}),
+    "composition-similarity": (attribution.draw_similarity, {"R": f"test/{RELATION}", "A": f"test/{ATTRIBUTE}"}),
+    "cumulative-accuracy": (attribution.draw_cumulative, {"GradCAM": GRADCAM}),
+    "attribution-maps": (attribution.draw_maps, {"GradCAM": GRADCAM}),
 }
 
 
@@ -121,7 +118,7 @@ def draw(kind: str, results: object, rows: Mapping[str, str], folder: Path) -> l
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_figure_of_nothing_is_drawn_all_the_same(kind: str, tmp_path: Path) -> None:
     results: object = Fake({})
-    if DRAWN[kind][0] not in (draw_holistic, trajectories.draw_trajectories):
+    if DRAWN[kind][0] not in (metrics.draw_holistic, metrics.draw_trajectories):
         results = stored_attributions(tmp_path, {"clip": {RELATION: made_up(0)}})  # the other row is missing
     sheet = NumbersOnly(tmp_path / "f", "", [])
     DRAWN[kind][0](results, paper_of(kind, BOTH), "figure-1", sheet)
@@ -183,7 +180,7 @@ def test_a_trajectory_begins_at_the_untrained_model_and_has_the_seeds_that_all_p
     columns = ["dataset", "model", "alpha", "seed", "planned"]
     rows = [("d", name, alpha, seed, 2) for name, alpha in (("CLIP", 0.0), ("FSC", 1.0)) for seed in (0, 1)]
     rows += [("d", "FSC", 0.5, 1, 1), ("d", "plain", 1.0, 0, 2)]  # nothing is on the way of the last one
-    lines = trajectories.trajectories(pd.DataFrame(rows, columns=columns))
+    lines = metrics.trajectories(pd.DataFrame(rows, columns=columns))
     assert list(lines) == [("FSC", "d")]
     assert [(row.alpha, row.seed) for row in lines["FSC", "d"].itertuples()] == [(0.0, 1), (0.5, 1), (1.0, 1)]
 
@@ -235,11 +232,11 @@ def test_captions_that_models_find_are_told_right_or_wrong(tmp_path: Path) -> No
 def test_tokens_count_of_captions_that_have_both_kinds(seed: int) -> None:
     stored = made_up(seed)
     for method, scores in stored.scores.items():
-        known = {kind: getattr(stored, kind) & ~np.isnan(scores) for kind in distributions.KINDS}
+        known = {kind: getattr(stored, kind) & ~np.isnan(scores) for kind in attribution.KINDS}
         both = [text for text in range(len(scores)) if all(marks[text].any() for marks in known.values())]
         for kind, marks in known.items():
             values = [float(score) for text in both for score in scores[text][marks[text]]]
-            assert distributions.token_scores({RELATION: stored}, method, kind).tolist() == values
+            assert attribution.token_scores({RELATION: stored}, method, kind).tolist() == values
 
 
 def test_shares_of_scores_are_of_all_tokens_and_bins_are_the_same_before_and_after(tmp_path: Path) -> None:
@@ -248,9 +245,9 @@ def test_shares_of_scores_are_of_all_tokens_and_bins_are_the_same_before_and_aft
     for panel in ("GradCAM", "Attention"):
         edges = set()
         for row, name in BOTH.items():
-            for kind in distributions.KINDS:
+            for kind in attribution.KINDS:
                 own = [each for each in rows if (each["row"], each["panel"], each["of"]) == (row, panel, kind)]
-                values = distributions.token_scores(stored[name], panel.lower(), kind)
+                values = attribution.token_scores(stored[name], panel.lower(), kind)
                 assert sum(float(each["share"]) for each in own) == pytest.approx(1, abs=0.005)
                 assert {(each["n"], each["mean"]) for each in own} == {(str(len(values)), f"{values.mean():.4f}")}
                 edges.add(tuple(each["from"] for each in own))
@@ -314,6 +311,6 @@ def test_words_have_the_mean_scores_of_their_pieces_and_patches_stand_where_they
 
 
 def test_shades_go_from_nothing_to_one_in_the_order_of_scores() -> None:
-    shades = attribution_maps.rescale(np.array([3.0, math.nan, -1.0, 0.0]))
+    shades = attribution.rescale(np.array([3.0, math.nan, -1.0, 0.0]))
     np.testing.assert_allclose(shades, [1, math.nan, 0, 0.25])
-    assert attribution_maps.rescale(np.full(2, 7.0)).tolist() == [0, 0]
+    assert attribution.rescale(np.full(2, 7.0)).tolist() == [0, 0]

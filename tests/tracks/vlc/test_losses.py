@@ -395,14 +395,8 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [  # the argument that is at fault
     ("text_features", lambda: contrastive_loss(FEATURES, FEATURES[:1], 1.0)),
     ("negative_features", lambda: contrastive_loss_with_negatives(FEATURES, FEATURES, FEATURES[:1], ALL, 1.0)),
     ("valid", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL.int(), 1.0)),
-    ("gamma", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, gamma=-1.0)),
-    ("beta", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, beta=1.5)),
-    ("missing", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, missing="one")),  # type: ignore[arg-type]
     ("text_mask", lambda: local_scores(TOKENS, TOKENS, LAST_EMPTY, 1.0)),
     ("text_tokens", lambda: local_scores(TOKENS, TOKENS[:1], TOKEN_MASK, 1.0)),
-    ("target", lambda: intra_modal_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, "second")),  # type: ignore[arg-type]
-    ("thresholds", lambda: cross_modal_rank_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, torch.ones(2))),
-    ("weights", lambda: patch_weights(TOKENS, TOKENS, "max")),  # type: ignore[arg-type]
 ]
 
 

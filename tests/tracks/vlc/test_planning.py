@@ -128,7 +128,7 @@ def test_settings_of_one_way_of_attribution_train_that_way_alone(
         ("suites.tasks", {"data", "evaluations"}),  # tasks know how they are scored
         ("suites.embeddings", {"evaluations"}),
         *((f"suites.{name}", set()) for name in ("accuracy", "judges", "values")),
-        ("figures.holistic", set()),
+        ("figures.metrics", set()),
         ("training", {"runs"}),
         ("losses", {"runs", "evaluations"}),
     ],

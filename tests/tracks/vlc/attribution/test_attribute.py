@@ -9,9 +9,7 @@ import torch
 from recompose.backbones.clip import Backbone, end_of_text
 from recompose.data.pictures import Picture
 from recompose.tracks.vlc.attribution.attribute import REPLACEMENTS, attributions
-from recompose.tracks.vlc.attribution.by_attention import attention
-from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
-from recompose.tracks.vlc.attribution.by_gradient import gradient
+from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, patches
 from recompose.tracks.vlc.attribution.store import Attributed
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings

@@ -11,11 +11,16 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, end_of_text
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc.attribution.by_attention import attention
-from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
-from recompose.tracks.vlc.attribution.by_gradient import gradient
-from recompose.tracks.vlc.attribution.by_perturbation import perturbation
-from recompose.tracks.vlc.attribution.towers import embed_texts, read_images, read_texts
+from recompose.tracks.vlc.attribution.methods import (
+    attention,
+    embed_texts,
+    gradcam,
+    gradient,
+    patches,
+    perturbation,
+    read_images,
+    read_texts,
+)
 from tests.errors import raises
 from tests.tracks.vlc.tiny import backbone_of
 

@@ -3,17 +3,14 @@
 import math
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.numpy import save_file
 from scipy.stats import t as student
 
 from recompose.data.pictures import Picture
-from recompose.errors import ArgumentError, DataError
 from recompose.tracks.vlc.attribution import store
 from recompose.tracks.vlc.attribution.faithfulness import (
     attribution_metrics,
@@ -33,9 +30,8 @@ from recompose.tracks.vlc.attribution.subsets import (
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.catalogue import TREES as PUBLISHED
-from recompose.tracks.vlc.suites.means import aggregate, names_in
+from recompose.tracks.vlc.suites.subtasks import aggregate, names_in
 from recompose.tracks.vlc.suites.tasks import Choices, Groups
-from tests.errors import raises
 from tests.tracks.loops import assert_same
 from tests.tracks.vlc.attributions import made_up
 
@@ -229,25 +225,6 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, seed:
     kept = {"aro/vg_relation": made_up(seed), "aro/vg_attribution": made_up(seed + 1, texts=3)}
     write(kept, path)
     assert_same(read(path), kept)
-
-
-@pytest.mark.parametrize(
-    ("changed", "place"),
-    [
-        ({"similarity": np.zeros(5)}, "similarity"),
-        ({"scores": {"gradcam": np.zeros((6, 8))}}, "scores"),
-        ({"shown": np.array([0, 6])}, "shown"),
-    ],
-)
-def test_arrays_that_do_not_belong_together_are_told(changed: dict[str, object], place: str) -> None:
-    with raises(ArgumentError, place=place):
-        replace(made_up(0), **changed)  # type: ignore[arg-type]
-
-
-def test_a_file_of_something_else_is_told_by_its_name(tmp_path: Path) -> None:
-    save_file({"scores": np.zeros(3)}, tmp_path / "a.safetensors")
-    with raises(DataError, "wrong-arrays", place="a.safetensors"):
-        read(tmp_path / "a.safetensors")
 
 
 @given(SEEDS)

@@ -12,11 +12,8 @@ import torch
 from torch import Tensor
 
 from recompose.tracks.building import TypedSettings
-from recompose.tracks.vlc.attribution.by_attention import attention
-from recompose.tracks.vlc.attribution.by_gradcam import gradcam
-from recompose.tracks.vlc.attribution.by_gradient import gradient
-from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.attribution.labels import TokenLabeller
+from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, perturbation
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from recompose.tracks.vlc.building import build_method
 from recompose.tracks.vlc.losses import attribution_loss

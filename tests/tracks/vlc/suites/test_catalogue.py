@@ -28,9 +28,8 @@ from recompose.tracks.vlc.suites.catalogue import (
     missing_subtasks,
     read_suite,
 )
-from recompose.tracks.vlc.suites.means import Mean, Tree, aggregate, macro, micro, missing_leaves, names_in
-from recompose.tracks.vlc.tables.benchmarks import benchmarks
-from recompose.tracks.vlc.tables.categories import categories
+from recompose.tracks.vlc.suites.subtasks import Mean, Tree, aggregate, macro, micro, missing_leaves, names_in
+from recompose.tracks.vlc.tables import benchmarks, categories
 from tests.errors import raises
 from tests.tables.fakes import Fake
 

@@ -17,7 +17,7 @@ import pytest
 
 from recompose.tracks.vlc.suites.catalogue import COMP, PUBLISHED, SUBTASKS, ZS
 from recompose.tracks.vlc.suites.catalogue import TREES as ALL_TREES
-from recompose.tracks.vlc.suites.means import aggregate, macro
+from recompose.tracks.vlc.suites.subtasks import aggregate, macro
 
 if not os.environ.get("RECOMPOSE_REAL_DATA"):
     pytest.skip(

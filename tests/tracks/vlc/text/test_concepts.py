@@ -15,9 +15,18 @@ from torch import Tensor
 
 from recompose.tracks.vlc.attribution.labels import IsolatedTokenizer, LabelRequest, TokenLabeller, token_labels
 from recompose.tracks.vlc.batches import Batch, CaptionRows
-from recompose.tracks.vlc.text.concepts import Concept, Kind, Place, concepts, first_match, places
+from recompose.tracks.vlc.text.concepts import (
+    Candidates,
+    Concept,
+    Kind,
+    Place,
+    concepts,
+    first_match,
+    perturb_caption,
+    places,
+    replace_concept,
+)
 from recompose.tracks.vlc.text.lexicon import Alternatives, PartOfSpeech
-from recompose.tracks.vlc.text.perturbations import Candidates, perturb_caption, replace_concept
 from recompose.tracks.vlc.text.scene_graph import scene_graph
 from tests.tracks.vlc.marked import COMPOSITION, CONTEXT, OBJECTS, docs, lexicon, of_places, pieces, spelled, tokenizer
 from tests.tracks.vlc.parses import BARE, BUS, ELEPHANTS, MATS, PIANO, RIDER, SANDALS, STANDING, TWICE, VAN, parsed

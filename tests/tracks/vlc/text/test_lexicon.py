@@ -154,20 +154,3 @@ def test_an_absent_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "index.noun").unlink()
     with raises(DataError, "missing-file", place="index.noun"):
         WordNet(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "place"),
-    [
-        ("index.adj", " 1 1 ! 1 1 ", " 1 x ! 1 1 ", "index.adj:asleep"),
-        ("cntlist.rev", " 1 21", " 1 -21", "cntlist.rev:asleep%3:00:00::"),
-        ("prepositions.tsv", "", "in front of 3\n", "prepositions.tsv:in front of 3"),
-    ],
-)
-def test_damaged_files_are_named(tmp_path: Path, file: str, old: str, new: str, place: str) -> None:
-    wordnets_own_lines(tmp_path)
-    text = (tmp_path / file).read_text() if (tmp_path / file).exists() else ""
-    assert old in text
-    (tmp_path / file).write_text(text.replace(old, new, 1) if old else new)
-    with raises(DataError, "damaged-entry", place):
-        WordNet(tmp_path).weights("asleep", "a")

@@ -121,7 +121,7 @@ def test_ten_images_have_to_be_there(imagecode: Path) -> None:
     (folder / "img3.jpg").unlink()
     check_refused("imagecode", imagecode, "missing-image", folder)
     touch(folder / "imgx.jpg")
-    check_refused("imagecode", imagecode, "unknown-name", folder)
+    check_refused("imagecode", imagecode, "missing-image", folder)
 
 
 @pytest.mark.parametrize(
