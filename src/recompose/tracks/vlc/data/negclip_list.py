@@ -57,15 +57,14 @@ def read(root: Path) -> Captions:
     rows = _rows(root)
     captions = tuple(row.text(_CAPTION) for row in rows)
     paths = tuple(row.image_path("images", _image(row)) for row in rows)
+    listed = [row.literal(_NEGATIVES) for row in rows if _NEGATIVES in row.fields]
+    negatives = tuple(tuple(row.part(_NEGATIVES, list).all_texts()) for row in listed)
     missing = [path for path in dict.fromkeys(paths) if not (root / path).is_file()]
     if missing:
         raise missing_error(
             root / missing[0], f"and {len(missing) - 1} more images are missing", LAYOUT, "missing-image"
         )
-    if _NEGATIVES not in rows[0].fields:
-        return Captions(paths, captions)
-    listed = [row.literal(_NEGATIVES) for row in rows]
-    return Captions(paths, captions, tuple(tuple(row.part(_NEGATIVES, list).all_texts()) for row in listed))
+    return Captions(paths, captions, negatives)
 
 
 def _rows(root: Path) -> list[AnnotationItem]:
