@@ -23,7 +23,7 @@ _PARTS = {  # of an array in a pickle; published ones name the last as versions 
 }
 
 
-class _Unpickler(pickle.Unpickler):
+class _Unpickler(pickle._Unpickler):  # the one in Python: the one in C allocates memory by a pickle's declarations
     def find_class(self, module: str, name: str) -> Any:
         try:
             return _PARTS[module, name]
