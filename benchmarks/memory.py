@@ -21,13 +21,9 @@ from torch.nn.functional import normalize
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from benchmarks.methods import ROOT
+from benchmarks.methods import build_method
 from recompose.backbones import attention as self_attention
 from recompose.backbones.clip import outline
-from recompose.params import load_params
-from recompose.tracks import FORMS
-from recompose.tracks.building import TypedSettings, method_class
-from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.methods import attention as cross_attention
 from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.methods.duplex import Duplex
@@ -88,15 +84,6 @@ def without_contents() -> Iterator[None]:
         yield
 
 
-def made(name: str) -> Any:
-    """A method on C-GQA as papers train it."""
-    settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(name, "cgqa").document()
-    names = [[f"{kind} {index}" for index in range(count)] for kind, count in zip("so", NAMES, strict=True)]
-    document = {"class": METHODS[name].class_path, "settings": settings}
-    built = method_class(document)(outline("ViT-L-14", "quick_gelu"), *names, TypedSettings(document).own)
-    return built.set_scoring(TypedSettings(document).scoring)
-
-
 def counted(method: Any, batch: int) -> tuple[float, float]:
     """GiB of a method and its backbone, and at the peak of a step."""
     method = method.to("meta").train()
@@ -140,7 +127,7 @@ def main(batch: int) -> None:
     print(f"| a step on {batch} images x {SEEN:,} pairs, ViT-L/14, 32 bits | weights and buffers | peak | bound |")
     print("| --- | ---: | ---: | ---: |")
     for name in COUNTED:
-        method = made(name)
+        method = build_method(name, "cgqa", outline("ViT-L-14", "quick_gelu"), NAMES)
         more = prototypes(method, batch) if isinstance(method, Duplex) else 0.0
         held, peak = counted(method, batch)
         print(f"| {name} | {held:.1f} GiB | {peak + more:.1f} GiB | {BOUND:.0f} GiB |", flush=True)

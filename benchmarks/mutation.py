@@ -10,15 +10,13 @@ import os
 import signal
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
-from multiprocessing import get_context
-from multiprocessing.pool import Pool
 from pathlib import Path
 from random import Random
 from types import CodeType
@@ -61,6 +59,7 @@ PRELOADED = (
     "seaborn",
     "torch",
 )
+UNABLE = 120  # the exit status of a process in which pytest cannot be started
 LIMIT = 300  # seconds, after which a mutant counts as killed: it never ends
 
 
@@ -100,9 +99,43 @@ def faults_of(room: str) -> list[Fault]:
     ]
 
 
-def is_killed(fault: Fault) -> bool:
-    """Return True if a test fails with this source of a module; for a process of its own."""
+def are_killed(faults: Iterable[Fault], jobs: int) -> Iterator[bool]:
+    """Yield for each fault whether a test fails with it; ``jobs`` are tried at once.
 
+    Each is tried in a process forked from the main thread, as tests fork too: from any other, theirs would end in the
+    join of that thread.
+
+    Raises:
+        RuntimeError: pytest cannot run the tests.
+    """
+    running = deque[tuple[Fault, int]]()
+    for fault in faults:
+        running.append((fault, _forked(fault)))
+        if len(running) == jobs:
+            yield _is_killed(*running.popleft())
+    while running:
+        yield _is_killed(*running.popleft())
+
+
+def _forked(fault: Fault) -> int:
+    process = os.fork()
+    if not process:
+        code = UNABLE
+        try:
+            code = _run_tests(fault)
+        finally:
+            os._exit(code)
+    return process
+
+
+def _is_killed(fault: Fault, process: int) -> bool:
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    if code in (UNABLE, pytest.ExitCode.NO_TESTS_COLLECTED, pytest.ExitCode.USAGE_ERROR):
+        raise RuntimeError(f"pytest cannot run the tests of {fault.module}: {code}")
+    return code != pytest.ExitCode.OK
+
+
+def _run_tests(fault: Fault) -> int:
     def stop(*_: object) -> None:
         raise TimeoutError
 
@@ -115,13 +148,10 @@ def is_killed(fault: Fault) -> bool:
     options = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not engines and not browser"]
     folder = f"--basetemp={tempfile.gettempdir()}/{os.getpid()}"
     with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
-        code = pytest.main([*options, folder, *(str(TESTS / name) for name in fault.tests)])
-    if code in (pytest.ExitCode.NO_TESTS_COLLECTED, pytest.ExitCode.USAGE_ERROR):
-        raise RuntimeError(f"pytest cannot run the tests of {fault.module}: {code!r}")
-    return code != pytest.ExitCode.OK
+        return int(pytest.main([*options, folder, *(str(TESTS / name) for name in fault.tests)]))
 
 
-def tried(pool: Pool, room: str, sample: int, seed: int) -> Iterator[tuple[Fault, bool]]:
+def tried(room: str, sample: int, seed: int, jobs: int) -> Iterator[tuple[Fault, bool]]:
     """Yield a sample of the mutants of a room, and whether they are killed.
 
     Raises:
@@ -130,10 +160,10 @@ def tried(pool: Pool, room: str, sample: int, seed: int) -> Iterator[tuple[Fault
     every = faults_of(room)
     chosen = Random(seed).sample(every, min(sample, len(every)))
     unchanged = {fault.tests: replace(fault, mutant=Mutant(0, "", fault.path.read_text("utf-8"))) for fault in chosen}
-    for fault, killed in zip(unchanged.values(), pool.imap(is_killed, unchanged.values()), strict=True):
+    for fault, killed in zip(unchanged.values(), are_killed(unchanged.values(), jobs), strict=True):
         if killed:
             raise RuntimeError(f"the tests of {fault.module} fail without a change")
-    return zip(chosen, pool.imap(is_killed, chosen), strict=True)
+    return zip(chosen, are_killed(chosen, jobs), strict=True)
 
 
 def main() -> None:
@@ -150,15 +180,14 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         os.environ["TMPDIR"] = tempfile.tempdir = folder
-        with get_context("fork").Pool(arguments.jobs, maxtasksperchild=1) as pool:
-            for room in arguments.rooms or ROOMS:
-                counts = Counter[bool]()
-                for fault, killed in tried(pool, room, arguments.sample, arguments.seed):
-                    counts[killed] += 1
-                    if not killed:
-                        text = fault.mutant.text.splitlines()[0]
-                        print(f"{fault.module}:{fault.mutant.line} survives: {text}", flush=True)
-                rows.append(f"| {room} | {counts[True]} / {counts.total()} |")
+        for room in arguments.rooms or ROOMS:
+            counts = Counter[bool]()
+            for fault, killed in tried(room, arguments.sample, arguments.seed, arguments.jobs):
+                counts[killed] += 1
+                if not killed:
+                    text = fault.mutant.text.splitlines()[0]
+                    print(f"{fault.module}:{fault.mutant.line} survives: {text}", flush=True)
+            rows.append(f"| {room} | {counts[True]} / {counts.total()} |")
     print(f"\nOn {machine()}.\n\n| room | killed |\n| --- | ---: |", *rows, sep="\n")
 
 

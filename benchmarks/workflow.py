@@ -13,14 +13,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from random import Random
 
 from benchmarks.machine import machine
 
 ROOT = Path(__file__).parent.parent
 FIRST_TABLE = "msci/table-2.csv"
 TRACE = ("trace", "reports/demo/msci/table-2.csv", "--row", "CSP", "--column", "shapes-pairs AUC")
-PICTURES = 2_000
 
 
 def seconds(*command: str, cwd: Path, **variables: str) -> float:
@@ -39,19 +37,6 @@ def cpu(*command: str, cwd: Path, **variables: str) -> float:
     seconds(*command, cwd=cwd, **variables)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def milliseconds_a_picture() -> float:
-    """Drawing one picture of the data set, without writing it."""
-    from recompose.synthetic.objects import OBJECTS, STATES, draw_object, finish, ground
-
-    start = time.perf_counter()
-    for index in range(PICTURES):
-        rng = Random(index)
-        picture = ground(rng)
-        draw_object(picture, rng.choice(list(OBJECTS)), (rng.choice(STATES),), (32, 32), 22, rng)
-        finish(picture)
-    return 1000 * (time.perf_counter() - start) / PICTURES
 
 
 @contextmanager
@@ -114,7 +99,6 @@ def measure(folder: Path) -> list[tuple[str, str, str]]:
     rows.append(("the report site, one page", f"{page / 2**20:.1f} MiB", "5 MiB"))
     smoke = seconds("snakemake", "--cores", "all", cwd=project, RECOMPOSE_PROFILE="smoke", **path)
     rows.append(("`snakemake --cores all` with the profile `smoke`", f"{smoke / 60:.1f} min", "7 min"))
-    rows.append(("drawing a picture", f"{milliseconds_a_picture():.2f} ms", "1 ms"))
     return rows
 
 

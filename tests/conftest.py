@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,15 @@ def job_server() -> str:
     """
     start_server()
     return os.environ.pop(ADDRESS)
+
+
+def wait_for(condition: Callable[[], object], process: "subprocess.Popen[str] | None" = None) -> None:
+    """Wait until something is so; a process must not end before."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert process is None or process.poll() is None, process.communicate()[1][-3000:]
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
 
 
 class Project:
@@ -182,9 +192,9 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
     return stream.getvalue()
 
 
-def announced(said: str) -> dict[str, int]:
+def announced(output: str) -> dict[str, int]:
     """How many jobs of which rules a dry run of everything announces."""
-    table = re.search(r"^job +count\n[- ]+\n(.*?)^total", said, flags=re.MULTILINE | re.DOTALL)
+    table = re.search(r"^job +count\n[- ]+\n(.*?)^total", output, flags=re.MULTILINE | re.DOTALL)
     rows = [line.split() for line in table[1].splitlines()] if table else []
     return {rule: int(count) for rule, count in rows if rule != "all"}
 
@@ -299,8 +309,8 @@ def _smoke(root: Path) -> None:
     project.commit("The project")
     # with a server of its own, which plans once for all jobs: the plan of all papers takes seconds
     process = project.start("snakemake", "--cores", "4")
-    said = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == 0, said[-6000:]
+    output = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, output[-6000:]
 
 
 @pytest.fixture(scope="session")

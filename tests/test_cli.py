@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from recompose import cli
 from recompose.errors import DataError
@@ -30,8 +29,8 @@ def test_a_package_that_is_not_installed_is_named_with_the_remedy(
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 1
-    said = "recompose: torch.cuda is not installed; `make environment` installs it\n"
-    assert capsys.readouterr().err == said
+    output = "recompose: torch.cuda is not installed; `make environment` installs it\n"
+    assert capsys.readouterr().err == output
 
 
 def test_a_module_of_ours_that_is_gone_keeps_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,8 +47,8 @@ def test_what_the_file_system_refuses_is_one_line_that_names_the_place(
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 1
-    said = capsys.readouterr().err
-    assert said.startswith(f"recompose: results: {os.strerror(refused)}: ") and said.count("\n") == 1
+    output = capsys.readouterr().err
+    assert output.startswith(f"recompose: results: {os.strerror(refused)}: ") and output.count("\n") == 1
 
 
 def test_an_error_keeps_its_lines_and_sends_no_codes_to_the_terminal(
@@ -79,20 +78,3 @@ def test_a_sub_folder_is_as_good_as_the_project_and_paths_start_there(
     assert cli._in_project(work, "table.csv") == "reports/demo/table.csv"
     assert cli._in_project(work, "msci/table-2") == "msci/table-2"
     assert raw_files(work) == Path("../../data/vlc")
-
-
-def test_a_command_works_from_anywhere_for_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "here").mkdir()
-    (tmp_path / "project/comparisons").mkdir(parents=True)
-    write_params(tmp_path / "project", "smoke")
-    monkeypatch.chdir(tmp_path / "here")
-    for folder in ("../project", "../project/comparisons", str(tmp_path / "project")):
-        done = CliRunner().invoke(cli.app, ["parameters", "profile", "--project", folder], catch_exceptions=False)
-        assert "smoke" in done.output and "params.yaml:" in done.output
-    assert Path.cwd() == tmp_path / "here"
-
-
-def test_names_of_artifacts_are_completed() -> None:
-    assert cli._artifact_names("ms") == ["msci"]
-    assert "msci/table-2" in cli._artifact_names("msci/t")
-    assert cli._artifact_names("nothing/") == []

@@ -12,9 +12,9 @@ from recompose.files import SCRATCH, write_json
 from recompose.plan import Recipe, closure
 from recompose.progress import FILE
 from recompose.records import BuildInfo
-from recompose.tables.lineage import Lineage
 from recompose.workspace import Workspace
-from tests.configuration import MADE, write_params
+from tests.audit.invented import lineage_of
+from tests.configuration import MADE, complete, write_params
 
 BACKBONES = {name: Recipe("backbones", name, {}) for name in ("small", "large")}
 DATA = {
@@ -39,7 +39,7 @@ def run(
     )
 
 
-def made(recipe: Recipe, seconds: float, memory: int | None = None, **changed: Any) -> MadeRecipe:
+def made_recipe(recipe: Recipe, seconds: float, memory: int | None = None, **changed: Any) -> MadeRecipe:
     return MadeRecipe(recipe, BuildInfo.model_validate({**MADE, "seconds": seconds, **changed}), memory)
 
 
@@ -52,12 +52,12 @@ def seconds(estimate: CostEstimate | None) -> float | None:
 
 
 LIKE = [  # each is less like a run of csp on the second data set than those before
-    made(run("second", "csp"), 70.0),
-    made(run("second", "csp", name="csp-without-dropout"), 60.0),
-    made(run("first", "csp", epochs=2), 10.0),
-    made(run("first", "coop"), 6.0),
-    made(run("second", "csp", "large"), 500.0),
-    made(run("second", "csp", kind="evaluations"), 4.0),
+    made_recipe(run("second", "csp"), 70.0),
+    made_recipe(run("second", "csp", name="csp-without-dropout"), 60.0),
+    made_recipe(run("first", "csp", epochs=2), 10.0),
+    made_recipe(run("first", "coop"), 6.0),
+    made_recipe(run("second", "csp", "large"), 500.0),
+    made_recipe(run("second", "csp", kind="evaluations"), 4.0),
 ]
 
 
@@ -77,26 +77,28 @@ def test_the_most_alike_records_decide(known: list[MadeRecipe], expected: CostEs
 
 
 def test_the_median_counts_in_proportion_to_epochs() -> None:
-    records = [made(run("first", "csp", epochs=epochs), each) for epochs, each in ((1, 3.0), (8, 16.0), (16, 16.0))]
+    records = [
+        made_recipe(run("first", "csp", epochs=epochs), each) for epochs, each in ((1, 3.0), (8, 16.0), (16, 16.0))
+    ]
     assert seconds(costs_of(*records).estimate(run("first", "csp", epochs=10))) == 10 * 2.0
 
 
 def test_training_goes_through_the_training_part_and_scoring_through_the_rest() -> None:
-    records = [made(run("first", "csp"), 10.0), made(run("first", "csp", kind="evaluations"), 10.0)]
+    records = [made_recipe(run("first", "csp"), 10.0), made_recipe(run("first", "csp", kind="evaluations"), 10.0)]
     trained, scored = (costs_of(*records).estimate(run("second", "csp", kind=kind)) for kind in ("runs", "evaluations"))
     assert (seconds(trained), seconds(scored)) == (10 * 300 / 100, 10 * 60 / 40)
 
 
 def test_other_data_counts_only_where_both_are_counted() -> None:
-    costs = costs_of(made(run("uncounted", "csp"), 10.0), made(DATA["other"], 900.0))
+    costs = costs_of(made_recipe(run("uncounted", "csp"), 10.0), made_recipe(DATA["other"], 900.0))
     assert costs.estimate(run("first", "csp")) is None
     assert costs.estimate(DATA["first"]) is None
     assert costs.estimate(run("uncounted", "csp", epochs=8)) == CostEstimate(20.0, ("h, d",))
 
 
 def test_the_store_counts_before_the_reports_which_are_read_only_where_they_are_needed() -> None:
-    stored, published = made(run("first", "csp"), 5.0), made(run("first", "coop"), 8.0, host="elsewhere")
-    costs = costs_of(stored, published=(published, made(run("first", "csp"), 99.0)))
+    stored, published = made_recipe(run("first", "csp"), 5.0), made_recipe(run("first", "coop"), 8.0, host="elsewhere")
+    costs = costs_of(stored, published=(published, made_recipe(run("first", "csp"), 99.0)))
     assert costs.estimate(run("first", "csp")) == CostEstimate(5.0, ("h, d",))
     assert costs.estimate(run("first", "coop")) == CostEstimate(8.0, ("elsewhere, d",))
     unread = Costs([stored], lambda: pytest.fail("it reads the reports"), lambda data: data.document["images"])
@@ -105,16 +107,12 @@ def test_the_store_counts_before_the_reports_which_are_read_only_where_they_are_
 
 def test_a_resumed_recipe_does_not_count() -> None:
     """Its record has the time of the last attempt alone."""
-    assert costs_of(made(run("first", "csp"), 1.0, attempts=2)).estimate(run("first", "csp")) is None
+    assert costs_of(made_recipe(run("first", "csp"), 1.0, attempts=2)).estimate(run("first", "csp")) is None
 
 
 def test_memory_is_that_of_the_method_on_the_data_set() -> None:
-    costs = costs_of(*(made(run("first", "csp"), 1.0, memory) for memory in (3, 7, None)))
+    costs = costs_of(*(made_recipe(run("first", "csp"), 1.0, memory) for memory in (3, 7, None)))
     assert [costs.estimate(run(name, "csp")).memory for name in ("first", "second")] == [7, None]  # type: ignore[union-attr]
-
-
-def record(recipe: Recipe, seconds: float, **changed: Any) -> dict[str, Any]:
-    return {**recipe.description().plain(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds, **changed}}
 
 
 @pytest.mark.slow
@@ -126,18 +124,12 @@ def test_records_in_the_store_and_in_the_reports_are_read(tmp_path: Path) -> Non
         return [each.needs["run"] for each in plan_work.plan.evaluations("czsl", method, "shapes-pairs")]
 
     csp, coop = runs_of(work, "csp"), runs_of(work, "coop")
-    for recipe in closure(csp[:1]):
-        write_json(work.store.record_path(recipe), record(recipe, 10))
+    complete(work, closure(csp[:1]))
     write_json(work.store.folder(csp[0]) / "costs.json", {"peak_memory_bytes": 5})
     for name, text in {"broken": "[", "list": "[]", "half": '{"document": {}}'}.items():
         (work.results / "runs" / name).mkdir()
         (work.results / "runs" / name / "record.json").write_text(text)
-    published = {key: value for key, value in record(coop[0], 30).items() if key != "made"}
-    records = {each.key: {**each.description().plain(), "inputs": {}, "files": {}} for each in closure(coop[:1])}
-    records[coop[0].key] = published
-    empty = {"track": "czsl", "benchmarks": {}, "cells": [], "asked": [], "wanted": {}, "metric_code": {}, "files": {}}
-    (work.reports / "msci").mkdir(parents=True)
-    Lineage.model_validate(empty | {"records": records}).write(work.reports / "msci/table-2.lineage.json")
+    lineage_of(coop[:1], []).write(work.reports / "msci/table-2.lineage.json")
     (work.reports / "msci/claims.lineage.json").write_text("[")  # which would have the same records
     write_json(work.reports / "made.json", {"results": {coop[0].key: {**MADE, "seconds": 30.0, "host": "other"}}})
     costs = Costs.of(work, work.plan)

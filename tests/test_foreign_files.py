@@ -31,13 +31,13 @@ from recompose.tracks.gzsl.data.xlsa17 import read_names
 from recompose.tracks.vlc.data.formats import elevater, parquet, reading
 
 
-def written(write: Callable[[io.BytesIO], object]) -> bytes:
+def bytes_of(write: Callable[[io.BytesIO], object]) -> bytes:
     stream = io.BytesIO()
     write(stream)
     return stream.getvalue()
 
 
-ZIP = written(lambda stream: zipfile.ZipFile(stream, "w").writestr("a.txt", "x"))
+ZIP = bytes_of(lambda stream: zipfile.ZipFile(stream, "w").writestr("a.txt", "x"))
 CONTENTS = {
     "empty": b"",
     "page": b"<!DOCTYPE html><html>404</html>",
@@ -50,11 +50,11 @@ CONTENTS = {
     "deep list": b"[" * 100_000,
     "half of YAML": b"a: [\n",
     "pickle": pickle.dumps({"a": 1}),
-    "checkpoint of code": written(lambda stream: torch.save(argparse.Namespace(a=1), stream)),
+    "checkpoint of code": bytes_of(lambda stream: torch.save(argparse.Namespace(a=1), stream)),
     "zip": ZIP,
     "half a zip": ZIP[:-10],
     "half a gzip": gzip.compress(b"x" * 5000)[:-9],
-    "half an array": written(lambda stream: np.save(stream, np.zeros(3)))[:-3],
+    "half an array": bytes_of(lambda stream: np.save(stream, np.zeros(3)))[:-3],
     "half of safetensors": save({"x": np.zeros(9)})[:-3],
     "head of HDF5": b"\x89HDF\r\n\x1a\n" + b"\0" * 500,
     "head of MATLAB": b"MATLAB 5.0 MAT-file" + b" " * 105 + b"\x00\x01IM" + b"\xff" * 300,

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from recompose.errors import ChangedError, DamagedError, ParamsError, PlanError
+from recompose.errors import ChangedError, DamagedError, PlanError
 from recompose.graph import ArtifactJob, Graph, Job, order_papers
 from recompose.job_server import ADDRESS
 from recompose.phases import passes
 from recompose.plan import Recipe, closure
 from recompose.recipe_files import read_recipes, recipe_file, write_recipes
-from recompose.snakemake_call import GRAPH, Call, check_targets, choose_profile
-from recompose.tracks import TRACKS
-from recompose.workspace import PROFILE, Workspace
+from recompose.snakemake_call import GRAPH, Call
+from recompose.workspace import Workspace
 from tests.configuration import complete, new_workspace
 from tests.errors import raises
 
@@ -126,13 +125,6 @@ def test_the_first_table_of_the_first_paper_comes_first_and_papers_in_their_orde
             before, seen = min(priorities, default=before), seen | keys
 
 
-def test_papers_come_by_track_and_those_of_the_shortest_first_table_before_others(work: Workspace) -> None:
-    ordered = order_papers(work.papers)
-    keys = [(list(TRACKS).index(paper.track), len(paper.artifacts[paper.first_artifact].rows)) for paper in ordered]
-    assert keys == sorted(keys)
-    assert sorted(paper.name for paper in ordered) == sorted(paper.name for paper in work.papers)
-
-
 @pytest.mark.parametrize(
     ("accelerator", "devices", "gpus"), [("cpu", 1, 0), ("auto", 1, 1), ("gpu", 4, 4), ("gpu", "auto", 1)]
 )
@@ -186,22 +178,6 @@ def test_a_schedulers_job_reads_the_graph_that_the_workflow_wrote(
     Path(os.environ[GRAPH]).write_text("[{}]")
     with raises(PlanError, "no-graph"):
         Call.of_job()
-
-
-def test_config_sets_the_profile_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PROFILE, "demo")
-    choose_profile({"profile": "smoke"})
-    assert os.environ[PROFILE] == "smoke"
-    with raises(ParamsError, "config") as caught:
-        choose_profile({"czsl": {}})
-    assert "edit czsl in params.yaml" in str(caught.value)
-
-
-def test_an_unknown_target_is_told_the_nearest_one(work: Workspace) -> None:
-    check_targets(["all", "reports/demo/msci/table-2.csv", "params.yaml"], ["all"], work)
-    with raises(PlanError, "unknown-target") as caught:
-        check_targets(["msi"], ["msci", "crest"], work)
-    assert "msci" in str(caught.value)
 
 
 # recipe files

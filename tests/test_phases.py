@@ -6,9 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from recompose import cli, phases
+from recompose import phases
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, DownloadError, FailedError
 from recompose.files import read_json
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def made_keys(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The keys of what is made, in order: each writes a file and nothing else; metrics are none."""
     keys: list[str] = []
     replace_makers(monkeypatch, lambda recipe: keys.append(recipe.key))
@@ -45,12 +44,12 @@ def one_of(plan: Plan, kind: str) -> Recipe:
     return plan.of(kind)[0]
 
 
-def test_what_is_complete_is_kept(work: Workspace, made: list[str]) -> None:
+def test_what_is_complete_is_kept(work: Workspace, made_keys: list[str]) -> None:
     recipes = list(closure([one_of(work.plan, "evaluations")]))
     make(work, recipes)
-    assert made == [recipe.key for recipe in recipes]
+    assert made_keys == [recipe.key for recipe in recipes]
     make(work, recipes)
-    assert made == [recipe.key for recipe in recipes]
+    assert made_keys == [recipe.key for recipe in recipes]
 
 
 def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,13 +68,13 @@ def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, mo
     missing = work.missing(wanted)
     assert missing == [each for each in wanted if each in (bad, *behind)]
     assert behind
-    said = str(error.value)
-    assert said.startswith(f"{1 + len(behind)} ") and f" {len(wanted)} " in said.splitlines()[0]
-    assert f"{bad.name}: out of memory" in said
-    assert f"recompose make {bad.key}" in said
-    assert str(work.store.folder(bad) / "error.txt") in said
+    output = str(error.value)
+    assert output.startswith(f"{1 + len(behind)} ") and f" {len(wanted)} " in output.splitlines()[0]
+    assert f"{bad.name}: out of memory" in output
+    assert f"recompose make {bad.key}" in output
+    assert str(work.store.folder(bad) / "error.txt") in output
     for each in behind:
-        assert any(line.lstrip().startswith(each.name) and bad.key in line for line in said.splitlines())
+        assert any(line.lstrip().startswith(each.name) and bad.key in line for line in output.splitlines())
         assert not work.store.folder(each).exists()
     assert "out of memory" in (work.store.folder(bad) / "error.txt").read_text()
 
@@ -84,11 +83,11 @@ def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, mo
 
 
 @pytest.fixture
-def scorings(work: Workspace, made: list[str]) -> list[Recipe]:
+def scorings(work: Workspace, made_keys: list[str]) -> list[Recipe]:
     """Evaluations of one run of MSCI, which differ in settings of scores alone; all that they need is there."""
     run = next(each for each in work.plan.of("runs") if each.labels["name"] == "msci")
     make(work, closure([run]))
-    made.clear()
+    made_keys.clear()
     return [each for each in work.plan.of("evaluations") if each.needs.get("run", each).digest == run.digest]
 
 
@@ -110,13 +109,13 @@ def passes(work: Workspace, monkeypatch: pytest.MonkeyPatch, scorings: list[Reci
 
 
 def test_other_scorings_of_a_run_are_made_in_one_pass_each_with_a_record_of_its_own(
-    work: Workspace, scorings: list[Recipe], passes: list[list[str]], made: list[str]
+    work: Workspace, scorings: list[Recipe], passes: list[list[str]], made_keys: list[str]
 ) -> None:
     other = next(each for each in work.plan.of("evaluations") if each.labels["name"] == "chance")
     make(work, [scorings[0], *closure([other]), *scorings[1:]])
     assert len(scorings) == 4
     assert passes == [[recipe.key for recipe in scorings]]
-    assert made[-1] == other.key
+    assert made_keys[-1] == other.key
     for recipe in scorings:
         record = work.store.verify(recipe)
         assert set(record.files) == {"made.txt", "log.txt"}
@@ -145,24 +144,12 @@ def test_a_pass_that_fails_leaves_none_of_its_evaluations_with_a_record(
     assert work.store.record(others[0]).made.attempts == 2
 
 
-def test_the_command_makes_first_what_is_needed(
-    work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(work.root)
-    recipe = next(each for each in work.plan.of("evaluations") if "run" in each.needs)
-    done = CliRunner().invoke(cli.app, ["make", recipe.key], catch_exceptions=False)
-    assert done.exit_code == 0
-    assert made == [each.key for each in closure([recipe])]
-    assert [key.split("/")[0] for key in made].index("runs") < len(made) - 1
-    assert made[-1] == recipe.key
-
-
 def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_record(
-    work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
+    work: Workspace, made_keys: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = work.plan.of("runs")[:2]
     make(work, closure(first.needs.values()))
-    made.clear()
+    made_keys.clear()
     monkeypatch.setenv("LOCAL_RANK", "1")
     with work.store.build(first) as folder:  # by the process that it helps
         assert folder
@@ -170,7 +157,7 @@ def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_re
     second_folder = work.store.folder(second)
     second_folder.mkdir(parents=True)
     make(work, [second])
-    assert made == [first.key, second.key]
+    assert made_keys == [first.key, second.key]
     assert not work.store.is_complete(second)
     assert not (second_folder / "error.txt").exists()
 
@@ -194,7 +181,7 @@ def test_data_that_was_changed_since_it_was_indexed_is_not_read(
         phases._unchanged_raw(work, data)
 
 
-def test_what_is_needed_is_given_verified(work: Workspace, made: list[str]) -> None:
+def test_what_is_needed_is_given_verified(work: Workspace, made_keys: list[str]) -> None:
     run = work.plan.of("runs")[0]
     make(work, closure([run]))
     assert phases._needs(work, run) == {role: work.store.folder(need) for role, need in run.needs.items()}
@@ -254,19 +241,6 @@ def test_weights_of_the_project_that_are_not_there_or_others_are_one_error_with_
     assert not work.store.is_complete(recipe)
 
 
-def test_only_a_backbone_that_was_pretrained_here_is_released(work: Workspace, made: list[str]) -> None:
-    target = work.root / "assets.safetensors"
-    with raises(DataError, "unknown-backbone", "shapes-clip"):
-        phases.release_backbone(work, "shapes-clip", target)
-    study = Workspace(work.root, ("profile=large",))
-    with raises(DataError, "unknown-backbone", "shapes-clip") as error:
-        phases.release_backbone(study, "shapes-clip", target)
-    assert "shapes-clip-from-scratch" in str(error.value)
-    with pytest.raises(DamagedError):
-        phases.release_backbone(study, "shapes-clip-from-scratch", target)
-    assert not target.exists()
-
-
 # a network of torchvision, and grids
 
 
@@ -281,16 +255,6 @@ def with_weights(root: Path, content: bytes, digits: str | None = None) -> Works
     return Workspace(root, [f"backbones.resnet-101.weights.file={name}"])
 
 
-def test_weights_are_what_their_name_says(tmp_path: Path) -> None:
-    work = with_weights(tmp_path, b"weights")
-    recipe = Planner(work.params).backbone("resnet-101")
-    make(work, [recipe])
-    folder = work.store.folder(recipe)
-    described = read_json(folder / phases.BACKBONE)
-    assert described == {"library": "torchvision", "architecture": "resnet101", "weights": described["weights"]}
-    assert (folder / described["weights"]).read_bytes() == b"weights"
-
-
 def test_weights_under_the_name_of_others_are_refused(tmp_path: Path) -> None:
     work = with_weights(tmp_path, b"others", "63fe2227")
     recipe = Planner(work.params).backbone("resnet-101")
@@ -302,7 +266,7 @@ def test_weights_under_the_name_of_others_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What grids were asked for, of a data set of two images; none are made."""
     from recompose.backbones import grids
 
@@ -327,24 +291,14 @@ def put_maps(work: Workspace) -> Path:
 
 
 def test_grids_that_somebody_has_are_read_without_images(
-    work: Workspace, written: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    work: Workspace, requests: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
     path = put_maps(work)
     recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), GivenGrids(file="maps.hdf5"))
     PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
-    assert written == [{"path": path, "images": 2}]
+    assert requests == [{"path": path, "images": 2}]
     path.write_bytes(b"others")
     with raises(DownloadError) as error:
         PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
     assert "maps.hdf5" in str(error.value) and "archives.lock" in str(error.value)
-
-
-def test_given_grids_of_another_digest_are_refused(work: Workspace, written: list[dict[str, Any]]) -> None:
-    put_maps(work)
-    given = GivenGrids(file="maps.hdf5", sha256="0" * 64)
-    recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), given)
-    with raises(DownloadError) as error:
-        PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
-    assert "maps.hdf5" in str(error.value) and "params.yaml" in str(error.value)
-    assert not written

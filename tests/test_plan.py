@@ -257,20 +257,6 @@ def test_a_variant_that_changes_nothing_shares_everything_of_its_method() -> Non
     assert names_of(plan.recipes, "evaluations") == set(METHODS)
 
 
-def test_a_variant_runs_on_its_data_sets_with_their_settings() -> None:
-    plan = plan_of({"msci-mean": variant(aggregation="mean")}, profile="paper")
-    runs = runs_of(plan, "msci-mean", "ut-zappos")
-    assert [run.labels["seed"] for run in runs] == [0, 1, 2]
-    assert runs[0].document["settings"]["aggregated"] == 3
-    assert evaluations_of(plan, "msci-mean", "mit-states") == []
-
-
-@pytest.mark.parametrize(("key", "code"), [("agregation", "unknown-key"), ("aggregation", "unknown-name")])
-def test_a_variant_that_does_not_fit_is_an_error(key: str, code: str) -> None:
-    with raises(PlanError, code, f"wrong: {key}"):
-        plan_of({"wrong": variant(**{key: "median"})})
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["large", "demo", "smoke", "paper"])
 def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
@@ -379,20 +365,3 @@ def test_a_variant_on_the_other_backbone_brings_it_and_its_features() -> None:
 
 
 # grids
-
-
-def grids_of(values: Mapping[str, object] | None = None, **settings: Any) -> Recipe:
-    planner = Planner(params_of(values=values))
-    data = replace(LEAF, name="birds", track="czsl", labels={"dataset": "birds"})
-    return planner.grids(data, planner.backbone("resnet-101"), **({"size": 448, "layer": "layer4"} | settings))
-
-
-def test_grids_are_of_a_data_set_by_a_backbone_at_a_size_and_a_layer() -> None:
-    recipe = grids_of()
-    assert (recipe.kind, recipe.name, recipe.track) == ("grids", "birds by resnet-101", "czsl")
-    assert recipe.document == {"size": 448, "layer": "layer4"}
-    assert recipe.labels == {"dataset": "birds", "backbone": "resnet-101"}
-    assert {role: need.kind for role, need in recipe.needs.items()} == {"data": "data", "backbone": "backbones"}
-    assert "recompose.backbones.grids" in recipe.code
-    assert grids_of().digest == recipe.digest
-    assert len({each.digest for each in (recipe, grids_of(size=224), grids_of(layer="layer3"))}) == 3

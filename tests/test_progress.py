@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recompose import progress
-from recompose.progress import Progress, ProgressLogger, bar, logged, read_progress, say
+from recompose.progress import Progress, ProgressLogger, logged, read_progress, say
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 WRITTEN: dict[str, Any] = {
@@ -20,21 +20,6 @@ WRITTEN: dict[str, Any] = {
     "at": NOON.isoformat(),
     "metrics": "val_auc 0.2385, loss 5.25",
 }
-
-
-def test_long_work_says_how_far_it_is_but_not_that_it_is_done(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "SAY_EVERY", -1.0)
-    monkeypatch.setattr(progress, "_terminal", {"details": True})  # another test may have made it quiet
-    assert list(bar([1, 2, 3], "open world", "blocks of pairs")) == [1, 2, 3]
-    lines = capsys.readouterr().err.splitlines()
-    assert ["open world: blocks of pairs 1/3" in lines[0], "open world: blocks of pairs 2/3" in lines[1]] == [
-        True,
-        True,
-    ]
-    assert len(lines) == 2
-    assert all(line.endswith(" left") for line in lines)
 
 
 def test_what_is_said_goes_to_the_log_in_force_and_details_only_there_where_it_is_quiet(
@@ -56,7 +41,7 @@ def test_how_far_it_is_stands_in_a_file_beside_the_log(tmp_path: Path, monkeypat
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     (tmp_path / "scratch").mkdir()
 
-    def written() -> dict[str, object]:
+    def document_now() -> dict[str, object]:
         document: dict[str, object] = json.loads((tmp_path / "scratch/progress.json").read_text())
         age = datetime.now(UTC) - datetime.fromisoformat(str(document.pop("at")))
         assert 0 <= age.total_seconds() < 60
@@ -65,10 +50,10 @@ def test_how_far_it_is_stands_in_a_file_beside_the_log(tmp_path: Path, monkeypat
     with logged(tmp_path / "log.txt"):
         pace = ProgressLogger("a title", "epoch", 10, done=2)  # resumed
         unknown = {"rate": None, "seconds_left": None, "metrics": ""}
-        assert written() == {"unit": "epoch", "done": 2, "total": 10, **unknown}
+        assert document_now() == {"unit": "epoch", "done": 2, "total": 10, **unknown}
         clock[0] += 8
         pace.at(6, "loss 1")
-    assert written() == {
+    assert document_now() == {
         "unit": "epoch",
         "done": 6,
         "total": 10,

@@ -36,14 +36,6 @@ def test_several_are_named_and_more_is_asked_for(work: Workspace) -> None:
         assert first.key in str(error.value) and second.key in str(error.value)
 
 
-def test_missing_is_what_is_not_complete(work: Workspace) -> None:
-    one, two = work.plan.of("data")[:2]
-    assert work.missing([one, two]) == [one, two]
-    with work.store.build(two):
-        pass
-    assert work.missing([one, two]) == [one]
-
-
 @pytest.mark.parametrize("artifact", ["table-4", "figure-4"])
 def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, artifact: str
@@ -56,15 +48,6 @@ def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
     with raises(PlanError, "unknown-metric", f"papers/msci/paper.yaml: column AUC of {artifact}") as error:
         _ = work.plan
     assert "'test/closed/dense/auc'" in str(error.value)
-
-
-def test_each_profile_has_its_plan(work: Workspace) -> None:
-    plans = dict(zip(work.params.profiles, work.plans, strict=True))
-    assert [recipe.key for recipe in plans["demo"].recipes] == [recipe.key for recipe in work.plan.recipes]
-    assert plans["paper"].benchmarks("czsl") == ["mit-states", "ut-zappos", "cgqa"]
-    assert {recipe.digest for recipe in plans["smoke"].of("runs")}.isdisjoint(
-        recipe.digest for recipe in plans["demo"].of("runs")
-    )
 
 
 def test_papers_are_those_that_the_profile_chooses_from_its_tracks(tmp_path: Path) -> None:

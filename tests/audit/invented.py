@@ -2,13 +2,12 @@
 invented.
 """
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 from recompose.fingerprint import fingerprint
 from recompose.plan import Recipe, closure
-from recompose.tables.lineage import Lineage, lineage_path
+from recompose.tables.lineage import Lineage
 from recompose.tracks import TRACKS
 
 
@@ -58,30 +57,23 @@ def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, A
     }
 
 
-def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]]) -> Lineage:
-    """The lineage of cells that were made from some recipes."""
+def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]], absent: Iterable[Recipe] = ()) -> Lineage:
+    """The lineage of cells that were made from some recipes; absent ones were planned alone."""
     records = {recipe.key: record_of(recipe) for recipe in closure(recipes)}
-    asked: dict[tuple[str, str], list[str]] = {}
+    asked: dict[tuple[str, str], dict[str, None]] = {}
     for cell in cells:
         for name in cell["names"]:
-            asked[name, cell["benchmark"]] = list(cell["made_from"])
+            asked.setdefault((name, cell["benchmark"]), {}).update(
+                dict.fromkeys((*cell["made_from"], *cell["missing"]))
+            )
     document = {
         "track": "czsl",
         "benchmarks": {"shapes-pairs": next((key for key in records if key.startswith("data/")), "")},
         "cells": cells,
-        "asked": [{"name": name, "benchmark": where, "evaluations": keys} for (name, where), keys in asked.items()],
+        "asked": [{"name": name, "benchmark": at, "evaluations": [*keys]} for (name, at), keys in asked.items()],
         "records": records,
-        "wanted": {},
+        "wanted": {recipe.key: recipe.description() for recipe in absent},
         "metric_code": fingerprint(TRACKS["czsl"].metric_code),
         "files": {},
     }
     return Lineage.model_validate(document)
-
-
-def write(reports: Path, artifact: str, evaluations: Mapping[str, Iterable[Recipe]], **more: Any) -> Lineage:
-    """Write the lineage of an artifact with a row for each method."""
-    rows = {name: list(recipes) for name, recipes in evaluations.items()}
-    cells = [cell_of(name.upper(), recipes, names=[name], **more) for name, recipes in rows.items()]
-    lineage = lineage_of([recipe for recipes in rows.values() for recipe in recipes], cells)
-    lineage.write(lineage_path(reports / artifact))
-    return lineage

@@ -1,33 +1,34 @@
-"""The audit in bad worlds: what was done is found and named, and nothing else is blamed."""
+"""The audit where more is looked at than a number's state: messages, what is counted, and clones without results."""
 
-from dataclasses import replace
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recompose.audit.findings import Audit
-from recompose.plan import TrackPlan
-from recompose.workspace import Workspace
+from recompose.files import read_json
 from tests.audit.worlds import (
     MADE_FROM_EVALUATIONS,
     SHOWN,
     all_of,
     audited,
     copy_of,
+    correct,
     data_of,
     dirty,
     edit_json,
     evaluations_of,
     findings,
+    improve,
+    index_of,
     indexes_of,
     key_of,
     moved,
-    remake_reports,
-    stale_rows,
+    replace_once,
 )
 from tests.conftest import Project
-
-WRITTEN_BEFORE = "artifacts, parameters, or the code that writes it, changed since"
 
 
 def test_the_clean_world_is_clean(clean: Audit) -> None:
@@ -70,27 +71,6 @@ def test_a_dirty_tree_that_is_denied_is_found(
         assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
 
 
-def test_evaluations_of_two_code_versions_are_found(root: Path, clean: Audit) -> None:
-    """A record as an older evaluation would have it: its code is another one, and its digest with it."""
-    module = "recompose.tracks.czsl.methods.chance"
-    folder, _ = evaluations_of(root)
-    work = Workspace(root)
-    planned = work.plan.evaluations("czsl", "chance", "shapes-pairs")
-    old = replace(planned[0], code={**planned[0].code, module: "0" * 64})
-    moved_to = folder.rename(folder.parent / old.folder)
-    edit_json(moved_to / "record.json", lambda record: record.update(old.description().plain()))
-    plan = work.plan.tracks["czsl"]
-    evaluations = {**plan.evaluations, ("chance", "shapes-pairs"): (old, *planned[1:])}
-    tracks = {"czsl": TrackPlan(plan.benchmarks, evaluations, plan.methods)}
-    work.__dict__["plan"] = replace(work.plan, tracks=tracks)
-    remake_reports(root, work)
-    found = audited(root)
-    mixed = [("mixed", name, f"runs differ in the code of {module}") for name in MADE_FROM_EVALUATIONS]
-    assert findings(found) == sorted([*mixed, *stale_rows(f"code changed: {module}")])
-    assert moved(found, clean) == {name: {"mixed": count} for name, count in MADE_FROM_EVALUATIONS.items()}
-    assert found.recomputed == 2
-
-
 # data sets and indexes
 
 
@@ -123,51 +103,193 @@ def test_raw_data_that_is_not_here_is_not_checked_and_nothing_is_blamed(root: Pa
     )
 
 
-# parameters and code
+# reports that were changed themselves, in a project with its results and in a clone without them
 
 
-SEEDS = "profiles.smoke.czsl.seeds"
-README = ("stale", "reports/smoke/README.md", WRITTEN_BEFORE)
+CHANGED = "was changed since it was written"
+TABLE = "msci/table-2"
+ROW = "chance,shapes-pairs S,measured,exact,0.8 ± 1.1,0.793651"
+BETTER = "chance,shapes-pairs S,measured,exact,9.9 ± 1.1,9.9"
 
 
-def test_a_seed_that_is_not_asked_for_any_more_is_named(root: Path, clean: Audit) -> None:
-    Project(root).set({SEEDS: [0]})
+def file_of(root: Path, ending: str, name: str = TABLE) -> Path:
+    return root / "reports/smoke" / f"{name}.{ending}"
+
+
+# tables
+
+
+def test_a_cell_that_stands_in_the_lineage_alone_is_found(root: Path, clean: Audit) -> None:
+    def invent(lineage: dict[str, Any]) -> None:
+        lineage["cells"].append({**lineage["cells"][0], "row": "MSCI", "made_from": [], "names": [], "missing": []})
+
+    edit_json(file_of(root, "lineage.json"), invent)
     found = audited(root)
-    stale = {each for each in findings(found) if each[0] == "stale"}
-    assert stale >= {*stale_rows("seed 1 is no longer planned"), README}
-    assert {place.partition(" ")[0] for _, place, _ in stale} <= {*MADE_FROM_EVALUATIONS, *INDEXED}
-    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
+    place = "reports/smoke/msci/table-2.lineage.json · MSCI · shapes-pairs S · exact"
+    assert ("tampered", place, "its runs do not give it") in findings(found)
+    assert {state for state, where, _ in findings(found) if "MSCI" not in where} == set()
 
 
-INDEX = ("README.md", "msci/README.md", "duplex/README.md", "metrics.json", "curves.csv", "index.html")
-INDEXED = {f"reports/smoke/{name}" for name in INDEX}
+# other files
 
 
-def test_a_seed_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None:
-    Project(root).set({SEEDS: [0, 1, 2]})
+def test_edited_numbers_of_a_figure_are_found_where_it_is_drawn_again(root: Path, clean: Audit) -> None:
+    path = file_of(root, "csv", "msci/figure-curves")
+    lines = path.read_text().splitlines()
+    ((number, line),) = ((number, line) for number, line in enumerate(lines, start=1) if line.endswith(",1.5873"))
+    other = line.replace("1.5873", "9.5873")
+    replace_once(path, line, other)
+    correct(file_of(root, "lineage.json", "msci/figure-curves"), path.name)
+    found = audited(root, drawing=True)
+    why = f"line {number} shows {other}; its runs give {line}"
+    assert findings(found) == [("tampered", "reports/smoke/msci/figure-curves.csv", why)]
+    assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
+
+
+def test_a_deleted_lineage_is_found_and_hides_nothing_else(root: Path, clean: Audit) -> None:
+    file_of(root, "lineage.json").unlink()
+    (root / "reports/smoke/msci/table-3.md").write_text("")
     found = audited(root)
-    assert findings(found) == sorted(stale_rows("seeds are missing: it has 2 of 3 evaluations"))
-    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
-    assert "the index: it needs evaluations that are missing or not valid" in found.unchecked
+    assert findings(found) == [
+        ("incomplete", "reports/smoke/msci/table-2.lineage.json", "is missing"),
+        ("tampered", "reports/smoke/msci/table-3.md", CHANGED),
+    ]
+    assert moved(found, clean) == {TABLE: {"gone": 8}, "msci/table-3": {"tampered": 4}}
+    assert found.recomputed == 2
+    assert "msci/table-2: cannot be checked without its lineage" in found.unchecked
 
 
-def test_a_parameter_that_nothing_stored_depends_on_changes_nothing(root: Path, clean: Audit) -> None:
-    Project(root).set({"czsl.feasibility.prompt": "a picture of {name}"})
+def drop(*path: str | int) -> Callable[[Any], None]:
+    def edit(document: Any) -> None:
+        for part in path[:-1]:
+            document = document[part]
+        del document[path[-1]]
+
+    return edit
+
+
+def put(value: Any, *path: str | int) -> Callable[[Any], None]:
+    def edit(document: Any) -> None:
+        for part in path[:-1]:
+            document = document[part]
+        document[path[-1]] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (drop("cells", 0, "text"), "cells.0.text: Field required"),
+        (put([], "records"), "'list' object has no attribute 'items'"),
+        (put(["evaluations/000000000000"], "cells", 0, "made_from"), "it has no record of evaluations/000000000000"),
+        (put([], "asked"), "which is not among its planned evaluations"),
+    ],
+)
+def test_a_lineage_of_another_form_is_found(root: Path, clean: Audit, edit: Callable[[Any], None], reason: str) -> None:
+    edit_json(file_of(root, "lineage.json"), edit)
     found = audited(root)
-    assert (findings(found), moved(found, clean)) == ([], {})
+    ((state, place, why),) = findings(found)
+    assert (state, place) == ("tampered", "reports/smoke/msci/table-2.lineage.json")
+    assert why.startswith("invalid lineage: ") and reason in why
+    assert moved(found, clean) == {TABLE: {"gone": 8}}
 
 
-def test_a_method_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None:
-    Project(root).set({"profiles.smoke.czsl.methods": ["chance", "clip"]})
+@pytest.mark.parametrize("text", ["", "[" * 100_000, '{"cells": NaN}', "\udcff"])
+def test_nonsense_anywhere_is_found_and_no_error(root: Path, text: str) -> None:
+    """The same nonsense in every kind of file: each is named, and the others are still checked."""
+    content = text.encode("utf-8", errors="surrogateescape")
+    inside = [evaluations_of(root)[0] / "record.json", index_of(root) / "content.json"]
+    names = ("msci/table-2.lineage.json", "msci/table-3.csv", "msci/figure-curves.csv")
+    names = (*names, "duplex/table-1.md", "index.json")
+    for path in (*inside, *(root / "reports/smoke" / name for name in names)):
+        path.write_bytes(content)
     found = audited(root)
-    why = "the current parameters also ask for clip on shapes-pairs"
-    compared = (
-        "duplex/table-3",
-        "duplex/table-4",
-        "msci/table-2",
-        "msci/table-3",
-        "msci/figure-curves",
-        "msci/factors",
-    )
-    assert findings(found) == sorted(("stale", name, why) for name in (*compared, "msci/one-scale"))
-    assert moved(found, clean) == {}
+    places = {place.partition(" · ")[0] for _, place, _ in findings(found)}
+    assert places >= {path.relative_to(root).as_posix() for path in inside}
+    assert places >= {f"reports/smoke/{name}" for name in names}
+    assert "reports/smoke/duplex/table-3.csv" not in places
+
+
+# files of results whose records, too, were forged
+
+
+def test_nonsense_in_scores_is_found_where_every_record_was_made_to_agree(root: Path) -> None:
+    folder, _ = evaluations_of(root)
+    (folder / "scores.safetensors").write_text("nonsense")
+    correct(folder / "record.json", "scores.safetensors")
+    files, key = read_json(folder / "record.json")["files"], f"evaluations/{folder.name}"
+
+    def agree(made: dict[str, Any]) -> None:
+        made["results"][key]["files"]["scores.safetensors"] = files["scores.safetensors"]
+
+    edit_json(root / "reports/smoke/made.json", agree)
+    shutil.rmtree(root / "results/contents")
+    ((state, place, why),) = findings(audited(root))
+    assert (state, place) == ("tampered", f"results/{key}")
+    assert why.startswith("its scores cannot be read: ")
+
+
+# clones
+
+
+@pytest.fixture
+def clone(root: Path) -> Path:
+    """What a clone of a repository holds, without DVC: neither data nor results."""
+    (root / "data").unlink()
+    shutil.rmtree(root / "results")
+    (root / "dvc.lock").unlink(missing_ok=True)
+    return root
+
+
+def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> None:
+    found = audited(clone, drawing=True)
+    assert findings(found) == []
+    assert moved(found, clean) == all_of("unchecked", SHOWN)
+    assert (found.evaluations, found.recomputed, found.files) == (2, 0, 0)
+    unchecked = found.unchecked
+    lost = {f"results/{key} is not on this disk" for key in read_json(clone / "reports/smoke/made.json")["results"]}
+    assert len(lost) == 4 and lost <= set(unchecked)
+    followed = {name: count for name in found.states if (count := found.followed(name))}
+    assert followed.items() <= MADE_FROM_EVALUATIONS.items() and len(followed) > 1
+    assert "dvc.lock: is missing, so the reports were not compared with it" in unchecked
+
+
+def test_edited_values_are_found_in_a_clone_and_nothing_follows_from_them(clone: Path) -> None:
+    values = clone / "reports/smoke/values.json"
+    values.write_text(values.read_text().replace("0.", "0.1", 1))
+    found = audited(clone)
+    assert findings(found) == [("tampered", "reports/smoke/values.json", CHANGED)]
+    assert not any(map(found.followed, found.states))
+    unchecked = found.unchecked
+    for name in MADE_FROM_EVALUATIONS:
+        assert f"{name}: some results behind it are missing or not valid" in unchecked
+    assert "the index: it needs evaluations that are missing or not valid" in unchecked
+
+
+CELL = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
+
+
+def test_an_edited_cell_is_found_in_a_clone(clone: Path) -> None:
+    replace_once(file_of(clone, "csv"), ROW, BETTER)
+    found = audited(clone)
+    assert findings(found) == [("tampered", CELL, "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'")]
+    assert set(found.states[TABLE].values()) == {"tampered"}
+
+
+def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: Project) -> None:
+    """DVC itself is asked: of a clone that holds no results, and only there."""
+    replace_once(file_of(chance.root, "csv"), ROW, BETTER)
+    edit_json(file_of(chance.root, "lineage.json"), improve)
+    correct(file_of(chance.root, "lineage.json"), "table-2.csv")
+    for name in ("data", "results"):
+        shutil.rmtree(chance.root / name)
+    assert ("tampered", "reports/smoke", "does not match dvc.lock (modified)") in findings(audited(chance.root))
+
+
+def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who works with Snakemake alone has a lock of something else."""
+    from recompose.audit import audit as module
+
+    monkeypatch.setattr(module, "check_lock", lambda root: pytest.fail("dvc was asked"))
+    assert findings(audited(root)) == []

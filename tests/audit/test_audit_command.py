@@ -18,7 +18,7 @@ from recompose.records import Description
 from recompose.tables.cells import Cell
 from recompose.tables.lineage import MADE, Lineage, Made
 from recompose.tables.published import PublishedLineage
-from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of, replace_once
+from tests.audit.worlds import MADE_FROM_EVALUATIONS, evaluations_of, replace_once
 from tests.conftest import Project
 
 
@@ -88,39 +88,6 @@ def test_changed_code_and_declarations_are_named_and_called_no_tampering(chance:
     assert all("code" in why and module in why for why in rows)
     assert document["cells"]["stale"] >= sum(MADE_FROM_EVALUATIONS.values())
     assert set(document["cells"]) <= {"stale", "current", "unchecked"}
-
-
-def test_a_clone_says_what_it_could_not_check(
-    chance_project: Project, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import shutil
-
-    shutil.rmtree(root / "results")
-    (root / "dvc.lock").unlink(missing_ok=True)
-    monkeypatch.chdir(root)
-    done = CliRunner().invoke(app, ["audit"])
-    lines = done.stdout.splitlines()
-    assert done.exit_code == 0
-    assert lines[0].startswith("not checked: ")
-    assert " is not on this disk (reaches " in lines[1]
-    followed = int(lines[-1].split()[6])
-    assert 0 < followed <= sum(MADE_FROM_EVALUATIONS.values())
-    assert lines[-1] == (
-        f"clean as far as values show: {followed} of {sum(SHOWN.values())} numbers were computed again and are equal; "
-        "0 of 2 evaluations recomputed from their scores, 2 as in values.json, as their scores are not here, "
-        "0 files read"
-    )
-
-
-def test_a_deleted_evaluation_is_named_with_what_rests_on_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import shutil
-
-    folder = evaluations_of(root)[0]
-    shutil.rmtree(folder)
-    monkeypatch.chdir(root)
-    reached = f"(reaches {sum(MADE_FROM_EVALUATIONS.values())} cells of {', '.join(MADE_FROM_EVALUATIONS)})"
-    line = f"    results/evaluations/{folder.name} is not on this disk {reached}"
-    assert line in CliRunner().invoke(app, ["audit"]).stdout.splitlines()
 
 
 def test_a_report_counts_the_build_info_that_it_writes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ from tests.audit.worlds import (
 )
 from tests.conftest import Project, environment
 
+PAGE = ("README.md", "metrics.json", "curves.csv", "index.html")  # and what is beside it
 TABLE, ROW, COLUMN, VIEW = "msci/table-2", "chance", "shapes-pairs S", "exact"
 REPORTS = "reports/smoke"
 CSV, LINEAGE, MADE = f"{REPORTS}/{TABLE}.csv", f"{REPORTS}/{TABLE}.lineage.json", f"{REPORTS}/made.json"
@@ -77,6 +79,10 @@ def first_of(root: Path) -> Path:
     return evaluations_of(root)[0]
 
 
+def scores_of(root: Path) -> Path:
+    return first_of(root) / "scores.safetensors"
+
+
 def cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size - 40)
 
@@ -96,9 +102,9 @@ def empty_csv(root: Path, lines: int) -> None:
     correct(root / LINEAGE, "table-2.csv")
 
 
-def edit_lineage(root: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+def edit_lineage(root: Path, **parts: Any) -> None:
     """Edit the record of an evaluation in the lineage of a table."""
-    edit_json(root / LINEAGE, lambda lineage: edit(lineage["records"][key_of(first_of(root))]))
+    edit_json(root / LINEAGE, lambda lineage: lineage["records"][key_of(first_of(root))].update(parts))
 
 
 def edit_made(root: Path, **parts: Any) -> None:
@@ -150,7 +156,7 @@ def forge_metrics(root: Path) -> None:
         edit_json(path, lambda kept: kept["metrics"].update({"test/closed/dense/auc": 0.5}))
 
 
-def edit_page(root: Path, name: str, *, digest: bool) -> None:
+def edit_page(root: Path, *, name: str, digest: bool) -> None:
     path = root / REPORTS / name
     path.write_text(path.read_text().replace("chance", "magic"))
     if digest:
@@ -167,10 +173,21 @@ TAMPERED, STALE = all_of("tampered", MADE_FROM_EVALUATIONS), all_of("stale", MAD
 ALL_TAMPERED = all_of("tampered", SHOWN) | {"duplex/table-13": {"tampered": 10, "unchecked": 30}}
 ALL_STALE = all_of("stale", SHOWN) | {"duplex/table-13": {"stale": 10, "unchecked": 30}}
 ONE, EVERY = {TABLE: {"tampered": 1}}, {TABLE: {"tampered": 8}}
-VALUE, OTHER_RECORD = (("edited-value", CELL),), (("edited-record", LINEAGE),)
-CHANGED = (("changed-file", "results/{first}/scores.safetensors"),)
-EDITED = (("edited-record", "results/{first}/record.json"),)
 EVERYTHING = all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
+VALUE, OTHER_RECORD = (("edited-value", CELL),), (("edited-record", LINEAGE),)
+IN_LINEAGE = f"{LINEAGE} · chance · shapes-pairs S · exact"
+EDITED, UNREADABLE = (("edited-record", "results/{first}/record.json"),), (("unreadable", CSV),)
+REBUILT_INDEX = (("rebuilt", "results/{index}"), ("rebuilt", "results/{first}"))
+WITH_CLIP = [*MADE_FROM_EVALUATIONS, "msci/one-scale"]
+REPORTED, FORGED = "SCEN,mit-states S,reported,,29.9", {"scores.safetensors": {"sha256": "0" * 64, "bytes": 1}}
+SEEDS = "profiles.smoke.czsl.seeds"
+
+
+def changed(*places: str) -> tuple[tuple[str, str], ...]:
+    return tuple(("changed-file", place) for place in places)
+
+
+CHANGED = changed("results/{first}/scores.safetensors")
 
 
 def everywhere(state: str) -> tuple[tuple[tuple[str, str], ...], Moved]:
@@ -186,29 +203,30 @@ def world(
     return pytest.param(World(name, spoiling, word, found, to or {}, recomputed), id=name)
 
 
+def page_worlds(title: str, code: str, *names: str, digest: bool) -> list[Any]:
+    """The page or a file beside it was edited."""
+    return [
+        world(
+            f"{name} {title}", partial(edit_page, name=name, digest=digest), "current", ((code, f"{REPORTS}/{name}"),)
+        )
+        for name in names
+    ]
+
+
 WORLDS = [
-    world("nothing", lambda root: None, "current"),
+    world("nothing", lambda r: None, "current"),
     # what is stored
-    world("scores of zeros", lambda r: zeroed(first_of(r) / "scores.safetensors"), "tampered", CHANGED, TAMPERED, 1),
-    world("scores cut", lambda r: cut(first_of(r) / "scores.safetensors"), "tampered", CHANGED, TAMPERED, 1),
+    world("scores of zeros", lambda r: zeroed(scores_of(r)), "tampered", CHANGED, TAMPERED, 1),
     world(
         "scores swapped",
         swap_scores,
         "tampered",
-        (*CHANGED, ("changed-file", "results/{second}/scores.safetensors")),
+        changed(*(f"results/{{{each}}}/scores.safetensors" for each in ("first", "second"))),
         TAMPERED,
         0,
     ),
     world("scores and record forged", forge_scores, "tampered", EDITED, TAMPERED, 1),
-    world("scores gone", lambda r: (first_of(r) / "scores.safetensors").unlink(), "tampered", CHANGED, TAMPERED, 1),
-    world(
-        "log gone",
-        lambda r: (first_of(r) / "log.txt").unlink(),
-        "tampered",
-        (("changed-file", "results/{first}/log.txt"),),
-        TAMPERED,
-        1,
-    ),
+    world("scores gone", lambda r: scores_of(r).unlink(), "tampered", CHANGED, TAMPERED, 1),
     world("metrics beside forged", forge_metrics, "current"),
     world("made again, equal", lambda r: again(first_of(r)), "current"),
     world(
@@ -219,29 +237,20 @@ WORLDS = [
         STALE,
         1,
     ),
-    world(
-        "index cut",
-        lambda r: cut(index_of(r) / "samples.csv"),
-        "tampered",
-        (("changed-file", "results/{index}/samples.csv"),),
-        ALL_TAMPERED,
-        1,
-    ),
-    world(
-        "digests of raw files cut",
-        lambda r: cut(index_of(r) / "content.json"),
-        "tampered",
-        (("changed-file", "results/{index}/content.json"),),
-        ALL_TAMPERED,
-        1,
-    ),
-    world(
-        "another index cut",
-        lambda r: cut(indexes_of(r)[1] / "pairs.json"),
-        "tampered",
-        (("changed-file", "results/{other}/pairs.json"),),
-        TAMPERED,
-        1,
+    *(
+        world(
+            f"{file} of the {which} index cut",
+            lambda r, file=file, number=number: cut(indexes_of(r)[number] / file),
+            "tampered",
+            changed(f"results/{{{which}}}/{file}"),
+            moves,
+            1,
+        )
+        for which, number, file, moves in (
+            ("index", 0, "samples.csv", ALL_TAMPERED),
+            ("index", 0, "content.json", ALL_TAMPERED),
+            ("other", 1, "pairs.json", TAMPERED),
+        )
     ),
     world(
         "index and record forged",
@@ -251,75 +260,34 @@ WORLDS = [
         ALL_TAMPERED,
         1,
     ),
-    world(
-        "indexed anew",
-        lambda r: forge_index(r, anew=True),
-        "stale",
-        (("rebuilt", "results/{index}"), ("rebuilt", "results/{first}")),
-        ALL_STALE,
-        1,
-    ),
+    world("indexed anew", lambda r: forge_index(r, anew=True), "stale", REBUILT_INDEX, ALL_STALE, 1),
     # how it was made
-    world(
-        "sources not committed",
-        lambda r, patch: dirty(r, first_of(r), patch),
-        "uncommitted",
-        *everywhere("uncommitted"),
-    ),
-    world("sources committed since", commit_since, "current"),
+    world("uncommitted", lambda r, patch: dirty(r, first_of(r), patch), "uncommitted", *everywhere("uncommitted")),
+    world("committed since", commit_since, "current"),
     world("another device", lambda r: rebuild_record(r, device="1 x GPU"), "mixed", *everywhere("mixed")),
     world("other packages", lambda r: rebuild_record(r, packages={"torch": "1.0"}), "mixed", *everywhere("mixed")),
     world("a seed gone", lose_seed, "incomplete", *everywhere("incomplete"), 1),
     # what is shown
     world("cell edited", lambda r: edit_csv(r, digest=False), "tampered", VALUE, EVERY),
     world("cell edited, digest agrees", edit_csv, "tampered", VALUE, ONE),
-    world(
-        "value behind a cell edited",
-        lambda r: edit_csv(r, LINE, LINE.replace("0.793651", "9.9")),
-        "tampered",
-        VALUE,
-        ONE,
-    ),
+    world("value edited", lambda r: edit_csv(r, LINE, LINE.replace("0.793651", "9.9")), "tampered", VALUE, ONE),
     world("cell gone", lambda r: edit_csv(r, f"{LINE}{REST}", ""), "tampered", VALUE, ONE),
     world("cell and lineage edited", lambda r: edit_csv(r, lineage=True), "tampered", VALUE, ONE),
     world("row twice", lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}"), "current", (("other-text", CSV),)),
-    world("table empty", lambda r: empty_csv(r, 0), "tampered", (("unreadable", CSV),), EVERY),
-    world("table with its header alone", lambda r: empty_csv(r, 1), "tampered", (("unreadable", CSV),), EVERY),
+    world("table empty", lambda r: empty_csv(r, 0), "tampered", UNREADABLE, EVERY),
+    world("table with its header alone", lambda r: empty_csv(r, 1), "tampered", UNREADABLE, EVERY),
     world(
-        "lineage edited",
-        lambda r: edit_json(r / LINEAGE, improve),
-        "tampered",
-        (("edited-value", f"{LINEAGE} · chance · shapes-pairs S · exact"),),
-        ONE,
+        "lineage edited", lambda r: edit_json(r / LINEAGE, improve), "tampered", (("edited-value", IN_LINEAGE),), ONE
     ),
-    world(
-        "name in a lineage's record",
-        lambda r: edit_lineage(r, lambda record: record.update(name="magic")),
-        "tampered",
-        OTHER_RECORD,
-        EVERY,
-    ),
-    world(
-        "labels in a lineage's record",
-        lambda r: edit_lineage(r, lambda record: record["labels"].update(method="magic")),
-        "tampered",
-        OTHER_RECORD,
-        EVERY,
-    ),
+    world("name in a lineage", lambda r: edit_lineage(r, name="magic"), "tampered", OTHER_RECORD, EVERY),
     world(
         "printed value edited",
-        lambda r: edit_csv(r, "SCEN,mit-states S,reported,,29.9", "SCEN,mit-states S,reported,,39.9", digest=False),
+        lambda r: edit_csv(r, REPORTED, REPORTED.replace("29.9", "39.9"), digest=False),
         "tampered",
         (("edited-value", f"{CSV} · SCEN · mit-states S"),),
         EVERY,
     ),
-    world(
-        "other file edited",
-        lambda r: append(r, f"{TABLE}.md"),
-        "tampered",
-        (("changed-file", f"{REPORTS}/{TABLE}.md"),),
-        EVERY,
-    ),
+    world("other file", lambda r: append(r, f"{TABLE}.md"), "tampered", changed(f"{REPORTS}/{TABLE}.md"), EVERY),
     world(
         "file gone",
         lambda r: (r / REPORTS / f"{TABLE}.tex").unlink(),
@@ -331,27 +299,11 @@ WORLDS = [
         "picture edited",
         lambda r: append(r, "msci/figure-curves.png"),
         "current",
-        (("changed-file", f"{REPORTS}/msci/figure-curves.png"),),
+        changed(f"{REPORTS}/msci/figure-curves.png"),
         {"msci/figure-curves": {"tampered": 1}},
     ),
-    *(
-        world(
-            f"{name} edited",
-            lambda r, name=name: edit_page(r, name, digest=False),
-            "current",
-            (("changed-file", f"{REPORTS}/{name}"),),
-        )
-        for name in ("README.md", "metrics.json", "index.html")
-    ),
-    *(
-        world(
-            f"{name} edited, digest agrees",
-            lambda r, name=name: edit_page(r, name, digest=True),
-            "current",
-            (("other-text", f"{REPORTS}/{name}"),),
-        )
-        for name in ("README.md", "metrics.json", "curves.csv", "index.html")
-    ),
+    *page_worlds("edited", "changed-file", "README.md", "metrics.json", "index.html", digest=False),
+    *page_worlds("edited, digest agrees", "other-text", *PAGE, digest=True),
     world(
         "file beside the page gone",
         lambda r: (r / REPORTS / "curves.csv").unlink(),
@@ -360,19 +312,21 @@ WORLDS = [
     ),
     # what the reports hold of builds
     world("inputs in made.json", lambda r: edit_made(r, inputs={"data": "0" * 64}), "tampered", EDITED, TAMPERED, 1),
-    world(
-        "files in made.json",
-        lambda r: edit_made(r, files={"scores.safetensors": {"sha256": "0" * 64, "bytes": 1}}),
-        "tampered",
-        EDITED,
-        TAMPERED,
-        1,
-    ),
+    world("files in made.json", lambda r: edit_made(r, files=FORGED), "tampered", EDITED, TAMPERED, 1),
     world("host in made.json", lambda r: edit_made(r, host="elsewhere"), "tampered", EDITED, TAMPERED, 1),
     world("made.json empty", lambda r: (r / MADE).write_text(""), "current", (("unreadable", MADE),)),
     # what is asked for
     world("an image more", lambda r: Project(r).set(ONE_IMAGE_MORE), "stale", None, EVERYTHING),
     world("data renamed", lambda r: Project(r).set(DATA_RENAMED), "stale", None, EVERYTHING),
+    world("a seed less", lambda r: Project(r).set({SEEDS: [0]}), "stale", None, STALE),
+    world("a seed more", lambda r: Project(r).set({SEEDS: [0, 1, 2]}), "stale", None, STALE),
+    world("unused parameter", lambda r: Project(r).set({"czsl.feasibility.prompt": "a {name}"}), "current"),
+    world(
+        "a method more",
+        lambda r: Project(r).set({"profiles.smoke.czsl.methods": ["chance", "clip"]}),
+        "current",
+        tuple(("other-recipe", name) for name in WITH_CLIP),
+    ),
     world("other code of metrics", lambda r, patch: other_measures(patch), "stale", None, ALL_STALE),
 ]
 
@@ -424,33 +378,23 @@ def test_every_code_has_a_state() -> None:
     assert set(CODES.values()) == set(STATES) - {"current"}
 
 
-def scores_zeroed(root: Path, patch: Patch) -> None:
-    zeroed(first_of(root) / "scores.safetensors")
-
-
-def data_changed(root: Path, patch: Patch) -> None:
-    cut(index_of(root) / "samples.csv")
-
-
-def results_absent(root: Path, patch: Patch) -> None:
-    shutil.rmtree(root / "results")
-
-
-@pytest.mark.parametrize("world", [scores_zeroed, data_changed])
-def test_status_says_it_of_what_is_stored(root: Path, monkeypatch: Patch, world: Callable[[Path, Patch], None]) -> None:
+@pytest.mark.parametrize(
+    "spoil", [lambda root: zeroed(scores_of(root)), lambda root: cut(index_of(root) / "samples.csv")]
+)
+def test_status_says_it_of_what_is_stored(root: Path, spoil: Callable[[Path], None]) -> None:
     def items(state: str) -> list[str]:
         work = Workspace(root)
         return [item.key for item in (store_item(work, recipe) for recipe in work.plan.recipes) if item.state == state]
 
     assert not items("tampered")
-    world(root, monkeypatch)
+    spoil(root)
     (key,) = items("tampered")
     assert f"results/{key}/" in " ".join(traced(root).why)
 
 
-def test_without_results_a_number_is_not_verified_here(root: Path, monkeypatch: Patch) -> None:
+def test_without_results_a_number_is_not_verified_here(root: Path) -> None:
     assert traced(root).word == "current"
-    results_absent(root, monkeypatch)
+    shutil.rmtree(root / "results")
     cell = traced(root)
     assert cell.word == "not verified here"
     assert all("is not on this disk" in why for why in cell.why[:3])
@@ -479,25 +423,25 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path
     def git(*arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=tmp_path, env=environment(), check=True, capture_output=True)
 
-    def written(text: str) -> dict[str, str]:
+    def fingerprint_of(text: str) -> dict[str, str]:
         source.write_text(text)
         forget()
         return fingerprints.fingerprint(["recompose.odd"])
 
     git("init", "--quiet")
     try:
-        code = written("x = 1\n")
+        code = fingerprint_of("x = 1\n")
         assert committed_since(code) is None
         git("add", "--all")
         git("commit", "--quiet", "--message", "it")
         caveats._find_commit.cache_clear()
         commit = committed_since(code)
         assert commit
-        other = written("x = 2\n")
+        other = fingerprint_of("x = 2\n")
         assert committed_since(code) is committed_since(other) is None
-        assert written("x = 1  # one\n") == code
+        assert fingerprint_of("x = 1  # one\n") == code
         assert committed_since(code) is None  # what would be cloned has another file
-        assert written("x = 1\n") == code
+        assert fingerprint_of("x = 1\n") == code
         assert committed_since(code) == commit
         assert committed_since(code | {"recompose.gone": "0"}) is committed_since({}) is None
     finally:

@@ -90,12 +90,6 @@ def all_of(state: str, *parts: dict[str, int]) -> dict[str, dict[str, int]]:
     return {name: {state: count} for part in parts for name, count in part.items()}
 
 
-def stale_rows(why: str) -> list[Found]:
-    """What is found where what shows chance's evaluations is stale."""
-    cells = {name: "1 cell" if count == 1 else f"{count} cells" for name, count in MADE_FROM_EVALUATIONS.items()}
-    return [("stale", f"{name} · chance ({counted})", why) for name, counted in cells.items()]
-
-
 def of_kind(root: Path, kind: str) -> list[Path]:
     """The folders of a kind, by seed or world."""
     records = [(read_json(path)["labels"], path.parent) for path in root.glob(f"results/{kind}/*/record.json")]

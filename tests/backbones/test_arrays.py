@@ -1,7 +1,6 @@
 """Arrays of many images: written in parts, ended at any image, gone on with, and read."""
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -40,11 +39,6 @@ def write(folder: Path, stop: int = IMAGES, file: str = FILE, images: int = IMAG
 
 def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*.npy")}
-
-
-def test_the_file_is_numpy_s_own(tmp_path: Path) -> None:
-    write(tmp_path)
-    np.testing.assert_array_equal(np.load(tmp_path / "array.npy"), VALUES.astype(np.float16))
 
 
 def whole_and_ended(root: Path, stop: int) -> tuple[Path, Path]:
@@ -173,12 +167,3 @@ def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: P
     for given in (found[3], found[:], found[np.array([4, 20])]):
         assert given.dtype == np.float32
     np.testing.assert_allclose(found[:], VALUES, rtol=2**-11, atol=2**-25)
-
-
-def test_another_process_maps_files_itself(tmp_path: Path) -> None:
-    write(tmp_path)
-    sent = pickle.dumps(StoredArray(tmp_path / FILE, np.float32))
-    assert len(sent) < 500
-    found = pickle.loads(sent)
-    assert found.dtype == np.float32
-    np.testing.assert_array_equal(found[:], VALUES.astype(np.float16).astype(np.float32))

@@ -35,16 +35,16 @@ def state() -> dict[str, Tensor]:
 
 
 @pytest.fixture(scope="module")
-def written(state: dict[str, Tensor], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compact_file(state: dict[str, Tensor], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("compact") / "weights.safetensors"
     write_compact(state, IDS, path, {"backbone": "small"})
     return path
 
 
 def test_vectors_and_counts_are_written_as_they_are_and_of_the_table_the_used_rows(
-    state: dict[str, Tensor], written: Path
+    state: dict[str, Tensor], compact_file: Path
 ) -> None:
-    raw = load_file(written)
+    raw = load_file(compact_file)
     assert raw.keys() == state.keys() | {USED}
     assert torch.equal(raw[USED], IDS)
     assert raw[TABLE].shape == (len(IDS), state[TABLE].shape[1])
@@ -52,7 +52,7 @@ def test_vectors_and_counts_are_written_as_they_are_and_of_the_table_the_used_ro
         few = name == USED or not state[name].is_floating_point() or state[name].ndim < 2
         assert few or tensor.dtype == torch.float16, name
         assert not few or name == USED or torch.equal(tensor, state[name]), name
-    with safe_open(written, "pt") as file:
+    with safe_open(compact_file, "pt") as file:
         assert file.metadata() == {"backbone": "small"}
 
 

@@ -127,7 +127,7 @@ Blocks = Callable[..., Any]
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+def encoded_images(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The names of the images that each attempt was about to encode, three in a block."""
     attempts: list[list[str]] = []
     decoded_blocks: Blocks = grids.decoded_blocks
@@ -142,7 +142,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
-    small: Path, paths: list[Path], tmp_path: Path, asked: list[list[str]]
+    small: Path, paths: list[Path], tmp_path: Path, encoded_images: list[list[str]]
 ) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     for folder in (whole, broken):
@@ -154,10 +154,10 @@ def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
         grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")
     paths[4].write_bytes(image)
     grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")
-    assert asked == [list("0123456"), list("0123456"), list("3456")]
+    assert encoded_images == [list("0123456"), list("0123456"), list("3456")]
     assert (broken / grids.GRIDS).read_bytes() == (whole / grids.GRIDS).read_bytes()
     grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")  # killed behind its last block
-    assert asked[-1] == []
+    assert encoded_images[-1] == []
     assert (broken / grids.GRIDS).read_bytes() == (whole / grids.GRIDS).read_bytes()
 
 
@@ -210,13 +210,3 @@ def test_maps_that_somebody_has_become_grids(
 def test_other_maps_than_the_data_set_s_are_refused(tmp_path: Path, content: dict[str, Any], code: str) -> None:
     with raises(DataError, code):
         grids.from_hdf5(hdf5(tmp_path / "m.hdf5", **content), tmp_path, images=COUNT)
-
-
-def test_a_missing_or_truncated_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "m.hdf5"
-    with raises(DataError, "missing-file", place=path):
-        grids.from_hdf5(path, tmp_path, images=COUNT)
-    hdf5(path)
-    path.write_bytes(path.read_bytes()[:-200])
-    with raises(DataError, "damaged-file", place=path):
-        grids.from_hdf5(path, tmp_path, images=COUNT)

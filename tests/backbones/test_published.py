@@ -1,7 +1,5 @@
 """Where published weights come from: addresses in params.yaml, and tags of open_clip."""
 
-import pytest
-
 from recompose.backbones.published import weights_urls
 from recompose.errors import DataError
 from recompose.params import Released, load_params
@@ -47,8 +45,3 @@ def test_a_tag_or_a_file_that_does_not_exist_is_named_with_what_does() -> None:
     with raises(DataError, "unknown-file", "a.bin") as caught:
         weights_urls(released("a.bin", tag="openai"))
     assert "ViT-B-32.pt" in str(caught.value) and HUB in str(caught.value)
-
-
-def test_weights_without_a_source_are_refused() -> None:
-    with pytest.raises(ValueError, match="give urls, or the tag of open_clip"):
-        released("a.pt")

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from recompose.backbones.weight_files import TOP, load_weights
@@ -107,13 +106,6 @@ def test_every_wrapping_of_a_checkpoint_is_read(name: str, state: State, tmp_pat
         assert torch.equal(network.state_dict()[key], tensor), key
 
 
-def test_safetensors_are_read_under_any_name_and_behind_any_prefix(state: State, tmp_path: Path) -> None:
-    path, network = tmp_path / "weights.pt", Network()
-    save_file(behind("model.", state), path)
-    load_weights(network, path, "a network")
-    assert all(torch.equal(network.state_dict()[key], tensor) for key, tensor in state.items())
-
-
 @pytest.mark.parametrize(
     ("wrap", "parts"),
     [
@@ -170,11 +162,7 @@ def torch_bytes(content: Any, **options: Any) -> bytes:
     return stream.getvalue()
 
 
-LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 605157884\n"
 NO_CHECKPOINTS: dict[str, tuple[Callable[[], bytes], str]] = {
-    "a Git LFS pointer": (lambda: LFS, "a Git LFS pointer"),
-    "an HTML page": (lambda: b"<!-- x -->\n<!DOCTYPE html><html><title>Sign in</title>", "an HTML page"),
-    "half of an archive": (lambda: torch_bytes({"a": torch.zeros(999)})[:900], "zip archive"),
     "a command": (lambda: torch_bytes({"state_dict": Hostile("touch ran")}), "posix.system"),
     "an old command": (
         lambda: torch_bytes({"a": Hostile("touch ran")}, _use_new_zipfile_serialization=False),

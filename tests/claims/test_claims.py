@@ -4,7 +4,6 @@ import csv
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,63 +13,17 @@ from scipy.stats import ttest_1samp
 
 from recompose.claims.cells import PARTS, verdicts
 from recompose.claims.differences import Side, subtract
-from recompose.claims.estimates import Estimate
-from recompose.claims.tests import ClaimTests
-from recompose.claims.verdicts import VERDICTS, Correction
+from recompose.claims.verdicts import VERDICTS
 from recompose.palette import VERDICTS as COLOURS
-from recompose.papers.declaration import Artifact, Claim, Paper
-from recompose.plan import Recipe
+from recompose.papers.declaration import Claim
 from recompose.tables.cells import EVERY_SEED, Cell
 from recompose.tables.style import Sheet
 from recompose.tables.table import draw, figure_cells
-from recompose.tracks.czsl.catalogue import METHODS
+from tests.tables.fakes import AUC, Fake, paper_of
 
-AUC, SEEN, UNSEEN = (f"test/closed/dense/{name}" for name in ("auc", "seen", "unseen"))
+SEEN, UNSEEN = (f"test/closed/dense/{name}" for name in ("seen", "unseen"))
 SEEN_OVER_UNSEEN: dict[str, Any] = {"metric": SEEN, "lower": [], "lower_metrics": [UNSEEN]}
-QUANTILES = {1: 12.706, 2: 4.303, 4: 2.776}  # degrees of freedom -> 97.5 %, as printed in tables
 PRINTED = 2e-4
-
-
-@dataclass
-class Fake:
-    """Runs and what they measured: method -> benchmark -> seed -> AUC in percent, or all metrics."""
-
-    measured: dict[str, dict[str, dict[int, Any]]]
-    missing: set[tuple[str, str, int]] = field(default_factory=set)
-    constant: set[str] = field(default_factory=set)  # methods that no seed changes
-    worlds: bool = False  # each seed draws its own data
-
-    def benchmarks(self, track: str) -> list[str]:
-        return list(dict.fromkeys(benchmark for of in self.measured.values() for benchmark in of))
-
-    def data(self, track: str, benchmark: str) -> Recipe:
-        return Recipe("data", benchmark, {} if benchmark == "d" else {"archives": {}})
-
-    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        return [self.recipe(name, benchmark, seed) for seed in self.measured.get(name, {}).get(benchmark, {})]
-
-    def recipe(self, name: str, benchmark: str, seed: int) -> Recipe:
-        method = METHODS["clip" if name in self.constant else "csp"]
-        data = Recipe("data", benchmark, {"world": seed if self.worlds else 0})
-        document = {"class": method.class_path, "of": name, "seed": seed}
-        labels = {"name": name, "dataset": benchmark, "seed": seed}
-        return Recipe("evaluations", name, document, {"data": data}, track="czsl", labels=labels)
-
-    def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        return [each for each in self.planned(track, name, benchmark) if self.is_complete(each)]
-
-    def is_complete(self, recipe: Recipe) -> bool:
-        return recipe.kind == "data" or self.place(recipe) not in self.missing
-
-    def place(self, recipe: Recipe) -> tuple[str, str, int]:
-        return recipe.labels["name"], recipe.labels["dataset"], recipe.labels["seed"]
-
-    def metrics(self, recipe: Recipe) -> dict[str, float]:
-        """What a run measured; one that is not complete has nothing to read."""
-        name, benchmark, seed = self.place(recipe)
-        assert self.is_complete(recipe)
-        found = self.measured[name][benchmark][seed]
-        return found if isinstance(found, dict) else {AUC: found / 100}
 
 
 def on_d(**values: Iterable[Any]) -> Fake:
@@ -87,15 +40,9 @@ def margin(value: float) -> dict[str, Any]:
     return {"value": value, "source": "by hand"}
 
 
-def paper_of(**claims: Claim) -> Paper:
-    about = {"name": "p", "title": "t", "authors": "a", "venue": "v", "track": "czsl", "datasets": {}}
-    artifacts = {"claims": Artifact(kind="claims", caption=""), "forest": Artifact(kind="forest", caption="")}
-    return Paper(**about, artifacts=artifacts, claims=claims)
-
-
 def cells_of(work: Fake, **claims: Claim) -> dict[tuple[str, str], Cell]:
     """The cells by row and column."""
-    cells = list(verdicts(work, paper_of(**claims), "claims"))  # type: ignore[arg-type]
+    cells = list(verdicts(work, paper_of(claims), "claims"))  # type: ignore[arg-type]
     found = {(cell.row, cell.column): cell for cell in cells}
     assert len(found) == len(cells)
     return found
@@ -113,7 +60,7 @@ def texts(cells: dict[str, Cell]) -> list[str]:
 
 
 def key(work: Fake, name: str, seed: int, benchmark: str = "d") -> str:
-    return work.recipe(name, benchmark, seed).key
+    return work.evaluation(name, benchmark, seed).key
 
 
 # what is said
@@ -146,16 +93,6 @@ def test_a_number_that_is_not_zero_is_not_printed_as_zero_and_zero_has_no_sign()
     assert found["estimate"].text == "closed AUC: a 20.0020 (3) - b 20.0000 (3) = +0.0020 points"
     assert found["95 % interval"].text == "-0.0005 to +0.0045"
     assert of_one(on_d(a=[10, 20], b=[10, 20]))["estimate"].text.endswith("b 15.0 (2) = 0.0 points")
-
-
-def corrected(value: float, adjusted: float = 0.01) -> Any:
-    """A tested comparison with this difference, and this corrected p."""
-    tests = ClaimTests.of(on_d(a=[1, 2], b=[0, 0]), paper_of(c=claim()), "d")  # type: ignore[arg-type]
-    (found,) = tests.comparisons.values()
-    test = Estimate(value, 1.0, 9)
-    return replace(
-        found, difference=replace(found.difference, value=value, test=test), correction=Correction(adjusted, 1.0, 1, 1)
-    )
 
 
 def test_a_difference_of_a_constant_and_a_method_with_seeds_is_none() -> None:
@@ -319,9 +256,6 @@ def test_a_difference_that_is_negligible_lies_with_its_interval_within_the_margi
     assert found["margin"].text == f"to be within {within:g}"
 
 
-# together
-
-
 # what lineage keeps
 
 
@@ -381,7 +315,7 @@ def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) 
         "single": claim(lower=["e"]),
         "small": claim(margin=margin(1), kept=True),
     }
-    paper = paper_of(**rows)
+    paper = paper_of(rows)
     draw(work, paper, "forest", Sheet(tmp_path / "forest", "title", []))  # type: ignore[arg-type]
     with (tmp_path / "forest.csv").open() as file:
         lines = list(csv.DictReader(file))

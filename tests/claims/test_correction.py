@@ -1,7 +1,5 @@
 """Holm's correction against his procedure, by hand, and as the closed test of Bonferroni's."""
 
-from itertools import combinations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,17 +43,3 @@ def test_an_adjusted_p_is_below_a_level_where_holm_s_procedure_rejects_at_it(
     p_values: list[float], level: float
 ) -> None:
     assert {place for place, p in enumerate(holm(p_values)) if p <= level} == rejected(p_values, level)
-
-
-@given(probabilities)
-def test_holm_is_the_closed_test_of_bonferroni_s(p_values: list[float]) -> None:
-    """Of each p the largest that Bonferroni gives any set of hypotheses with it in."""
-    for place, adjusted in enumerate(holm(p_values)):
-        sets = (
-            chosen
-            for size in range(1, len(p_values) + 1)
-            for chosen in combinations(range(len(p_values)), size)
-            if place in chosen
-        )
-        expected = max(min(1.0, len(chosen) * min(p_values[each] for each in chosen)) for chosen in sets)
-        assert adjusted == pytest.approx(expected)

@@ -46,15 +46,6 @@ def test_a_paired_interval_and_p_are_student_s(differences: list[float], value: 
     assert estimate.p_zero() == pytest.approx(2 * tail(abs(value / error), len(differences) - 1), abs=1e-7)
 
 
-def test_scipy_s_one_sample_test_gives_the_same() -> None:
-    from scipy.stats import ttest_1samp
-
-    values = [2.1, 3.9, 1.0, 2.3]
-    expected, estimate = ttest_1samp(values, 0.0), paired(values)
-    assert estimate.p_zero() == pytest.approx(expected.pvalue)
-    assert estimate.interval(0.9) == pytest.approx(tuple(expected.confidence_interval(0.9)))
-
-
 def test_equal_differences_are_their_own_interval() -> None:
     constant = paired([1, 1, 1])
     assert (constant.interval(), constant.p_zero()) == ((1, 1), 0)

@@ -4,7 +4,7 @@ import re
 from itertools import product
 from typing import Any
 
-from recompose.claims.outcome import HANDFUL, generalisation, outcome, scope_text
+from recompose.claims.outcome import HANDFUL, outcome
 from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED
 from recompose.tables.cells import Cell
 
@@ -63,14 +63,3 @@ def test_the_cheapest_undecided_claims_are_named_with_the_range_of_their_prices(
     assert last.startswith(f"7 are undecided (c7, c9, c25, c31, c40, {len(prices) - HANDFUL} more): ")
     assert "7 to 300 replicates would decide 6 of them" in last
     assert "1 would take too many" in last
-
-
-def test_the_scope_names_data_and_replicates() -> None:
-    assert scope_text("e", False, [0, 0]) == "on e, no replicates"
-    assert scope_text("e", False, [1, 0]) == "on e, 1 replicate"
-    assert scope_text("e", True, [24, 6, 0, 12]) == "on e, synthetic, 6 to 24 replicates"
-
-
-def test_what_verdicts_generalise_to_depends_on_who_drew_the_data() -> None:
-    assert generalisation(is_synthetic=True) != generalisation(is_synthetic=False)
-    assert "paper's data" in generalisation(is_synthetic=True)

@@ -1,12 +1,10 @@
 """The reports against those of a revision, cell by cell; first the words, on small invented lineages."""
 
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.cli import app
@@ -19,7 +17,6 @@ from recompose.commands.against import (
     Comparison,
     compare,
     compare_cells,
-    show_comparison,
 )
 from recompose.errors import DiffError
 from recompose.tables.cells import Cell
@@ -163,20 +160,3 @@ def test_the_command_says_it_and_ends_with_an_error_where_a_number_is_another(ro
     assert (done.exit_code, last) == (1, "different numbers")
     done = CliRunner().invoke(app, ["audit", "--against", "HEAD", "--json"])
     assert (done.exit_code, '"same": false' in done.stdout) == (1, True)
-
-
-def test_other_evaluations_and_other_machines_are_named(root: Path) -> None:
-    made = root / "reports/smoke/made.json"
-
-    def other_machine(document: dict[str, Any]) -> None:
-        for key, build in document["results"].items():
-            if key.startswith("evaluations/"):
-                build["instruction_set"] = "other"
-
-    edit_json(made, other_machine)
-    comparison = compared(root)
-    assert "other" not in comparison.machines[0][0]
-    assert "other" in comparison.machines[1][0]
-    console = Console(width=200, record=True, file=StringIO())
-    show_comparison(console, comparison)
-    assert "computed by" in console.export_text()

@@ -30,19 +30,9 @@ def test_two_methods_differ_in_settings_on_each_data_set(work: Workspace, monkey
     assert ["method", "csp", "troika"] in [row.split() for row in rows]
 
 
-def test_a_method_does_not_differ_from_itself(work: Workspace) -> None:
-    assert settings_differences(work, "csp", "csp") == {"czsl on shapes-pairs": {}}
-
-
 def test_two_profiles_differ_in_all_their_parameters(work: Workspace) -> None:
     (settings,) = settings_differences(work, "smoke", "demo").values()
     assert settings["czsl.datasets.shapes-pairs.images.test"] == {"smoke": 120, "demo": 480}
-
-
-def test_stored_results_are_compared_by_their_recipes(work: Workspace) -> None:
-    recipe, other = work.plan.of("data")[:2]
-    (settings,) = settings_differences(work, recipe.key, other.digest[:9]).values()
-    assert settings
 
 
 def test_what_is_neither_is_named_with_the_nearest(work: Workspace) -> None:

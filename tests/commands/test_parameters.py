@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from recompose.commands.parameters import show_values, values_in_use
+from recompose.commands.parameters import values_in_use
 from recompose.errors import ParamsError
 from recompose.workspace import Workspace
 from tests.configuration import write_params
@@ -53,12 +52,3 @@ def test_a_key_that_does_not_exist_is_named_with_the_nearest_one(params_file: Pa
     with raises(ParamsError, "unknown-key", "czsl.methods.cps") as error:
         values(params_file, "czsl.methods.cps.training")
     assert "'csp'" in str(error.value)
-
-
-def test_the_values_are_a_table(params_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    work = Workspace(params_file.parent)
-    show_values(Console(width=200), work.load("mine"), work.sources("mine"), LR)
-    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
-        [LR, "in", "mine", "value", "from"],
-        [LR, "0.005", values(params_file, LR)[LR][1]],
-    ]

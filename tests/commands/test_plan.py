@@ -1,10 +1,8 @@
 """The work that is left, and what an edit would make anew."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -14,7 +12,6 @@ from recompose.commands.plan import WorkPlan, work_plan
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.workspace import Workspace
 from tests.configuration import complete, new_workspace, parameters, write_params
-from tests.conftest import Project
 
 pytestmark = pytest.mark.slow
 
@@ -113,32 +110,6 @@ def test_an_edit_that_changes_nothing_makes_nothing_and_an_override_is_noted(roo
     path = "czsl.methods.csp.training.epochs"
     assert hidden.notes == [f"profiles.smoke.override sets {path}, which hides {path}"]
     assert not hidden.changes_runs
-
-
-@pytest.mark.engines
-def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project) -> None:
-    edit = ("plan", "--edit", "profiles.smoke.czsl.seeds=[1, 5, 6]")
-    found = json.loads(chance.recompose(*edit, "--json").stdout)
-    before = chance.runs()
-    assert "2 evaluations to score." in chance.recompose(*edit).stdout
-    assert chance.runs() == before
-    chance.set({"profiles.smoke.czsl.seeds": [1, 5, 6]})
-
-    def lineages() -> dict[str, Any]:
-        paths = chance.published.glob("msci/*.lineage.json")
-        return {f"msci/{path.name.split('.')[0]}": json.loads(path.read_text()) for path in paths}
-
-    shown = lineages()
-    chance.snakemake("runs")
-    chance.recompose("artifacts", "msci")
-    made = chance.runs().keys() - before.keys()
-    scored = [item for item in found["items"] if item["kind"] == "evaluations"]
-    assert {f"{item['kind']}/{item['folder']}" for item in scored if not item["complete"]} == made
-    assert {item["title"][-6:] for item in scored} == {"seed 5", "seed 6"}
-    changed = {
-        name for name, now in lineages().items() if now != shown[name]
-    }  # also where the same number is of other data
-    assert changed == {each["artifact"] for each in found["artifacts"] if each["artifact"].startswith("msci/")}
 
 
 @pytest.fixture

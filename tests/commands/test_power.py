@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from recompose.claims.estimates import FAMILY_ALPHA
 from recompose.claims.price import Price, Question, decision_probability
@@ -19,7 +18,6 @@ from recompose.commands.power import (
     ComparisonPrice,
     price_claims,
     sentences,
-    show_power,
 )
 from recompose.costs import CostEstimate, Costs
 from recompose.errors import PlanError
@@ -144,19 +142,6 @@ def test_a_given_spread_replaces_all_and_one_claim_can_be_asked_for(work: Worksp
 
 
 # what a user is told
-
-
-def test_a_table_has_each_undecided_claim_and_its_comparisons(capsys: pytest.CaptureFixture[str]) -> None:
-    show_power(Console(width=120), [UNDECIDED_CLAIM, DECIDED_CLAIM])
-    out = capsys.readouterr().out
-    assert "\x1b[2J" not in out
-    assert "decided-one" not in out
-    (row,) = (line for line in out.splitlines() if "a - b" in line)
-    assert row.split()[3:] == ["+1.50", "0.5", "2.00", "4", "12", "/", "55"]
-    (claim,) = (line for line in out.splitlines() if line.startswith("better"))
-    assert claim.split()[-2:] == ["/", "?"]
-    assert "2 claims: 1 supported here, 0 reversed here, 0 negligible here, 1 undecided." in out
-    assert "with 4, the true one is 0.7 to 2.3 times as large" in out
 
 
 def test_in_a_clone_without_results_the_verdicts_of_the_reports_are_named() -> None:

@@ -40,42 +40,18 @@ def test_a_right_release_is_opened_with_its_description(tmp_path: Path) -> None:
     assert not opened.root.exists()
 
 
-def _change(folder: Path) -> None:
-    (folder / "reports/a.csv").write_text("2")
-
-
-def _remove(folder: Path) -> None:
-    (folder / "reports/a.csv").unlink()
-
-
-def _add(folder: Path) -> None:
-    (folder / "b.csv").write_text("2")
-
-
-def _list_outside(folder: Path) -> None:
-    (folder / CHECKSUMS).write_text(f"{'0' * 64}  ../../etc/passwd\n")
-
-
-def _garble(folder: Path) -> None:
-    (folder / CHECKSUMS).write_text("no digests")
-
-
-def _undescribe(folder: Path) -> None:
-    (folder / RELEASE).unlink()
-
-
 @pytest.mark.parametrize(
     ("damage", "code"),
     [
-        (_change, "changed-file"),
-        (_remove, "missing-file"),
-        (_add, "unlisted-file"),
-        (_list_outside, "missing-file"),
-        (_garble, "checksums"),
-        (_undescribe, "no-release"),
+        (lambda folder: (folder / "reports/a.csv").write_text("2"), "changed-file"),
+        (lambda folder: (folder / "reports/a.csv").unlink(), "missing-file"),
+        (lambda folder: (folder / "b.csv").write_text("2"), "unlisted-file"),
+        (lambda folder: (folder / CHECKSUMS).write_text(f"{'0' * 64}  ../../etc/passwd\n"), "missing-file"),
+        (lambda folder: (folder / CHECKSUMS).write_text("no digests"), "checksums"),
+        (lambda folder: (folder / RELEASE).unlink(), "no-release"),
     ],
 )
-def test_a_damaged_release_is_refused(damage: Callable[[Path], None], code: str, tmp_path: Path) -> None:
+def test_a_damaged_release_is_refused(damage: Callable[[Path], object], code: str, tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     damage(folder)
     with raises(ReleaseError, code), open_release(packed(folder)):

@@ -2,9 +2,6 @@
 
 import io
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,11 +11,11 @@ from rich.console import Console
 
 from recompose.commands.status import Status, current_status, needed_by, show
 from recompose.costs import Costs
-from recompose.papers.declaration import Artifact, Claim, Margin, Paper
+from recompose.papers.declaration import Claim, Margin, Paper
 from recompose.plan import Recipe, closure
 from recompose.workspace import Workspace
-from tests.configuration import complete
 from tests.conftest import Project
+from tests.tables.fakes import paper_of
 
 pytestmark = pytest.mark.slow
 
@@ -30,13 +27,6 @@ PROGRESS = {"unit": "epoch", "done": 2, "total": 5, "rate": 0.1, "seconds_left":
 def study(work: Workspace) -> Workspace:
     """The same with more seeds and with all variants."""
     return Workspace(work.root, ("profile=large",))
-
-
-def paper(measured: dict[str, str], **claims: Claim) -> Paper:
-    table = Artifact(kind="metrics", caption="", rows=measured)
-    verdicts = {"claims": Artifact(kind="claims", caption="")} if claims else {}
-    about = {"title": "", "authors": "", "venue": "", "track": "czsl", "datasets": {}}
-    return Paper(name="other", artifacts={"table": table, **verdicts}, claims=claims, **about)
 
 
 def make(work: Workspace, recipe: Recipe) -> None:
@@ -77,14 +67,18 @@ def with_runs(evaluations: list[Recipe]) -> set[str]:
 
 def test_a_run_counts_for_every_paper_that_needs_it_under_any_name(study: Workspace) -> None:
     msci, duplex, csp = (evaluations_of(study, name) for name in ("msci", "duplex", "csp"))
-    assert needed_by(study.plan, paper({"2": "msci-2-layers"})) == with_runs(msci[:1])  # the plan calls it msci
+
+    def table_of(rows: dict[str, str]) -> Paper:
+        return paper_of(kind="metrics", rows=rows)
+
+    assert needed_by(study.plan, table_of({"2": "msci-2-layers"})) == with_runs(msci[:1])  # the plan calls it msci
     tested = evaluations_of(study, "duplex-tested-factors")
-    assert needed_by(study.plan, paper({"a": "duplex-tested-factors"})) == with_runs(tested)
+    assert needed_by(study.plan, table_of({"a": "duplex-tested-factors"})) == with_runs(tested)
     assert with_runs(tested) & with_runs(duplex) == {each.needs["run"].digest for each in duplex}
     claim = Claim(
-        sentence="", artifact="table", metric="", margin=Margin(value=1, source="x"), higher="csp", lower=["msci"]
+        sentence="", artifact="claims", metric="", margin=Margin(value=1, source="x"), higher="csp", lower=["msci"]
     )
-    assert needed_by(study.plan, paper({}, better=claim)) == with_runs([*csp, *msci])
+    assert needed_by(study.plan, paper_of({"better": claim})) == with_runs([*csp, *msci])
 
 
 def test_each_state_is_seen(work: Workspace) -> None:
@@ -113,34 +107,14 @@ def test_each_state_is_seen(work: Workspace) -> None:
     assert not status.is_fine
     (item,) = status.items_in("running")
     assert item.progress and (item.progress.done, item.progress.total) == (2, 5)
-    text = shown(status)
+    text = text_of(status)
     assert "ZeroDivisionError: division by zero" in text
     assert f"results/runs/{failed.folder}/error.txt" in text
     assert f"recompose make runs/{failed.folder}" in text
     assert f"recompose make runs/{interrupted.folder}  {interrupted.name}, epoch 2/5" in text
 
 
-def test_a_killed_process_is_interrupted_and_the_command_to_go_on_is_named(work: Workspace) -> None:
-    run = work.plan.of("runs")[3]
-    complete(work, closure(run.needs.values()))
-    code = (
-        "import sys, time; from pathlib import Path; from recompose.workspace import Workspace\n"
-        "work = Workspace(Path(sys.argv[1]))\n"
-        "with work.store.build(work.recipe(sys.argv[2])): print('at it', flush=True); time.sleep(60)"
-    )
-    command = [sys.executable, "-c", code, str(work.root), run.key]
-    maker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert maker.stdout and maker.stdout.readline() == "at it\n"
-    assert states(status_of(work))[run.folder] == "running"
-    maker.send_signal(signal.SIGKILL)
-    maker.wait()
-    status = status_of(work)
-    assert states(status)[run.folder] == "interrupted"
-    assert f"recompose make {run.key}" in shown(status)
-    assert work.recipe(run.key) is run
-
-
-def shown(status: Status, width: int = 200) -> str:
+def text_of(status: Status, width: int = 200) -> str:
     file = io.StringIO()
     show(Console(file=file, width=width), status)
     return file.getvalue()

@@ -1,20 +1,16 @@
 """What a trace tells of a number, and the lines of what changed."""
 
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.audit.trust import changes
 from recompose.cli import app
-from recompose.commands.trace import Artifact, TraceResult, measured_beside, show_traced, trace
+from recompose.commands.trace import Artifact, TraceResult, measured_beside, trace
 from recompose.errors import TraceError
 from recompose.plan import Recipe
 from recompose.tables.lineage import lineage_path
@@ -94,12 +90,6 @@ def traced(work: Workspace, view: str | None = None) -> TraceResult:
     return trace(work, read(work), "CSP", "shapes-pairs AUC", view)
 
 
-def answer(work: Workspace, artifact: Artifact, traced: TraceResult, *, full: bool = False) -> str:
-    console = Console(width=300, record=True, file=StringIO())
-    show_traced(console, work, artifact, traced, full=full)
-    return console.export_text()
-
-
 def edited(work: Workspace, key: str, value: object) -> Workspace:
     write_params(work.root, "large", {SEEDS: SIX, key: value})
     return Workspace(work.root)
@@ -145,75 +135,6 @@ def test_a_lineage_that_is_missing_or_cannot_be_relied_on_is_an_error_that_says_
         traced(work)
 
 
-def test_the_answer_names_runs_source_and_settings_and_in_full_everything_with_what_seeds_share_once(
-    work: Workspace,
-) -> None:
-    result = traced(work)
-    text = answer(work, read(work), result)
-    runs = [key for key, record in result.records.items() if record.kind == "runs"]
-    assert len(runs) == len(SIX) and all(key in text for key in runs)
-    assert "recompose/tracks/czsl/methods/" in text
-    assert "data sets" in text and "datas" not in text
-    assert "recompose make --cell 'msci/table-2#CSP/shapes-pairs AUC/exact'\n" in text
-    full = answer(work, read(work), result, full=True)
-    assert full.count("settings.dropout=0.1") == 2  # of all runs, and of all evaluations
-    assert all(key in full for key in result.records)
-    other = edited(work, "czsl.methods.csp.dropout", 0.4)
-    assert "csp.dropout 0.1, by default 0.4" in answer(other, read(other), traced(other))
-
-
-def test_a_trace_of_a_claim_shows_replicates_differences_tests_and_corrections(tmp_path: Path) -> None:
-    write_params(tmp_path, "large", {SEEDS: SIX})
-    work = Workspace(tmp_path)
-    evaluations = work.plan.evaluations("czsl", "csp", "shapes-pairs")
-    comparison = {
-        "sides": ["msci", "csp"],
-        "verdict": "reversed here",
-        "margin": 0.5,
-        "is_kept": False,
-        "test": {"replicates": 2, "difference": -2.25, "p": 0.00021, "p_margin": 0.95},
-        "p": 0.0021,
-        "p_margin": 1.0,
-        "price": "7 / > 1000",
-        "needed": 7,
-    }
-    evidence = {
-        "unit": "points",
-        "values": {"msci": {"100": 28.5, "101": 26.25}, "csp": {"100": 30.0, "101": 29.25}},
-        "comparisons": [comparison],
-        "family": 9,
-        "margin_family": 11,
-    }
-    cells = [
-        cell_of("best-auc", evaluations, names=["csp"], view="", column=f"shapes-pairs {part}", part=part, **more)
-        for part, more in (("verdict", {"evidence": evidence, "value": None}), ("estimate", {}))
-    ]
-    lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/claims"))
-    artifact = read(work, "msci/claims")
-    for part in ("verdict", "estimate"):
-        text = answer(work, artifact, trace(work, artifact, "best-auc", f"shapes-pairs {part}"), full=True)
-        for line in (
-            "28.5 (100), 26.25 (101), in points",
-            "msci - csp: reversed here; -2.25 at 2 replicates; p 0.0021 (not zero), 1 (within 0.5); price 7 / > 1000",
-            "differences by seed: -1.5 (100), -3 (101)",
-            "before correction among 9 and 11 comparisons: p 0.00021, 0.95 (within the margin)",
-        ):
-            assert line in text
-
-
-@pytest.fixture(scope="module")
-def printing(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    """A project in which a table of MSCI was made, which the paper printed."""
-    root = tmp_path_factory.mktemp("printing")
-    write_params(root)
-    work = Workspace(root)
-    evaluations = work.plan.evaluations("czsl", "csp", "shapes-pairs")
-    places = [("CSP", "shapes-pairs AUC"), ("CSP", "shapes-pairs H"), ("MSCI", "shapes-pairs AUC")]
-    cells = [cell_of(row, evaluations, names=["csp"], view="", column=column) for row, column in places]
-    lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/table-2"))
-    return work
-
-
 def test_values_are_measured_or_printed_or_missing(printing: Workspace) -> None:
     table = read(printing)
     assert {cell.row for cell in table.find()} >= {"CSP", "MSCI", "SCEN", "Troika"}
@@ -245,13 +166,3 @@ def test_the_command_lists_and_narrows(
     done = CliRunner().invoke(app, ["trace", "msci/table-2", *options])
     assert done.exit_code == 0, done.output
     assert all(word in done.output for word in words)
-
-
-def test_planning_imports_neither_torch_nor_pandas() -> None:
-    modules = (
-        "recompose.cli, recompose.graph, recompose.audit.artifacts, recompose.commands.trace, "
-        "recompose.commands.status, recompose.commands.plan"
-    )
-    code = f"import sys, {modules}; print({{'torch', 'pandas', 'matplotlib', 'lightning'}} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"

@@ -11,10 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
-from random import Random
 from statistics import mean
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -32,7 +29,6 @@ from recompose.commands.verify import (
     UNPLANNED,
     Verification,
     _separate_folder,
-    detection,
     draw,
     make_again,
     runs_behind,
@@ -48,6 +44,7 @@ from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
+from tests.audit.invented import cell_of
 from tests.audit.worlds import edit_json
 from tests.configuration import write_params
 
@@ -82,7 +79,7 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with the results of four runs, and without reports yet."""
     root = tmp_path_factory.mktemp("made")
     edits = {"profiles.smoke.czsl.methods": ["csp"], "profiles.smoke.gzsl": None, "profiles.smoke.vlc": None}
@@ -95,12 +92,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def work(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+def work(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A copy of it, with the same makers and a folder of its own for temporary files."""
     replace_makers(monkeypatch)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    shutil.copytree(made, tmp_path / "project")
+    shutil.copytree(finished, tmp_path / "project")
     return Workspace(tmp_path / "project")
 
 
@@ -114,22 +111,16 @@ def publish(work: Workspace, value: Callable[[float], float] = lambda value: val
     cells = []
     for column, recipes in (("AUC", evaluations), ("first AUC", evaluations[:1])):
         values = [100 * number_in(work.store.folder(recipe) / FILE["evaluations"]) for recipe in recipes]
-        keys = [recipe.key for recipe in recipes]
         shown = value(mean(values))
-        cells.append(
-            Cell(
-                row="CSP",
-                column=column,
-                text=f"{shown:.1f}",
-                value=shown,
-                n=len(keys),
-                made_from=keys,
-                values=values,
-                names=["csp"],
-                benchmark="shapes-pairs",
-                metric=METRIC,
-            )
-        )
+        parts = {
+            "text": f"{shown:.1f}",
+            "value": shown,
+            "values": values,
+            "view": "",
+            "column": column,
+            "names": ["csp"],
+        }
+        cells.append(Cell.model_validate(cell_of("CSP", recipes, **parts)))
     planned = {("csp", "shapes-pairs"): evaluations}
     lineage_of(StoredResults(work), "czsl", cells, planned).write(lineage_path(work.reports / TABLE))
     builds = {recipe.key: work.store.record(recipe).build for recipe in closure(evaluations)}
@@ -207,10 +198,10 @@ def test_a_number_that_does_not_follow_from_its_runs_is_found(work: Workspace) -
 
 def on_another_machine(work: Workspace) -> None:
     path = work.reports / "made.json"
-    made = read_json(path)
-    for build in made["results"].values():
+    document = read_json(path)
+    for build in document["results"].values():
         build["instruction_set"] = "of another machine"
-    write_json(path, made)
+    write_json(path, document)
 
 
 @pytest.mark.parametrize(("kind", "outcome"), [("runs", OTHER_MACHINE), ("data", DIFFERS)])
@@ -283,26 +274,6 @@ def test_a_run_that_fails_is_named_with_its_reason(work: Workspace, monkeypatch:
     assert result.exit_code == UNEQUAL
 
 
-@pytest.mark.parametrize(("minutes", "begun"), [(inf, len(SEEDS)), (0.05, 1)])
-def test_no_run_is_begun_after_the_time(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch, minutes: float, begun: int
-) -> None:
-    """A single process makes them one after the other, by a clock of its own."""
-    published, make, now = publish(work), phases.make, [0.0]
-
-    def make_slowly(*arguments: Any) -> None:
-        make(*arguments)
-        now[0] += 4.0
-
-    monkeypatch.setattr("recompose.commands.verify.time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr("recompose.commands.verify.processes", lambda work: 1)
-    monkeypatch.setattr(phases, "make", make_slowly)
-    result = make_again(work, published, draw(work, published, "seed", None, minutes))
-    assert result.outcomes == {BYTES: begun}
-    late = f"{begun} of {len(SEEDS)} runs made again ({len(SEEDS) - begun} more were drawn, but the time was over): "
-    assert result.sentence.startswith(late) is (begun < len(SEEDS))
-
-
 def test_the_seed_decides_the_order_and_every_run_is_drawn_as_often(work: Workspace) -> None:
     published = publish(work)
     orders = [[*draw(work, published, str(seed), None, inf).runs] for seed in range(400)]
@@ -311,13 +282,6 @@ def test_the_seed_decides_the_order_and_every_run_is_drawn_as_often(work: Worksp
     first = Counter(order[0] for order in orders)
     assert len(first) == len(SEEDS)
     assert min(first.values()) > 70  # of 100, seven standard deviations
-
-
-def test_the_stated_probability_is_that_of_samples() -> None:
-    random, hits = Random(0), 0
-    for _ in range(2000):
-        hits += any(run < 8 for run in random.sample(range(40), 7))  # 20 % of 40 are wrong
-    assert hits / 2000 == pytest.approx(detection(40, 7), abs=0.04)
 
 
 def test_an_interrupt_leaves_nothing(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,6 @@ class Mirror:
         self.headers: dict[str, str] = {}
         self.statuses: list[int] = []  # of the next answers; then all is well
         self.cuts: list[int] = []  # after how many bytes the next contents are cut; then none
-        self.location: str | None = None
-        self.chunked = False
         self.requests: list[Message] = []
         self.paths: list[str] = []  # that were asked for; the file is at all of them
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -53,9 +51,7 @@ class Mirror:
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         start = int((handler.headers["Range"] or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
-        if self.location is not None:
-            self._send(handler, 302, {"Location": self.location}, b"")
-        elif self.statuses and (status := self.statuses.pop(0)) != 200:
+        if self.statuses and (status := self.statuses.pop(0)) != 200:
             self._send(handler, status, self.headers, b"an error page")
         elif start:
             span = f"bytes {start}-{len(self.content) - 1}/{len(self.content)}"
@@ -65,14 +61,11 @@ class Mirror:
 
     def _send(self, handler: BaseHTTPRequestHandler, status: int, headers: dict[str, str], body: bytes) -> None:
         handler.send_response(status)
-        length = {"Transfer-Encoding": "chunked"} if self.chunked else {"Content-Length": str(len(body))}
-        for name, value in (headers | length).items():
+        for name, value in (headers | {"Content-Length": str(len(body))}).items():
             handler.send_header(name, value)
         handler.end_headers()
         if handler.command == "HEAD":
             return
-        if self.chunked:
-            body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
         if self.cuts and status in (200, 206):
             handler.wfile.write(body[: self.cuts.pop(0)])
             handler.close_connection = True

@@ -51,13 +51,6 @@ def test_compression_belongs_to_the_file(mirror: Mirror, target: Path) -> None:
     assert mirror.requests[0]["Accept-Encoding"] == "identity"
 
 
-def test_what_a_server_says_cannot_write_to_a_terminal(mirror: Mirror, target: Path) -> None:
-    mirror.location = "\x1b[31mred://\x07"
-    with raises(DownloadError, "no-delivery", target) as caught:
-        download([mirror.url], target)
-    assert str(caught.value).isprintable()
-
-
 # a file that exists
 
 
@@ -81,13 +74,6 @@ def test_a_cut_transfer_is_repeated(mirror: Mirror, target: Path, waits: list[fl
 
 
 # several sources
-
-
-def test_a_file_that_a_server_lacks_comes_from_the_next(mirror: Mirror, second: Mirror, target: Path) -> None:
-    mirror.statuses = [404]
-    download([mirror.url, second.url], target)
-    assert is_delivered(target)
-    assert len(mirror.requests) == 1
 
 
 def test_a_server_that_does_not_answer_is_passed_over(second: Mirror, target: Path) -> None:

@@ -13,13 +13,6 @@ def put(path: Path, content: str = "") -> Path:
     return path
 
 
-def test_a_file_is_found_below_any_folders(tmp_path: Path) -> None:
-    wanted = put(tmp_path / "a/b c/d" / "names/words.txt")
-    put(tmp_path / "other_names/words.txt", "others")
-    (tmp_path / "z/names/words.txt").mkdir(parents=True)
-    assert find_file(tmp_path, "names/words.txt") == wanted
-
-
 def test_copies_of_a_file_count_as_one(tmp_path: Path) -> None:
     first = put(tmp_path / "0/words.txt", "red\n")
     put(tmp_path / "1/words.txt", "red\n")
@@ -54,11 +47,6 @@ def test_files_get_the_names_of_a_list_that_spells_them_in_another_way(tmp_path:
         "Caf\u00e9/3.jpg": "Cafe\u0301/3.jpg",
         "other.jpg": "other.jpg",
     }
-
-
-def test_accents_are_read_as_macos_stores_them(tmp_path: Path) -> None:
-    stored = put(tmp_path / "Cafe\u0301/1.jpg")
-    assert find_file(tmp_path, "Caf\u00e9/1.jpg") == stored
 
 
 def test_a_folder_in_a_folder_of_its_name_is_found(tmp_path: Path) -> None:

@@ -34,9 +34,3 @@ def test_digests_stay_where_the_folders_are_the_same(work: Workspace) -> None:
     (work.root / TRACKED).write_text(text)
     track(work.root, work.plan.of("data"))
     assert (work.root / TRACKED).read_text() == text
-
-
-def test_published_data_is_not_named(work: Workspace) -> None:
-    (work.root / "data/mit-states").mkdir(parents=True)
-    track(work.root, work.plan.of("data"))
-    assert not (work.root / TRACKED).exists()

@@ -108,16 +108,3 @@ def test_a_lock_that_cannot_be_read_is_an_error_and_stays(data: Path) -> None:
     with raises(DataError, "damaged-lock", place=LOCK):
         use(data)
     assert (data.parent / LOCK).read_text() == text
-
-
-# mirrors
-
-
-def test_a_server_of_one_s_own_is_asked_first(
-    mirror: Mirror, second: Mirror, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its files lie as they do below ``data``."""
-    monkeypatch.setenv(MIRROR, f"{mirror.address}/shared/data/")
-    use(data, second.url)
-    assert mirror.paths == [f"/shared/data/{PLACE}"]
-    assert second.requests == []

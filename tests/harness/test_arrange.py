@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.data import transports
 from recompose.data.lock import lock_entries
 from recompose.data.upstream import MIRROR
 from recompose.errors import DataError, UnsafeArchive
@@ -79,18 +78,6 @@ def test_a_suite_is_fetched_once_and_recorded(root: Path, data: Path, server: tu
     assert before["images/coco/val2017/000000000008.jpg"] == b"cat"
     assert fetch("sugarcrepe", root, data).is_complete
     assert (contents(root), len(asked)) == (before, count)
-
-
-def test_a_server_that_fails_is_asked_once(
-    root: Path, data: Path, server: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")  # nobody listens there
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
-    monkeypatch.setattr(transports, "RETRIES", 0)
-    state = fetch("sugarcrepe", root, data)
-    assert not state.is_complete
-    assert set(server[1]) == {"/archives/sugarcrepe/replace_obj.json"}
-    assert any("replace_obj.json could not be downloaded:" in line for line in state.lines)
 
 
 # archives

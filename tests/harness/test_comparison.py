@@ -18,12 +18,10 @@ from typer.testing import CliRunner
 from recompose.claims.correction import holm
 from recompose.cli import app
 from recompose.data.pictures import Picture
-from recompose.errors import BusyError, DataError
+from recompose.errors import DataError
 from recompose.harness.compare import compare
 from recompose.harness.comparison import ComparisonRequest, ComparisonRow
 from recompose.harness.comparison_files import write_comparison
-from recompose.harness.stored_evaluation import digests, read_evaluations
-from recompose.locks import sole_writer
 from recompose.tracks.vlc.data.formats.sugarcrepe import MEAN as SUGARCREPE
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite
@@ -103,24 +101,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def rows_of(*folders: Path, suites: tuple[str, ...] = ("all",)) -> dict[str, ComparisonRow]:
     return {row.name: row for row in compare(ComparisonRequest(folders, suites, DRAWS)).rows}
-
-
-def test_scores_or_items_that_were_written_after_the_results_are_refused(tmp_path: Path) -> None:
-    suites = [suite for suite in world() if suite.name == "sick"]
-    others = {
-        "scores.safetensors": lambda folder: write_scores(
-            {"sick": scores_of(2)["sick"]}, folder / "scores.safetensors"
-        ),
-        "suites/sick.json": lambda folder: write_suites([replace(suites[0], texts=suites[0].texts[::-1])], folder),
-    }
-    for file, write in others.items():
-        folder = store_evaluation(tmp_path / file, suites, {"sick": scores_of(1)["sick"]})
-        document = {"suites": ["sick"], "files": digests(folder, suites)}
-        (folder / "results.json").write_text(json.dumps(document))
-        assert read_evaluations([folder])[0].suites.keys() == {"sick"}
-        write(folder)
-        with raises(DataError, "other-files", folder / file):
-            read_evaluations([folder])
 
 
 def test_another_comparison_in_the_folder_is_not_replaced(folders: tuple[Path, Path], tmp_path: Path) -> None:
@@ -313,10 +293,3 @@ def test_the_command_prints_a_table_and_writes_files(folders: tuple[Path, Path],
     page = (out / "comparison.md").read_text()
     assert "<b>" not in page and "\\[b\\]&#124;&lt;b&gt;$x$" in page
     assert (out / "figure.svg").stat().st_size and (out / "figure.csv").stat().st_size
-
-
-def test_of_two_comparisons_into_one_folder_at_once_one_is_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    comparison = compare(ComparisonRequest(folders, ("sick",), DRAWS))
-    with sole_writer(tmp_path), raises(BusyError, "busy", tmp_path):
-        write_comparison(comparison, tmp_path)
-    assert not (tmp_path / "comparison.json").exists()

@@ -17,7 +17,6 @@ from recompose.harness.encoding import Encoded, encode, without_crop
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.tasks import Choices
 from tests.clips import random_clip
-from tests.data.modes import write_every_mode
 from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import (
     captions,
@@ -182,18 +181,10 @@ def truncated(path: Path) -> None:
     path.write_bytes(whole[: len(whole) // 2])
 
 
-def pickled(path: Path) -> None:
-    np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-
-
 BROKEN: dict[str, tuple[str, Callable[[Path], object] | None, str]] = {
     "missing": ("images/bad.png", None, "does not exist"),
     "truncated": ("images/bad.png", truncated, "is no readable image"),
-    "folder": ("images/bad.png", lambda path: path.mkdir(), "does not exist"),
-    "pickle": ("images/bad.npy", pickled, "is no readable image"),
-    "floats": ("images/bad.npy", lambda path: np.save(path, np.zeros((4, 4, 3))), "it holds float64"),
     "thin": ("images/bad.png", lambda path: Image.new("L", (1, 100_000)).save(path), "is too thin"),
-    "16 bits": ("images/bad.png", lambda path: Image.fromarray(np.full((4, 4), 999, "u2")).save(path), "from 0 to 255"),
     "outside": ("../images/0.png", None, "is no path inside the folder"),
 }
 
@@ -217,16 +208,6 @@ def test_a_broken_image_is_named_with_its_first_item_or_left_out(clip: Backbone,
         np.testing.assert_allclose(
             encoded.images[features.image_rows[0]], plain_image(clip, data, suite.images[0]), atol=1e-6
         )
-
-
-@pytest.mark.filterwarnings("ignore:Palette images with Transparency")
-def test_images_of_every_mode_become_rgb_before_they_are_resized(clip: Backbone, tmp_path: Path) -> None:
-    files = write_every_mode(tmp_path)
-    pixels = encoding._Pictures([Picture(path.name) for path in files.values()], tmp_path, clip.preprocess)
-    for row, (name, path) in enumerate(files.items()):
-        with Image.open(path) as image:
-            expected = clip.preprocess(image.convert("RGB"))
-        assert torch.equal(pixels[row], expected), name
 
 
 def test_embeddings_that_are_not_finite_are_refused(clip: Backbone, root: Path, tmp_path: Path) -> None:

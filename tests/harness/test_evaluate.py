@@ -2,8 +2,6 @@
 
 import csv
 import json
-import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +9,10 @@ from typing import Any
 import open_clip
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from typer.testing import CliRunner
 
 from recompose.backbones.clip import Backbone, build
-from recompose.backbones.compact import USED, VOCABULARY
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
@@ -240,61 +237,6 @@ def test_a_tag_is_downloaded_by_open_clip_and_known_by_it(tmp_path: Path, monkey
         find_weights("ViT-B-32", "openai")
 
 
-def saved(state: Any) -> Callable[[Path], None]:
-    return lambda path: torch.save(state, path)
-
-
-def test_weights_are_read_from_all_their_forms(world: World, tmp_path: Path) -> None:
-    state = load_file(world[1])
-    forms = {
-        "plain.pt": state,
-        "wrapped.pt": {"epoch": 3, "state_dict": {f"module.{name}": tensor for name, tensor in state.items()}},
-        "half.bin": {"model": {name: tensor.half() for name, tensor in state.items()}},
-    }
-    pixels, ids = torch.rand(2, 3, 32, 32), world[2].tokens(["a dog", "a cat on a box"])
-    with torch.no_grad():
-        for name, form in forms.items():
-            torch.save(form, tmp_path / name)
-            loaded = load_model("shapes-clip", find_weights("shapes-clip", str(tmp_path / name)), "gelu")
-            model: Any = loaded.model.eval()
-            exact = name != "half.bin"
-            torch.testing.assert_close(
-                model.encode_image(pixels),
-                world[2].encode_image(pixels),
-                atol=1e-6 if exact else 1e-2,
-                rtol=0 if exact else 0.1,
-            )
-            assert model.encode_text(ids).shape == (2, 64)
-
-
-class Evil:
-    def __reduce__(self) -> Any:
-        return (Path.touch, (Path("evil"),))
-
-
-def test_files_that_are_no_weights_are_refused(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    scripted = torch.jit.script(torch.nn.Linear(2, 2))
-    state = load_file(world[1])
-    wrong, rows = state | {"logit_scale": torch.zeros(3)}, state | {USED: torch.tensor([VOCABULARY])}
-    cases: dict[str, tuple[Callable[[Path], object], str]] = {
-        "evil.pt": (saved({"state_dict": Evil()}), "unreadable-weights"),
-        "text.pt": (lambda path: path.write_text("no weights"), "unreadable-weights"),
-        "empty.safetensors": (lambda path: path.touch(), "unreadable-weights"),
-        "numbers.pt": (saved([1, 2]), "no-weights"),
-        "code.pt": (lambda path: scripted.save(str(path)), "weights-with-code"),
-        "other.safetensors": (lambda path: save_file({"a": torch.zeros(1)}, path), "other-architecture"),
-        "wrong.safetensors": (lambda path: save_file(wrong, path), "other-architecture"),
-        "rows.safetensors": (lambda path: save_file(rows, path), "unreadable-weights"),
-    }
-    for name, (write, code) in cases.items():
-        write(tmp_path / name)
-        with raises(DataError, code, tmp_path / name):
-            load_model("shapes-clip", find_weights("shapes-clip", str(tmp_path / name)), "gelu")
-    assert not (tmp_path / "evil").exists()
-    assert zipfile.is_zipfile(tmp_path / "code.pt")
-
-
 def test_an_archive_that_openai_published_is_known_by_its_digest(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,20 +256,6 @@ def test_an_archive_that_openai_published_is_known_by_its_digest(
     monkeypatch.undo()
     digests = checkpoints._openai_tags()
     assert "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af" in digests  # of ViT-B-32
-
-
-def test_models_of_open_clip_compute_as_open_clip_has_them(tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    name = narrowed("ViT-B-32")
-    own = open_clip.create_model(name, force_quick_gelu=True).eval()
-    save_file(own.state_dict(), tmp_path / "weights.safetensors")
-    loaded = load_model(name, find_weights(name, str(tmp_path / "weights.safetensors")), "quick_gelu")
-    model: Any = loaded.model.eval()
-    assert isinstance(model, Backbone)
-    pixels, ids = torch.rand(1, 3, 32, 32), loaded.tokenizer(["a dog on a box"])
-    with torch.no_grad():
-        torch.testing.assert_close(model.encode_image(pixels), own.encode_image(pixels), atol=1e-5, rtol=1e-4)
-        torch.testing.assert_close(model.encode_text(ids), own.encode_text(ids), atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("activation", ["gelu", "quick_gelu"])
@@ -388,11 +316,3 @@ def test_a_model_in_a_folder_has_its_weights_and_preprocessing_there(world: Worl
     checkpoints.tokenizer_of.cache_clear()
     with raises(DataError, "unknown-architecture", model):
         load_model(model, named, "gelu")
-
-
-def test_a_tower_of_another_package_names_it(tmp_path: Path) -> None:
-    torch.save({"a": torch.zeros(1)}, tmp_path / "my.pt")
-    result = find_weights("xlm-roberta-base-ViT-B-32", str(tmp_path / "my.pt"))
-    with raises(DataError, "missing-package", "xlm-roberta-base-ViT-B-32") as caught:
-        load_model("xlm-roberta-base-ViT-B-32", result, "gelu")
-    assert "transformers" in str(caught.value)

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.errors import DamagedError, DataError, PlanError, RecomposeError
+from recompose.errors import DamagedError, DataError
 from recompose.files import write_json
 from recompose.harness import evaluated_items
 from recompose.harness.evaluated_items import item_sheet
@@ -141,24 +141,6 @@ def test_graded_items_are_worst_where_ranks_differ() -> None:
     expected = [-abs(rank(scores, place) - rank(task.graded, place)) / 6 for place in range(6)]
     assert [one.margin for one in judged] == pytest.approx(expected)
     assert {(one.is_right, one.is_tie) for one in judged} == {(None, None)}
-
-
-def test_categories_are_groups_classes_and_subtasks() -> None:
-    def categories(suite: Suite) -> list[str]:
-        scores = random_scores(suite)
-        return [
-            one.category
-            for name, task in suite.tasks.items()
-            for leaf in task.leaves(name)
-            for one in outcomes(judge_of(suite, name), leaf, scores[leaf])
-        ]
-
-    suites = {suite.name: suite for suite in tiny_suites()}
-    assert categories(with_groups()) == ["atom/5", "atom/4"]
-    assert categories(suites["winoground"]) == ["winoground"] * 3
-    assert categories(suites["sugarcrepe"]) == ["replace_obj"] * 5 + ["swap_obj"] * 3
-    assert categories(suites["elevater"])[:3] == ["mnist/b", "mnist/c", "mnist/a"]
-    assert {*categories(suites["coco"])} == {"i2t", "t2i"}
 
 
 def write_result(folder: Path, suite: Suite, scores: dict[str, np.ndarray]) -> Path:
@@ -317,16 +299,3 @@ def test_evaluations_of_the_workflow_are_found(work: Workspace) -> None:
         file.write(b"x")
     with raises(DamagedError, place=FILE):
         item_sheet(work.root, recipe.key, "sugarcrepe", Path("nothing"))
-
-
-def test_evaluations_that_are_not_there_are_refused(work: Workspace) -> None:
-    missing: list[tuple[str, int | None, type[RecomposeError], str]] = [
-        ("demo/negclp", None, PlanError, "unknown-method"),
-        ("demo/negclip", 5, PlanError, "unknown-seed"),
-        ("demo/negclip", 1, DataError, "missing-result"),
-        ("demos/negclip", None, PlanError, "unknown-profile"),
-        (work.plan.of("data")[0].key, None, PlanError, "no-suites"),
-    ]
-    for name, seed, error, code in missing:
-        with raises(error, code):
-            item_sheet(work.root, name, "sugarcrepe", Path("nothing"), seed)

@@ -25,9 +25,8 @@ from recompose.harness.checkpoints import choose_activation, find_weights, load_
 from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
 from recompose.harness.item_sheets import evaluated_sheet
-from recompose.harness.own_model import OwnModel, load_own_model
+from recompose.harness.own_model import load_own_model
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.sigmoid import Sigmoid
 from recompose.tracks.vlc.suites.scores import FILE, read_scores, write_scores
 from recompose.tracks.vlc.suites.tasks import Classes
 from tests.errors import raises
@@ -87,10 +86,6 @@ def words():
 
 def broken():
     return as_mapping() | {"encode_image": lambda pixels: pixels.nonsense}
-
-
-def with_bias():
-    return as_mapping() | {"logit_scale": 20.0, "logit_bias": -5.0}
 
 
 def logarithm():
@@ -252,24 +247,6 @@ def test_what_is_wrong_is_found_before_any_work(here: Path, function: str, code:
     with raises(DataError, code, place) as caught:
         evaluate(request(here, function))
     assert "\n" not in str(caught.value) and not (here / "out").exists()
-
-
-def test_modules_that_are_absent_or_broken_and_options_of_others_are_named(here: Path) -> None:
-    (here / "needs_more.py").write_text("import a_package_that_nobody_has\n")
-    (here / "wrong_syntax.py").write_text("def (\n")
-    codes = {"mine_nowhere": "unknown-model", "needs_more": "missing-package", "wrong_syntax": "failing-model"}
-    for module, code in codes.items():
-        with raises(DataError, code, module):
-            load_own_model(f"{module}:load", None)
-    for changes, code in (({"alpha": 0.5}, "unused-option"), ({"model": "ViT-B-32"}, "no-weights")):
-        with raises(DataError, code, "--"):
-            evaluate(request(here, "load", **changes))
-
-
-def test_a_bias_of_ones_own_gives_a_sigmoid(here: Path) -> None:
-    assert load_own_model(f"{module_of(here)}:with_bias", None).sigmoid == Sigmoid(20.0, -5.0)
-    assert load_own_model(f"{module_of(here)}:load", None).sigmoid is None
-    assert isinstance(load_own_model(f"{module_of(here)}:load", None), OwnModel)
 
 
 TEXT = {"context_length": 24, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 1}

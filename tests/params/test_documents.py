@@ -1,6 +1,5 @@
 """YAML 1.2 as params.yaml has it: what a scalar means, and what is no document."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +8,6 @@ from ruamel.yaml import YAML
 from recompose.errors import ParamsError
 from recompose.params.documents import MOST, read_document, read_written
 from tests.errors import raises
-
-TEXT = (Path(__file__).parents[2] / "params.yaml").read_text()
 
 
 def read(text: str) -> Any:
@@ -48,11 +45,6 @@ def test_scalars_mean_what_yaml_1_2_says(text: str, value: Any) -> None:
     assert type(read(text)) is type(value)
 
 
-@pytest.mark.slow
-def test_the_parameters_are_what_another_reader_reads() -> None:
-    assert read(TEXT) == by_ruamel(TEXT)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -81,10 +73,6 @@ def test_aliases_share_no_parts_and_cannot_fill_the_memory() -> None:
     with raises(ParamsError, "no-yaml") as error:
         read(text)
     assert str(MOST) in str(error.value)
-
-
-def test_a_section_may_begin_with_another_one() -> None:
-    assert [*read("a: &x {k: 1, l: 2}\nb: {m: 3, <<: *x, k: 4}")["b"].items()] == [("k", 4), ("l", 2), ("m", 3)]
 
 
 def test_every_value_has_its_line() -> None:

@@ -32,11 +32,6 @@ def test_an_experiment_changes_no_line_but_its_own(tmp_path: Path, overrides: li
     assert changed == lines
 
 
-def test_no_comment_stands_beside_an_empty_list() -> None:
-    """DVC's writer would put the brackets below the comment, where they are no YAML."""
-    assert not [line for line in SHIPPED.read_text().splitlines() if "[] #" in line]
-
-
 def test_no_part_is_shared() -> None:
     """An experiment writes each place of an anchor in turn, so that the last one wins."""
     assert not [event for event in yaml.parse(SHIPPED.read_text()) if getattr(event, "anchor", None)]

@@ -1,9 +1,6 @@
 """params.yaml: what is accepted, and what is said of mistakes."""
 
-import subprocess
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +14,6 @@ from tests.configuration import GONE, PROFILES, SHIPPED, params_text, parse_para
 from tests.errors import raises
 
 CSP = "czsl.methods.csp"
-DUPLEX = "czsl.methods.duplex"
 STUDY = "profiles.large.czsl"
 DEMO = "profiles.demo.czsl"
 PINNED = {
@@ -129,19 +125,6 @@ def test_a_mistake_has_the_line_where_the_value_is_written(values: dict[str, Any
     assert f"params.yaml:{line}: {place}: " in str(error.value)
 
 
-def test_overrides_replace_values_in_their_profile_only() -> None:
-    epochs = [
-        czsl(parse(profile=profile)).settings("csp", "shapes-pairs").document()["training"]["epochs"]
-        for profile in ("smoke", "large")
-    ]
-    assert epochs == [2, 8]
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with raises(ParamsError, "unreadable-file", tmp_path / "params.yaml"):
-        load_params(tmp_path / "params.yaml", TRACKS)
-
-
 def test_a_profile_takes_what_it_does_not_say_from_the_one_it_is_based_on() -> None:
     mine = {"based_on": "demo", "trainer": {"threads": 4}, "czsl": {"methods": ["csp", "clip"]}}
     params, demo = parse({"profiles.mine": mine}, "mine"), parse()
@@ -168,24 +151,10 @@ def test_profiles_build_on_profiles_and_the_last_override_wins() -> None:
     assert section.datasets["shapes-pairs"].model_dump()["images"] == {"train": 400, "val": 151, "test": 150}
 
 
-def test_an_override_replaces_a_value_as_a_whole() -> None:
-    mine = {"based_on": "smoke", "override": {"czsl.datasets.shapes-pairs.images": {"train": 500}}}
-    with raises(ParamsError, "missing-key", "czsl.datasets.shapes-pairs.images.val"):
-        parse({"profiles.mine": mine}, "mine")
-
-
 def test_a_profile_may_leave_a_track_out() -> None:
     params = parse({"profiles.mine": {"based_on": "demo", "czsl": None}}, "mine")
     assert list(params.chosen.tracks) == ["gzsl", "vlc"]
     assert list(params.tracks) == ["czsl", "gzsl", "vlc"]
-
-
-def test_a_mistake_in_a_base_is_said_once() -> None:
-    """But not that of a key that the profile above it has, too."""
-    for key in ("variant_seeds", "seeds"):
-        with raises(ParamsError, "wrong-value", f"{STUDY}.{key}.0") as error:
-            parse({f"{STUDY}.{key}": [-1]})
-        assert str(error.value).count(key) == 1
 
 
 def test_edits_change_the_text() -> None:
@@ -235,16 +204,6 @@ def test_a_variant_that_does_not_fit_is_an_error(
 ) -> None:
     with raises(ParamsError, code, place):
         czsl(parse()).settings(method, "shapes-pairs", changed).document()
-
-
-@pytest.mark.slow
-def test_reading_parameters_imports_no_torch() -> None:
-    code = (
-        "import sys, recompose.params, recompose.tracks.czsl.params; "
-        "print({'torch', 'recompose.tracks.czsl.training'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize(

@@ -151,12 +151,6 @@ def test_a_wrong_name_is_one_line_with_the_nearest(root: Path, suite: str, code:
     assert near in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_absent_files_are_those_that_the_form_names(root: Path) -> None:
-    with raises(DataError, "missing-suite", "other:my-form") as caught:
-        evaluate_model(request(root, "other:my-form"))
-    assert "other/items.json" in str(caught.value)
-
-
 def test_an_installed_plugin_needs_no_project(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere, site = tmp_path / "elsewhere", tmp_path / "my-plugin"
     elsewhere.mkdir()

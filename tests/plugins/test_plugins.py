@@ -1,23 +1,17 @@
 """Plugins: what they bring, what of their code counts, and mistakes in them."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recompose import fingerprint, phases
-from recompose.commands.plan import work_plan
-from recompose.errors import ParamsError, PlanError, PluginError
-from recompose.plan import closure
-from recompose.tables.stored_results import StoredResults
+from recompose.errors import ParamsError, PluginError
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.plugins import FILE
 from recompose.workspace import Workspace
 from tests.configuration import edit, text_of, write_params
-from tests.conftest import ROOT, environment
+from tests.conftest import ROOT
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
@@ -136,23 +130,6 @@ def test_its_code_counts_as_ours_does(project: Plan) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "names"),
-    [
-        ("from . import parts\n", {"my_work.parts"}),
-        ("from .sub.deep import x\n", {"my_work.sub.deep"}),
-        ("from recompose.digest import digest\n", set()),
-        ("from recompose.training.gathering import local_part\n", {"recompose.training.gathering"}),
-        ("def f():\n    import my_work.parts\n", {"my_work.parts"}),
-        ("import os, yaml\n", set()),
-    ],
-)
-def test_imports_are_followed(project: Plan, source: str, names: set[str]) -> None:
-    work = project({"model.py": source, "sub/__init__.py": "", "sub/deep.py": "x = 1\n"}, {"methods": {}, "papers": []})
-    _ = work.plugins  # from now on its package can be imported
-    assert set(fingerprint.fingerprint(["my_work.model"])) == {"my_work.model"} | names
-
-
-@pytest.mark.parametrize(
     ("files", "values", "code", "place", "near"),
     [
         ({}, {"methods.czsl.my-csp.class": "model:MyCps"}, "unknown-name", "methods.czsl.my-csp.class", "MyCsp"),
@@ -182,45 +159,12 @@ def test_a_mistake_is_one_line_with_its_place(
     assert f"`{code}`" in PAGE
 
 
-@pytest.mark.parametrize(
-    ("values", "code", "place", "near"),
-    [
-        ({"artifacts.table-1.rows.CSP": "cps"}, "unknown-method", "artifacts.table-1.rows.CSP", "csp"),
-        ({"variants": {"csp": {"method": "csp", "datasets": []}}}, "name-taken", "variants.csp", "czsl"),
-        ({"autors": "me"}, "unknown-key", "autors", "authors"),
-    ],
-)
-def test_a_mistake_in_a_paper_stops_planning(
-    project: Plan, values: Mapping[str, object], code: str, place: str, near: str
-) -> None:
-    document = yaml_copy(PAPER)
-    edit(document, values)
-    with raises(PlanError, code, place) as caught:
-        _ = project({"papers/my-study/paper.yaml": text_of(document)}).plan
-    assert near in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert "my_work/papers/my-study/paper.yaml" in str(caught.value)
-
-
-def test_a_method_that_no_profile_runs_is_said(project: Plan) -> None:
-    work = project(values={"params.profiles.mine.czsl.methods": ["csp"], "papers": []})
-    (note,) = work_plan(work.root).notes
-    assert "my-csp" in note and "czsl" in note
-    assert work_plan(project().root).notes == []
-
-
 @pytest.mark.parametrize("folder", ["../my-wrk", "../project"])
 def test_a_folder_without_a_plugin_is_named(project: Plan, tmp_path: Path, folder: str) -> None:
     project()
     write_params(tmp_path / "project", "demo", {"plugins": [folder]})
     with raises(PluginError, "no-plugin", "plugins.0"):
         _ = Workspace(tmp_path / "project").plugins
-
-
-def test_code_outside_of_plugins_cannot_be_fingerprinted() -> None:
-    for module in ("json", "__main__", "my_plugin"):
-        with raises(PluginError, "no-fingerprint", module):
-            fingerprint.fingerprint([module])
 
 
 def test_a_plugin_metric_is_computed_and_its_code_counts_where_it_is_used(project: Plan) -> None:
@@ -253,37 +197,3 @@ def test_a_metric_that_fails_is_one_line_with_its_name(
     with raises(PluginError, "broken-metric") as caught:
         track.all_metrics(Path("results/evaluations/e"), {})
     assert message in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_the_example_is_found_by_its_folder(tmp_path: Path) -> None:
-    write_params(tmp_path, "demo", {"plugins": [str(EXAMPLE)]})
-    assert planned(tmp_path) == ["csp_offset", "csp-offset"]
-
-
-def test_a_method_of_a_plugin_is_trained_and_measured(project: Plan) -> None:
-    images = {"train": 83, "val": 79, "test": 113}
-    work = project(values={"params.profiles.mine.override": {"czsl.datasets.shapes-pairs.images": images}})
-    (work.root / "assets").symlink_to(ROOT / "assets")
-    evaluation = work.plan.evaluations("czsl", "my-csp", "shapes-pairs")[0]
-    phases.make(work, closure([evaluation]))
-    assert work.store.is_complete(evaluation.needs["run"])
-    assert 0 < StoredResults(work).metrics(evaluation)["test/closed/dense/auc"] < 1
-
-
-def planned(project: Path, *path: Path) -> list[str]:
-    """The plugins, and the methods of a plugin that a process plans in a project."""
-    code = (
-        "from pathlib import Path; from recompose.workspace import Workspace; w = Workspace(Path());"
-        "print(*[p.name for p in w.plugins]);"
-        "print(*{r.labels['method'] for r in w.plan.of('runs') if 'csp_offset.model' in r.code})"
-    )
-    places = ":".join(map(str, (ROOT / "src", *path)))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=project,
-        env=environment() | {"PYTHONPATH": places, "RECOMPOSE_PROFILE": "csp-offset"},
-        capture_output=True,
-        text=True,
-    )
-    assert not done.returncode, done.stderr
-    return done.stdout.split()

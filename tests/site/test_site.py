@@ -3,11 +3,9 @@
 import base64
 import json
 import re
-import shutil
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,16 +17,13 @@ from recompose.audit.findings import UNCHECKED, Audit, Finding, Trust
 from recompose.claims.cells import PARTS
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
-from recompose.params import Params
 from recompose.plan import Recipe
 from recompose.records import Build
-from recompose.site import build
 from recompose.site.build import notes_html, pages
 from recompose.site.document import Site
-from recompose.tables.lineage import Lineage
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
-from tests.audit.invented import made_of
+from tests.audit.invented import cell_of, lineage_of, made_of
 from tests.configuration import params_text, parse_params
 
 pytestmark = pytest.mark.slow
@@ -60,6 +55,9 @@ SAID = {
     "second": ("reversed here", "undecided (one seed)"),
     "third": ("undecided (not run)", "reversed here"),
 }
+
+
+REST_OF_CLAIM = ("+1.00", "+0.50 to +1.50", "0.7", "3", "0.012", "0.40", "12 / 30")  # its cells beside the verdict
 
 
 class Element:
@@ -113,85 +111,40 @@ class Reader(HTMLParser):
         self.open[-1].inside.append(data)
 
 
-def same(text: str) -> str:
-    """A name as it is."""
-    return text
+def evaluation_of(seed: int, name: Callable[[str], str] = str, method: str = "csp", **settings: Any) -> Recipe:
+    """An evaluation with a run that has these settings, if there are any."""
+    run = {"run": Recipe("runs", f"{method} {seed}", {"settings": settings})} if settings else {}
+    own = {} if settings else {"lr": 0.5, name("prompt"): name("a photo of {state}")}
+    labels = {"method": method, "dataset": "shapes-pairs", "seed": seed}
+    title, code = name(f"{method} on shapes-pairs, seed {seed}"), {"recompose.tracks.czsl.methods.csp": "1"}
+    return Recipe("evaluations", title, {"settings": own, "seed": seed, "of": method}, run, code, "czsl", labels)
 
 
-def params() -> Params:
-    return parse_params(params_text())
+ABSENT = Recipe("evaluations", "of a method that was not run", {})
 
 
-def key_of(seed: int) -> str:
-    return f"evaluations/{seed}23456789abc"
-
-
-def record(seed: int, name: Callable[[str], str] = same) -> dict[str, Any]:
-    return {
-        "kind": "evaluations",
-        "name": name(f"csp on shapes-pairs, seed {seed}"),
-        "track": "czsl",
-        "labels": {"method": "csp", "dataset": "shapes-pairs", "seed": seed},
-        "digest": f"{seed}23456789abc" * 6,
-        "document": {"settings": {"lr": 0.5, name("prompt"): name("a photo of {state}")}, "seed": seed},
-        "needs": {},
-        "code": {"recompose.tracks.czsl.methods.csp": "1"},
-    }
-
-
-def build_of(name: Callable[[str], str] = same) -> Build:
-    files = {name("scores.txt"): {"sha256": "2" * 64, "bytes": 3}}
-    return Build.model_validate({**made_of(), "inputs": {name("data"): "1" * 64}, "files": files})
-
-
-def cell(row: str, column: str, view: str, values: list[float], text: str = "", **more: Any) -> dict[str, Any]:
+def cell(
+    row: str, column: str, view: str, values: list[float], evaluations: list[Recipe], text: str = "", **more: Any
+) -> dict[str, Any]:
+    """A cell of a mean over the first evaluations, a value each."""
     mean = sum(values) / len(values) if values else None
     spread = 1.0 if len(values) > 1 else None
-    said = "not run" if mean is None else f"{mean:.1f}" + (f" ± {spread}" if spread else "")
-    return {
-        "row": row,
-        "column": column,
-        "view": view,
-        "part": "",
-        "benchmark": "d",
-        "metric": MEASURE if column.endswith("AUC") else "cost/epoch_seconds",
-        "names": ["csp"],
-        "text": text or said,
-        "value": mean,
-        "spread": spread,
-        "n": len(values),
-        "better": 1 if column.endswith("AUC") else 0,
-        "made_from": [key_of(seed) for seed in range(len(values))],
-        "values": values,
-        "missing": [] if values else ["evaluations/f00000000000"],
-        "beside": [],
+    shown = "not run" if mean is None else f"{mean:.1f}" + (f" ± {spread}" if spread else "")
+    return cell_of(
+        row,
+        evaluations[: len(values)],
+        column=column,
+        view=view,
+        benchmark=more.pop("benchmark", "d"),
+        metric=more.pop("metric", MEASURE if column.endswith("AUC") else "cost/epoch_seconds"),
+        names=["csp"],
+        text=text or shown,
+        value=mean,
+        spread=spread,
+        better=int(column.endswith("AUC")),
+        values=values,
+        missing=[] if values else [ABSENT.key],
         **more,
-    }
-
-
-def claim_cells(name: str, dataset: str, verdict: str) -> list[dict[str, Any]]:
-    texts = (verdict, "+1.00", "+0.50 to +1.50", "0.7", "3", "0.012", "0.40", "12 / 30")
-    values = [] if "not run" in verdict else [1.0, 2.0, 3.0]
-    return [
-        cell(name, f"{dataset} {part}", "", values, text, part=part, benchmark=dataset)
-        for part, text in zip(PARTS, texts, strict=True)
-    ]
-
-
-def lineage_of(cells: list[dict[str, Any]], records: dict[str, dict[str, Any]]) -> Lineage:
-    """The lineage of cells, in which each method has the seeds that it was measured with."""
-    keys = {key for each in cells for key in (*each["made_from"], *each["missing"])}
-    return Lineage.model_validate(
-        {
-            "track": "czsl",
-            "benchmarks": {},
-            "cells": cells,
-            "asked": [{"name": "csp", "benchmark": "d", "evaluations": sorted(keys)}],
-            "records": records,
-            "wanted": {key: Recipe("evaluations", key, {}).description() for key in keys - records.keys()},
-            "metric_code": {},
-            "files": {},
-        }
     )
 
 
@@ -200,15 +153,19 @@ class Toy:
     changed.
     """
 
-    def __init__(self, folder: Path, name: Callable[[str], str] = same) -> None:
+    def __init__(self, folder: Path, name: Callable[[str], str] = str) -> None:
         self.folder, self.name = folder, name
         self.states: dict[tuple[str, str], str] = {}
-        self.cells = [cell(name(row), name(column), view, values) for (row, column, view), values in MEASURED.items()]
+        self.evaluations = [evaluation_of(seed, name) for seed in range(3)]
+        self.cells = [
+            self.cell(name(row), name(column), view, values) for (row, column, view), values in MEASURED.items()
+        ]
         self.claims = [
-            each
-            for claim, found in SAID.items()
-            for dataset, verdict in zip((name("d"), name("e")), found, strict=True)
-            for each in claim_cells(name(claim), dataset, verdict)
+            self.cell(name(claim), f"{dataset} {part}", "", values, text, part=part, benchmark=dataset)
+            for claim, verdicts in SAID.items()
+            for dataset, verdict in zip((name("d"), name("e")), verdicts, strict=True)
+            for values in [[] if "not run" in verdict else [1.0, 2.0, 3.0]]
+            for part, text in zip(PARTS, (verdict, *REST_OF_CLAIM), strict=True)
         ]
         reported = folder / "papers/toy/reported"
         reported.mkdir(parents=True)
@@ -220,6 +177,10 @@ class Toy:
         (folder / "papers/toy/notes.md").write_text("# Notes\n\n## Of a table\n\nText.\n")
         (folder / "reports/toy").mkdir(parents=True)
         Image.new("RGB", (2, 2)).save(folder / "reports/toy/figure-1.png")
+
+    def cell(self, *place: Any, **more: Any) -> dict[str, Any]:
+        *where, values = place[:4]
+        return cell(*where, values, self.evaluations, *place[4:], **more)
 
     @property
     def paper(self) -> Paper:
@@ -275,23 +236,24 @@ class Toy:
         """The site of it."""
         lineages = {
             "toy/table-1": self.cells,
-            "toy/figure-1": [cell(self.name("A"), self.name("d"), "exact", [1.0])],
+            "toy/figure-1": [self.cell(self.name("A"), self.name("d"), "exact", [1.0])],
             "toy/claims": self.claims,
         }
-        records = {key_of(seed): record(seed, self.name) for seed in range(3)}
-        made = {key: build_of(self.name) for key in records}
-        published = PublishedLineage({name: lineage_of(cells, records) for name, cells in lineages.items()}, made)
+        files = {self.name("scores.txt"): {"sha256": "2" * 64, "bytes": 3}}
+        build = Build.model_validate({**made_of(), "inputs": {self.name("data"): "1" * 64}, "files": files})
+        made = {recipe.key: build for recipe in self.evaluations}
+        shown = {name: lineage_of(self.evaluations, cells, [ABSENT]) for name, cells in lineages.items()}
+        published = PublishedLineage(shown, made)
         trusts: dict[str, dict[tuple[str, ...], Trust]] = {}
         for artifact, cells in lineages.items():
             for c in cells:
                 state = self.states.get((c["row"], c["column"]), "current")
                 why = (self.name("lr was 1"),) if state == "stale" else ()
-                key = ("measured", c["view"], c["row"], c["column"])
-                trusts.setdefault(artifact, {})[key] = Trust(state, why)
+                trusts.setdefault(artifact, {})["measured", c["view"], c["row"], c["column"]] = Trust(state, why)
         findings = [Finding.of("other-recipe", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
         findings.append(Finding.of(UNCHECKED, self.name("a thing"), ""))
         audit = Audit(findings, trusts, 3, 12, {})
-        return Site([self.paper], published, audit, params())
+        return Site([self.paper], published, audit, parse_params(params_text()))
 
     @property
     def html(self) -> str:
@@ -371,36 +333,6 @@ def test_every_value_stands_once_in_each_grid_and_below_its_column(toy: Toy) -> 
 
 
 MEASURED_OF = {view: [(row, column) for row, column, of in MEASURED if of == view] for view in ("exact", "field")}
-
-
-def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: Toy) -> None:
-    assert not toy.read().all("button", class_="headline")
-    for each in toy.cells:
-        each["names"] = ["toy"] if each["row"] in "AB" else ["csp"]
-    for name in ("other", "bare"):
-        shutil.copytree(toy.folder / "papers/toy", toy.folder / "papers" / name)
-    # one whose own method is not in its table, and one that measured nothing itself
-    other = toy.paper.model_copy(update={"name": "other", "headline": Headline(artifact="table-1", method="other")})
-    bare = toy.paper.model_copy(update={"name": "bare"})
-    lineages = {"other/table-1": toy.site.published.lineages["toy/table-1"], **toy.site.published.lineages}
-    site = replace(toy.site, papers=[other, bare, toy.paper], published=PublishedLineage(lineages))
-    root = Reader(pages(site, toy.folder / "reports")["index.html"]).root
-    (headline,) = root.all("button", class_="headline")  # what another paper measured of it is not its own
-    cell = data(root)["cells"][int(headline.attributes["data-cell"])]
-    assert [cell[part] for part in ("paper", "row", "column", "view")] == ["toy", "A", "d AUC", "exact"]
-    assert "A, d AUC 12.0 ± 1.0" in headline.text
-
-
-def test_details_are_beside_a_page_that_they_would_make_too_long(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = pages(toy.site, toy.folder / "reports")
-    assert [*whole] == ["index.html"]
-    assert "'self'" not in whole["index.html"]
-    monkeypatch.setattr(build, "MOST_DETAILS", 0)
-    parts = pages(toy.site, toy.folder / "reports")
-    assert [*parts] == ["index.html", "toy/details.js"]
-    letters = parts["toy/details.js"].split('"')[1]
-    details = json.loads(zlib.decompress(base64.b64decode(letters), wbits=31))
-    assert details == data(Reader(whole["index.html"]).root)["stored"]
 
 
 def test_an_error_in_print_is_shown_at_its_value_and_explained(toy: Toy) -> None:

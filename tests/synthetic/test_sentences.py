@@ -2,17 +2,14 @@
 they say.
 """
 
-import hashlib
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
-import numpy as np
 import pytest
 import spacy
 
 from recompose.synthetic.objects import CANVAS
-from recompose.synthetic.scenes import RELATIONS, read_corpus
+from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import (
     KINDS,
     NAMES,
@@ -28,11 +25,9 @@ from recompose.synthetic.sentences import (
     choose_statement,
     choose_wording,
     document,
-    draw_captioned_scene,
     is_true_of,
     layout,
     phrase,
-    write_corpus,
 )
 
 STAR = Entity("star", ("red",))
@@ -61,9 +56,7 @@ PARSED = {
         "DT NN VBZ VBG DT NN",
         "DET NOUN AUX VERB DET NOUN",
     ),
-    "two stars": ([1, 1], "nummod ROOT", "CD NNS", "NUM NOUN"),
     "a star and no moon": ([1, 1, 1, 4, 1], "det ROOT cc det conj", "DT NN CC DT NN", "DET NOUN CCONJ DET NOUN"),
-    "a star above a moon": ([1, 1, 1, 4, 2], "det ROOT prep det pobj", "DT NN IN DT NN", "DET NOUN ADP DET NOUN"),
     "a star at the top": ([1, 1, 1, 4, 2], "det ROOT prep det pobj", "DT NN IN DT NN", "DET NOUN ADP DET NOUN"),
 }
 MOON, PLAIN_STAR = Entity("moon"), Entity("star")
@@ -78,9 +71,7 @@ SAID = {
     ),
     "a star holding a moon": (Scene(PLAIN_STAR, MOON, "holding"), Wording()),
     "a star is holding a moon": (Scene(PLAIN_STAR, MOON, "holding"), Wording(sentence=True)),
-    "two stars": (Scene(Entity("star", count=2)), Wording()),
     "a star and no moon": (Scene(PLAIN_STAR, Entity("moon", count=NONE)), Wording()),
-    "a star above a moon": (Scene(PLAIN_STAR, MOON, "above"), Wording()),
     "a star at the top": (Scene(PLAIN_STAR, relation="at the top"), Wording()),
 }
 
@@ -96,25 +87,20 @@ def test_what_a_parser_finds(text: str) -> None:
     assert [word.pos for word in words] == kinds.split()
 
 
-def test_lemmas() -> None:
-    words = phrase(Scene(Entity("cross", count=2))).words() + phrase(*SAID["a star is holding a moon"]).words()
-    assert [word.lemma for word in words] == ["two", "cross", "a", "star", "be", "hold", "a", "moon"]
-
-
 def statements(count: int = 300) -> list[tuple[Scene, Scene, Wording]]:
     """Random scenes, and what is said of them, in which words."""
     made = []
     for number in range(count):
         rng = Random(f"statement/{number}")
         shown = choose_scene(PRETRAINING, rng, KINDS[number % len(KINDS)])
-        said = choose_statement(shown, replace(PRETRAINING, denied=20), rng)
-        made.append((shown, said, choose_wording(said, PRETRAINING, rng)))
+        output = choose_statement(shown, replace(PRETRAINING, denied=20), rng)
+        made.append((shown, output, choose_wording(output, PRETRAINING, rng)))
     return made
 
 
 def test_heads_form_trees_and_noun_chunks_are_all_things() -> None:
-    for _, said, wording in statements():
-        words = phrase(said, wording).words()
+    for _, output, wording in statements():
+        words = phrase(output, wording).words()
         roots = [place for place, word in enumerate(words) if word.head == place]
         assert len(roots) == 1 and words[roots[0]].dep == "ROOT"
         for place in range(len(words)):
@@ -123,13 +109,13 @@ def test_heads_form_trees_and_noun_chunks_are_all_things() -> None:
                 here, steps = words[here].head, steps + 1
                 assert steps < len(words)
         doc = document(words, VOCABULARY)
-        assert doc.text == caption(said, wording)
+        assert doc.text == caption(output, wording)
         named = [chunk.root.lemma_ for chunk in doc.noun_chunks if chunk.root.lemma_ in NAMES]
-        assert named == [thing.name for thing in said.entities]
+        assert named == [thing.name for thing in output.entities]
         for chunk in doc.noun_chunks:
             assert chunk.start == chunk.root.left_edge.i
             if chunk.root.lemma_ in NAMES:
-                thing = said.entities[named.index(chunk.root.lemma_)]
+                thing = output.entities[named.index(chunk.root.lemma_)]
                 assert len(chunk) == 2 + len(thing.states) + bool(thing.size)
 
 
@@ -160,8 +146,8 @@ FALSE_OF_SHOWN = [
 
 
 def test_what_is_true_by_hand() -> None:
-    assert all(is_true_of(said, SHOWN) for said in TRUE_OF_SHOWN)
-    assert not any(is_true_of(said, SHOWN) for said in FALSE_OF_SHOWN)
+    assert all(is_true_of(output, SHOWN) for output in TRUE_OF_SHOWN)
+    assert not any(is_true_of(output, SHOWN) for output in FALSE_OF_SHOWN)
     hearts = Scene(Entity("heart", ("red",), count=3))
     assert is_true_of(Scene(Entity("heart", count=SOME)), hearts)
     assert not is_true_of(Scene(Entity("heart")), hearts)
@@ -172,7 +158,7 @@ def test_what_is_true_by_hand() -> None:
 
 
 def test_captions_say_what_is_so() -> None:
-    assert all(is_true_of(said, shown) for shown, said, _ in statements())
+    assert all(is_true_of(output, shown) for shown, output, _ in statements())
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -190,15 +176,3 @@ def test_one_thing_is_where_it_is_said_to_be(place: str) -> None:
     x, y = (side - CANVAS // 2 for side in spot.centre)
     ahead = {"on the left": -x, "on the right": x, "at the top": -y, "at the bottom": y}[place]
     assert ahead > 10
-
-
-def test_corpus(tmp_path: Path) -> None:
-    for name in ("one", "other"):
-        write_corpus(tmp_path / name, scenes=24, seed=3)
-    digests = {hashlib.sha256((tmp_path / name / "00000.tar").read_bytes()).hexdigest() for name in ("one", "other")}
-    assert len(digests) == 1
-    scenes = list(read_corpus(tmp_path / "one"))
-    assert len(scenes) == 24
-    picture, _, said, wording = draw_captioned_scene(PRETRAINING, Random("captions/3/7"))
-    assert scenes[7][1] == caption(said, wording)
-    assert np.array_equal(np.asarray(scenes[7][0]), np.asarray(picture))

@@ -21,7 +21,7 @@ from PIL import Image, ImageChops
 from recompose.synthetic import scenes as corpus
 from recompose.synthetic.looks import CATALOGUE, SCENES, Look
 from recompose.synthetic.objects import OBJECTS, PAINTERS, SIZE, STATES, draw_object, finish, ground
-from recompose.synthetic.scenes import RELATIONS, TAIL, TEMPLATES, read_corpus, scene, write_corpus
+from recompose.synthetic.scenes import RELATIONS, TEMPLATES, read_corpus, scene, write_corpus
 from recompose.tracks.czsl import samples
 from recompose.tracks.czsl.data import shapes_pairs
 from recompose.tracks.czsl.data.compositional import METADATA, read_metadata
@@ -29,7 +29,6 @@ from recompose.tracks.czsl.data.shapes_pairs import OBJECT_LABELS, STATE_LABELS
 
 IMAGES = {"train": 90, "val": 80, "test": 114}
 CENTRE, RADIUS = (32, 32), 20
-LABELS = STATE_LABELS | OBJECT_LABELS
 
 Drawn = tuple[str, tuple[str, ...], tuple[int, int]]  # object, states, centre
 
@@ -47,13 +46,13 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+def small_world(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     folder = tmp_path_factory.mktemp("made")
     return folder, make(folder, 3)
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Drawn]:
+def notes(monkeypatch: pytest.MonkeyPatch) -> list[Drawn]:
     """What scenes and data sets draw, noted instead of drawn."""
     noted: list[Drawn] = []
 
@@ -69,13 +68,13 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Drawn]:
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_bytes(made: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
-    assert make(tmp_path, 3) == made[1]
+def test_the_same_seed_gives_the_same_bytes(small_world: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    assert make(tmp_path, 3) == small_world[1]
 
 
 @pytest.mark.slow
 def test_another_process_with_other_hashes_draws_and_chooses_the_same(
-    made: tuple[Path, dict[str, str]], tmp_path: Path
+    small_world: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
     code = (
         "import sys, types; from pathlib import Path; sys.modules['torch'] = types.ModuleType('torch');"  # slow, unused
@@ -92,55 +91,42 @@ def test_another_process_with_other_hashes_draws_and_chooses_the_same(
         text=True,
     )
     assert done.stdout.strip() == str([shapes_pairs.choose_pairs(seed) for seed in range(9)])
-    assert digests(tmp_path) == {path: digest for path, digest in made[1].items() if path.startswith("corpus")}
+    assert digests(tmp_path) == {path: digest for path, digest in small_world[1].items() if path.startswith("corpus")}
 
 
 # pairs and labels
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Data sets have labels, and no pictures."""
-    monkeypatch.setattr(shapes_pairs, "_draw", lambda *_: None)
-
-
-def test_what_is_drawn_is_what_labels_say(tmp_path: Path, drawn: list[Drawn]) -> None:
+def test_what_is_drawn_is_what_labels_say(tmp_path: Path, notes: list[Drawn]) -> None:
     shapes_pairs.draw(tmp_path, seed=1, images=IMAGES)
     records = read_metadata(tmp_path / METADATA)
-    labels = [((STATE_LABELS[state],), OBJECT_LABELS[name]) for name, (state,), _ in drawn]
+    labels = [((STATE_LABELS[state],), OBJECT_LABELS[name]) for name, (state,), _ in notes]
     assert labels == [((record["attr"],), record["obj"]) for record in records]
     for split, pairs in shapes_pairs.choose_pairs(1).items():  # there are hardly more images than pairs
         assert {(record["attr"], record["obj"]) for record in records if record["set"] == split} == set(pairs)
     assert Counter(record["set"] for record in records) == IMAGES
 
 
-def test_a_drawn_data_set_passes_its_own_checks(made: tuple[Path, dict[str, str]]) -> None:
-    data = shapes_pairs.read(made[0] / "pairs", IMAGES)
+def test_a_drawn_data_set_passes_its_own_checks(small_world: tuple[Path, dict[str, str]]) -> None:
+    data = shapes_pairs.read(small_world[0] / "pairs", IMAGES)
     assert len(data.samples) == len({sample.path for sample in data.samples}) == 284
     assert (data.states, data.objects) == (sorted(STATE_LABELS.values()), sorted(OBJECT_LABELS.values()))
     for sample in data.samples:
-        with Image.open(made[0] / "pairs" / sample.path) as picture:
+        with Image.open(small_world[0] / "pairs" / sample.path) as picture:
             assert (picture.format, picture.mode, picture.size) == ("PNG", "RGB", (SIZE, SIZE))
 
 
 # looks
 
 
-def test_every_thing_drawn_has_a_label_and_no_word_means_two_things() -> None:
-    assert set(STATES) == set(STATE_LABELS) == set(TAIL)
-    assert set(OBJECTS) == set(OBJECT_LABELS)
-    assert len(set(LABELS.values())) == len(STATES) + len(OBJECTS) == 28
-    assert all(label == name or label not in LABELS for name, label in LABELS.items())
-
-
 def pictures_in(look: Look, states: tuple[str, ...]) -> np.ndarray:
     """All objects in these states, in a look [objects, SIZE, SIZE, 3]."""
-    drawn = []
+    notes = []
     for name in OBJECTS:
         picture = ground(Random(f"ground/{name}"), look)
         draw_object(picture, name, states, CENTRE, RADIUS, Random(f"object/{name}"), look)
-        drawn.append(np.asarray(finish(picture, look)))
-    return np.stack(drawn)
+        notes.append(np.asarray(finish(picture, look)))
+    return np.stack(notes)
 
 
 WORN = [(), *((state,) for state in STATES), *(("red", state) for state in PAINTERS)]
@@ -166,12 +152,12 @@ def scenes(count: int, seed: int = 0) -> Iterator[tuple[int, str]]:
     return ((index, scene(seed, index)[1]) for index in range(count))
 
 
-def test_captions_say_what_is_drawn_and_where(drawn: list[Drawn]) -> None:
+def test_captions_say_what_is_drawn_and_where(notes: list[Drawn]) -> None:
     told = {"left of": (-1, 0), "right of": (1, 0), "above": (0, -1), "below": (0, 1)}
     seen = Counter()
     for _, caption in scenes(900):
-        phrases, objects = described(caption), list(drawn)
-        drawn.clear()
+        phrases, objects = described(caption), list(notes)
+        notes.clear()
         assert len(objects) == len(phrases[::2])
         for phrase, (name, states, _) in zip(phrases[::2], objects, strict=True):
             *named, last = phrase.split()

@@ -8,14 +8,22 @@ from typing import Any
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
 from recompose.tables.cells import Cell
+from recompose.tracks.czsl.catalogue import METHODS
+
+AUC = "test/closed/dense/auc"
 
 
-def evaluation_of(name: str, benchmark: str, seed: int) -> Recipe:
-    """The evaluation of a method or a variant."""
-    document = {"settings": {"lr": 1e-4 * (1 + (benchmark == "e")), "scoring": {"top": 3}}, "seed": seed}
+def evaluation_of(name: str, benchmark: str, seed: int, world: int = 0, method: str = "csp") -> Recipe:
+    """The evaluation of a method or a variant, which a world is drawn for; whether seeds change it is the method's."""
+    document = {
+        "class": METHODS[method].class_path,
+        "settings": {"lr": 1e-4 * (1 + (benchmark == "e")), "scoring": {"top": 3}},
+        "seed": seed,
+    }
     run = Recipe("runs", name, {"settings": {"epochs": 20, "lr": 1.0}, "of": [name, benchmark, seed]})
-    labels = {"method": name, "dataset": benchmark, "seed": seed}
-    return Recipe("evaluations", f"{name} on {benchmark}, seed {seed}", document, {"run": run}, labels=labels)
+    labels = {"method": name, "name": name, "dataset": benchmark, "seed": seed}
+    needs = {"run": run, "data": Recipe("data", benchmark, {"world": world})}
+    return Recipe("evaluations", f"{name} on {benchmark}, seed {seed}", document, needs, {}, "czsl", labels)
 
 
 def key(name: str, benchmark: str, seed: int) -> str:
@@ -28,37 +36,45 @@ def by_seed(*values: Any) -> dict[int, Any]:
 
 @dataclass
 class Fake:
-    """Metrics by method, benchmark and seed; those of ``missing`` were planned and are not there."""
+    """Metrics by method, benchmark and seed, or the AUC in percent; those of ``missing`` were planned and are not
+    there.
+    """
 
     measured: Mapping[str, Mapping[str, Mapping[int, Any]]]
     missing: set[tuple[str, str, int]] = field(default_factory=set)
     names: tuple[str, ...] = ()  # benchmarks, where there are others than what was measured on
     counts: Mapping[str, int] = field(default_factory=dict)
+    constant: set[str] = field(default_factory=set)  # methods that no seed changes
+    worlds: bool = False  # each seed has data of its own
 
     def benchmarks(self, track: str) -> list[str]:
         return list(self.names or dict.fromkeys(name for of in self.measured.values() for name in of))
 
     def data(self, track: str, benchmark: str) -> Recipe:
-        return Recipe("data", benchmark, {"dataset": benchmark})
+        return Recipe("data", benchmark, {} if benchmark == "d" else {"archives": {}})
 
     def statistics(self, data: Recipe) -> dict[str, Any]:
         return dict(self.counts)
 
+    def evaluation(self, name: str, benchmark: str, seed: int) -> Recipe:
+        method = "clip" if name in self.constant else "csp"
+        return evaluation_of(name, benchmark, seed, seed if self.worlds else 0, method)
+
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        return [evaluation_of(name, benchmark, seed) for seed in self.measured.get(name, {}).get(benchmark, {})]
+        return [self.evaluation(name, benchmark, seed) for seed in self.measured.get(name, {}).get(benchmark, {})]
 
     def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         return [each for each in self.planned(track, name, benchmark) if self.is_complete(each)]
 
     def is_complete(self, recipe: Recipe) -> bool:
-        return self._place(recipe) not in self.missing
+        return recipe.kind != "evaluations" or self._place(recipe) not in self.missing
 
     def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
         """What an evaluation measured; one that is not complete has nothing to read."""
         name, benchmark, seed = self._place(evaluation)
         assert (name, benchmark, seed) not in self.missing
-        found: Mapping[str, float] = self.measured[name][benchmark][seed]
-        return found
+        found = self.measured[name][benchmark][seed]
+        return found if isinstance(found, Mapping) else {AUC: found / 100}
 
     @staticmethod
     def _place(recipe: Recipe) -> tuple[str, str, int]:
@@ -70,9 +86,11 @@ class Fake:
 
 
 def paper_of(claims: Mapping[str, Claim] | None = None, **artifact: Any) -> Paper:
-    """A paper with one table."""
+    """A paper with one table, or with claims and their forest plot."""
     about = {"name": "p", "title": "t", "authors": "a", "venue": "v", "track": "czsl"}
     artifacts = {"table-1": Artifact(caption="c", **artifact)} if artifact else {}
+    if claims:
+        artifacts |= {kind: Artifact(kind=kind, caption="") for kind in ("claims", "forest")}
     return Paper(**about, datasets={}, artifacts=artifacts, claims=dict(claims or {}))
 
 

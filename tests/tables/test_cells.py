@@ -1,10 +1,21 @@
-"""Cells of means."""
+"""Cells of means and of their intervals, expectations of them, and the lineage of a table."""
+
+from statistics import mean, stdev
+from typing import Any
 
 import pytest
+from scipy.stats import t as student
 
-from recompose.plan import Recipe
+from recompose.papers.declaration import Artifact, Paper
+from recompose.plan import Recipe, closure
+from recompose.records import BuildInfo, Record
+from recompose.tables.artifacts import lineage_of
 from recompose.tables.cells import cell_of, mean_cell
+from recompose.tables.expectations import Above, Expectation, mean_of
+from recompose.tables.measured import intervals, metrics
 from recompose.tables.metric import Metric
+from recompose.tracks import TRACKS
+from tests.tables.fakes import Fake, by_cell, by_seed, evaluation_of, key, paper_of
 
 PERCENT = Metric("%", 1.0, 1, 1)  # numbers that are in their unit already
 
@@ -15,12 +26,12 @@ def evaluation(seed: int) -> Recipe:
 
 def test_a_value_is_the_mean_and_the_sample_standard_deviation() -> None:
     runs = [evaluation(seed) for seed in range(3)]
-    found = mean_cell(cell_of(runs, runs, ["csp"], "d"), [1.0, 2.0, 6.0], PERCENT)
-    assert found.value == 3.0
-    assert found.spread == pytest.approx(((4 + 1 + 9) / 2) ** 0.5)
-    assert found.text == "3.0 ± 2.6"
-    assert found.n == 3
-    assert found.made_from == [each.key for each in runs]
+    shown_texts = mean_cell(cell_of(runs, runs, ["csp"], "d"), [1.0, 2.0, 6.0], PERCENT)
+    assert shown_texts.value == 3.0
+    assert shown_texts.spread == pytest.approx(((4 + 1 + 9) / 2) ** 0.5)
+    assert shown_texts.text == "3.0 ± 2.6"
+    assert shown_texts.n == 3
+    assert shown_texts.made_from == [each.key for each in runs]
 
 
 def test_a_single_run_has_no_spread_and_none_has_no_value() -> None:
@@ -28,3 +39,94 @@ def test_a_single_run_has_no_spread_and_none_has_no_value() -> None:
     assert (one.text, one.spread) == ("1.0", None)
     none = mean_cell(cell_of([], [evaluation(0)], ["clip"], "d"), [], PERCENT)
     assert (none.text, none.value, none.missing) == ("not run", None, [evaluation(0).key])
+
+
+COMP = "test/comp"
+
+
+def shown_texts(*values: float, missing: int = 0) -> dict[tuple[str, str], str]:
+    artifact = Artifact(kind="intervals", caption="", rows={"A": "a"}, columns={"Comp": COMP})
+    paper = Paper(name="p", title="", authors="", venue="", track="vlc", datasets={}, artifacts={"t": artifact})
+    results = Fake(
+        {"a": {"d": by_seed(*({COMP: value} for value in values))}}, {("a", "d", seed) for seed in range(missing)}
+    )
+    cells = by_cell(intervals(results, paper, "t"))  # type: ignore[arg-type]
+    return {(row, column): cell.text for (row, column, _), cell in cells.items()}
+
+
+def test_intervals_are_student_s_over_seeds_in_percent() -> None:
+    values = [0.712, 0.709, 0.711, 0.708, 0.710]
+    half = student.ppf(0.975, 4) * 100 * stdev(values) / 5**0.5
+    middle = 100 * mean(values)
+    assert shown_texts(*values) == {
+        ("A", "d Comp"): "71.0 ± 0.2",
+        ("A, interval from", "d Comp"): f"{middle - half:.2f}",
+        ("A, interval to", "d Comp"): f"{middle + half:.2f}",
+    }
+
+
+def test_one_seed_has_no_interval_and_none_no_number() -> None:
+    assert shown_texts(0.5) == {("A", "d Comp"): "50.0"}
+    assert shown_texts(0.5, 0.6, missing=1) == {("A", "d Comp"): "60.0"}
+    assert shown_texts(0.5, missing=1) == {("A", "d Comp"): "not run"}
+
+
+def auc(*values: float) -> dict[int, Any]:
+    return by_seed(*({"test/closed/dense/auc": value} for value in values))
+
+
+def test_means_are_over_what_is_there() -> None:
+    results = Fake({"clip": {"d": auc(0.2, 0.4)}}, missing={("clip", "d", 1)})
+    assert mean_of(results, "czsl", "clip", "test/closed/dense/auc", "d") == pytest.approx(0.2)
+    assert mean_of(results, "czsl", "csp", "test/closed/dense/auc", "d") is None
+
+
+def test_a_method_that_is_not_above_is_named_and_an_equal_one_is_not_above() -> None:
+    results = Fake({"clip": {"d": auc(0.2)}, "csp": {"d": auc(0.3)}, "coop": {"d": auc(0.2)}})
+    shown_texts = list(
+        Above("all are above", "test/closed/dense/auc", ("csp", "coop"), than="clip").check(results, "czsl")
+    )
+    assert shown_texts == [Expectation("all are above on d (not coop)", holds=False)]
+
+
+def test_nothing_is_said_of_what_is_not_measured_and_each_benchmark_is_said_of() -> None:
+    results = Fake({"clip": {"d": auc(0.2), "e": auc(0.2), "f": auc(0.2)}, "csp": {"d": auc(0.1), "e": auc(0.3)}})
+    shown_texts = list(Above("above", "test/closed/dense/auc", ("csp",), than="clip").check(results, "czsl"))
+    assert [each.holds for each in shown_texts] == [False, True]
+
+
+@pytest.mark.parametrize(("accuracy", "holds"), [(0.25, False), (0.26, True)])
+def test_chance_is_one_in_so_many_unseen_classes(accuracy: float, holds: bool) -> None:
+    results = Fake({"eszsl": {"d": by_seed({"test/accuracy": accuracy})}}, counts={"unseen_classes": 4})
+    (check,) = TRACKS["gzsl"].expectations
+    assert [expectation.holds for expectation in check.check(results, "gzsl")] == [holds]
+
+
+AUC, H = "test/closed/dense/auc", "test/closed/dense/harmonic_mean"
+
+
+class Stored(Fake):
+    """Results with records."""
+
+    def is_complete(self, recipe: Recipe) -> bool:
+        return recipe.kind == "runs" or super().is_complete(recipe)
+
+    def recipe(self, name: str) -> Recipe:
+        evaluations = [evaluation_of(method, "d", 0) for method in self.measured]
+        return next(recipe for recipe in closure(evaluations) if recipe.key == name)
+
+    def record(self, recipe: Recipe) -> Record:
+        made = BuildInfo.model_construct()
+        return Record(**dict(recipe.description()), inputs={}, files={}, made=made)
+
+
+def test_a_row_without_any_of_the_measures_is_asked_for_all_the_same() -> None:
+    results = Stored({"csp": {"d": by_seed({H: 0.3})}, "clip": {"d": by_seed({AUC: 0.1})}, "coop": {"d": by_seed({})}})
+    results.missing = {("coop", "d", 0)}
+    paper = paper_of(kind="metrics", rows={"CSP": "csp", "CLIP": "clip"}, columns={"H": H})
+    cells = list(metrics(results, paper, "table-1"))  # type: ignore[arg-type]
+    assert [cell.row for cell in cells] == ["CSP"]
+    planned = {(name, "d"): results.planned("czsl", name, "d") for name in ("clip", "coop", "csp")}
+    lineage = lineage_of(results, "czsl", cells, planned)  # type: ignore[arg-type]
+    assert [each.name for each in lineage.planned] == ["clip", "coop", "csp"]
+    assert key("clip", "d", 0) in lineage.records and key("coop", "d", 0) in lineage.other_recipes

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from recompose.errors import PlanError
-from recompose.papers.declaration import Variant, View, load_paper
+from recompose.papers.declaration import Variant, View
 from recompose.tables.cells import Cell
-from recompose.tables.measured import metrics, settings, statistics
+from recompose.tables.measured import metrics, settings
 from recompose.tracks.czsl import tables
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.tables import frequencies, group_counts, groups
@@ -169,14 +169,6 @@ def test_a_view_against_a_method_shows_what_its_variants_move_in_common_seeds() 
     assert not wide.missing and set(wide.made_from) == own | base
 
 
-def test_each_view_has_its_own_columns() -> None:
-    views = {name: View(heading=name, columns={"AUC": f"test/closed/{name}/auc"}) for name in ("dense", "field")}
-    paper = paper_of(kind="metrics", rows={"M": "m"}, views=views)
-    work = Fake({"m": {"d": {0: {"test/closed/dense/auc": 0.2, "test/closed/field/auc": 0.1}}}})
-    found = by_cell(metrics(work, paper, "table-1"))  # type: ignore[arg-type]
-    assert {place[2]: cell.value for place, cell in found.items()} == {"dense": 20.0, "field": 10.0}
-
-
 # accuracies by group, without and with something
 
 COUNTS = {"head": 5, "medium": 3, "tail": 4, "unseen": 6}
@@ -274,39 +266,6 @@ def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set()
 
 
 # data sets
-
-STATISTICS = {
-    "states": 16,
-    "objects": 12,
-    "pairs": 192,
-    "train_pairs": 83,
-    "train_images": 22998,
-    "val_seen": 15,
-    "val_unseen": 14,
-    "val_images": 3214,
-    "test_seen": 18,
-    "test_unseen": 17,
-    "test_images": 2914,
-}
-OF_SPLITS = ["83", "22998", "15", "14", "3214", "18", "17", "2914"]
-
-
-@pytest.mark.parametrize(
-    ("name", "before"), [("msci", []), ("duplex", [("states", "16"), ("objects", "12"), ("pairs", "192")])]
-)
-def test_statistics_have_the_columns_that_the_paper_printed_in_its_order(
-    name: str, before: list[tuple[str, str]]
-) -> None:
-    paper, work = load_paper(name), Fake({}, names=("shapes-pairs", "ut-zappos"), counts=STATISTICS)
-    cells = list(statistics(work, paper, "table-1"))  # type: ignore[arg-type]
-    header = [column for column in paper.reported("table-1")[0] if column != "row"]
-    for row in ("shapes-pairs", "UT-Zappos"):
-        of_row = [cell for cell in cells if cell.row == row]
-        assert [cell.column for cell in of_row] == header
-        assert [cell.text for cell in of_row] == [*(text for _, text in before), *OF_SPLITS]
-        assert header[: len(before)] == [column for column, _ in before]
-    sources = {tuple(cell.made_from) for cell in cells}
-    assert sources == {(work.data("czsl", dataset).key,) for dataset in ("shapes-pairs", "ut-zappos")}
 
 
 def test_frequencies_count_images_of_training_and_test_and_their_shares(

@@ -1,7 +1,14 @@
-"""The seeds in which methods are compared."""
+"""The seeds in which methods are compared, and what tables say of them."""
 
-from recompose.plan import Recipe
+from typing import Any
+
+from recompose.papers.declaration import View
+from recompose.plan import Plan, Recipe, TrackPlan
+from recompose.tables.kinds import evaluations_of
+from recompose.tables.measured import metrics
 from recompose.tables.rows import shared_replicates
+from recompose.tables.table import seeds_note
+from tests.tables.fakes import AUC, Fake, by_cell, paper_of
 
 
 def planned(*seeds: int, worlds: bool = True, trains: bool = True) -> list[Recipe]:
@@ -43,3 +50,32 @@ def test_where_they_share_none_all_stay() -> None:
 def test_where_all_seeds_are_of_the_same_data_none_is_given_up() -> None:
     several, one = planned(0, 1, 2, worlds=False), planned(0, worlds=False)
     assert shared(several, one) == [[0, 1, 2], [0]]
+
+
+def test_a_table_says_in_which_seeds_its_rows_are_compared() -> None:
+    work = Fake({"m": {"d": {0: 20.0, 1: 40.0}}, "v": {"d": {0: 30.0}}}, worlds=True)
+    paper = paper_of(kind="metrics", rows={"M": "m", "V": "v"}, columns={"AUC": AUC})
+    cells = by_cell(metrics(work, paper, "table-1"))  # type: ignore[arg-type]
+    assert {row: (cell.value, cell.n) for (row, _, _), cell in cells.items()} == {"M": (20.0, 1), "V": (30.0, 1)}
+    alike = paper_of(kind="metrics", rows={"M": "m"}, columns={"AUC": AUC})
+    note, without = (seeds_note(work, each, "table-1") for each in (paper, alike))  # type: ignore[arg-type]
+    assert "(d 0)" in note
+    assert without == ""
+
+
+def test_an_artifact_asks_for_the_worlds_that_it_shows() -> None:
+    seeds = {"m": (0, 1, 2), "v": (1,), "w": (1, 2)}
+    evaluations = {(name, "d"): tuple(planned(*of)) for name, of in seeds.items()}
+    plan = Plan({"czsl": TrackPlan({"d": data_of(0)}, evaluations, ("m",))})
+    rows = {"M": "m", "V": "v", "W": "w"}
+
+    def asked(measured: dict[str, str] = rows, **artifact: Any) -> dict[str, list[int]]:
+        paper = paper_of(rows=measured, **artifact)
+        found = evaluations_of(plan, paper, "table-1").items()
+        return {name: [each.labels["seed"] for each in of] for (name, _), of in found}
+
+    assert asked(kind="metrics") == {"m": [1], "v": [1], "w": [1]}
+    assert asked({"M": "m", "W": "w", "not run": "x"}, kind="intervals") == {"m": [1, 2], "w": [1, 2]}
+    everything = {name: list(of) for name, of in seeds.items()}
+    assert asked(kind="comparisons") == everything, "every two rows are compared in the worlds that they share"
+    assert asked(kind="metrics", views={"moves": View(heading="", baseline="m")}) == everything

@@ -1,26 +1,32 @@
-"""How figures are written."""
+"""How figures are written: sheets, sweeps, maps of the plane."""
 
 import csv
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from PIL import Image
 
-from recompose.tables.style import Sheet, styled
+from recompose.papers.declaration import Artifact, Paper
+from recompose.tables.plane import flatten
+from recompose.tables.style import NumbersOnly, Sheet, styled
+from recompose.tables.table import draw
 from tests.tables.drawings import HOSTILE, texts
+from tests.tables.fakes import Fake, by_seed
 
 pytestmark = pytest.mark.usefixtures("closed")
 NUMBERS = pd.DataFrame({"name": ["a, b", "<c>"], "value": [1 / 3, 2.0]})
 
 
-def drawn(stem: Path, *said: str, watermarks: list[str] = (), title: str = "T") -> Path:  # type: ignore[assignment]
+def write_sheet(stem: Path, *output: str, watermarks: list[str] = (), title: str = "T") -> Path:  # type: ignore[assignment]
     """A sheet with names in a title, in a legend, on an axis and beside a point."""
     with styled():
-        figure, axes = plt.subplots(1, max(1, len(said)), squeeze=False)
+        figure, axes = plt.subplots(1, max(1, len(output)), squeeze=False)
         try:
-            for axis, name in zip(axes[0], said, strict=False):
+            for axis, name in zip(axes[0], output, strict=False):
                 axis.plot([0, 1], [1, 0], label=name)
                 axis.set(title=name, xlabel=name)
                 axis.annotate(name, (0, 0))
@@ -32,7 +38,7 @@ def drawn(stem: Path, *said: str, watermarks: list[str] = (), title: str = "T") 
 
 
 def test_a_sheet_is_a_vector_a_bitmap_and_the_numbers(tmp_path: Path) -> None:
-    stem = drawn(tmp_path / "deep" / "figure-1", "name", title="p/figure-1: λ → <c> & d")
+    stem = write_sheet(tmp_path / "deep" / "figure-1", "name", title="p/figure-1: λ → <c> & d")
     assert sorted(path.name for path in stem.parent.iterdir()) == ["figure-1.csv", "figure-1.png", "figure-1.svg"]
     with Image.open(stem.with_suffix(".png")) as bitmap:
         assert bitmap.format == "PNG"
@@ -45,18 +51,69 @@ def test_a_sheet_is_a_vector_a_bitmap_and_the_numbers(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_drawing_has_the_same_bytes(tmp_path: Path) -> None:
-    first, second = (drawn(tmp_path / name / "f", "one", "two", watermarks=["mark"]) for name in ("a", "b"))
+    first, second = (write_sheet(tmp_path / name / "f", "one", "two", watermarks=["mark"]) for name in ("a", "b"))
     for ending in (".svg", ".png", ".csv"):
         assert first.with_suffix(ending).read_bytes() == second.with_suffix(ending).read_bytes()
-    other = drawn(tmp_path / "c" / "f", "one", "three", watermarks=["mark"])
+    other = write_sheet(tmp_path / "c" / "f", "one", "three", watermarks=["mark"])
     for ending in (".svg", ".png"):
         assert first.with_suffix(ending).read_bytes() != other.with_suffix(ending).read_bytes()
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_drawn_as_text_whatever_they_are(tmp_path: Path, name: str) -> None:
-    stem = drawn(tmp_path / "f", name, watermarks=[name], title=name)
+    stem = write_sheet(tmp_path / "f", name, watermarks=[name], title=name)
     assert texts(stem.with_suffix(".svg")).count(name) == 5
     assert "<script" not in stem.with_suffix(".svg").read_text()
     with Image.open(stem.with_suffix(".png")) as bitmap:
         bitmap.load()
+
+
+H = "test/closed/dense/harmonic_mean"
+
+
+def sweep(stem: Path, *numbers: str, sheet: type[Sheet] = Sheet, columns: dict[str, str] | None = None) -> Any:
+    """Drawn from methods that are called by their number; the sheet."""
+    measured = {number: {"d": by_seed({H: 0.2}, {H: 0.3})} for number in numbers}
+    rows = {number: number for number in numbers}
+    artifact = Artifact(kind="sweep", caption="", x_label="weight", columns=columns or {"H": H}, rows=rows)
+    paper = Paper(name="p", title="", authors="", venue="", track="czsl", datasets={}, artifacts={"figure-1": artifact})
+    write_sheet = sheet(stem, "", [])
+    draw(Fake(measured), paper, "figure-1", write_sheet)  # type: ignore[arg-type]
+    return write_sheet
+
+
+def test_the_numbers_beside_a_sweep_are_those_of_each_run(tmp_path: Path) -> None:
+    lines = sweep(tmp_path / "figure", "0", "0.0001", sheet=NumbersOnly).numbers[0].splitlines()
+    assert lines[0] == "dataset,x,seed,H"
+    assert lines[1:] == ["d,0.0000,0,20.0000", "d,0.0000,1,30.0000", "d,0.0001,0,20.0000", "d,0.0001,1,30.0000"]
+
+
+def test_a_measure_that_there_is_not_is_no_point(tmp_path: Path) -> None:
+    columns = {"AUC": "test/closed/dense/auc", "H": H}
+    lines = sweep(tmp_path / "figure", "0", "1", sheet=NumbersOnly, columns=columns).numbers[0].splitlines()
+    assert lines == [
+        "dataset,x,seed,AUC,H",
+        *(f"d,{x}.0000,{s},,{h}.0000" for x in (0, 1) for s, h in ((0, 20), (1, 30))),
+    ]
+
+
+def clusters(*counts: int, width: int = 16, noise: float = 0.05) -> np.ndarray:
+    """Vectors of any length around orthogonal directions."""
+    rng = np.random.default_rng(0)
+    rows = [
+        rng.uniform(0.1, 10) * (np.eye(width)[cluster] + noise * rng.normal(size=width))
+        for cluster, count in enumerate(counts)
+        for _ in range(count)
+    ]
+    return np.array(rows, dtype=np.float32)
+
+
+def test_the_same_vectors_give_the_same_map_to_the_bit_and_leave_random_numbers_alone() -> None:
+    vectors = clusters(15, 15)
+    np.random.seed(1)
+    state = np.random.get_state()[1].tolist()  # type: ignore[index, union-attr]
+    first = flatten(vectors)
+    assert np.random.get_state()[1].tolist() == state  # type: ignore[index, union-attr]
+    np.random.seed(2)
+    assert np.array_equal(flatten(vectors.copy()), first)
+    assert not np.array_equal(flatten(clusters(15, 15, noise=0.06)), first)

@@ -111,15 +111,6 @@ def test_its_numbers_are_those_of_its_lengths(project: Project) -> None:
     assert verdicts.keys() <= {"steps-help", "more-than-nothing"}
 
 
-def test_its_figures_are_drawn(project: Project) -> None:
-    for name in ("figure-1", "figure-2"):
-        for ending in ("svg", "png", "csv", "lineage.json"):
-            assert (project.published / "toy" / f"{name}.{ending}").stat().st_size > 0
-    rows = (project.published / "toy/figure-1.csv").read_text().splitlines()
-    assert rows[0] == "row,seed,guess"
-    assert len(rows) == 1 + 4
-
-
 def test_the_page_and_the_numbers_to_compare_are_its(project: Project) -> None:
     page = (project.published / "index.html").read_text()
     assert "On Guessing Lengths" in page
@@ -153,21 +144,14 @@ def test_all_that_people_ask_is_answered(project: Project) -> None:
     assert set(status["papers"]) == {"toy"} and not any(status["due"].values())
     assert "nothing" in project.recompose("plan").stdout.lower()
     assert "toy" in project.recompose("summary").stdout
-    said = project.recompose("plan", "--edit", "toy.methods.descent.training.lr=0.05").stdout
-    assert "4 runs to train and 4 evaluations to score" in said
-    assert "toy/table-1" in said
+    output = project.recompose("plan", "--edit", "toy.methods.descent.training.lr=0.05").stdout
+    assert "4 runs to train and 4 evaluations to score" in output
+    assert "toy/table-1" in output
     wrong = project.recompose("plan", "--edit", "toy.methods.descent.training.rate=0.05", check=False)
     assert "there is no key 'rate'" in wrong.stderr
     unknown = project.recompose("artifacts", "msci", check=False)
     assert unknown.returncode
     assert "there is no paper 'msci'" in unknown.stderr
-
-
-def test_dvc_has_nothing_left(project: Project) -> None:
-    changed = json.loads(project.call("dvc", "status", "--json").stdout)
-    assert changed.keys() <= {"data.dvc"}  # which tells of the raw data of the default profile
-    shown = json.loads(project.call("dvc", "metrics", "show", "--json").stdout)[""]["data"]
-    assert shown["reports/toy/metrics.json"]["data"].keys() == {"toy*"}  # without its details
 
 
 def test_an_edit_makes_anew_just_what_it_touches(project: Project, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from recompose.errors import CheckpointError
-from recompose.training.checkpoint import METHOD, read_checkpoint, restore
+from recompose.training.checkpoint import METHOD, restore
 from tests.errors import raises
 
 
@@ -58,11 +58,3 @@ def test_a_checkpoint_of_another_method_is_refused(
         restore(method, tmp_path / "c")
     assert caught.value.place == place and str(tmp_path / "c") in str(caught.value)
     assert all(torch.equal(tensor, Method().state_dict()[name]) for name, tensor in method.state_dict().items())
-
-
-def test_a_run_that_stores_parameters_alone_has_no_buffers(tmp_path: Path) -> None:
-    parameters = {name: tensor for name, tensor in Method(1).state_dict().items() if "head" in name}
-    save_file(parameters, tmp_path / "c")
-    assert read_checkpoint(Method(), tmp_path / "c", with_buffers=False).keys() == parameters.keys()
-    with raises(CheckpointError, "other-parameters", "prototypes"):
-        read_checkpoint(Method(), tmp_path / "c")

@@ -1,21 +1,33 @@
-"""Training resumes exactly, and batches are what they say."""
+"""Training resumes exactly, in batches of equal parts; its best epoch, its rows, and a job of Slurm."""
 
+import warnings
 from collections import Counter
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+import pytorch_lightning as pl
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from pytorch_lightning import Trainer
 from pytorch_lightning.callbacks import Callback
+from pytorch_lightning.plugins.environments import LightningEnvironment, SLURMEnvironment
+from pytorch_lightning.strategies import DDPStrategy
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
 from recompose.errors import ArgumentError
+from recompose.phases import make
+from recompose.training.best import BestEpoch
 from recompose.training.hardware import Hardware
 from recompose.training.loop import Data, TrainingModule, balanced_batches, fit, shuffled_batches
+from recompose.training.rows import Rows
+from recompose.workspace import Workspace
 from tests.errors import raises
 from tests.training.killing import KilledError, KillIn
 
@@ -47,12 +59,6 @@ def test_a_balanced_batch_has_as_many_samples_of_each_class_that_it_draws(
         assert len(drawn) == min(len(counts), size)
         assert set(drawn.values()) == {max(size // len(counts), 1)}
     assert batches == balanced_batches(labels, size, seed)
-
-
-def test_balanced_batches_draw_rare_classes_as_often_as_frequent_ones() -> None:
-    labels = np.array([0] * 96 + [1] * 4)
-    drawn = Counter(labels[list(chain(*balanced_batches(labels, 10, 1)))].tolist())
-    assert drawn[0] == drawn[1] == 50
 
 
 def test_a_batch_that_cannot_be_shared_is_an_error() -> None:
@@ -112,8 +118,101 @@ def test_a_training_that_was_killed_ends_as_one_that_was_not(tmp_path: Path, epo
     assert expected["steps"] == 4 * 7
 
 
+class FirstBatches(Callback):
+    """Notes the targets of the first batch of each epoch."""
+
+    def __init__(self) -> None:
+        self.targets: list[tuple[float, ...]] = []
+
+    def on_train_batch_start(self, trainer: pl.Trainer, module: pl.LightningModule, batch: Any, index: int) -> None:
+        if index == 0:
+            self.targets.append(tuple(batch[1].tolist()))
+
+
+def test_each_epoch_has_an_order_of_its_own(tmp_path: Path) -> None:
+    first = FirstBatches()
+    train(tmp_path / "whole", [first])
+    assert len({*first.targets}) == len(first.targets) == 4
+
+
 def test_checkpoints_hold_what_trains_and_not_what_is_frozen(tmp_path: Path) -> None:
     with pytest.raises(KilledError):
         train(tmp_path / "a", [KillIn(3, 3)])
     state = torch.load(tmp_path / "a" / "last.ckpt", weights_only=True)["state_dict"]
     assert set(state) == {"layer.weight", "layer.bias", "steps"}
+
+
+class Counted(TrainingModule):
+    """A module whose trained state is the number of its epoch."""
+
+    def __init__(self) -> None:
+        pl.LightningModule.__init__(self)
+        self.epoch = 0
+
+    def trained_state(self) -> dict[str, torch.Tensor]:
+        return {"epoch": torch.tensor(self.epoch)}
+
+
+def validate(callback: BestEpoch, module: Counted, metric: float, *, first_process: bool = True) -> None:
+    module.epoch += 1
+    trainer: Any = SimpleNamespace(callback_metrics={"auc": torch.tensor(metric)}, is_global_zero=first_process)
+    callback.on_validation_end(trainer, module)
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_the_first_epoch_of_the_highest_metric_is_kept_also_by_a_resumed_training(
+    tmp_path: Path, resumed: bool
+) -> None:
+    path, module = tmp_path / "best.safetensors", Counted()
+    callback = BestEpoch("auc", path)
+    for metric in (0.2, 0.5, 0.5):
+        validate(callback, module, metric)
+    if resumed:
+        state, callback = callback.state_dict(), BestEpoch("auc", path)
+        callback.load_state_dict(state)
+    validate(callback, module, 0.4)
+    assert int(load_file(path)["epoch"]) == 2
+    validate(callback, module, 0.6, first_process=False)
+    assert int(load_file(path)["epoch"]) == 2  # of several processes the first one writes
+    assert callback.state_key != BestEpoch("loss", path).state_key
+
+
+def test_rows_are_the_inputs_of_a_split_with_their_numbers() -> None:
+    inputs, rows, numbers = np.arange(12.0).reshape(6, 2), np.array([5, 0, 3]), np.array([7, 8, 9])
+    dataset = Rows(inputs, rows, numbers)
+    taken, numbered = dataset[[2, 0]]
+    assert taken.tolist() == [inputs[rows[place]].tolist() for place in (2, 0)]
+    assert (numbered.tolist(), len(dataset)) == ([9, 7], 3)
+
+
+STARTED = {
+    "SLURM_NTASKS": "2",
+    "SLURM_NODEID": "0",
+    "SLURM_LOCALID": "0",
+    "SLURM_NTASKS_PER_NODE": "2",
+    "SLURM_PROCID": "0",
+}
+
+
+@pytest.fixture
+def in_a_job(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The variables of a job with two tasks, and a command srun."""
+    for name, value in STARTED.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "srun").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def environment() -> object:
+    trainer = Trainer(accelerator="cpu", devices=2, logger=False, enable_checkpointing=False, enable_progress_bar=False)
+    assert isinstance(trainer.strategy, DDPStrategy)
+    return trainer.strategy.cluster_environment
+
+
+@pytest.mark.usefixtures("in_a_job")
+def test_the_processes_of_several_devices_are_started_by_the_run_and_not_by_slurm(tmp_path: Path) -> None:
+    assert isinstance(environment(), SLURMEnvironment)  # Lightning by itself waits for another task
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make(Workspace(tmp_path), [])
+        assert isinstance(environment(), LightningEnvironment)

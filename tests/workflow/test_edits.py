@@ -32,9 +32,9 @@ def after_edit(project: Project, name: str, edit: Callable[[str], str]) -> str:
         path.write_text(before)
 
 
-def artifacts(said: str) -> set[str]:
+def artifacts(output: str) -> set[str]:
     """The tables and figures that a dry run announces."""
-    return set(re.findall(r"^Job \d+: (?:table|figure) (.*)$", said, flags=re.MULTILINE))
+    return set(re.findall(r"^Job \d+: (?:table|figure) (.*)$", output, flags=re.MULTILINE))
 
 
 def showing(project: Project, method: str) -> set[str]:
@@ -90,9 +90,9 @@ def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: 
 def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_nothing(
     finished: Project, name: str, edit: Callable[[str], str], made: dict[str, int]
 ) -> None:
-    said = after_edit(finished, name, edit)
-    planned = announced(said)
-    assert {"msci/table-2"} <= artifacts(said) <= showing(finished, "c-s-o")
+    output = after_edit(finished, name, edit)
+    planned = announced(output)
+    assert {"msci/table-2"} <= artifacts(output) <= showing(finished, "c-s-o")
     assert {rule: count for rule, count in planned.items() if rule not in REPORTS} == made
     assert planned.keys() >= REPORTS
 
@@ -107,14 +107,3 @@ def test_an_edit_of_a_drawn_data_set_makes_what_stands_on_it(finished: Project) 
         "evaluate_czsl",
     }
     assert (planned["train_c_s_o"], planned["evaluate_czsl"]) == (2, 5)
-
-
-def test_after_an_edit_of_a_metric_snakemake_makes_the_reports_anew_and_nothing_else(project: Project) -> None:
-    runs, made = project.runs(), (project.published / "msci/table-2.lineage.json").read_bytes()
-    path, table = project.root / "src/recompose/tracks/czsl/metrics/groups.py", project.table()
-    path.write_text(appended(path.read_text()))
-    project.snakemake()
-    assert project.runs() == runs
-    assert project.table() == table
-    assert (project.published / "msci/table-2.lineage.json").read_bytes() != made
-    assert "Nothing to be done" in project.snakemake().stderr

@@ -112,10 +112,10 @@ def test_a_wrong_parameter_stops_every_entry_point_before_any_work(project: Proj
     project.set({"profiles.smoke.czsl.methods": ["chanse"]})
     for command in (("snakemake", "--cores", "all"), ("dvc", "repro"), ("recompose", "plan"), ("recompose", "status")):
         done = project.call(*command, check=False)
-        said = done.stdout + done.stderr
+        output = done.stdout + done.stderr
         assert done.returncode != 0, command
-        assert "profiles.smoke.czsl.methods.0: 'chanse' is not allowed; the nearest is 'chance'" in said, command
-        assert "Traceback" not in said, command
+        assert "profiles.smoke.czsl.methods.0: 'chanse' is not allowed; the nearest is 'chance'" in output, command
+        assert "Traceback" not in output, command
 
 
 def complaints(done: "subprocess.CompletedProcess[str]", name: str) -> list[str]:
@@ -146,17 +146,6 @@ def test_a_damaged_file_stops_what_shows_it_with_one_line_that_names_it_and_the_
     assert "Nothing to be done" in project.snakemake().stderr
 
 
-def test_a_lost_evaluation_and_an_edited_report_are_made_again_with_the_same_numbers(project: Project) -> None:
-    reports = project.reports()
-    folder = next(project.root.glob("results/evaluations/*/record.json")).parent
-    project.recompose("store", "discard", f"evaluations/{folder.name}")
-    table = project.published / "msci/table-2.csv"
-    table.write_text(table.read_text().replace("measured", "reported"))
-    project.snakemake()
-    assert (folder / "record.json").exists()
-    assert project.reports() == reports
-
-
 def test_what_fails_is_named_and_keeps_nothing_else_from_its_end(project: Project) -> None:
     project.set(OTHER_SEEDS)
     code = project.root / "src/recompose/tracks/czsl/methods/chance.py"
@@ -175,30 +164,12 @@ def test_prune_removes_what_nothing_needs(msci_project: Project, reseeded_projec
     project = reseeded_project.copy(tmp_path / "project")
     old = set(msci_project.runs())
     new = set(project.runs()) - old
-    said = project.recompose("store", "prune", "--dry-run").stderr
-    assert all(f"would remove results/{key}" in said for key in old)
+    output = project.recompose("store", "prune", "--dry-run").stderr
+    assert all(f"would remove results/{key}" in output for key in old)
     assert set(project.runs()) == old | new
     project.recompose("store", "prune")
     assert set(project.runs()) == new
     assert "Nothing to be done" in project.snakemake().stderr
-
-
-def test_trace_tells_current_from_stale_and_why(project: Project) -> None:
-    question = ("trace", "msci/table-2", "--row", "chance", "--column", "shapes-pairs AUC", "--full")
-    said = project.recompose(*question).stdout
-    assert "current" in said
-    assert all(name.partition("/")[2] in said for name in project.runs())
-    project.set({"profiles.smoke.czsl.seeds": [0, 5]})
-    stale = project.recompose(*question).stdout
-    assert "stale" in stale
-    assert "seed 1 is no longer planned" in stale
-
-
-def test_snakemake_report_shows_tables_with_labels(project: Project) -> None:
-    project.snakemake("--report", "report.html")
-    page = (project.root / "report.html").read_text()
-    assert "table-2" in page
-    assert "Comparison with other models in the closed world." in page
 
 
 def test_of_two_calls_at_once_the_second_waits_and_makes_nothing_twice(

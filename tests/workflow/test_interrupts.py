@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -13,7 +12,7 @@ import pytest
 
 from recompose.interrupts import INTERRUPTED, SENTENCE
 from recompose.workspace import Workspace
-from tests.conftest import PATIENCE, Project
+from tests.conftest import PATIENCE, Project, wait_for
 from tests.workflow.processes import processes_of, stored
 
 pytestmark = pytest.mark.engines
@@ -48,11 +47,8 @@ def a_job_that_waits(project: Project) -> Iterator[str]:
 
 
 def until_a_job_waits(project: Project, process: "subprocess.Popen[str]") -> None:
-    end = time.monotonic() + PATIENCE
-    while not any("waiting" in path.read_text() for path in project.root.glob("results/logs/*/*.log")):
-        assert process.poll() is None, process.communicate()[1][-3000:]
-        assert time.monotonic() < end, "no job began"
-        time.sleep(0.1)
+    logs = project.root / "results/logs"
+    wait_for(lambda: any("waiting" in path.read_text() for path in logs.glob("*/*.log")), process)
 
 
 @pytest.mark.parametrize("interrupt", [group, alone])
@@ -64,11 +60,11 @@ def test_the_server_of_jobs_and_its_children_end_with_the_workflow(
         until_a_job_waits(trained, process)
         assert any("-m recompose.worker.server" in command for _, command in processes_of(process.pid))
         interrupt(process.pid)
-        said = process.communicate(timeout=PATIENCE)[1]
+        output = process.communicate(timeout=PATIENCE)[1]
         left = list(processes_of(process.pid))
     assert process.returncode == INTERRUPTED
-    assert said.count(SENTENCE) == 1 and left == []
-    assert "Traceback" not in said and "Error" not in said
+    assert output.count(SENTENCE) == 1 and left == []
+    assert "Traceback" not in output and "Error" not in output
     trained.call(*SNAKEMAKE)
     assert stored(trained) == stored(trained_project)
 
@@ -79,8 +75,8 @@ def test_a_job_that_is_interrupted_ends_without_a_trace(chance: Project) -> None
         assert process.stderr
         assert any("waiting" in line for line in process.stderr)
         group(process.pid)
-        said = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == -signal.SIGINT and said == ""
+        output = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == -signal.SIGINT and output == ""
 
 
 def test_what_is_started_to_ignore_interrupts_goes_on_through_them(chance: Project) -> None:
@@ -88,5 +84,5 @@ def test_what_is_started_to_ignore_interrupts_goes_on_through_them(chance: Proje
         process = chance.start("sh", "-c", f'trap "" INT; exec {" ".join(SNAKEMAKE)}')
         until_a_job_waits(chance, process)
         group(process.pid)
-    said = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == 0, said[-3000:]
+    output = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, output[-3000:]

@@ -5,14 +5,12 @@ time, too.
 import os
 import signal
 import subprocess
-import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import PATIENCE, Project
+from tests.conftest import PATIENCE, Project, wait_for
 from tests.workflow.processes import parent_of, processes_of, stored
 
 pytestmark = pytest.mark.engines
@@ -40,10 +38,7 @@ def kill_what_makes(process: "subprocess.Popen[str]") -> None:
     """As the system does where memory runs out: Snakemake lives, and so does the server, whose children carry out jobs.
     Where none does at the moment, the next ones are killed.
     """
-    until = time.monotonic() + PATIENCE
-    while process.poll() is None and not _killed_children(process):
-        assert time.monotonic() < until, "no child of the server came"
-        time.sleep(0.02)
+    wait_for(lambda: process.poll() is not None or _killed_children(process))
 
 
 def kill_what_makes_and_all(process: "subprocess.Popen[str]") -> None:
@@ -66,15 +61,11 @@ def _killed_children(process: "subprocess.Popen[str]") -> int:
 
 def killed_when(project: Project, pattern: str, count: int, kill, process: "subprocess.Popen[str]") -> str:
     """Kill when so many files are there; gives what the engine said."""
-    until = time.monotonic() + PATIENCE
-    while len(list(project.root.glob(pattern))) < count:
-        assert process.poll() is None, f"it ended before {pattern} was there"
-        assert time.monotonic() < until, f"{pattern} did not come"
-        time.sleep(0.02)
+    wait_for(lambda: len(list(project.root.glob(pattern))) >= count, process)
     kill(process)
-    said = process.communicate(timeout=PATIENCE)[1]
+    output = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode
-    return said
+    return output
 
 
 def test_a_fresh_clone_elsewhere_that_is_killed_again_and_again_ends_with_the_same_reports(
@@ -86,7 +77,7 @@ def test_a_fresh_clone_elsewhere_that_is_killed_again_and_again_ends_with_the_sa
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(ELSEWHERE)
     place = {"PYTHONPATH": f"src{os.pathsep}{tmp_path / 'site'}", "TZ": "Asia/Tokyo"}
-    said = ""
+    output = ""
     for pattern, count, kill in (
         ("results/data/*/scratch", 1, kill_all),
         ("results/backbones/*/scratch/last.ckpt", 1, kill_what_makes_and_all),
@@ -94,11 +85,11 @@ def test_a_fresh_clone_elsewhere_that_is_killed_again_and_again_ends_with_the_sa
         ("results/evaluations/*/scratch", 1, kill_what_makes_and_all),
         ("reports/smoke/*/*.csv", 3, kill_all),
     ):
-        said += killed_when(clone, pattern, count, kill, clone.start("snakemake", "--cores", "all", **place))
+        output += killed_when(clone, pattern, count, kill, clone.start("snakemake", "--cores", "all", **place))
     last = clone.start("snakemake", "--cores", "all", **place)
-    said += last.communicate(timeout=PATIENCE)[1]
-    assert last.returncode == 0, said[-3000:]
-    assert "LockException" not in said
+    output += last.communicate(timeout=PATIENCE)[1]
+    assert last.returncode == 0, output[-3000:]
+    assert "LockException" not in output
     assert "Nothing to be done" in clone.snakemake().stderr
     assert stored(clone) == stored(trained_project)
     logs = "".join(path.read_text() for path in clone.root.glob("results/*/*/log.txt"))
@@ -108,13 +99,3 @@ def test_a_fresh_clone_elsewhere_that_is_killed_again_and_again_ends_with_the_sa
     assert "elsewhere" in (clone.published / "made.json").read_text()
     assert "reports/smoke/made.json" in differing
     assert set(differing) <= OF_COSTS | SHOW_THEM
-
-
-def test_two_processes_that_want_the_same_run_train_it_once(trained: Project) -> None:
-    run = next(trained.root.glob("results/runs/*/record.json")).parent
-    trained.recompose("store", "discard", f"runs/{run.name}")
-    both = [trained.start(sys.executable, "-m", "recompose", "make", f"runs/{run.name}") for _ in range(2)]
-    said = [process.communicate(timeout=PATIENCE)[1] for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
-    assert sum(text.count("epoch 1/2") for text in said) == 1
-    assert (run / "record.json").exists()

@@ -40,15 +40,6 @@ def test_make_installs_into_the_environment_of_a_folder_with_an_odd_name(name: s
     assert (root / ".venv" / ".environment").exists()
 
 
-@pytest.mark.parametrize("home", [{}, {"HOME": "/nowhere/at/all"}])
-def test_programs_have_a_home_where_the_machine_gives_none(home: dict[str, str], tmp_path: Path) -> None:
-    root, told = tmp_path / "project", tmp_path / "told"
-    project_with_stand_ins(root)
-    variables = {name: value for name, value in environment().items() if name != "HOME"} | home
-    subprocess.run(["make", "-s", "environment"], cwd=root, env=variables | {"TOLD": str(told)}, check=True)
-    assert told.read_text().splitlines()[2] == str(root / ".snakemake" / "home")
-
-
 def test_a_clone_with_the_line_ends_of_windows_has_the_same_bytes(tmp_path: Path) -> None:
     files = [".gitattributes", "Makefile", ".ci/run", "params.yaml", "dvc.lock", "src/recompose/digest.py"]
     reports = sorted((ROOT / "reports").rglob("table-1.*"))[:5]
@@ -63,15 +54,3 @@ def test_a_clone_with_the_line_ends_of_windows_has_the_same_bytes(tmp_path: Path
     for file in [*files, "reports/windows.csv"]:
         assert (tmp_path / "clone" / file).read_bytes() == (original / file).read_bytes(), file
     assert git(tmp_path / "clone", "status", "--porcelain") == ""
-
-
-def test_git_ignores_results_and_data_also_where_they_are_links(tmp_path: Path) -> None:
-    root, scratch = tmp_path / "project", tmp_path / "scratch"
-    root.mkdir()
-    shutil.copy(ROOT / ".gitignore", root)
-    commit_files(root, ".")
-    for name in ("results", "data"):
-        (scratch / name).mkdir(parents=True)
-        (root / name).symlink_to(scratch / name)
-    (root / "seen").touch()
-    assert git(root, "status", "--porcelain").split() == ["??", "seen"]

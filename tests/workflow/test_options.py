@@ -1,8 +1,10 @@
-"""Options of Snakemake: each does what its help says, or ends in one line; none loses or falsifies a result."""
+"""Options of Snakemake: each does what its help tells, or ends in one line; none loses or falsifies a result."""
+
+import re
 
 import pytest
 
-from tests.conftest import Project
+from tests.conftest import ROOT, Project
 from tests.workflow.processes import stored
 
 pytestmark = pytest.mark.engines
@@ -24,13 +26,13 @@ def listing(project: Project) -> dict[str, tuple[int, int]]:
     return {name: at for name, at in kept.items() if not name.startswith((".snakemake/", ".git/"))}
 
 
-def own_lines(said: str) -> list[str]:
+def own_lines(output: str) -> list[str]:
     """What a command says, without Snakemake's lines about its profile and configuration."""
-    return [line for line in said.splitlines() if not line.startswith(("Using workflow specific", "Config file"))]
+    return [line for line in output.splitlines() if not line.startswith(("Using workflow specific", "Config file"))]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "line"),
     [
         (["--dry-run", "--forceall"], "train c-s-o on shapes-pairs, seed 0"),
         (["--dry-run", "--forcerun", TRAIN], "evaluate c-s-o on shapes-pairs, seed 0"),
@@ -46,11 +48,11 @@ def own_lines(said: str) -> list[str]:
     ],
 )
 def test_where_nothing_is_due_an_option_answers_and_writes_nothing(
-    finished: Project, options: list[str], said: str
+    finished: Project, options: list[str], line: str
 ) -> None:
     before = listing(finished)
     done = finished.snakemake(*options)
-    assert said in done.stdout + done.stderr
+    assert line in done.stdout + done.stderr
     assert listing(finished) == before
 
 
@@ -68,8 +70,8 @@ def test_where_nothing_is_due_an_option_answers_and_writes_nothing(
 def test_what_would_do_harm_or_names_nothing_ends_in_one_line(finished: Project, options: list[str], line: str) -> None:
     before = listing(finished)
     done = finished.snakemake(*options, check=False)
-    (said,) = own_lines(done.stdout + done.stderr)
-    assert done.returncode == 1 and line in said
+    (output,) = own_lines(done.stdout + done.stderr)
+    assert done.returncode == 1 and line in output
     assert listing(finished) == before
 
 
@@ -87,3 +89,14 @@ def test_the_report_of_snakemake_shows_what_artifacts_are(finished: Project) -> 
     page = finished.root / "report.html"
     assert "msci/table-2" in page.read_text()
     page.unlink()
+
+
+# there is one locked environment for all rules, as the Snakefile says; short functions stand where they are used
+ARGUED = {"Specify a conda environment or container for each rule.", "Mixed rules and functions in same snakefile."}
+
+
+def test_the_workflow_is_clean_but_for_what_is_argued(chance_project: Project) -> None:
+    assert (chance_project.root / "workflow/Snakefile").read_text() == (ROOT / "workflow/Snakefile").read_text()
+    output = chance_project.call("snakemake", "--lint", check=False)
+    found = set(re.findall(r"^    \* (.*?):?$", output.stdout + output.stderr, flags=re.MULTILINE))
+    assert found == ARGUED

@@ -5,14 +5,13 @@ import os
 import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.conftest import PATIENCE, ROOT, Project
+from tests.conftest import PATIENCE, ROOT, Project, wait_for
 from tests.workflow.test_kills import stored
 
 SCRIPT = ROOT / "benchmarks" / "slurm.sh"
@@ -76,14 +75,6 @@ def queue(what: str = "%k") -> dict[str, str]:
     return dict(line.split(maxsplit=1) for line in listed.splitlines())
 
 
-def until(happens: Callable[[], object], process: "subprocess.Popen[str]") -> None:
-    end = time.monotonic() + PATIENCE
-    while not happens():
-        assert process.poll() is None, process.communicate()[1][-3000:]
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.1)
-
-
 @pytest.mark.engines
 @pytest.mark.slow  # a minute
 @pytest.mark.usefixtures("possible", "slurm")
@@ -95,14 +86,14 @@ def test_where_snakemake_and_its_job_are_killed_the_same_command_gives_the_same_
 
     # Snakemake is killed: its jobs go on, and those of the next Snakemake wait for the contents that these make
     first = trained.start(*SNAKEMAKE)
-    until(lambda: len(queue()) > 1, first)  # else the next Snakemake would have a run to itself
+    wait_for(lambda: len(queue()) > 1, first)  # else the next Snakemake would have a run to itself
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
     left = list(queue())
     second = trained.start(*SNAKEMAKE)
 
     # those jobs are killed: the next ones resume
-    until(lambda: list(trained.root.glob("results/runs/*/scratch/last.ckpt")), second)
+    wait_for(lambda: list(trained.root.glob("results/runs/*/scratch/last.ckpt")), second)
     subprocess.run(["scancel", *left], check=True)
     stderr = second.communicate(timeout=PATIENCE)[1]
     assert second.returncode == 0, stderr[-3000:]

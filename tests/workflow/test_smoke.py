@@ -57,6 +57,12 @@ def test_every_metric_of_an_evaluation_is_declared(smoke_project: Project) -> No
             track.check_metric(name, work.params)  # an undeclared one is an error
 
 
+def test_its_reports_are_clean(smoke_project: Project) -> None:
+    """Also where rows of a table have unequal seeds, and data of their own in each."""
+    audit = json.loads(smoke_project.recompose("audit", "--json").stdout)
+    assert (audit["findings"], set(audit["cells"])) == ([], {"current"})
+
+
 def test_four_processes_trained_side_by_side(smoke_project: Project) -> None:
     spans = []
     for path in smoke_project.root.glob("results/runs/*/record.json"):

@@ -9,12 +9,11 @@ import pytest
 from tests.conftest import Project, announced
 
 pytestmark = pytest.mark.engines
-TARGETS = ("all", "data", "features", "runs", "artifacts", "page", "msci", "duplex")
 NOTHING = "Nothing to be done"
 TABLE = "reports/smoke/msci/table-2.csv"
 
 
-def written(project: Project) -> dict[str, int]:
+def times_of_reports(project: Project) -> dict[str, int]:
     """When each report was written."""
     paths = [path for path in (project.root / "reports").rglob("*") if path.is_file()]
     return {str(path.relative_to(project.root)): path.stat().st_mtime_ns for path in paths}
@@ -26,60 +25,6 @@ def changed(before: dict[str, int], after: dict[str, int]) -> set[str]:
 
 def files_of(*stems: str) -> set[str]:
     return {f"reports/smoke/{stem}.{ending}" for stem in stems for ending in ("csv", "md", "tex", "lineage.json")}
-
-
-def test_targets_say_what_they_are_and_rules_of_single_contents_have_names_alone(chance_project: Project) -> None:
-    listed = chance_project.call("snakemake", "--list").stdout
-    lines = dict(line.partition(" ")[::2] for line in listed.splitlines())
-    for target in TARGETS:
-        assert lines[target].startswith("("), target
-    for rule in ("index_data", "evaluate_czsl", "table", "figure"):
-        assert lines[rule] == ""
-    assert {name for name, about in lines.items() if about.startswith("(One paper")} == {"msci", "duplex"}
-
-
-def test_a_mistyped_target_is_one_line_with_the_nearest_before_anything_begins(chance_project: Project) -> None:
-    done = chance_project.snakemake("msic", check=False)
-    own = [line for line in done.stderr.splitlines() if not line.startswith("Using workflow specific profile")]
-    text = "there is no target 'msic'; the nearest is 'msci'; `snakemake --list` names all rules"
-    assert (done.returncode, own) == (1, [text])
-
-
-def state(project: Project) -> dict[str, int]:
-    """The files of a project but Snakemake's and git's own, with their times."""
-    files = (path for path in project.root.rglob("*") if path.is_file())
-    own = [path.relative_to(project.root) for path in files]
-    return {
-        str(path): (project.root / path).stat().st_mtime_ns
-        for path in own
-        if path.parts[0] not in (".snakemake", ".git") and "__pycache__" not in path.parts
-    }
-
-
-def test_questions_to_snakemake_write_nothing(chance: Project) -> None:
-    chance.set({"profiles.smoke.czsl.seeds": [4, 5]})
-    before = state(chance)
-    for question in ("--dry-run", "--list", "--summary", "--dag", "--rulegraph"):
-        chance.snakemake(question)
-        assert state(chance) == before, question
-
-
-def test_options_of_snakemake_neither_lose_nor_falsify_a_result(chance: Project) -> None:
-    runs, reports = chance.runs(), chance.reports()
-    for options in (
-        ("--unlock",),
-        ("--touch",),
-        ("--rerun-incomplete",),
-        ("--keep-incomplete",),
-        ("--until", "evaluate_czsl"),
-        ("--omit-from", "page"),
-        ("--notemp",),
-        ("--set-resources", "evaluate_czsl:mem_mb=1000"),
-        ("--cleanup-metadata", TABLE),
-    ):
-        chance.snakemake(*options)
-        assert chance.runs() == runs and chance.reports() == reports, options
-    assert NOTHING in chance.snakemake().stderr
 
 
 def test_touch_makes_no_record_that_is_believed(chance: Project) -> None:
@@ -113,33 +58,33 @@ def test_a_file_is_made_with_just_what_it_needs_and_no_more_than_once(trained: P
     for path in ("results", "reports"):
         (trained.root / path).rename(trained.root / f"{path}-before")
     trained.snakemake("reports/smoke/msci/table-1.csv")  # statistics of data sets
-    assert written(trained).keys() == files_of("msci/table-1")
+    assert times_of_reports(trained).keys() == files_of("msci/table-1")
     made = [path.parent.parent.name for path in trained.root.glob("results/*/*/record.json")]
     assert made == ["data"]
     assert NOTHING in trained.snakemake("reports/smoke/msci/table-1.csv").stderr
 
 
 def test_a_file_is_made_anew_where_what_it_was_made_from_or_itself_was_changed(chance: Project) -> None:
-    before, right = written(chance), chance.table()
+    before, right = times_of_reports(chance), chance.table()
     assert NOTHING in chance.snakemake(TABLE).stderr
     (chance.root / TABLE).write_text(right.replace("measured", "reported"))
     chance.snakemake(TABLE)
     assert chance.table() == right
-    assert changed(before, written(chance)) == files_of("msci/table-2")
-    before = written(chance)
+    assert changed(before, times_of_reports(chance)) == files_of("msci/table-2")
+    before = times_of_reports(chance)
     chance.set({"profiles.smoke.czsl.seeds": [4, 5]})
     chance.snakemake(TABLE)
     assert chance.table() != right
-    assert changed(before, written(chance)) == files_of("msci/table-2")
+    assert changed(before, times_of_reports(chance)) == files_of("msci/table-2")
     assert NOTHING in chance.snakemake(TABLE).stderr
     assert chance.jobs().keys() == {"table", "figure", "page"}
 
 
 def test_a_paper_is_made_alone_and_the_rest_later(chance: Project) -> None:
-    before = written(chance)
+    before = times_of_reports(chance)
     chance.set({"profiles.smoke.czsl.seeds": [4, 5]})
     chance.snakemake("msci")
-    assert {Path(name).parent.name for name in changed(before, written(chance))} == {"msci"}
+    assert {Path(name).parent.name for name in changed(before, times_of_reports(chance))} == {"msci"}
     assert NOTHING in chance.snakemake("msci").stderr
     later = chance.snakemake("--dry-run").stdout
     assert announced(later).keys() == {"table", "figure", "page"}

@@ -1,11 +1,9 @@
 """Scaffolds: their files, a trained number of each, what is open in them, and wrong arguments."""
 
-import csv
-import math
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ from recompose.plan import closure
 from recompose.records import flat
 from recompose.scaffolds.checking import open_points
 from recompose.scaffolds.writing import kinds, taken_names, tracks_of, write_scaffold
-from recompose.tables.artifacts import make_artifacts
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.workspace import Workspace
@@ -52,23 +49,17 @@ ALL = [(kind, track) for kind in kinds() for track in tracks_of(kind)]
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A project, and after the test no trace of plugins beside it."""
-    before = [*sys.path], {*sys.modules}
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project."""
     monkeypatch.setenv("RECOMPOSE_PROFILE", "tiny")
     folder = tmp_path / "project"
     folder.mkdir()
     write_params(folder, "demo", {"profiles.tiny": TINY["czsl"]})
     (folder / "assets").symlink_to(ROOT / "assets")
-    yield folder
-    TRACKS.use(SHIPPED)
-    sys.path[:] = before[0]
-    for name in {*sys.modules} - before[1]:
-        if name.startswith("my_"):
-            del sys.modules[name]
+    return folder
 
 
-def written(root: Path, kind: str, track: str = "czsl", name: str = "my-own") -> list[Path]:
+def write_files(root: Path, kind: str, track: str = "czsl", name: str = "my-own") -> list[Path]:
     """Write a scaffold, and name its plugin in the parameters; return its files."""
     write_params(root, "demo", {"profiles.tiny": TINY[track], "plugins": plugins_of(root)})
     work = Workspace(root)
@@ -100,7 +91,7 @@ def number(work: Workspace, method: str) -> float:
 
 @pytest.mark.parametrize(("kind", "track"), ALL)
 def test_a_scaffold_is_a_valid_plan_with_open_points(root: Path, kind: str, track: str) -> None:
-    files = written(root, kind, track)
+    files = write_files(root, kind, track)
     assert all(path.is_file() for path in files)
     assert not any("$" in path.read_text() for path in files if path.suffix != ".png")
     work = Workspace(root)
@@ -112,7 +103,7 @@ def test_a_scaffold_is_a_valid_plan_with_open_points(root: Path, kind: str, trac
 
 
 def test_a_method_gives_a_trained_number_and_its_code_counts(root: Path, tmp_path: Path) -> None:
-    written(root, "method")
+    write_files(root, "method")
     work = work_with(root, "czsl", {"czsl.methods.my-own.training.epochs": 1}, methods=["my-own"])
     assert 0 < number(work, "my-own") < 1
     run = work.plan.evaluations("czsl", "my-own", "shapes-pairs")[0].needs["run"]
@@ -128,7 +119,7 @@ def test_a_method_gives_a_trained_number_and_its_code_counts(root: Path, tmp_pat
 def test_tests_of_scaffolds_fail_where_they_are_not_written_alone(root: Path) -> None:
     plugins = [(kind, track) for kind, track in ALL if kind != "comparison"]
     for kind, track in plugins:
-        written(root, kind, track, f"my-{kind}-{track}")
+        write_files(root, kind, track, f"my-{kind}-{track}")
     folders = [str(root / folder) for folder in plugins_of(root)]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *folders],
@@ -143,17 +134,8 @@ def test_tests_of_scaffolds_fail_where_they_are_not_written_alone(root: Path) ->
     assert len(reasons) == len(plugins), done.stdout
 
 
-def test_a_comparison_gives_trained_numbers(root: Path) -> None:
-    written(root, "comparison")
-    work = Workspace(root)
-    (comparison,) = work.comparisons
-    assert comparison.rows == ["csp", "troika", "my-own-wide"] and comparison.baselines == ["csp", "troika"]
-    values = [number(work, method) for method in ("csp", "my-own-wide")]
-    assert all(math.isfinite(value) and 0 < value < 1 for value in values)
-
-
 def test_a_metric_gives_a_number_of_stored_scores_and_stands_in_its_table(root: Path) -> None:
-    written(root, "metric")
+    write_files(root, "metric")
     work = Workspace(root)
     number(work, "chance")
     metrics = StoredResults(work).metrics(work.plan.evaluations("czsl", "chance", "shapes-pairs")[0])
@@ -165,7 +147,7 @@ def test_a_metric_gives_a_number_of_stored_scores_and_stands_in_its_table(root: 
 
 def test_a_method_on_a_data_set_of_classes_gives_trained_numbers_and_a_metric_of_them(root: Path) -> None:
     for kind in ("dataset", "method", "metric", "comparison"):
-        written(root, kind, "gzsl", f"my-{kind}")
+        write_files(root, kind, "gzsl", f"my-{kind}")
     override = {"gzsl.methods.my-method.training.epochs": 1}
     work = work_with(root, "gzsl", override, methods=["my-method"], datasets=["my-dataset"])
     for method in ("my-method", "my-comparison-wide"):
@@ -177,7 +159,7 @@ def test_a_method_on_a_data_set_of_classes_gives_trained_numbers_and_a_metric_of
 
 def test_a_clip_that_is_tuned_on_a_corpus_gives_numbers_on_a_suite_and_a_metric_of_them(root: Path) -> None:
     for kind in ("dataset", "suite", "method", "metric", "comparison"):
-        written(root, kind, "vlc", f"my-{kind}")
+        write_files(root, kind, "vlc", f"my-{kind}")
     override = {"vlc.methods.my-method.training.epochs": 1, "vlc.datasets.my-dataset.images": 32}
     chosen: dict[str, Any] = {"methods": ["clip", "my-method"], "datasets": ["my-dataset"], "suites": ["my-suite"]}
     work = work_with(root, "vlc", override, **chosen)
@@ -194,40 +176,12 @@ def test_a_clip_that_is_tuned_on_a_corpus_gives_numbers_on_a_suite_and_a_metric_
     }
 
 
-@pytest.mark.parametrize(
-    ("track", "dataset", "methods", "metric"),
-    [
-        ("czsl", "shapes-pairs", ["clip", "csp"], "test/closed/dense/auc"),
-    ],
-)
-def test_the_table_of_a_paper_has_trained_numbers(
-    root: Path, tmp_path: Path, track: str, dataset: str, methods: list[str], metric: str
-) -> None:
-    written(root, "paper", track)
-    file = tmp_path / "my-own/my_own/papers/my-own/paper.yaml"
-    document = yaml.safe_load(file.read_text())
-    document["artifacts"]["table-1"] |= {"rows": {method: method for method in methods}, "columns": {"M": metric}}
-    file.write_text(yaml.safe_dump(document))
-    printed_at = next(iter(document["datasets"]))
-    printed = f"row,citation,{printed_at} M\n{methods[0]},,40.5\n{methods[1]},,41.5\n"
-    (file.parent / "reported/table-1.csv").write_text(printed)
-    shortest = {f"{track}.methods.{method}.training.epochs": 1 for method in methods if method != "clip"}
-    work = work_with(root, track, shortest, methods=methods)
-    percent = {method: 100 * numbers(work, track, method, dataset)[metric] for method in methods}
-    (paper,) = (paper for paper in work.papers if paper.name == "my-own")
-    make_artifacts(StoredResults(work), paper, ["table-1"])
-    rows = list(csv.DictReader((work.reports / "my-own/table-1.csv").read_text().splitlines()))
-    assert [row["text"] for row in rows if row["source"] == "reported"] == ["40.5", "41.5"]
-    shown = {row["row"]: float(row["value"]) for row in rows if row["source"] == "measured"}
-    assert shown == pytest.approx(percent, rel=1e-4) and all(0 < value < 100 for value in percent.values())
-
-
 def filled(file: Path, **values: Any) -> None:
     file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | values))
 
 
 def test_points_are_closed_one_by_one(root: Path, tmp_path: Path) -> None:
-    written(root, "method")
+    write_files(root, "method")
     plugin = tmp_path / "my-own"
 
     def codes() -> list[str]:
@@ -276,19 +230,3 @@ def test_a_wrong_argument_is_one_line_and_writes_nothing(
         write_scaffold(kind, name, track, None, root, taken_names(Workspace(root), track))
     assert near in str(caught.value) and "\n" not in str(caught.value)
     assert sorted(root.parent.rglob("*")) == before
-
-
-@pytest.mark.parametrize(
-    ("kind", "track", "folder", "code"),
-    [
-        ("method", "czsl", None, "name-taken"),
-        ("comparison", "czsl", None, "name-taken"),
-        ("suite", "vlc", "elsewhere", "name-taken"),
-    ],
-)
-def test_nothing_is_overwritten(root: Path, kind: str, track: str, folder: str | None, code: str) -> None:
-    files = {path: path.read_bytes() for path in written(root, kind, track)}
-    with raises(ArgumentError, code):
-        write_scaffold(kind, "my-own", track, root / folder if folder else None, root, [])
-    assert {path: path.read_bytes() for path in files} == files
-    assert not (root / "elsewhere").exists()
