@@ -16,7 +16,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from recompose.cli import app
 from recompose.papers.declaration import Paper, all_papers
 from recompose.params.reference import section_reference
-from recompose.tables.kinds import kind_of
+from recompose.tables.kinds import is_figure
 from recompose.tables.metric import Metric
 from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Declaration
@@ -91,7 +91,8 @@ def papers_table(papers: Iterable[Paper], reports: Path = REPORTS) -> str:
         "| --- | ---: | ---: | ---: | --- | --- |",
     ]
     for paper in (paper for paper in papers if paper.is_shipped):
-        kinds = Counter(kind_of(paper, name) for name in paper.artifacts)
+        figures = sum(is_figure(paper, name) for name in paper.artifacts)
+        tables = len(paper.artifacts) - figures - len(paper.claims_tables)
         start = paper.headline.artifact if paper.headline else next(iter(paper.artifacts))
         counts = Counter(_verdicts_in(reports / paper.name / "claims.csv")).most_common()
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts)
@@ -103,7 +104,7 @@ def papers_table(papers: Iterable[Paper], reports: Path = REPORTS) -> str:
             if name in paper.artifacts
         )
         rows.append(
-            f"| **{paper.name}**: {_title(paper)}{notes} | {kinds['table']} | {kinds['figure']} | "
+            f"| **{paper.name}**: {_title(paper)}{notes} | {tables} | {figures} | "
             f"{len(paper.claims)} | {verdicts or 'not measured'} | {links} |"
         )
     return "\n".join(rows)
