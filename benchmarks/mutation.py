@@ -34,7 +34,7 @@ ROOMS = {  # room -> its files and folders of sources -> their tests
         "tracks/gzsl/metrics.py": ("tracks/gzsl/test_metrics.py",),
         "tracks/seen_unseen.py": ("tracks/czsl/metrics", "tracks/gzsl/test_metrics.py"),
         "tracks/vlc/suites/accuracy.py": ("tracks/vlc/suites/test_accuracy.py",),
-        "tracks/vlc/attribution/faithfulness.py": ("tracks/vlc/attribution/test_faithfulness.py",),
+        "tracks/vlc/attribution/faithfulness.py": ("tracks/vlc/attribution/test_attribution.py",),
     },
     "losses": {"tracks/vlc/losses.py": ("tracks/vlc/test_losses.py",)},
     "methods": {f"tracks/{track}/methods": (f"tracks/{track}/methods",) for track in ("czsl", "gzsl", "vlc")},
