@@ -66,7 +66,7 @@ class Stored:
         return key in self.published.records and not self[key]
 
     def _find(self, key: str) -> Iterator[Finding]:
-        store, recipe = self.work.store, recipe_of(self.published.records[key])
+        store, recipe = self.work.store, self.recipes[key]
         if not store.is_complete(recipe):
             yield absent(key)
             return

@@ -13,7 +13,7 @@ from recompose.audit.findings import Finding, Trust
 from recompose.audit.stored import Stored
 from recompose.digest import sha256_file, short
 from recompose.fingerprint import fingerprint
-from recompose.plan import Document, Plan, Recipe, recipe_of
+from recompose.plan import Document, Recipe
 from recompose.records import BuildInfo
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
@@ -77,8 +77,26 @@ class Judge:
             return []
         origin = tuple(cell.made_from), tuple(cell.names), tuple(cell.beside), cell.benchmark
         if origin not in self._stale:
-            self._stale[origin] = list(dict.fromkeys(stale_reasons(self.stored.work.plan, self.lineage, cell)))
+            self._stale[origin] = list(dict.fromkeys(self._find_stale_reasons(cell)))
         return self._stale[origin]
+
+    def _find_stale_reasons(self, cell: Cell) -> Iterator[str]:
+        track, made_from = self.lineage.track, dict.fromkeys(cell.made_from)
+        if track not in TRACKS:
+            yield f"there is no track {track!r} any more"
+            return
+        planned = {recipe.key: recipe for recipe in planned_recipes(self.stored.work.plan, track, cell)}
+        if not made_from:
+            yield from ["it was never run"] if planned else []
+        elif not planned:
+            yield "it is no longer planned"
+        elif others := [key for key in made_from if key not in planned]:
+            for key in others:
+                yield from _changes_to_closest(self.stored.recipes[key], planned.values())
+        elif planned.keys() - made_from.keys():
+            yield f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"
+        else:
+            yield from metric_code_changes(self.lineage)
 
     @cached_property
     def conflicts(self) -> dict[str, list[Finding]]:
@@ -124,35 +142,11 @@ class Judge:
         return self.stored.on_disk[key].made if not self.stored[key] else None
 
 
-def stale_reasons(plan: Plan, lineage: Lineage, cell: Cell) -> Iterator[str]:
-    """Yield the reasons why the current parameters and code would give another cell, a line each."""
-    track, made_from = lineage.track, {*cell.made_from}
-    if track not in TRACKS:
-        yield f"there is no track {track!r} any more"
-        return
-    planned = {recipe.key: recipe for recipe in planned_recipes(plan, track, cell)}
-    if not planned and made_from:
-        yield "it is no longer planned"
-    elif not made_from:
-        yield from ["it was never run"] if planned else []
-    elif other := made_from - planned.keys():
-        for key in (key for key in cell.made_from if key in other):
-            yield from _recipe_changes(lineage, key, planned.values())
-    elif planned.keys() - made_from:
-        yield f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"
-    else:
-        yield from metric_code_changes(lineage)
-
-
-def _recipe_changes(lineage: Lineage, key: str, planned: Iterable[Recipe]) -> Iterator[str]:
-    """Yield what the current plan has in place of a recipe."""
-    recipes: dict[str, Recipe] = {}
-    for behind in lineage.closure([key]):
-        recipes[behind] = recipe_of(lineage.records[behind], recipes)
-    old = recipes[key]
-    same_seed = [recipe for recipe in planned if recipe.labels.get("seed") == old.labels.get("seed")]
-    fewest = min((list(changes(old, new)) for new in same_seed), key=len, default=None)
-    yield from [f"seed {old.labels.get('seed')} is no longer planned"] if fewest is None else fewest
+def _changes_to_closest(old: Recipe, planned: Iterable[Recipe]) -> Iterable[str]:
+    """Return the differences between a recipe and the planned one with its seed that has the fewest."""
+    seed = old.labels.get("seed")
+    differences = (list(changes(old, recipe)) for recipe in planned if recipe.labels.get("seed") == seed)
+    return min(differences, key=len, default=[f"seed {seed} is no longer planned"])
 
 
 def metric_code_changes(lineage: Lineage) -> Iterator[str]:

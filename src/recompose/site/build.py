@@ -4,7 +4,6 @@ import base64
 import csv
 import gzip
 import hashlib
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -125,10 +124,8 @@ def picture(path: Path) -> Picture | None:
         return None
     with Image.open(path) as image:
         quantized = image.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    file = io.BytesIO()
-    quantized.save(file, "png")
     width, height = (max(1, round(side / SHARPNESS)) for side in quantized.size)
-    return Picture(png_address(file.getvalue()), width, height)
+    return Picture(png_address(quantized), width, height)
 
 
 def forest_lines(digits: Mapping[str, int], path: Path) -> list[dict[str, str]]:

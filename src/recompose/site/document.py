@@ -16,7 +16,7 @@ from recompose.params import Params
 from recompose.plan import Recipe, recipe_of
 from recompose.records import Build, Description, code_text, flat
 from recompose.site.claims import claim_dialog
-from recompose.site.scope import Scope
+from recompose.site.scope import scope_of
 from recompose.tables.cells import Cell
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.tables.formats import ranks
@@ -49,7 +49,7 @@ class Site:
         kinds = Counter(record.kind for record in self.published.records.values())
         return {
             "profile": self.params.profile,
-            "scope": Scope.of(self.published),
+            "scope": scope_of(self.published),
             "made": {"runs": kinds["runs"], "evaluations": kinds["evaluations"], "file": MADE},
             "audit": self.audit,
             "findings": _findings(self.audit),

@@ -3,12 +3,12 @@
 import base64
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
 from PIL import Image
 
 from recompose.console import pluralize
+from recompose.files import Document
 from recompose.plan import Recipe, recipe_of
 from recompose.records import Description
 from recompose.tables.published import PublishedLineage
@@ -19,41 +19,22 @@ PICTURES = 3
 MINUTE = 60
 
 
-@dataclass(frozen=True)
-class Sample:
-    """A picture of a synthetic data set."""
+def scope_of(published: PublishedLineage) -> Document | None:
+    """Return the data, models and time behind all numbers of published reports, or None if nothing was run.
 
-    address: str  # a data address
-    label: str
-    dataset: str
-    width: int
-    height: int
-
-
-@dataclass(frozen=True)
-class Scope:
-    """The data, models and time behind all numbers of the reports."""
-
-    synthetic: list[str]  # a phrase for each data set
-    published: list[str]
-    models: str
-    training: str
-    samples: list[Sample]
-
-    @classmethod
-    def of(cls, published: PublishedLineage) -> "Scope | None":
-        """Return the scope of published reports, or None if nothing was run."""
-        data = _by_name(record for record in published.records.values() if record.kind == "data")
-        if not any(record.kind == "evaluations" for record in published.records.values()):
-            return None
-        drawn = {name: recipes for name, recipes in data.items() if _is_synthetic(recipes[0])}
-        return cls(
-            [_phrase(name, recipes) for name, recipes in drawn.items()],
-            [_phrase(name, recipes) for name, recipes in data.items() if name not in drawn],
-            _models(published),
-            _training(published),
-            list(islice(_samples(recipes[0] for recipes in drawn.values()), PICTURES)),
-        )
+    Data sets, drawn or published, are phrases; samples are pictures of drawn ones.
+    """
+    data = _by_name(record for record in published.records.values() if record.kind == "data")
+    if not any(record.kind == "evaluations" for record in published.records.values()):
+        return None
+    drawn = {name: recipes for name, recipes in data.items() if _is_synthetic(recipes[0])}
+    return {
+        "synthetic": [_phrase(name, recipes) for name, recipes in drawn.items()],
+        "published": [_phrase(name, recipes) for name, recipes in data.items() if name not in drawn],
+        "models": _models(published),
+        "training": _training(published),
+        "samples": list(islice(_samples(recipes[0] for recipes in drawn.values()), PICTURES)),
+    }
 
 
 def _by_name(records: Iterable[Description]) -> dict[str, list[Recipe]]:
@@ -115,22 +96,21 @@ def _range(numbers: Iterable[int]) -> str:
     return " to ".join(str(number) for number in dict.fromkeys((ordered[0], ordered[-1])))
 
 
-def _samples(data: Iterable[Recipe]) -> Iterator[Sample]:
+def _samples(data: Iterable[Recipe]) -> Iterator[Document]:
     """Yield pictures of data sets in turns: the first of each, then the second of each."""
     drawn = [
-        [_sample(picture, label, recipe.name) for picture, label in function(place)(recipe.document)]
+        [
+            {"address": png_address(picture), "label": label, "dataset": recipe.name}
+            for picture, label in function(place)(recipe.document)
+        ]
         for recipe in data
         if (place := TRACKS[recipe.track].samples)
     ]
     yield from (sample for sample in chain.from_iterable(zip_longest(*drawn)) if sample)
 
 
-def _sample(picture: Image.Image, label: str, dataset: str) -> Sample:
+def png_address(picture: Image.Image) -> str:
+    """Return a picture as a data address of a bitmap."""
     file = io.BytesIO()
     picture.save(file, "png")
-    return Sample(png_address(file.getvalue()), label, dataset, *picture.size)
-
-
-def png_address(content: bytes) -> str:
-    """Return a bitmap as a data address."""
-    return f"data:image/png;base64,{base64.b64encode(content).decode()}"
+    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
