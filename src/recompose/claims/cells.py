@@ -143,6 +143,15 @@ def basis_of(results: Results, paper: Paper, benchmark: str, methods: Iterable[s
     return cell_of([*distinct.values()], planned, names, benchmark)
 
 
+def verdicts_by_benchmark(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+    """Return the cells of verdicts among those of a table of claims, by benchmark."""
+    by_benchmark: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if cell.part == "verdict":
+            by_benchmark.setdefault(cell.benchmark, []).append(cell)
+    return by_benchmark
+
+
 def verdict_counts(cells: Iterable[Cell]) -> dict[str, int]:
     """Return the number of verdicts of each kind."""
     counts = Counter(cell.verdict for cell in cells)
@@ -151,10 +160,7 @@ def verdict_counts(cells: Iterable[Cell]) -> dict[str, int]:
 
 def summary(results: Results, paper: Paper, cells: Sequence[Cell]) -> list[str]:
     """Return what came out, a paragraph for each benchmark, and what it generalises to."""
-    by_benchmark: dict[str, list[Cell]] = {}
-    for cell in cells:
-        if cell.part == "verdict":
-            by_benchmark.setdefault(cell.benchmark, []).append(cell)
+    by_benchmark = verdicts_by_benchmark(cells)
     is_synthetic = {
         benchmark: TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark)) for benchmark in by_benchmark
     }

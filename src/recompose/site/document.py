@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recompose.audit.findings import STATES, UNCHECKED, Audit, Trust
-from recompose.claims.cells import PARTS, note, verdict_counts
+from recompose.claims.cells import PARTS, note, verdict_counts, verdicts_by_benchmark
 from recompose.claims.differences import number_text
 from recompose.claims.outcome import generalisation, outcome, reading, scope_text
 from recompose.digest import short
@@ -201,10 +201,8 @@ class _Page:
     def _verdicts(self, paper: Paper, artifacts: list[Document]) -> Iterator[Document]:
         """Yield the number of verdicts of each kind, for each data set."""
         claims = [claim for artifact in artifacts for claim in artifact["claims"]]
-        by_dataset: dict[str, list[Cell]] = {}
-        for tested in (tested for claim in claims for tested in claim["tested"]):
-            by_dataset.setdefault(tested["dataset"], []).append(tested["verdict"]["cell"])
-        for dataset, cells in by_dataset.items():
+        verdicts = (tested["verdict"]["cell"] for claim in claims for tested in claim["tested"])
+        for dataset, cells in verdicts_by_benchmark(verdicts).items():
             is_synthetic = self._published.is_synthetic(paper, dataset)
             yield {
                 "scope": scope_text(dataset, is_synthetic, (cell.n or 0 for cell in cells)),

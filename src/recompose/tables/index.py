@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from recompose.claims.cells import verdict_counts
+from recompose.claims.cells import verdict_counts, verdicts_by_benchmark
 from recompose.claims.outcome import reading
 from recompose.console import pluralize
 from recompose.digest import sha256_file
@@ -177,10 +177,9 @@ def _paper_row(results: StoredResults, paper: Paper) -> str:
 
 def _verdict_texts(results: StoredResults, paper: Paper, name: str) -> Iterator[str]:
     """Yield the number of verdicts of each kind, for each benchmark."""
-    cells = [cell for cell in build_table(results, paper, name).measured if cell.part == "verdict"]
-    for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
+    for benchmark, cells in verdicts_by_benchmark(build_table(results, paper, name).measured).items():
         is_synthetic = TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark))
-        counts = verdict_counts(cell for cell in cells if cell.benchmark == benchmark)
+        counts = verdict_counts(cells)
         yield ", ".join(f"{count} {reading(verdict, is_synthetic)}" for verdict, count in counts.items() if count)
 
 
