@@ -116,6 +116,18 @@ def test_unpacked_parts_are_linked_and_stay(root: Path, data: Path, tmp_path: Pa
     assert (root / "images/vg/7.jpg").samefile(theirs / "VG_100K/7.jpg")
 
 
+def test_a_suite_without_some_sub_tasks_can_be_evaluated_but_is_not_complete(root: Path, data: Path) -> None:
+    pack(data / "archives/vg/images.zip", {"VG_100K/7.jpg": b"7"})
+    box = {"bbox_x": 0, "bbox_y": 0, "bbox_w": 9, "bbox_h": 9}
+    item = {"image_id": "7", "image_path": "7.jpg", "true_caption": "a dog", "false_caption": "a cat"}
+    write(root / "aro", visual_genome_relation=[{**item, **box, "relation_name": "on"}])
+    write(root / "aro", visual_genome_attribution=[{**item, **box, "attributes": ["a", "b"]}])
+    state = arrange("aro", root, data)
+    assert not state.is_complete
+    assert any("can be evaluated" in line for line in state.lines)
+    assert any("lacks sub-tasks: aro/coco_order" in line for line in state.lines)
+
+
 # Winoground's parquet
 
 

@@ -18,10 +18,11 @@ from typer.testing import CliRunner
 from recompose.claims.correction import holm
 from recompose.cli import app
 from recompose.data.pictures import Picture
-from recompose.errors import DataError
-from recompose.harness.compare import compare
-from recompose.harness.comparison import ComparisonRequest, ComparisonRow
+from recompose.errors import BusyError, DataError
+from recompose.harness.compare import ComparisonRow, compare
 from recompose.harness.comparison_files import write_comparison
+from recompose.harness.stored_evaluation import digests, read_evaluations
+from recompose.locks import sole_writer
 from recompose.tracks.vlc.data.formats.sugarcrepe import MEAN as SUGARCREPE
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite
@@ -83,11 +84,16 @@ def scores_of(seed: int, help_: float = 0.0) -> Scores:
     return scores
 
 
+def write_document(folder: Path, suites: Iterable[Suite], files: dict[str, str] | None = None) -> None:
+    document = {"model": "m", "weights": {"name": None}, "suites": [suite.name for suite in suites]}
+    (folder / "results.json").write_text(json.dumps(document | {"metrics": {}, "items": {}, "files": files or {}}))
+
+
 def store_evaluation(folder: Path, suites: Iterable[Suite], scores: Scores) -> Path:
     suites = list(suites)
     write_suites(suites, folder)
     write_scores(scores, folder / "scores.safetensors")
-    (folder / "results.json").write_text(json.dumps({"suites": [suite.name for suite in suites]}))
+    write_document(folder, suites)
     return folder
 
 
@@ -100,13 +106,30 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def rows_of(*folders: Path, suites: tuple[str, ...] = ("all",)) -> dict[str, ComparisonRow]:
-    return {row.name: row for row in compare(ComparisonRequest(folders, suites, DRAWS)).rows}
+    return {row.name: row for row in compare(folders, suites, DRAWS).rows}
+
+
+def test_scores_or_items_that_were_written_after_the_results_are_refused(tmp_path: Path) -> None:
+    suites = [suite for suite in world() if suite.name == "sick"]
+    others = {
+        "scores.safetensors": lambda folder: write_scores(
+            {"sick": scores_of(2)["sick"]}, folder / "scores.safetensors"
+        ),
+        "suites/sick.json": lambda folder: write_suites([replace(suites[0], texts=suites[0].texts[::-1])], folder),
+    }
+    for file, write in others.items():
+        folder = store_evaluation(tmp_path / file, suites, {"sick": scores_of(1)["sick"]})
+        write_document(folder, suites, digests(folder, suites))
+        assert read_evaluations([folder])[0].suites.keys() == {"sick"}
+        write(folder)
+        with raises(DataError, "other-files", folder / file):
+            read_evaluations([folder])
 
 
 def test_another_comparison_in_the_folder_is_not_replaced(folders: tuple[Path, Path], tmp_path: Path) -> None:
     def write(*names: str, suites: tuple[str, ...] = ("sick",)) -> None:
         evaluations = tuple(path for path in (*folders, folders[0].parent / "c") if path.name in names)
-        write_comparison(compare(ComparisonRequest(evaluations, suites, DRAWS)), tmp_path)
+        write_comparison(compare(evaluations, suites, DRAWS), tmp_path)
 
     store_evaluation(folders[0].parent / "c", world(), scores_of(3))
     write("a", "b")
@@ -169,14 +192,14 @@ def test_the_interval_of_a_mean_is_that_of_plain_draws(folders: tuple[Path, Path
         }
         kinds = [[value for name, value in parts.items() if f"/{kind}_" in name] for kind in ("replace", "swap", "add")]
         draws.append(np.mean([np.mean(values) for values in kinds]))  # equal items: micro means are means
-    rows = compare(ComparisonRequest(folders, ("sugarcrepe",), 4_000)).rows
+    rows = compare(folders, ("sugarcrepe",), 4_000).rows
     row = next(row for row in rows if row.name == "sugarcrepe")
     assert [row.low, row.high] == pytest.approx(np.quantile(draws, [0.025, 0.975]).tolist(), abs=0.02)
 
 
 def test_p_are_corrected_among_the_numbers_of_their_level(folders: tuple[Path, Path], tmp_path: Path) -> None:
     third = store_evaluation(tmp_path / "c", world(), scores_of(3, help_=0.1))
-    summary = compare(ComparisonRequest((*folders, third), resamples=DRAWS))
+    summary = compare((*folders, third), resamples=DRAWS)
     assert summary.names == ("a", "b", "c")
     levels = {row.name: row.level for row in summary.rows}
     tops = {name for name, level in levels.items() if level == "suite"}
@@ -205,7 +228,7 @@ def test_items_count_if_both_models_have_scores(folders: tuple[Path, Path], tmp_
     lacking["sugarcrepe/swap_obj"][3:5] = np.nan
     lacking["coco/t2i"][:4] = -1
     other = store_evaluation(tmp_path / "other", world(), lacking)
-    summary = compare(ComparisonRequest((folders[0], other), ("sugarcrepe", "coco"), DRAWS))
+    summary = compare((folders[0], other), ("sugarcrepe", "coco"), DRAWS)
     rows = {row.name: row for row in summary.rows}
     assert (rows["sugarcrepe/swap_obj"].items, rows["coco/t2i"].items, rows["coco/t2i"].units) == (28, 26, 9)
     assert any(note.startswith("6 items without scores") for note in summary.notes)
@@ -246,10 +269,10 @@ def test_other_items_are_refused(folders: tuple[Path, Path], tmp_path: Path, cha
 def test_what_one_model_lacks_is_named_and_left_out(folders: tuple[Path, Path], tmp_path: Path) -> None:
     suites = [each for each in world() if each.name in ("winoground", "sick")]
     other = store_evaluation(tmp_path / "other", suites, {name: scores_of(2)[name] for name in ("winoground", "sick")})
-    summary = compare(ComparisonRequest((folders[0], other), resamples=DRAWS))
+    summary = compare((folders[0], other), resamples=DRAWS)
     assert {row.name for row in summary.rows} == {"winoground", "winoground/text", "winoground/image", "sick"}
     assert any("coco" in note or "sugarcrepe" in note for note in summary.notes)
-    with raises(DataError, "missing-suite", "other"):
+    with raises(DataError, "unknown-suite", "other: sugarcrepe"):
         rows_of(folders[0], other, suites=("sugarcrepe",))
 
 
@@ -264,12 +287,11 @@ def test_wrong_folders_are_one_line(folders: tuple[Path, Path], tmp_path: Path) 
     cases: dict[str, tuple[Path, ...]] = {
         "one-evaluation": (first,),
         "same": (first, first.parent / "b" / ".." / "a"),
-        "no-evaluation": (first, first.parent / "bb"),
-        "no-items": (first, old),
+        "no-result": (first, first.parent / "bb"),
         "damaged-evaluation": (first, damaged),
-        "wrong-scores": (first, shorter),
+        "other-files": (first, shorter),
     }
-    for code, given in cases.items():
+    for code, given in (*cases.items(), ("damaged-evaluation", (first, old))):
         with raises(DataError, code) as caught:
             rows_of(*given)
         assert "\n" not in str(caught.value)
@@ -293,3 +315,10 @@ def test_the_command_prints_a_table_and_writes_files(folders: tuple[Path, Path],
     page = (out / "comparison.md").read_text()
     assert "<b>" not in page and "\\[b\\]&#124;&lt;b&gt;$x$" in page
     assert (out / "figure.svg").stat().st_size and (out / "figure.csv").stat().st_size
+
+
+def test_of_two_comparisons_into_one_folder_at_once_one_is_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    comparison = compare(folders, ("sick",), DRAWS)
+    with sole_writer(tmp_path), raises(BusyError, "busy", tmp_path):
+        write_comparison(comparison, tmp_path)
+    assert not (tmp_path / "comparison.json").exists()

@@ -9,6 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
+from recompose.backbones.arrays import ArrayWriter
 from recompose.backbones.clip import Backbone, build
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
@@ -107,11 +108,10 @@ class KilledError(Exception):
 def test_a_killed_pass_goes_on_and_equals_an_unbroken_one(
     clip: Backbone, root: Path, tmp_path: Path, calls: Calls, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(encoding, "SAVE_EVERY", 0)
     whole = encode_suites(clip, root, tmp_path / "whole", batch_size=6)
     for sizes in calls.values():
         sizes.clear()
-    append, come = encoding._EmbeddingFiles.append, iter(range(100))
+    append, come = ArrayWriter.append, iter(range(100))
 
     def dying(stored: Any, *arguments: Any) -> None:
         if next(come) == block:
@@ -119,7 +119,7 @@ def test_a_killed_pass_goes_on_and_equals_an_unbroken_one(
         append(stored, *arguments)
 
     with monkeypatch.context() as during:
-        during.setattr(encoding._EmbeddingFiles, "append", dying)
+        during.setattr(ArrayWriter, "append", dying)
         with pytest.raises(KilledError):
             encode_suites(clip, root, tmp_path / "killed", batch_size=6)
     again = encode_suites(clip, root, tmp_path / "killed", batch_size=6)
@@ -127,25 +127,7 @@ def test_a_killed_pass_goes_on_and_equals_an_unbroken_one(
     np.testing.assert_array_equal(again.texts, whole.texts)
     assert (again.picture_rows, again.text_rows) == (whole.picture_rows, whole.text_rows)
     sizes = [*calls["encode_text"], *calls["encode_image"]]
-    assert len(sizes) == 1 + 2 + 4 + 1 + (block == 0)  # the width, all blocks, the one that the kill lost
-
-
-def test_rows_are_recorded_after_they_were_written(
-    clip: Backbone, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else a process that is killed in between would take rows of zeros for embeddings."""
-    monkeypatch.setattr(encoding, "SAVE_EVERY", 0)
-    save, saved = encoding._EmbeddingFiles.save, list[int]()
-
-    def checked(files: Any) -> None:
-        save(files)
-        for name, done in files.done.items():
-            assert (np.linalg.norm(files._arrays[name][:done], axis=1) > 0.9).all()
-            saved.append(done)
-
-    monkeypatch.setattr(encoding._EmbeddingFiles, "save", checked)
-    encode_suites(clip, root, tmp_path)
-    assert max(saved) == 19
+    assert len(sizes) == 1 + 2 + 4 + 1  # the width, all blocks, the one that the kill lost
 
 
 def test_other_weights_other_images_and_other_texts_are_encoded_anew(

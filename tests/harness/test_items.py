@@ -12,12 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.errors import DamagedError, DataError
+from recompose.errors import DamagedError, DataError, PlanError, RecomposeError
 from recompose.files import write_json
-from recompose.harness import evaluated_items
-from recompose.harness.evaluated_items import item_sheet
-from recompose.harness.item_sheets import evaluated_sheet, stored_sheet
-from recompose.harness.items import DifferingItems, WorstItems, outcomes
+from recompose.harness.item_sheets import item_sheet
+from recompose.harness.items import ItemSheet, differing_items, outcomes, worst_items
 from recompose.plan import Plan, Recipe, TrackPlan
 from recompose.tracks.vlc.data.formats.sugarcrepe import SETS
 from recompose.tracks.vlc.data.index import SUITES
@@ -143,6 +141,29 @@ def test_graded_items_are_worst_where_ranks_differ() -> None:
     assert {(one.is_right, one.is_tie) for one in judged} == {(None, None)}
 
 
+def test_categories_are_groups_classes_and_subtasks() -> None:
+    def categories(suite: Suite) -> list[str]:
+        scores = random_scores(suite)
+        return [
+            one.category
+            for name, task in suite.tasks.items()
+            for leaf in task.leaves(name)
+            for one in outcomes(judge_of(suite, name), leaf, scores[leaf])
+        ]
+
+    suites = {suite.name: suite for suite in tiny_suites()}
+    assert categories(with_groups()) == ["atom/5", "atom/4"]
+    assert categories(suites["winoground"]) == ["winoground"] * 3
+    assert categories(suites["sugarcrepe"]) == ["replace_obj"] * 5 + ["swap_obj"] * 3
+    assert categories(suites["elevater"])[:3] == ["mnist/b", "mnist/c", "mnist/a"]
+    assert {*categories(suites["coco"])} == {"i2t", "t2i"}
+
+
+def evaluated_sheet(folder: Path, name: str, data: Path) -> ItemSheet:
+    """The sheet of a folder of the command evaluate, outside of any project."""
+    return item_sheet(Workspace(folder), str(folder), name, data)
+
+
 def write_result(folder: Path, suite: Suite, scores: dict[str, np.ndarray]) -> Path:
     """A folder as of the command evaluate."""
     write_scores(scores, folder / FILE)
@@ -192,21 +213,22 @@ def test_a_sheet_has_captions_scores_and_categories(tmp_path: Path, data: Path) 
         assert isinstance(task, Choices)
         true = int(task.true[one.number])
         assert shown == {(item["caption"], row[true], True), (item["negative_caption"], row[1 - true], False)}
-    assert [category.category for category in WorstItems.of(sheet, 3).counts] == [*SETS]
+    assert [*worst_items(sheet, 3).counts] == [*SETS]
 
 
 def test_two_models_differ_where_one_is_right(tmp_path: Path, data: Path) -> None:
     sheets = [evaluated_sheet(results(tmp_path, data, seed), "sugarcrepe", data) for seed in (0, 1)]
-    view = DifferingItems.of(*sheets, 1_000)
+    view = differing_items(*sheets, 1_000)
     first, second = ({(one.task, one.number): one for one in sheet.outcomes} for sheet in sheets)
     differing = {
         key: abs(one.margin - second[key].margin) for key, one in first.items() if one.is_right != second[key].is_right
     }
-    assert {(each.first.task, each.first.number): each.gap for each in view.shown} == differing
-    assert [each.gap for each in view.shown] == sorted(differing.values(), reverse=True)
-    for count in view.counts:
-        pairs = [(one.is_right, second[key].is_right) for key, one in first.items() if one.category == count.category]
-        cells = (count.both, count.only_first, count.only_second, count.neither)
+    gaps = {(one.task, one.number): abs(one.margin - other.margin) for one, other in view.shown}
+    assert gaps == differing and [*gaps.values()] == sorted(differing.values(), reverse=True)
+    for category, count in view.counts.items():
+        pairs = [(one.is_right, second[key].is_right) for key, one in first.items() if one.category == category]
+        cells = tuple(count[name] for name in ("both", "only_first", "only_second", "neither"))
+        assert count["items"] == len(pairs)
         assert cells == tuple(map(pairs.count, ((True, True), (True, False), (False, True), (False, False))))
 
 
@@ -214,12 +236,12 @@ def test_other_items_and_graded_ones_are_not_compared(tmp_path: Path, data: Path
     first = evaluated_sheet(results(tmp_path, data), "sugarcrepe", data)
     other = replace(first, contents=first.contents | {"sugarcrepe/swap_att": "0"})
     with raises(DataError, "other-items", "sugarcrepe/swap_att"):
-        DifferingItems.of(first, other, 3)
+        differing_items(first, other, 3)
     with raises(DataError, "no-items", "sugarcrepe"):
-        DifferingItems.of(first.within("swap_obj"), first.within("swap_att"), 3)
+        differing_items(first.within("swap_obj"), first.within("swap_att"), 3)
     undecided = replace(first, outcomes=tuple(replace(one, is_right=None) for one in first.outcomes))
     with raises(DataError, "graded-items", "sugarcrepe"):
-        DifferingItems.of(undecided, undecided, 3)
+        differing_items(undecided, undecided, 3)
 
 
 def test_wrong_results_are_refused(tmp_path: Path, data: Path) -> None:
@@ -233,7 +255,7 @@ def test_wrong_results_are_refused(tmp_path: Path, data: Path) -> None:
     longer = {**random_scores(read_suite("sugarcrepe", data)), "sugarcrepe/swap_obj": np.zeros((9, 2), np.float32)}
     spoilt: list[tuple[str, Callable[[], object]]] = [
         ("other-files", lambda: write_scores(longer, folder / FILE)),
-        ("damaged-scores", lambda: (folder / FILE).write_bytes(b"nothing")),
+        ("damaged-evaluation", lambda: (folder / FILE).write_bytes(b"nothing")),
         ("damaged-evaluation", lambda: (folder / SUITES / "sugarcrepe.json").unlink()),
         ("damaged-result", lambda: write_json(folder / "results.json", {"suites": "sugarcrepe"})),
         ("no-result", lambda: (folder / "results.json").unlink()),
@@ -265,7 +287,7 @@ def test_the_command_prints_what_is_worst(tmp_path: Path, data: Path, monkeypatc
 
 
 @pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+def work(tmp_path: Path) -> Workspace:
     """A project with a stored evaluation of a method with seed 0, and a planned one with seed 1."""
     (tmp_path / "params.yaml").write_text("")
     suite = tiny_suites()[0]
@@ -284,18 +306,30 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     with work.store.build(evaluations[0]) as folder:
         assert folder
         write_scores(random_scores(suite), folder / FILE)
-    monkeypatch.setattr(evaluated_items, "Workspace", lambda root: work)
     return work
 
 
 def test_evaluations_of_the_workflow_are_found(work: Workspace) -> None:
     recipe = work.plan.of("evaluations")[0]
-    needs = {"suites-tiny": work.store.folder(recipe.needs["suites-tiny"])}
-    expected = stored_sheet("", work.store.folder(recipe), needs, {"suites-tiny": Path()}, "sugarcrepe")
+    suite = tiny_suites()[0]
+    expected = evaluated_sheet(write_result(work.root / "out", suite, random_scores(suite)), "sugarcrepe", Path())
     for name in (recipe.key, recipe.digest[:9], "demo/negclip", str(work.results / recipe.key)):
-        sheet = item_sheet(work.root, name, "sugarcrepe", Path("nothing"))
+        sheet = item_sheet(work, name, "sugarcrepe", Path("nothing"))
         assert sheet.outcomes == expected.outcomes and sheet.title == "negclip, seed 0"
     with (work.store.folder(recipe) / FILE).open("ab") as file:
         file.write(b"x")
     with raises(DamagedError, place=FILE):
-        item_sheet(work.root, recipe.key, "sugarcrepe", Path("nothing"))
+        item_sheet(work, recipe.key, "sugarcrepe", Path("nothing"))
+
+
+def test_evaluations_that_are_not_there_are_refused(work: Workspace) -> None:
+    missing: list[tuple[str, int | None, type[RecomposeError], str]] = [
+        ("demo/negclp", None, PlanError, "unknown-method"),
+        ("demo/negclip", 5, PlanError, "unknown-seed"),
+        ("demo/negclip", 1, DataError, "missing-result"),
+        ("demos/negclip", None, PlanError, "unknown-profile"),
+        (work.plan.of("data")[0].key, None, PlanError, "no-suites"),
+    ]
+    for name, seed, error, code in missing:
+        with raises(error, code):
+            item_sheet(work, name, "sugarcrepe", Path("nothing"), seed)

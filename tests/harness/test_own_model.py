@@ -24,11 +24,13 @@ from recompose.harness import evaluate as harness
 from recompose.harness.checkpoints import choose_activation, find_weights, load_model
 from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
-from recompose.harness.item_sheets import evaluated_sheet
-from recompose.harness.own_model import load_own_model
+from recompose.harness.item_sheets import item_sheet
+from recompose.harness.own_model import OwnModel, load_own_model
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.sigmoid import Sigmoid
 from recompose.tracks.vlc.suites.scores import FILE, read_scores, write_scores
 from recompose.tracks.vlc.suites.tasks import Classes
+from recompose.workspace import Workspace
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import SICK, write_files
 from tests.tracks.vlc.tiny_suites import captions, write_images, write_sugarcrepe
@@ -88,6 +90,10 @@ def broken():
     return as_mapping() | {"encode_image": lambda pixels: pixels.nonsense}
 
 
+def with_bias():
+    return as_mapping() | {"logit_scale": 20.0, "logit_bias": -5.0}
+
+
 def logarithm():
     return as_mapping() | {"logit_scale": torch.nn.Parameter(torch.tensor(4.6)), "logit_bias": -5.0}
 """
@@ -133,7 +139,7 @@ def test_a_function_of_ones_own_is_evaluated_as_by_hand(here: Path) -> None:
     assert evaluate(request(here, "as_mapping", out=here / "b")).rows == plain
     write_scores({name: -array for name, array in read_scores(here / "out" / FILE).items()}, here / "out" / FILE)
     with raises(DataError, "other-files", FILE):  # scores of another evaluation that was ended before its results
-        evaluated_sheet(here / "out", "sugarcrepe", here / "data")
+        item_sheet(Workspace(here), "out", "sugarcrepe", here / "data")
 
 
 HELPED = """
@@ -183,7 +189,7 @@ def test_a_killed_evaluation_of_ones_own_model_starts_anew(here: Path, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during, pytest.raises(KeyboardInterrupt):
-        during.setattr(encoding._EmbeddingFiles, "save", dying)
+        during.setattr(encoding.ArrayWriter, "append", dying)
         evaluate(request(here, "load"))
     for path in (here / "out/embeddings").glob("*.npy"):  # as if other code had written them
         rows = np.load(path, mmap_mode="r+")
@@ -226,6 +232,11 @@ def test_results_that_would_be_lost_are_not_replaced_and_suites_are_added(here: 
             evaluate(request(here, "load", **{"weights": "3", **changes}))
         assert word in str(caught.value)
         assert {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()} == files
+    (here / "damaged").mkdir()
+    (here / "damaged/results.json").write_text('{"model": ')
+    with raises(DataError, "damaged-result", here / "damaged/results.json"):
+        evaluate(request(here, "load", weights="3", out=here / "damaged"))
+    assert (here / "damaged/results.json").read_text() == '{"model": '
     added = evaluate(request(here, "load", weights="3", suites=("sugarcrepe", "sick"))).rows
     after = {row.name: row.value for row in added}
     assert after["sugarcrepe"] == before["sugarcrepe"] and "sick" in after
@@ -247,6 +258,24 @@ def test_what_is_wrong_is_found_before_any_work(here: Path, function: str, code:
     with raises(DataError, code, place) as caught:
         evaluate(request(here, function))
     assert "\n" not in str(caught.value) and not (here / "out").exists()
+
+
+def test_modules_that_are_absent_or_broken_and_options_of_others_are_named(here: Path) -> None:
+    (here / "needs_more.py").write_text("import a_package_that_nobody_has\n")
+    (here / "wrong_syntax.py").write_text("def (\n")
+    codes = {"mine_nowhere": "unknown-model", "needs_more": "failing-model", "wrong_syntax": "failing-model"}
+    for module, code in codes.items():
+        with raises(DataError, code, module):
+            load_own_model(f"{module}:load", None)
+    for changes, code in (({"alpha": 0.5}, "unused-option"), ({"model": "ViT-B-32"}, "no-weights")):
+        with raises(DataError, code, "--"):
+            evaluate(request(here, "load", **changes))
+
+
+def test_a_bias_of_ones_own_gives_a_sigmoid(here: Path) -> None:
+    assert load_own_model(f"{module_of(here)}:with_bias", None).sigmoid == Sigmoid(20.0, -5.0)
+    assert load_own_model(f"{module_of(here)}:load", None).sigmoid is None
+    assert isinstance(load_own_model(f"{module_of(here)}:load", None), OwnModel)
 
 
 TEXT = {"context_length": 24, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 1}

@@ -75,7 +75,7 @@ def test_sub_tasks_whose_images_are_there_are_evaluated(tmp_path: Path) -> None:
 
 def test_the_doctor_lists_all_suites(root: Path) -> None:
     done = CliRunner().invoke(app, ["doctor", "--suites", "--json", "--data", str(root)])
-    states = {suite["name"]: suite for suite in json.loads(done.stdout)}
+    states = {suite["subject"]: suite for suite in json.loads(done.stdout)}
     assert done.exit_code == 1 and [*states] == [*FORMS]
     expected = {"sick": "complete", "winoground": "incomplete", "sts_b": "broken", "aro": "absent"}
     assert {name: states[name]["state"] for name in expected} == expected

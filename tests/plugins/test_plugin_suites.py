@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError
+from recompose.harness.evaluate import evaluate as evaluate_model
 from recompose.harness.evaluation import EvaluationRequest
-from recompose.harness.requests import declared_suites, evaluate_model
+from recompose.harness.named_suites import declared_suites
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.plugins import FILE, GROUP
 from recompose.workspace import Workspace

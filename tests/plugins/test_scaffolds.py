@@ -12,8 +12,8 @@ import yaml
 
 from recompose import phases
 from recompose.errors import ArgumentError, ParamsError
+from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
-from recompose.harness.requests import evaluate_model
 from recompose.params.documents import merged
 from recompose.plan import closure
 from recompose.records import flat
@@ -170,7 +170,7 @@ def test_a_clip_that_is_tuned_on_a_corpus_gives_numbers_on_a_suite_and_a_metric_
     weights = str(ROOT / "assets/shapes-clip.safetensors")
     request = EvaluationRequest("shapes-clip", weights, ("my-suite:winoground",), root / "data/vlc", root / "out")
     untuned = numbers(work, "vlc", "clip", "my-dataset")
-    rows = evaluate_model(request).rows
+    rows = evaluate(request).rows
     assert {f"test/{row.name}": row.value for row in rows} == {
         name: value for name, value in untuned.items() if name.startswith("test/my-suite")
     }

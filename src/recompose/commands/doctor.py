@@ -8,7 +8,8 @@ import platform
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from recompose.data.lock import lock_entries
 from recompose.data.upstream import MIRROR, expectation, mirrors
 from recompose.digest import sha256_file
 from recompose.environment import LOCK, PACKAGES, processor_name
-from recompose.harness.requests import examine_suites
+from recompose.harness.survey import survey_all
 from recompose.params import Archive, Bundled, Classifier, Released, Section, Trainer
 from recompose.phases import track_of
 from recompose.plan import Recipe
@@ -61,7 +62,7 @@ def show_doctor(work: Workspace, *, as_json: bool) -> int:
     if as_json:
         print_json(checks)
     else:
-        _show("check", ((check.subject, check.state, check.finding, check.remedy) for check in checks))
+        _show("check", checks)
         problems = f"{pluralize(counts[STOPS], 'problem')} would stop the workflow"
         warnings = f", {pluralize(counts[WARNING], 'warning')}" if counts[WARNING] else ""
         print(f"{problems if counts[STOPS] else 'nothing would stop the workflow'}{warnings}")
@@ -70,22 +71,22 @@ def show_doctor(work: Workspace, *, as_json: bool) -> int:
 
 def show_suites(data: Path, *, as_json: bool) -> int:
     """Print each suite of images and captions, with its state and what it lacks; return the exit code."""
-    suites = examine_suites(data)
-    counts = Counter[str](suite.state for suite in suites)
+    suites = [Check(suite.name, suite.state, suite.finding, suite.remedy) for suite in survey_all(data)]
+    counts = Counter(suite.state for suite in suites)
     if as_json:
-        print_json([asdict(suite) for suite in suites])
+        print_json(suites)
     else:
-        _show("suite", ((suite.name, suite.state, suite.finding, suite.remedy) for suite in suites))
+        _show("suite", suites)
         print(", ".join(f"{counts[state]} {state}" for state in STYLES if counts[state]))
     return 1 if counts["incomplete"] or counts["broken"] else 0
 
 
-def _show(subject: str, rows: Iterable[tuple[str, str, str, str]]) -> None:
+def _show(subject: str, checks: Iterable[Check]) -> None:
     table = Table(subject, "", box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("finding and remedy", overflow="fold")  # names of files are never cut
-    for name, state, finding, remedy in rows:
-        text = Text.assemble(printable(finding), (f"\n  {printable(remedy)}" if remedy else "", "dim"))
-        table.add_row(Text(printable(name)), Text(state, STYLES[state]), text)
+    for each in checks:
+        text = Text.assemble(printable(each.finding), (f"\n  {printable(each.remedy)}" if each.remedy else "", "dim"))
+        table.add_row(Text(printable(each.subject)), Text(each.state, STYLES[each.state]), text)
     Console().print(table)
 
 
@@ -95,7 +96,7 @@ def examine(work: Workspace) -> list[Check]:
     precisions = {str(run.document["trainer"]["precision"]) for run in runs if "trainer" in run.document}
     checks = [
         Check("Python", FINE, f"{platform.python_version()}, {platform.machine()}"),
-        check_packages({name: installed_version(name) for name in PACKAGES}, locked_versions(work.root)),
+        check_packages(work.root / LOCK),
         Check("processor", FINE, f"{os.cpu_count()} x {processor_name()}"),
         check_gpus(*torch_gpus(), trainer, precisions),
         *check_disks(work),
@@ -121,38 +122,28 @@ def torch_gpus() -> tuple[str | None, list[str]]:
     return torch.version.cuda, [f"{device.name} ({gibibytes(device.total_memory)})" for device in devices]
 
 
-def installed_version(package: str) -> str | None:
-    """Return the version of an installed package; None where it is absent."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-def locked_versions(root: Path) -> dict[str, list[str]]:
-    """Return the pins of requirements.lock, one for each Python version where they differ; empty without the file."""
-    path = root / LOCK
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    pins: dict[str, list[str]] = {}
-    for line in lines:
+def check_packages(lock: Path) -> Check:
+    """Check that the installed packages on which numbers depend are those of a lock file, which has one pin for each
+    Python version where they differ.
+    """
+    installed, pins = dict[str, str](), dict[str, list[str]]()
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            installed[name] = version(name)
+    for line in lock.read_text(encoding="utf-8").splitlines() if lock.exists() else ():
         name, _, pin = line.partition("==")
         if pin.split() and not line.startswith((" ", "#")):
             pins.setdefault(name.strip(), []).append(pin.split()[0])
-    return pins
-
-
-def check_packages(installed: dict[str, str | None], pins: dict[str, list[str]]) -> Check:
-    """Check that the installed packages on which numbers depend are the locked ones."""
-    finding = ", ".join(f"{name} {number or 'absent'}" for name, number in installed.items())
-    if not all(installed.values()):
+    finding = ", ".join(f"{name} {installed.get(name, 'absent')}" for name in PACKAGES)
+    if len(installed) < len(PACKAGES):
         return Check("packages", STOPS, finding, "make environment")
     differing = [
         f"{name} {' or '.join(pins[name])}"
         for name, number in installed.items()
-        if name in pins and str(number).partition("+")[0] not in pins[name]  # torch's own append their CUDA version
+        if name in pins and number.partition("+")[0] not in pins[name]  # torch's own append their CUDA version
     ]
     if differing:
-        remedy = f"`make environment` installs {', '.join(differing)} from {LOCK}; otherwise numbers may differ"
+        remedy = f"`make environment` installs {', '.join(differing)} from {lock.name}; otherwise numbers may differ"
         return Check("packages", WARNING, finding, remedy)
     return Check("packages", FINE, finding)
 
@@ -178,15 +169,12 @@ def check_gpus(cuda: str | None, gpus: list[str], trainer: Trainer, precisions: 
 
 def check_disks(work: Workspace) -> Iterator[Check]:
     """Check that the recorded sizes of missing archives, twice as they are unpacked, fit on the disk of data/."""
-    named = {place for _, _, archives in published_data(work) for place in archives}
+    named, locked = {place for _, _, archives in published_data(work) for place in archives}, lock_entries(work.data)
     missing = [place for place in named if not (work.data / place).exists()]
-    locked = lock_entries(work.data)
     to_unpack = 2 * sum(locked[place].bytes for place in missing if place in locked)
     for folder, needed in ((work.data, to_unpack), (work.results, 0)):
         free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
-        more = f"; still to download and unpack: {gibibytes(needed)}" if needed else ""
-        unknown = sum(place not in locked for place in missing) if folder == work.data else 0
-        more += f", {pluralize(unknown, 'download')} of unknown size" if unknown else ""
+        more = f"; still to download and unpack, as far as it is known: {gibibytes(needed)}" if needed else ""
         lacking = f"free {gibibytes(needed - free)}, or make {folder.name}/ a link to a larger disk"
         remedy = lacking if needed > free else ""
         yield Check(f"disk of {folder.name}/", STOPS if remedy else FINE, f"{gibibytes(free)} free{more}", remedy)
@@ -235,18 +223,15 @@ def check_weights(work: Workspace) -> Iterator[Check]:
     for recipe in work.plan.of("backbones"):
         section = work.params.backbones[recipe.name]
         if isinstance(section, Bundled):
-            yield check_asset(recipe.name, work.assets / section.asset.file, section.asset.sha256)
+            path = work.assets / section.asset.file
+            if not path.is_file() or sha256_file(path) != section.asset.sha256:
+                fault = "does not match its sha256 in params.yaml" if path.is_file() else "is missing"
+                yield Check(recipe.name, STOPS, f"{path} {fault}", "`git checkout -- assets` restores it")
+            else:
+                yield Check(recipe.name, FINE, f"released with the project, {gibibytes(path.stat().st_size)}")
         elif isinstance(section, Released | Classifier):
             weights = section.weights.model_copy(update={"urls": weights_urls(section)})
             yield check_files(work, recipe.name, {f"weights/{weights.file}": weights})
-
-
-def check_asset(name: str, path: Path, sha256: str) -> Check:
-    """Check a file that is released with the project."""
-    if path.is_file() and sha256_file(path) == sha256:
-        return Check(name, FINE, f"released with the project, {gibibytes(path.stat().st_size)}")
-    finding = "does not match its sha256 in params.yaml" if path.is_file() else "is missing"
-    return Check(name, STOPS, f"{path} {finding}", "`git checkout -- assets` restores it")
 
 
 def check_files(work: Workspace, name: str, archives: dict[str, Archive]) -> Check:

@@ -10,17 +10,18 @@ import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from recompose.console import first
 from recompose.data.archives import extract
 from recompose.data.paths import files_below, spelling
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, link, write_atomically
-from recompose.harness.evaluation import Arrangement, listed
 from recompose.locks import lock_below
 from recompose.progress import say
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
@@ -32,6 +33,14 @@ WORK = ".arranging"  # below the root of raw files, while an archive is unpacked
 IMAGES = "images/"
 STORED = "archives"  # below data
 SHOWN = 6  # names of files in a line
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """The state of a suite's files: complete, or lines about what is lacking and where it is."""
+
+    is_complete: bool
+    lines: tuple[str, ...]
 
 
 def fetch(form: str, root: Path, data: Path) -> Arrangement:
@@ -89,7 +98,10 @@ def _arrange(form: str, root: Path, data: Path, folder: Path | None) -> None:
         for source in _needed(phase, root, absent):
             for path, name in _stored(source, form, root, data, folder):
                 if _is_used(source, name, absent):
-                    with _verified(path, data):
+                    with ExitStack() as stack:
+                        if path.is_relative_to(data / STORED):  # others are the user's own, and not recorded
+                            stored = path.relative_to(data).as_posix()
+                            stack.enter_context(verified_download(data, stored, (), None))
                         _place(path, name, source, root, data, absent)
 
 
@@ -117,16 +129,16 @@ def _absent(form: str, root: Path) -> list[str] | None:
 
 def _needed(sources: Iterable[Source], root: Path, absent: list[str] | None) -> list[Source]:
     """Return the sources of what a suite lacks, among which are these images; None: it cannot be read."""
-    return [source for source in sources if _is_needed(source, root, absent)]
 
+    def is_needed(source: Source) -> bool:
+        if not source.is_archive:
+            target = source.target(source.file)
+            return target is None or not (root / target).exists()
+        if absent is None:
+            return not (_only_images(source) and all((root / folder).is_dir() for folder in source.places.values()))
+        return any(path.startswith(f"{folder}/") for path in absent for folder in source.places.values())
 
-def _is_needed(source: Source, root: Path, absent: list[str] | None) -> bool:
-    if not source.is_archive:
-        target = source.target(source.file)
-        return target is None or not (root / target).exists()
-    if absent is None:
-        return not (_only_images(source) and all((root / folder).is_dir() for folder in source.places.values()))
-    return any(path.startswith(f"{folder}/") for path in absent for folder in source.places.values())
+    return [source for source in sources if is_needed(source)]
 
 
 def _is_used(source: Source, name: str, absent: list[str] | None) -> bool:
@@ -149,13 +161,6 @@ def _stored(source: Source, form: str, root: Path, data: Path, folder: Path | No
         searched += [(folder, name) for name in names if not name.startswith("*")]  # not all archives of a folder
     paths = {path: base for base, name in searched if name for path in base.glob(name) if path.is_file()}
     yield from ((path, path.relative_to(base).as_posix()) for path, base in sorted(paths.items()))
-
-
-def _verified(path: Path, data: Path) -> AbstractContextManager[Path]:
-    """Return a context that checks, and records, a file in ``data/archives``; other folders are the user's own."""
-    if not path.is_relative_to(data / STORED):
-        return nullcontext(path)
-    return verified_download(data, path.relative_to(data).as_posix(), (), None)
 
 
 def _place(path: Path, name: str, source: Source, root: Path, data: Path, absent: list[str] | None) -> None:
@@ -250,27 +255,26 @@ def _add(staged: Path, target: Path) -> None:
 
 
 def _examine(form: str, root: Path, data: Path, failures: Sequence[str] = ()) -> Arrangement:
-    """Return whether a suite can be evaluated, with lines about what it lacks."""
-    lines, absent = list(failures), None
+    """Return whether a suite is complete, with lines about what it lacks."""
+    lines, absent, without = list(failures), None, list[str]()
     try:
         suite = _read(form, root)
     except DataError as error:
         lines.append(str(error))
     else:
-        images = list(files([suite]))
+        images, without = list(files([suite])), missing_subtasks(suite)
         absent = [path for path in images if not (root / path).is_file()]
-        without = missing_subtasks(suite)
         if absent:
             lines.append(f"{root} lacks {len(absent):,} of {len(images):,} images of {form}, the first is {absent[0]}")
-        if without:
-            lines.append(f"{root} lacks sub-tasks: {listed(without, SHOWN)}")
-        if not absent:
+        else:
             lines.append(f"{form} can be evaluated in {root}: {len(images):,} images, {len(suite.tasks)} sub-tasks")
-        if not absent and not without:
-            return Arrangement(True, tuple(lines))
+        if without:
+            lines.append(f"{root} lacks sub-tasks: {', '.join(first(without, SHOWN))}")
+    if absent == [] and not without:
+        return Arrangement(True, tuple(lines))
     remedies: dict[str, list[str]] = {}
     for source in _needed(format_of(form).SOURCES, root, absent):
         remedies.setdefault(source.terms or f"`recompose data fetch {form}` downloads it", []).append(source.file)
-    lines += [f"{listed(names, SHOWN)}: {remedy}" for remedy, names in remedies.items()]
+    lines += [f"{', '.join(first(names, SHOWN))}: {remedy}" for remedy, names in remedies.items()]
     lines.append(f"put what you have into {data / STORED} under these names; then `recompose data arrange {form}`")
-    return Arrangement(absent == [], tuple(lines))
+    return Arrangement(False, tuple(lines))

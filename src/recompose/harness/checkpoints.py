@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import open_clip
 from open_clip.factory import parse_model_name
@@ -34,7 +34,6 @@ from recompose.tracks.building import CHECKPOINT, Document, TypedSettings
 from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.sigmoid import Sigmoid, sigmoid_of
 
-ACTIVATIONS = ("auto", "gelu", "quick_gelu")
 PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")  # beside the size, which is the image tower's
 QUICK = "-quickgelu"  # at the end of the name of an architecture of open_clip that has another one's tags
 CONFIGURATION = "open_clip_config.json"  # of a model in a folder
@@ -85,7 +84,7 @@ class Loaded:
     model: nn.Module
     preprocess: Preprocess
     tokenizer: Tokenizer
-    preprocessing: Mapping[str, Any]  # what ``preprocess`` does: ``PREPROCESSING``
+    preprocessing: Mapping[str, Any] | None  # what ``preprocess`` does: ``PREPROCESSING``; None: the user's own
     sigmoid: Sigmoid | None = None  # of a model that was trained with one
     notes: tuple[str, ...] = ()
 
@@ -207,12 +206,9 @@ def _run_weights(model: str, folder: Path) -> ModelWeights:
 
 
 def choose_activation(
-    model: str, weights: ModelWeights, requested: str
+    model: str, weights: ModelWeights, requested: Activation | Literal["auto"]
 ) -> tuple[Activation, Assumption | None, tuple[str, ...]]:
     """Return the activation that a model runs with, the assumption that it is the right one, and notes for the reader.
-
-    Raises:
-        DataError: an unknown activation.
 
     Example:
         >>> known = ModelWeights("mine.pt", Path("mine.pt"), "", "quick_gelu")
@@ -224,14 +220,10 @@ def choose_activation(
         >>> choose_activation("ViT-B-32", unknown, "auto")[1].note
         'the activation is assumed to be quick_gelu, from the name negclip.pt alone: --activation or --like states it'
     """
-    if requested not in ACTIVATIONS:
-        message = f"unknown activation '{requested}': choose among {', '.join(ACTIVATIONS)}"
-        raise DataError(message, code="unknown-activation", place=requested)
     trained = weights.trained_with
     if requested != "auto":
-        chosen = cast(Activation, requested)
-        differ = f"was trained with {trained} and runs with {chosen}: its scores are not those of the model"
-        return chosen, None, (f"{weights.name} {differ}",) if trained not in (None, chosen) else ()
+        differ = f"was trained with {trained} and runs with {requested}: its scores are not those of the model"
+        return requested, None, (f"{weights.name} {differ}",) if trained not in (None, requested) else ()
     if trained:
         return trained, None, ()
     if any(re.search(pattern, weights.file.name.lower()) for pattern in NAMED_QUICK):

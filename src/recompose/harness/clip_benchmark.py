@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from recompose.files import Document
-from recompose.harness.evaluation_result import EvaluationResult
+from recompose.harness.stored_evaluation import EvaluationResult
 from recompose.progress import say
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc import VLC

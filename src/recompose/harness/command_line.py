@@ -5,14 +5,16 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
-from recompose.console import printable
+from recompose.console import print_json, printable
 from recompose.files import write_json
+from recompose.harness.evaluation import Activation, EvaluationRequest, Precision
 from recompose.options import JSON, Project, RawFiles, raw_files
 from recompose.progress import say
 
 if TYPE_CHECKING:
-    from recompose.harness.evaluation import Arrangement
+    from recompose.harness.arrange import Arrangement
 
 LEFT_OUT = 3  # the exit code where suites that were asked for were left out
 SuiteName = Annotated[str, typer.Argument(help="A published suite, such as sugarcrepe.")]
@@ -55,11 +57,12 @@ def evaluate_model(
     data: RawFiles = None,
     batch_size: Annotated[int, typer.Option(min=1, help="The number of images or texts to encode at a time.")] = 256,
     precision: Annotated[
-        str, typer.Option(help="fp32, as the papers evaluate; fp16, bf16: faster on a GPU, with other last digits.")
+        Precision,
+        typer.Option(help="fp32, as the papers evaluate; fp16, bf16: faster on a GPU, with other last digits."),
     ] = "fp32",
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU if there is one.")] = "auto",
     activation: Annotated[
-        str,
+        Activation,
         typer.Option(
             help="gelu, quick_gelu; auto: the one that the weights were trained with; a note says if it is a guess."
         ),
@@ -97,9 +100,9 @@ def evaluate_model(
     """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
     results.json and the scores of all items. Leave out incomplete and broken suites, one line each, and then return 3.
     """
-    from recompose.harness.evaluation import EvaluationRequest
-    from recompose.harness.evaluation_table import evaluate
-    from recompose.harness.requests import declared_suites
+    from recompose.harness.evaluation_table import show_evaluation
+    from recompose.harness.named_suites import declared_suites
+    from recompose.harness.survey import suites_present
 
     request = EvaluationRequest(
         model=model,
@@ -119,7 +122,12 @@ def evaluate_model(
         items=items,
         strict=strict,
     )
-    raise typer.Exit(LEFT_OUT if evaluate(request) else 0)
+    suites_present(request.suites, request.data, request.declared)  # wrong names are told before torch is imported
+    from recompose.harness.evaluate import evaluate
+
+    evaluation = evaluate(request)
+    show_evaluation(Console(), evaluation)
+    raise typer.Exit(LEFT_OUT if evaluation.left_out else 0)
 
 
 def items(
@@ -147,10 +155,12 @@ def items(
     """Show the worst items of a suite by their margins, with captions, scores, ties and categories, or where two models
     differ. Stored scores are read; no model is run.
     """
-    from recompose.harness.item_list import ItemQuery, show_items
+    from recompose.harness.item_list import show_items
+    from recompose.harness.item_sheets import item_sheet
 
-    query = ItemQuery(work.root, result, suite, worst, category, against, data or raw_files(work), seed)
-    show_items(query, html, as_json=as_json)
+    results = [each for each in (result, against) if each]
+    sheets = [item_sheet(work, each, suite, data or raw_files(work), seed) for each in results]
+    show_items(sheets, worst, category, html, as_json=as_json)
 
 
 def clip_benchmark(
@@ -159,7 +169,7 @@ def clip_benchmark(
 ) -> None:
     """Write a result of recompose evaluate in the form of LAION-AI/CLIP_benchmark, for its command build."""
     from recompose.harness.clip_benchmark import documents_of
-    from recompose.harness.evaluation_result import EvaluationResult
+    from recompose.harness.stored_evaluation import EvaluationResult
 
     documents = dict(documents_of(EvaluationResult.read(result)))
     older = sum((folder / name).exists() for name in documents)
@@ -187,10 +197,17 @@ def compare(
     """Compare models item by item, from the stored scores of `recompose evaluate`: differences with intervals, tests
     that are corrected for the number of suites, and the smallest difference that a suite can show with its items.
     """
-    from recompose.harness.comparison import ComparisonRequest
-    from recompose.harness.comparison_table import compare_models
+    from recompose.harness.compare import compare as compare_models
+    from recompose.harness.comparison_files import comparison_document, show_comparison, write_comparison
 
-    compare_models(ComparisonRequest(tuple(folders), _names(suites), resamples), out, parts=parts, as_json=as_json)
+    comparison = compare_models(folders, _names(suites), resamples)
+    files = write_comparison(comparison, out) if out else ()
+    if as_json:
+        print_json(comparison_document(comparison))
+        return
+    show_comparison(Console(), comparison, parts=parts)
+    if files:
+        print(printable(f"written: {', '.join(map(str, files))}"))
 
 
 def _names(text: str) -> tuple[str, ...]:

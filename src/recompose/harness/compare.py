@@ -5,19 +5,16 @@ suite without a number of its own, such as ELEVATER, counts with each of its sub
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
+from typing import Literal
 
 from recompose.claims.correction import holm
 from recompose.claims.estimates import ALPHA
+from recompose.console import first
 from recompose.errors import DataError
-from recompose.harness.comparison import (
-    ComparisonRequest,
-    ComparisonRow,
-    ComparisonSummary,
-    Finding,
-    Level,
-)
-from recompose.harness.evaluation import FEW, listed
+from recompose.harness.evaluation import ALL, FEW
 from recompose.harness.paired_numbers import PairedNumber, paired_numbers
 from recompose.harness.stored_evaluation import StoredEvaluation, read_evaluations, shared_suites
 from recompose.tracks.vlc.data.suite import Suite
@@ -25,25 +22,66 @@ from recompose.tracks.vlc.suites.scores import has_scores
 from recompose.tracks.vlc.suites.values import PREFIX, headline
 
 MEANS = tuple(name.removeprefix(PREFIX) for name in headline())
+# the number of a suite; of a part of one; a mean over suites. p are corrected among the numbers of one level
+Level = Literal["suite", "part", "mean"]
+Finding = Literal["higher", "lower", "undecided"]  # the other model's number against the baseline's
 
 
-def compare(request: ComparisonRequest) -> ComparisonSummary:
+@dataclass(frozen=True)
+class ComparisonRow:
+    """A number of two models on the same items; fractions, or correlations."""
+
+    name: str  # of a sub-task or a mean
+    level: Level
+    baseline: str
+    other: str
+    items: int  # that both models have scores for
+    units: int  # of items that belong together, which are drawn together; as many as items if all are independent
+    first: float  # the baseline's number
+    second: float
+    difference: float  # second - first
+    test: str
+    low: float | None  # of the 95 % interval of the difference; None: too few units
+    high: float | None
+    p: float | None
+    corrected_p: float | None  # for all numbers of the level, by Holm
+    detectable: float | None  # the smallest true difference found with a power of 80 %, corrected; None: none is found
+    only_first: int | None  # items that the baseline alone has right, of accuracies
+    only_second: int | None
+    mcnemar_p: float | None  # as if all items were independent, of accuracies over items
+    finding: Finding
+
+
+@dataclass(frozen=True)
+class ComparisonSummary:
+    """The result of a comparison."""
+
+    names: tuple[str, ...]  # of the evaluations, the baseline first
+    rows: tuple[ComparisonRow, ...]
+    notes: tuple[str, ...]
+
+
+def compare(folders: Sequence[Path], suites: Sequence[str] = (ALL,), resamples: int = 10_000) -> ComparisonSummary:
     """Compare evaluations with the first one, on the items that they share.
+
+    Args:
+        folders: of evaluations.
+        suites: names; ``ALL``: those that all evaluations have.
+        resamples: of a bootstrap.
 
     Raises:
         DataError: there are fewer than two evaluations, one is damaged or absent, a suite is, or a sub-task of them has
             other items.
     """
-    if len(request.folders) < 2:
-        raise DataError("a comparison needs two evaluations or more", code="one-evaluation", place=request.folders[0])
-    evaluations = read_evaluations(request.folders)
-    suites, notes = shared_suites(evaluations, request.suites)
-    baseline, *others = evaluations
-    numbers = {other.name: paired_numbers(suites, baseline.scores, other.scores, request.resamples) for other in others}
-    levels = _levels(suites, [number.name for number in chain(*numbers.values())])
+    if len(folders) < 2:
+        raise DataError("a comparison needs two evaluations or more", code="one-evaluation", place=folders[0])
+    baseline, *others = evaluations = read_evaluations(folders, suites)
+    shared, notes = shared_suites(evaluations)
+    numbers = {other.name: paired_numbers(shared, baseline.scores, other.scores, resamples) for other in others}
+    levels = _levels(shared, [number.name for number in chain(*numbers.values())])
     rows = _rows(baseline.name, numbers, levels)
     names = tuple(evaluation.name for evaluation in evaluations)
-    return ComparisonSummary(names, rows, (*notes, *_left_out(suites, baseline, others), *_without_spread(rows)))
+    return ComparisonSummary(names, rows, (*notes, *_left_out(shared, baseline, others), *_without_spread(rows)))
 
 
 def _levels(suites: Sequence[Suite], names: Sequence[str]) -> dict[str, Level]:
@@ -65,43 +103,30 @@ def _rows(baseline: str, numbers: dict[str, list[PairedNumber]], levels: dict[st
         p_values = holm([number.p for _, number in family if number.p is not None])
         corrected |= {(other, number.name): p for (other, number), p in zip(family, p_values, strict=True)}
         sizes[level] = max(1, len(family))
-    return tuple(
-        _row(baseline, other, number, levels[number.name], corrected.get((other, number.name)), sizes)
-        for other, number in tested
-    )
+    rows = []
+    for other, number in tested:
+        level, corrected_p = levels[number.name], corrected.get((other, number.name))
+        detectable = number.detectable(ALPHA / sizes[level])
+        finding = _finding(number.difference, corrected_p)
+        rows.append(_row(number, level, baseline, other, corrected_p, detectable, finding))
+    return tuple(rows)
 
 
 def _row(
-    baseline: str,
-    other: str,
     number: PairedNumber,
     level: Level,
+    baseline: str,
+    other: str,
     corrected_p: float | None,
-    sizes: dict[Level, int],
+    detectable: float | None,
+    finding: Finding,
 ) -> ComparisonRow:
     low, high = number.interval or (None, None)
     only_first, only_second = number.only or (None, None)
-    return ComparisonRow(
-        name=number.name,
-        level=level,
-        baseline=baseline,
-        other=other,
-        items=number.items,
-        units=number.units,
-        first=number.values[0],
-        second=number.values[1],
-        difference=number.difference,
-        test=number.test,
-        low=low,
-        high=high,
-        p=number.p,
-        corrected_p=corrected_p,
-        detectable=number.detectable(ALPHA / sizes[level]),
-        only_first=only_first,
-        only_second=only_second,
-        mcnemar_p=number.mcnemar_p,
-        finding=_finding(number.difference, corrected_p),
-    )
+    counts, values = (number.items, number.units), (*number.values, number.difference)
+    tested = (number.test, low, high, number.p, corrected_p, detectable)
+    mcnemar = (only_first, only_second, number.mcnemar_p)
+    return ComparisonRow(number.name, level, baseline, other, *counts, *values, *tested, *mcnemar, finding)
 
 
 def _finding(difference: float, corrected_p: float | None) -> Finding:
@@ -112,13 +137,11 @@ def _finding(difference: float, corrected_p: float | None) -> Finding:
 
 def _left_out(suites: Sequence[Suite], baseline: StoredEvaluation, others: Sequence[StoredEvaluation]) -> list[str]:
     """Return a note for each model with items that it or the baseline has no scores for."""
-    notes = []
+    notes = list[str]()
+    leaves = [leaf for suite in suites for name, task in suite.tasks.items() for leaf in task.leaves(name)]
     for other in others:
-        names = [name for name in baseline.scores if name in other.scores and _is_shared(name, suites)]
-        count = sum(
-            int((~(has_scores(baseline.scores[name]) & has_scores(other.scores[name]))).sum()) for name in names
-        )
-        if count:
+        both = (has_scores(baseline.scores[leaf]) & has_scores(other.scores[leaf]) for leaf in leaves)
+        if count := sum(int((~scored).sum()) for scored in both):
             notes.append(f"{count:,} items without scores of both {baseline.name} and {other.name} are left out")
     return notes
 
@@ -127,9 +150,5 @@ def _without_spread(rows: Sequence[ComparisonRow]) -> list[str]:
     """Return a note about the numbers without an interval."""
     names = {row.name: row for row in rows if row.low is None}
     single = [name for name, row in names.items() if row.units == 1]
-    first = f"all items of {single[0]} are of one image, caption or group; " if single else ""
-    return [f"{first}no interval, as draws do not differ: {listed([*names], FEW)}"] if names else []
-
-
-def _is_shared(name: str, suites: Sequence[Suite]) -> bool:
-    return any(name == task or name.rpartition("/")[0] == task for suite in suites for task in suite.tasks)
+    alone = f"all items of {single[0]} are of one image, caption or group; " if single else ""
+    return [f"{alone}no interval, as draws do not differ: {', '.join(first(names, FEW))}"] if names else []

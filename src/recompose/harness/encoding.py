@@ -6,12 +6,11 @@ Texts are sorted by length, see ``embeddings.longest_first``.
 import hashlib
 import os
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 import torch
@@ -20,15 +19,17 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 from torchvision import transforms
 
+from recompose.backbones.arrays import ArrayWriter, Layout
 from recompose.backbones.images import MAX_WORKERS
 from recompose.data.paths import is_inside
 from recompose.data.pictures import Picture, check_resize
 from recompose.digest import digest
 from recompose.errors import DataError
-from recompose.files import check_room, read_json, write_json
+from recompose.files import fresh_folder, read_json, write_json
 from recompose.fingerprint import fingerprint
+from recompose.harness.evaluation import Precision
 from recompose.harness.own_model import SIDE
-from recompose.progress import SAY_EVERY, ProgressLogger
+from recompose.progress import say
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
 from recompose.tracks.vlc.data.suite import Suite
@@ -36,11 +37,9 @@ from recompose.tracks.vlc.suites.embeddings import BLOCK, longest_first, normali
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 from recompose.tracks.vlc.suites.tasks import ABSENT
 
-Precision = Literal["fp32", "fp16", "bf16"]
 Preprocess = Callable[[Image.Image], Tensor]
-IMAGES, TEXTS = "images.npy", "texts.npy"  # [rows, E] float32, each row of length 1
-WRITTEN = "encoded.json"  # the key of the pass, and the number of finished rows
-SAVE_EVERY = 5.0  # seconds of work that a killed process loses
+ROWS = "embeddings.npy"  # [texts + pictures, E] float32, each row of length 1
+NOTE = "encoded.json"  # the key of the pass, the width of embeddings, and unreadable images by their places
 LIBRARIES = ("open_clip_torch", "pillow", "torch", "torchvision")  # another release may decode or encode differently
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
@@ -66,7 +65,7 @@ class Broken:
 class Encoded:
     """The embeddings of suites."""
 
-    images: np.ndarray  # [pictures, E] float32, memory-mapped, each of length 1; NaN for an unreadable image
+    images: np.ndarray  # [pictures, E] float32, memory-mapped, each of length 1; zeros for an unreadable image
     texts: np.ndarray  # [texts, E] float32, memory-mapped, each of length 1
     picture_rows: Mapping[Picture, int]  # of the pictures in tasks
     text_rows: Mapping[str, int]
@@ -126,40 +125,48 @@ def encode(
             raise broken_error(broken_image(suites, picture, reason))  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
-    key = _key(model, preprocess, root, pictures, ids, precision, identity)
     towers = cast(Towers, model)
-    store = _EmbeddingFiles(
-        folder, key, {IMAGES: len(pictures), TEXTS: len(texts)}, lambda: _width(towers, ids, device)
-    )
+    key = _key(model, preprocess, root, pictures, ids, precision, identity)
+    if (state := _state_of(folder, key)) is None:
+        state = {"key": key, "width": towers.encode_text(ids[-1:].long().to(device)).shape[1], "broken": {}}
+        write_json(fresh_folder(folder) / NOTE, state)  # what is replaced makes room
+    width, broken = state["width"], state["broken"]
 
     def on_device(encoder: Callable[[Tensor], Tensor], inputs: Tensor) -> np.ndarray:
         with torch.autocast(device.type, DTYPES[precision], enabled=precision != "fp32"):
             embeddings = encoder(inputs.to(device, non_blocking=True))
         return normalized(embeddings)
 
-    for block in store.blocks(TEXTS, batch_size):
-        embeddings = on_device(towers.encode_text, ids[block].long())
-        _check_finite(embeddings, [f"the text {text!r}" for text in texts[block]], precision)
-        store.append(TEXTS, embeddings)
-    loader = _loader(pictures[store.done[IMAGES] :], root, preprocess, batch_size, device)
-    for block, (pixels, faults) in zip(store.blocks(IMAGES, batch_size), loader, strict=True):
-        if faults and not skip_broken:
-            row = min(faults)
-            raise broken_error(broken_image(suites, pictures[block.start + row], faults[row]))
-        readable = [row for row in range(block.stop - block.start) if row not in faults]
-        embeddings = np.full((block.stop - block.start, store.width), np.nan, dtype=np.float32)
-        if readable:
-            embeddings[readable] = on_device(towers.encode_image, pixels)
-            paths = [pictures[block.start + row].path for row in readable]
-            _check_finite(embeddings[readable], paths, precision)
-        store.append(IMAGES, embeddings, {block.start + row: reason for row, reason in faults.items()})
-    store.save()
+    say(f"{len(texts):,} texts and {len(pictures):,} images are encoded")
+    with ArrayWriter(folder, Layout(ROWS, "float32", (width,)), len(texts) + len(pictures)) as written:
+        for start in range(written.done, len(texts), batch_size):
+            block = slice(start, min(start + batch_size, len(texts)))
+            embeddings = on_device(towers.encode_text, ids[block].long())
+            _check_finite(embeddings, [f"the text {text!r}" for text in texts[block]], precision)
+            written.append(embeddings)
+        remaining = pictures[written.done - len(texts) :]
+        for pixels, faults in _loader(remaining, root, preprocess, batch_size, device):
+            first = written.done - len(texts)
+            batch = pictures[first : first + batch_size]
+            if faults and not skip_broken:
+                row = min(faults)
+                raise broken_error(broken_image(suites, batch[row], faults[row]))
+            readable = [row for row in range(len(batch)) if row not in faults]
+            embeddings = np.zeros((len(batch), width), dtype=np.float32)
+            if readable:
+                embeddings[readable] = on_device(towers.encode_image, pixels)
+                _check_finite(embeddings[readable], [batch[row].path for row in readable], precision)
+            if faults:  # they are recorded before their rows
+                broken |= {str(first + row): reason for row, reason in faults.items()}
+                write_json(folder / NOTE, state)
+            written.append(embeddings)
+    stored = np.load(folder / ROWS, mmap_mode="r")
     return Encoded(
-        store.finished(IMAGES),
-        store.finished(TEXTS),
+        stored[len(texts) :],
+        stored[: len(texts)],
         {picture: row for row, picture in enumerate(pictures)},
         {text: row for row, text in enumerate(texts)},
-        tuple(broken_image(suites, pictures[row], reason) for row, reason in sorted(store.broken.items())),
+        tuple(broken_image(suites, pictures[row], broken[str(row)]) for row in sorted(map(int, broken))),
     )
 
 
@@ -268,11 +275,6 @@ def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
     return "no item"
 
 
-def _width(towers: Towers, ids: Tensor, device: torch.device) -> int:
-    """Return E, the width of the joint space."""
-    return int(towers.encode_text(ids[-1:].long().to(device)).shape[1])
-
-
 def _key(
     model: nn.Module,
     preprocess: Preprocess,
@@ -323,75 +325,10 @@ def _check_finite(embeddings: np.ndarray, names: Sequence[str], precision: Preci
         raise DataError(message, code="infinite-embedding", place=name)
 
 
-class _EmbeddingFiles:
-    """Files of embeddings, of which the first ``done`` rows are written."""
-
-    def __init__(self, folder: Path, key: str, rows: Mapping[str, int], width: Callable[[], int]) -> None:
-        self._written, self._key, self._rows = folder / WRITTEN, key, rows
-        folder.mkdir(parents=True, exist_ok=True)
-        document = _read_written(self._written, key, [folder / name for name in rows])
-        self.width: int = document["width"] if document else width()
-        self.done: dict[str, int] = document["done"] if document else dict.fromkeys(rows, 0)
-        broken = document["broken"] if document else {}
-        self.broken: dict[int, str] = {int(row): reason for row, reason in broken.items()}
-        if not document:
-            self._written.unlink(missing_ok=True)
-            for name in rows:  # replaced files make room
-                (folder / name).unlink(missing_ok=True)
-            check_room(folder, 4 * self.width * sum(rows.values()))
-        self._arrays = {name: _array(folder / name, (count, self.width), not document) for name, count in rows.items()}
-        self._saved, self._paces, self._reported = time.monotonic(), dict[str, ProgressLogger](), time.monotonic()
-
-    def blocks(self, name: str, size: int) -> Iterator[slice]:
-        """Yield blocks of the remaining rows."""
-        if self.done[name] < self._rows[name]:
-            self._paces[name] = ProgressLogger(name.partition(".")[0], "row", self._rows[name], self.done[name])
-        for start in range(self.done[name], self._rows[name], size):
-            yield slice(start, min(start + size, self._rows[name]))
-
-    def append(self, name: str, block: np.ndarray, broken: Mapping[int, str] | None = None) -> None:
-        """Write the next rows."""
-        start = self.done[name]
-        self._arrays[name][start : start + len(block)] = block
-        self.done[name] = start + len(block)
-        self.broken |= broken or {}
-        now = time.monotonic()
-        if now - self._saved >= SAVE_EVERY or self.done[name] == self._rows[name]:
-            self.save()
-            self._saved = now
-        if now - self._reported > SAY_EVERY:
-            self._paces[name].at(self.done[name])
-            self._reported = now
-
-    def save(self) -> None:
-        """Flush the rows to the disk, then write their numbers."""
-        for array in self._arrays.values():
-            if isinstance(array, np.memmap):
-                array.flush()
-        broken = {str(row): reason for row, reason in self.broken.items()}
-        write_json(self._written, {"key": self._key, "width": self.width, "done": self.done, "broken": broken})
-
-    def finished(self, name: str) -> np.ndarray:
-        """Return the written rows, read-only: those of the open file, whatever its path leads to by now."""
-        array = self._arrays[name]
-        array.setflags(write=False)
-        return array
-
-
-def _read_written(path: Path, key: str, files: Sequence[Path]) -> dict[str, Any] | None:
-    """Return the document of a pass of this key, or None if there is none, or a file is missing."""
+def _state_of(folder: Path, key: str) -> dict[str, Any] | None:
+    """Return the state of a pass with this key in a folder; None: there is none."""
     try:
-        document: dict[str, Any] = read_json(path)
-        return document if document["key"] == key and all(file.is_file() for file in files) else None
-    except (OSError, ValueError, KeyError, TypeError):
+        state = dict(read_json(folder / NOTE))
+    except (OSError, ValueError, TypeError):
         return None
-
-
-def _array(path: Path, shape: tuple[int, int], new: bool) -> np.ndarray:
-    """Return rows memory-mapped; an empty array cannot be mapped."""
-    if new and not shape[0]:
-        np.save(path, np.zeros(shape, dtype=np.float32))
-    if not shape[0]:
-        return np.zeros(shape, dtype=np.float32)
-    mode: Any = "w+" if new else "r+"
-    return np.lib.format.open_memmap(path, mode=mode, dtype=np.float32, shape=shape)
+    return state if state.get("key") == key else None

@@ -6,47 +6,38 @@ weights were trained with, as far as that is known.
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import torch
-from torch import nn
 
+from recompose.console import pluralize
 from recompose.digest import digest, sha256_file
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DataError
-from recompose.files import read_json, write_json, write_text
+from recompose.files import Document, read_json, write_json, write_text
 from recompose.harness.checkpoints import (
     Assumption,
+    Loaded,
     choose_activation,
     choose_preprocessing,
     config_of,
     find_weights,
     load_model,
 )
-from recompose.harness.encoding import (
-    Broken,
-    Encoded,
-    Precision,
-    Preprocess,
-    broken_error,
-    broken_image,
-    encode,
-)
+from recompose.harness.encoding import Encoded, broken_error, broken_image, encode
 from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
-from recompose.harness.evaluation_result import RESULTS
 from recompose.harness.named_suites import NamedSuite
 from recompose.harness.own_model import is_own, load_own_model
-from recompose.harness.stored_evaluation import digests
+from recompose.harness.stored_evaluation import RESULTS, digests
 from recompose.harness.survey import SurveyedSuite, suites_present, survey, without_images
 from recompose.locks import sole_writer
 from recompose.progress import say
-from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.sigmoid import Sigmoid
@@ -55,7 +46,6 @@ from recompose.tracks.vlc.suites.tasks import Classes
 from recompose.tracks.vlc.suites.values import PREFIX, Count, counts, headline, metrics
 
 TABLE, EMBEDDINGS = "scores.csv", "embeddings"
-PRECISIONS = get_args(Precision)
 
 
 def evaluate(request: EvaluationRequest) -> EvaluationSummary:
@@ -74,30 +64,33 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     if absent:
         say(f"absent: {', '.join(absent)}; `recompose doctor --suites --data {request.data}` lists their files")
     device = device_of(request.device)
-    precision = precision_of(request.precision)
-    chosen = (_OwnModel if is_own(request.model) else _ClipModel)(request, device)
-    title = f"{chosen.title} in {precision} on {device}"
+    chosen = _own_model(request, device) if is_own(request.model) else _clip(request)
+    title = f"{chosen.title} in {request.precision} on {device}"
     notes = (*(assumption.note for assumption in chosen.assumed), *chosen.notes)
     for note in (title, *notes):
         say(note)
     selection = _Selection(request)
     suites = selection.read(requested)
-    evaluated = {"model": request.model, **chosen.document, "precision": precision, "largest_items": request.items}
+    asked = {
+        "model": request.model,
+        **chosen.document,
+        "precision": request.precision,
+        "largest_items": request.items,
+    }
     with sole_writer(request.out):
-        _check_folder(request.out / RESULTS, evaluated, [named.name for named in requested])
+        _check_folder(request.out / RESULTS, asked, [named.name for named in requested])
         model = chosen.load()
         for note in model.notes:
             say(note)
-        notes += model.notes
         encoded = encode(
-            model.towers,
+            model.model,
             model.preprocess,
             model.tokenizer,
             suites,
             request.data,
             request.out / EMBEDDINGS,
             device,
-            precision=precision,
+            precision=request.precision,
             batch_size=request.batch_size,
             skip_broken=request.skip_broken or (len(suites) > 1 and not request.strict),
             identity=chosen.identity,
@@ -110,49 +103,48 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         numbers, counted = metrics(suites, scores), counts(suites, scores)
         rows = tuple(_rows(suites, numbers, counted))
         write_text(request.out / TABLE, _csv(rows))
-        if encoded.broken and request.skip_broken:
-            left_out = sum(count.left_out for count in counted.values())
-            images = "1 image" if len(encoded.broken) == 1 else f"{len(encoded.broken)} images"
-            notes += (f"{images} cannot be read; {left_out} items with them are left out",)
+        notes = (*notes, *model.notes, *(_broken_note(encoded, counted) if request.skip_broken else ()))
         document = {
-            "model": request.model,
-            **chosen.document,
+            **asked,
             "preprocessing": model.preprocessing,
             "assumed": [asdict(assumption) for assumption in chosen.assumed],
             "sigmoid": model.sigmoid and asdict(model.sigmoid),
-            "precision": precision,
             "suites": [suite.name for suite in suites],
-            "largest_items": request.items,
             "absent": absent,
             "left_out": selection.left_out,
             "metrics": numbers,
             "items": {name: count._asdict() for name, count in counted.items()},
-            "broken": [_plain(broken) for broken in encoded.broken],
+            "broken": [
+                asdict(each.picture) | {"why": each.reason, "shown_by": each.first_item} for each in encoded.broken
+            ],
             "notes": notes,
             "files": digests(request.out, suites),
             "made": {"at": datetime.now(UTC).isoformat(timespec="seconds"), **environment(), **state_of_sources()},
         }
         write_json(request.out / RESULTS, document)
-        files = tuple(request.out / name for name in (TABLE, RESULTS, FILE))
-        return EvaluationSummary(title, rows, notes, tuple(selection.left_out.values()), files)
+    files = tuple(request.out / name for name in (TABLE, RESULTS, FILE))
+    return EvaluationSummary(title, rows, notes, tuple(selection.left_out.values()), files)
 
 
-def _check_folder(path: Path, evaluated: Mapping[str, Any], suites: Sequence[str]) -> None:
+def _check_folder(path: Path, asked: Mapping[str, Any], suites: Sequence[str]) -> None:
     """Check that a folder holds no results that would be lost: of another model or setting, or of other suites.
 
     Args:
         path: of the results.
-        evaluated: the model and the settings, as in results.
+        asked: the model and the settings, as in results.
         suites: the names of the suites that are evaluated.
 
     Raises:
-        DataError: it does.
+        DataError: it does, or its results cannot be read.
     """
     try:
         stored = dict(read_json(path))
-    except (OSError, ValueError, TypeError):
+    except FileNotFoundError:
         return
-    if differing := [name for name, value in evaluated.items() if stored.get(name) != value]:
+    except (ValueError, TypeError):
+        message = f"{path} cannot be read, and would be lost: name another folder, or remove this one"
+        raise DataError(message, code="damaged-result", place=path) from None
+    if differing := [name for name, value in asked.items() if stored.get(name) != value]:
         fault = f"is of another evaluation, whose {' and '.join(differing)} differ"
         message = f"{path} {fault}; name another folder, or remove this one"
         raise DataError(message, code="other-model", place=path)
@@ -171,83 +163,65 @@ def _scores(suite: Suite, encoded: Encoded, sigmoid: Sigmoid | None) -> dict[str
     return scores
 
 
-@dataclass(frozen=True)
-class _Towers:
-    """A model that is ready to encode."""
+def _broken_note(encoded: Encoded, counted: Mapping[str, Count]) -> Iterator[str]:
+    """Yield how many items are left out with images that cannot be read, if there are any."""
+    if encoded.broken:
+        left_out = sum(count.left_out for count in counted.values())
+        yield f"{pluralize(len(encoded.broken), 'image')} cannot be read; {left_out} items with them are left out"
 
-    towers: nn.Module
-    preprocess: Preprocess
-    tokenizer: Tokenizer
-    sigmoid: Sigmoid | None
-    preprocessing: Mapping[str, Any] | None = None  # None: the user's own
+
+@dataclass(frozen=True)
+class _Chosen:
+    """A model that is evaluated, before it is loaded."""
+
+    title: str
+    document: Document  # of the results
+    identity: str
+    load: Callable[[], Loaded]
+    assumed: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-class _ClipModel:
-    """A model of open_clip or of this project, with its weights."""
-
-    def __init__(self, request: EvaluationRequest, device: torch.device) -> None:
-        self._request = request
-        self._weights = weights = find_weights(request.model, request.weights, like=request.like, part=request.part)
-        self._activation, activation, self.notes = choose_activation(request.model, weights, request.activation)
-        _, preprocessing = choose_preprocessing(request.model, weights)
-        self.assumed = [assumption for assumption in (activation, preprocessing) if assumption]
-        self.title = f"{request.model} with {weights.name}, run with {self._activation}"
-        self.document = {
-            "weights": {"name": weights.name, "file": weights.file.name, "sha256": weights.sha256},
-            "alpha": request.alpha,
-            "activation": self._activation,
-            "trained_with": weights.trained_with,
-            "like": request.like,
-            "part": request.part,
-        }
-        self.identity = digest([request.model, config_of(request.model), self.document])
-
-    def load(self) -> _Towers:
-        """Load the model, after the suites were found complete."""
-        loaded = load_model(self._request.model, self._weights, self._activation, self._request.alpha)
-        return _Towers(
-            loaded.model, loaded.preprocess, loaded.tokenizer, loaded.sigmoid, loaded.preprocessing, loaded.notes
-        )
+def _clip(request: EvaluationRequest) -> _Chosen:
+    """Return a model of open_clip or of this project, with its weights."""
+    model, weights = request.model, find_weights(request.model, request.weights, like=request.like, part=request.part)
+    activation, assumed, notes = choose_activation(model, weights, request.activation)
+    _, preprocessing = choose_preprocessing(model, weights)
+    document = {
+        "weights": {"name": weights.name, "file": weights.file.name, "sha256": weights.sha256},
+        "alpha": request.alpha,
+        "activation": activation,
+        "trained_with": weights.trained_with,
+        "like": request.like,
+        "part": request.part,
+    }
+    return _Chosen(
+        f"{model} with {weights.name}, run with {activation}",
+        document,
+        digest([model, config_of(model), document]),
+        lambda: load_model(model, weights, activation, request.alpha),
+        tuple(assumption for assumption in (assumed, preprocessing) if assumption),
+        notes,
+    )
 
 
-class _OwnModel:
-    """A model that a function of the user's own loads; it is tried before any suite is read.
+def _own_model(request: EvaluationRequest, device: torch.device) -> _Chosen:
+    """Return a model that a function of the user's own loads; it is tried before any suite is read.
 
     Each has an identity of its own: code and files anywhere may decide what it computes, so nothing is reused.
     """
-
-    notes: tuple[str, ...] = ()
-
-    def __init__(self, request: EvaluationRequest, device: torch.device) -> None:
-        options = {
-            "--alpha": request.alpha != 1,
-            "--activation": request.activation != "auto",
-            "--like": request.like,
-            "--part": request.part,
-        }
-        for option, given in options.items():
-            if given:
-                message = f"{option} is for models of open_clip and of this project: {request.model} decides itself"
-                raise DataError(message, code="unused-option", place=option)
-        self._model = load_own_model(request.model, request.weights)
-        self._model.check(device)
-        self.title = f"{request.model}{f' with {request.weights}' if request.weights else ''}"
-        self.assumed: list[Assumption] = []
-        file = Path(request.weights or "")
-        self.document = {
-            "weights": {
-                "name": request.weights,
-                "file": None,
-                "sha256": sha256_file(file) if file.is_file() else None,
-            }
-        }
-        self.identity = uuid4().hex
-
-    def load(self) -> _Towers:
-        """Return the model, which is loaded already."""
-        model = self._model
-        return _Towers(model, model.preprocess, model.tokenizer, model.sigmoid)
+    changed = {"alpha": request.alpha != 1, "activation": request.activation != "auto"}
+    for option, given in (changed | {"like": request.like, "part": request.part}).items():
+        if given:
+            message = f"--{option} is for models of open_clip and of this project: {request.model} decides itself"
+            raise DataError(message, code="unused-option", place=f"--{option}")
+    model = load_own_model(request.model, request.weights)
+    model.check(device)
+    file = Path(request.weights or "")
+    weights = {"name": request.weights, "file": None, "sha256": sha256_file(file) if file.is_file() else None}
+    title = f"{request.model}{f' with {request.weights}' if request.weights else ''}"
+    loaded = Loaded(model, model.preprocess, model.tokenizer, None, model.sigmoid)
+    return _Chosen(title, {"weights": weights}, uuid4().hex, lambda: loaded)
 
 
 class _Selection:
@@ -260,12 +234,9 @@ class _Selection:
 
     def read(self, requested: Sequence[NamedSuite]) -> list[Suite]:
         """Return the suites of which all or a part is complete."""
-        suites: list[Suite] = []
-        request = self._request
-        for named in requested:
-            surveyed = survey(named, request.data, with_images=not request.skip_broken, items=request.items)
-            suites += self._usable(surveyed)
-        return self._require(suites)
+        with_images, items = not self._request.skip_broken, self._request.items
+        surveyed = (survey(each, self._request.data, with_images=with_images, items=items) for each in requested)
+        return self._require([suite for each in surveyed for suite in self._usable(each)])
 
     def readable(self, suites: Sequence[Suite], encoded: Encoded) -> list[Suite]:
         """Return the suites without the sub-tasks of which an image could not be read."""
@@ -320,18 +291,6 @@ def device_of(name: str) -> torch.device:
     return device
 
 
-def precision_of(name: str) -> Precision:
-    """Return the precision of this name.
-
-    Raises:
-        DataError: an unknown precision.
-    """
-    if name not in PRECISIONS:
-        message = f"unknown precision '{name}': choose among {', '.join(PRECISIONS)}"
-        raise DataError(message, code="unknown-precision", place=name)
-    return cast(Precision, name)
-
-
 def _rows(suites: Sequence[Suite], numbers: Mapping[str, float], counted: Mapping[str, Count]) -> list[EvaluationRow]:
     """Return all numbers suite by suite, with means before sub-tasks, and the means over suites last."""
     means = [name.removeprefix(PREFIX) for name in headline()]
@@ -361,7 +320,3 @@ def _csv(rows: Sequence[EvaluationRow]) -> str:
         value = "" if row.value is None else repr(row.value)
         table.writerow([row.name, value, row.items, row.left_out])
     return text.getvalue()
-
-
-def _plain(broken: Broken) -> dict[str, Any]:
-    return asdict(broken.picture) | {"why": broken.reason, "shown_by": broken.first_item}

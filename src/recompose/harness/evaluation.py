@@ -2,7 +2,7 @@
 can use, and its result.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -11,19 +11,8 @@ from recompose.params import Section
 
 FEW = 4  # names in a note
 ALL = "all"  # in place of names: every suite whose data is there
-# partial: some sub-tasks are absent or lack images, the others can be evaluated; incomplete: files are absent without
-# which nothing can; broken: its files are not the suite
-SuiteState = Literal["complete", "partial", "incomplete", "broken", "absent"]
-
-
-def listed(names: Sequence[str], most: int = 12) -> str:
-    """Return the first names of a list, and the number of the others.
-
-    >>> listed("ab"), listed("abcdef", FEW)
-    ('a, b', 'a, b, c, d and 2 more')
-    """
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+Precision = Literal["fp32", "fp16", "bf16"]
+Activation = Literal["auto", "gelu", "quick_gelu"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +25,9 @@ class EvaluationRequest:
     data: Path  # the folder of raw files
     out: Path
     batch_size: int = 256
-    precision: str = "fp32"  # on any device, as the released evaluations
+    precision: Precision = "fp32"  # on any device, as the released evaluations
     device: str = "auto"
-    activation: str = "auto"  # the one that the weights were trained with, or else the one that is assumed
+    activation: Activation = "auto"  # the one that the weights were trained with, or else the one that is assumed
     like: str | None = None  # of a file, the tag of open_clip whose activation and preprocessing its weights have
     part: str | None = None  # of a file that holds weights several times, the key or prefix of those to read
     alpha: float = 1.0  # of a run, the share of the trained weights, see ``vlc.building.restore_clip``
@@ -46,16 +35,6 @@ class EvaluationRequest:
     items: int | None = None  # of a sub-task at most, of suites that can be limited; None: all
     strict: bool = False  # stop at the first suite that is not complete
     declared: Mapping[str, Section] = field(default_factory=dict)  # suites of params.yaml and of plugins, by name
-
-
-@dataclass(frozen=True)
-class SuiteCondition:
-    """The state of a suite on disk."""
-
-    name: str
-    state: SuiteState
-    finding: str
-    remedy: str = ""  # empty where the suite is complete
 
 
 @dataclass(frozen=True)
@@ -77,11 +56,3 @@ class EvaluationSummary:
     notes: tuple[str, ...]  # caveats of the numbers
     left_out: tuple[str, ...]  # a line for each suite that was left out, or evaluated in part, as it is not complete
     files: tuple[Path, ...]
-
-
-@dataclass(frozen=True)
-class Arrangement:
-    """The state of a suite's files: complete, or lines about what is lacking and where it is."""
-
-    is_complete: bool
-    lines: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""`recompose evaluate`: any CLIP on suites of images and texts."""
+"""The table of an evaluation."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -8,18 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.console import print_line
-from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
-from recompose.harness.requests import evaluate_model
+from recompose.harness.evaluation import EvaluationRow, EvaluationSummary
 from recompose.progress import printable
 
 DEEPEST = 2  # parts of a name that the table shows, such as suite/set; deeper numbers are in the files
-
-
-def evaluate(request: EvaluationRequest) -> int:
-    """Evaluate a model, and print a table; return the number of suites that were left out."""
-    evaluation = evaluate_model(request)
-    show_evaluation(Console(), evaluation)
-    return len(evaluation.left_out)
 
 
 def show_evaluation(console: Console, evaluation: EvaluationSummary) -> None:
@@ -47,22 +39,13 @@ def _table(rows: Sequence[EvaluationRow]) -> Table:
             if place == 0 and row.name != name:
                 table.add_row(Text(printable(name)), "none", style="bold")
             if _depth(row) <= DEEPEST:
-                cells = [_percent(row.value), _number(row.items), *([_number(row.left_out)] * left_out)]
-                table.add_row(Text(_indented(row)), *cells, style="bold" if _depth(row) == 1 else None)
+                name = "  " * (_depth(row) - 1) + printable(row.name.split("/")[-1])
+                percent = "none" if row.value is None else f"{100 * row.value:.2f}"
+                counts = ["" if count is None else f"{count:,}" for count in (row.items, row.left_out)]
+                style = "bold" if _depth(row) == 1 else None
+                table.add_row(Text(name), percent, *counts[: 1 + left_out], style=style)
     return table
 
 
 def _depth(row: EvaluationRow) -> int:
     return row.name.count("/") + 1
-
-
-def _indented(row: EvaluationRow) -> str:
-    return "  " * (_depth(row) - 1) + printable(row.name.split("/")[-1])
-
-
-def _percent(value: float | None) -> str:
-    return "none" if value is None else f"{100 * value:.2f}"
-
-
-def _number(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"

@@ -2,7 +2,6 @@
 
 import base64
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +11,9 @@ from PIL import Image
 
 from recompose.errors import DataError
 from recompose.files import Document
-from recompose.harness.items import DifferingItems, ItemOutcome, ItemSheet, ItemView, WorstItems
+from recompose.harness.items import ItemOutcome, ItemView
 from recompose.site.build import FOLDER as SITE
 from recompose.site.build import content_policy, read_asset
-from recompose.tracks.vlc.suites.judges import ItemContent
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -38,70 +36,38 @@ def items_page(view: ItemView) -> str:
     """Return the page of a model's worst items, or of those where two models differ; all content is escaped."""
     own = {name: (FOLDER / name).read_text(encoding="utf-8") for name in ("items.css", "items.js")}
     style, script = read_asset("style.css") + own["items.css"], own["items.js"]
-    cards = _worst_cards(view) if isinstance(view, WorstItems) else _differing_cards(view)
     environment = Environment(loader=FileSystemLoader([FOLDER, SITE]), autoescape=True, undefined=StrictUndefined)
     return environment.get_template("items.html").render(
-        sheet=view.sheet if isinstance(view, WorstItems) else view.first,
-        titles=[view.sheet.title] if isinstance(view, WorstItems) else [view.first.title, view.second.title],
+        sheet=view.sheets[0],
+        titles=[sheet.title for sheet in view.sheets],
         counts=view.counts,
-        cards=cards,
-        categories=list(dict.fromkeys(card["category"] for card in cards)),
+        cards=[_card(view, outcomes) for outcomes in view.shown],
+        categories=list(dict.fromkeys(outcomes[0].category for outcomes in view.shown)),
         style=style,
         script=script,
         policy=content_policy(style, script),
     )
 
 
-def _worst_cards(view: WorstItems) -> list[Document]:
-    return [
-        _card(view.sheet, outcome, [(view.sheet.title, outcome, view.sheet.describe(outcome))])
-        for outcome in view.shown
-    ]
-
-
-def _differing_cards(view: DifferingItems) -> list[Document]:
-    return [
-        _card(
-            view.first,
-            difference.first,
-            [
-                (sheet.title, outcome, sheet.describe(outcome))
-                for sheet, outcome in ((view.first, difference.first), (view.second, difference.second))
-            ],
-        )
-        for difference in view.shown
-    ]
-
-
-def _card(sheet: ItemSheet, outcome: ItemOutcome, views: Sequence[tuple[str, ItemOutcome, ItemContent]]) -> Document:
+def _card(view: ItemView, outcomes: tuple[ItemOutcome, ...]) -> Document:
     """Return the content of an item's card: its images, and the scores of each model."""
-    images = list(dict.fromkeys(picture for _, _, content in views for picture in content.images))
+    contents = [sheet.describe(outcome) for sheet, outcome in zip(view.sheets, outcomes, strict=True)]
+    images = list(dict.fromkeys(picture for content in contents for picture in content.images))
     return {
-        "task": outcome.task,
-        "number": outcome.number,
-        "category": outcome.category,
-        "label": outcome.label,
-        "outcomes": [shown.word for _, shown, _ in views],
-        "is_tie": any(shown.is_tie for _, shown, _ in views),
-        "images": [thumbnail(picture, sheet.root) for picture in images],
+        "outcomes": outcomes,
+        "images": [thumbnail(picture, view.sheets[0].root) for picture in images],
         "views": [
             {
-                "title": title,
-                "outcome": shown,
-                "note": content.note,
-                "query": content.query,
-                "pairs": [
-                    {
-                        "image": None if pair.image is None else images.index(content.images[pair.image]) + 1,
-                        "text": pair.text,
-                        "other": pair.other,
-                        "score": "" if pair.score is None else f"{pair.score:.4f}",
-                        "is_true": pair.is_true,
-                    }
+                "title": sheet.title,
+                "outcome": outcome,
+                "content": content,
+                # the place of each pair's image among those of the card, from 1
+                "places": [
+                    None if pair.image is None else images.index(content.images[pair.image]) + 1
                     for pair in content.pairs
                 ],
             }
-            for title, shown, content in views
+            for sheet, outcome, content in zip(view.sheets, outcomes, contents, strict=True)
         ],
     }
 

@@ -1,120 +1,110 @@
-"""Sheets of the items of a suite, from the stored scores of an evaluation. No model is run."""
+"""Sheets of the items of a suite, from stored scores: of a folder of ``recompose evaluate``, or of an evaluation of the
+workflow. No model is run.
+"""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError
 
-from recompose.digest import digest
-from recompose.errors import DataError
-from recompose.harness.evaluation_result import EvaluationResult
+from recompose.console import first
+from recompose.errors import DataError, PlanError
 from recompose.harness.items import ItemOutcome, ItemSheet, outcomes
-from recompose.harness.stored_evaluation import check_files
+from recompose.harness.stored_evaluation import content_of, read_evaluation, require_suite, scored_part
 from recompose.params.mistakes import nearest
+from recompose.plan import Plan, Recipe
+from recompose.tracks import TRACKS
+from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.data.formats.reading import read_lines
-from recompose.tracks.vlc.data.index import SUITES, read_suites
+from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import layout_of
 from recompose.tracks.vlc.suites.judges import ItemContent, judge_of
 from recompose.tracks.vlc.suites.scores import FILE, has_scores, read_scores
 from recompose.tracks.vlc.suites.tasks import Groups
-from recompose.tracks.vlc.suites.values import check
+from recompose.workspace import Workspace, plan_of
 
-INDEXES = "suites-"  # the roles of indexes of suites among an evaluation's needs
+SHOWN = 12  # names that an error lists
 TAGS = "collapsed_tag"  # Winoground's categories, in the files of its first publication
 
 
-def evaluated_sheet(folder: Path, name: str, data: Path) -> ItemSheet:
-    """Return the items of a suite in a folder that ``recompose evaluate`` wrote.
+def item_sheet(work: Workspace, name: str, suite: str, data: Path, seed: int | None = None) -> ItemSheet:
+    """Return the items of a suite in a stored evaluation.
 
     Args:
-        folder: the folder.
-        name: the suite.
-        data: the folder of the suites' raw files, for images.
+        work: the project, for evaluations of the workflow.
+        name: a folder of ``recompose evaluate``; the first characters of an evaluation's key or digest; or a profile
+            and a method or variant, ``demo/negclip``.
+        suite: the suite.
+        data: the folder of the suites' raw files, for results of ``recompose evaluate``.
+        seed: of a method's evaluation. Default: the first.
 
     Raises:
-        DataError: the folder holds no such result, or its files are damaged or of another evaluation.
+        DataError: there is no such result, or it cannot be read.
+        PlanError, ChangedError: there is no such profile, method or evaluation.
+        DamagedError: a stored file was changed.
     """
-    result = EvaluationResult.read(folder)
-    _require(name, result.suites, str(folder))
-    suite, scores = _stored_suite(name, folder), _read_scores(folder)
-    check_files(folder, result.files)
-    return _sheet(result.title, _scored_part(suite, scores, folder), scores, data)
+    folder, results = Path(name).resolve(), work.results.resolve()
+    is_stored = folder.is_relative_to(results / "evaluations")
+    if not (work.root / "params.yaml").is_file() or (folder.is_dir() and not is_stored):
+        evaluation = read_evaluation(Path(name), [suite])
+        return _sheet(evaluation.name, evaluation.suites[suite], evaluation.scores, data)
+    recipe = _evaluation(work, str(folder.relative_to(results)) if is_stored else name, seed)
+    if not work.store.is_complete(recipe):
+        message = f"{recipe.key} ({recipe.name}) is not there: `recompose make {recipe.key}` makes it, in its profile"
+        raise DataError(message, code="missing-result", place=recipe.key)
+    return _stored_sheet(work, recipe, suite)
 
 
-def _stored_suite(name: str, folder: Path) -> Suite:
-    """Return a suite from the items that its evaluation stored.
-
-    Raises:
-        DataError: they are absent or damaged, or there is no rule for ties.
-    """
-    path = folder / SUITES / f"{name}.json"
-    try:
-        suite = Suite.read(path)
-    except (OSError, ValueError, LookupError, TypeError):
-        message = f"{path} is absent or damaged: evaluate again with --out {folder}"
-        raise DataError(message, code="damaged-evaluation", place=path) from None
-    check([suite])
-    return suite
+def _stored_sheet(work: Workspace, recipe: Recipe, name: str) -> ItemSheet:
+    """Return the items of a suite in a complete evaluation of the workflow."""
+    suites: dict[str, tuple[Suite, Recipe]] = {}
+    work.store.verify(recipe)
+    for need in recipe.needs.values():
+        if need.kind == "data":
+            work.store.verify(need)
+            suites |= {suite.name: (suite, need) for suite in read_suites(work.store.folder(need))}
+    require_suite(name, list(suites), recipe.name)
+    (suite, index), folder = suites[name], work.store.folder(recipe)
+    scores = read_scores(folder / FILE)
+    return _sheet(recipe.name, scored_part(suite, scores, folder), scores, TRACKS[VLC.name].root(index, work.data))
 
 
-def stored_sheet(
-    title: str, evaluation: Path, needs: Mapping[str, Path], roots: Mapping[str, Path], name: str
-) -> ItemSheet:
-    """Return the items of a suite in an evaluation of the workflow.
-
-    Args:
-        title: of the evaluation.
-        evaluation: its folder.
-        needs: the folders of its needs by role, among them indexes of suites.
-        roots: the folder of raw files of each index, by role.
-        name: the suite.
-
-    Raises:
-        DataError: the evaluation has no such suite.
-    """
-    found = {
-        suite.name: (suite, roots[role])
-        for role, index in needs.items()
-        if role.startswith(INDEXES)
-        for suite in read_suites(index)
-    }
-    _require(name, found, title)
-    suite, root = found[name]
-    scores = _read_scores(evaluation)
-    return _sheet(title, _scored_part(suite, scores, evaluation), scores, root)
+def _evaluation(work: Workspace, name: str, seed: int | None) -> Recipe:
+    """Return the evaluation of a key, or of a profile and a method."""
+    profile, _, method = name.partition("/")
+    if method and profile in work.params.profiles:
+        plan = work.plan if profile == work.params.profile else plan_of(work.load(profile), catalogue=work.catalogue)
+        return _evaluation_of(plan, name, method, seed)
+    kind, _, key = name.removeprefix("results/").partition("/")
+    if key and kind not in {recipe.kind for recipe in work.plan.recipes}:
+        hint = nearest(profile, work.params.profiles) if profile else ""
+        message = f"'{name}' is no folder of a result, no evaluation's key, and no profile and method{hint}"
+        raise PlanError(message, code="unknown-profile", place=name)
+    recipe = work.recipe(name)
+    if recipe.kind != "evaluations" or recipe.track != VLC.name:
+        message = f"{recipe.key} ({recipe.name}) is no evaluation on suites of images and captions"
+        raise PlanError(message, code="no-suites", place=name)
+    return recipe
 
 
-def _read_scores(folder: Path) -> dict[str, np.ndarray]:
-    try:
-        return read_scores(folder / FILE)
-    except (OSError, ValueError, SafetensorError) as error:
-        message = f"{folder / FILE} holds no scores ({' '.join(str(error).split())}): evaluate again"
-        raise DataError(message, code="damaged-scores", place=folder / FILE) from None
-
-
-def _require(name: str, names: Sequence[str] | Mapping[str, object], place: str) -> None:
-    if name not in names:
-        message = f"{place} has no suite '{name}'{nearest(name, names)}; it has {', '.join(names)}"
-        raise DataError(message, code="unknown-suite", place=name)
-
-
-def _scored_part(suite: Suite, scores: Mapping[str, np.ndarray], folder: Path) -> Suite:
-    """Return a suite with the tasks that have scores, after a check that scores and tasks have the same items."""
-    tasks = {name: task for name, task in suite.tasks.items() if all(leaf in scores for leaf in task.leaves(name))}
-    for name, task in tasks.items():
-        for leaf in task.leaves(name):
-            if scores[leaf].shape != (shape := task.shape(leaf)):
-                message = (
-                    f"{leaf}: the scores in {folder / FILE} are {scores[leaf].shape}, its items ask for {shape}: "
-                    "evaluate again"
-                )
-                raise DataError(message, code="other-files", place=leaf)
-    if not tasks:
-        raise DataError(f"{folder / FILE} has no scores of {suite.name}", code="no-scores", place=suite.name)
-    return replace(suite, tasks=tasks)
+def _evaluation_of(plan: Plan, name: str, method: str, seed: int | None) -> Recipe:
+    """Return the evaluation of a method or variant with a seed."""
+    planned = [recipe for recipe in plan.of("evaluations") if recipe.track == VLC.name]
+    named = [recipe for recipe in planned if recipe.labels["name"] == method]
+    if not named:
+        names = list(dict.fromkeys(str(recipe.labels["name"]) for recipe in planned))
+        message = (
+            f"{name}: there is no method '{method}'{nearest(method, names)}; there is {', '.join(first(names, SHOWN))}"
+        )
+        raise PlanError(message, code="unknown-method", place=method)
+    wanted = named[0].labels["seed"] if seed is None else seed
+    chosen = [recipe for recipe in named if recipe.labels["seed"] == wanted]
+    if len(chosen) != 1:
+        keys = ", ".join(f"{recipe.key} (seed {recipe.labels['seed']})" for recipe in chosen or named)
+        message = f"{name} has {len(chosen)} evaluations with the seed {wanted}: give one of {keys}"
+        raise PlanError(message, code="ambiguous-key" if chosen else "unknown-seed", place=method)
+    return chosen[0]
 
 
 def _sheet(title: str, suite: Suite, scores: Mapping[str, np.ndarray], root: Path) -> ItemSheet:
@@ -128,17 +118,8 @@ def _sheet(title: str, suite: Suite, scores: Mapping[str, np.ndarray], root: Pat
     judged = [outcome for leaf, judge in judges.items() for outcome in outcomes(judge, leaf, scores[leaf], labels)]
     left_out = sum(int((~has_scores(scores[leaf])).sum()) for leaf in judges)
     meaning = "; ".join(dict.fromkeys(judge.MEANING for judge in judges.values()))
-    return ItemSheet(title, suite.name, tuple(judged), left_out, meaning, root, _contents(suite), content)
-
-
-def _contents(suite: Suite) -> dict[str, str]:
-    """Return a digest of each task's items, by the names of its scores."""
-    images = [[picture.path, picture.box, picture.squeezed] for picture in suite.images]
-    shared = digest([images, suite.texts])
-    digests: dict[str, str] = {}
-    for name, task in suite.tasks.items():
-        digests |= dict.fromkeys(task.leaves(name), digest([shared, task.document()]))
-    return digests
+    contents = {leaf: content_of(suite, task) for name, task in suite.tasks.items() for leaf in task.leaves(name)}
+    return ItemSheet(title, suite.name, tuple(judged), left_out, meaning, root, contents, content)
 
 
 def _winoground_tags(suite: Suite, root: Path) -> list[str] | None:

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from recompose.console import first
 from recompose.errors import DataError
-from recompose.harness.evaluation import listed
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.suites.judges import ItemContent as ItemContent  # what views of items show
 from recompose.tracks.vlc.suites.judges import Judge
 from recompose.tracks.vlc.suites.scores import has_scores
+
+SHOWN = 12  # names that an error lists
+Counts = dict[str, float | None]  # None: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +71,6 @@ def outcomes(judge: Judge, leaf: str, scores: np.ndarray, labels: Sequence[str] 
 
 
 @dataclass(frozen=True)
-class CategoryCount:
-    """The items of a category."""
-
-    category: str
-    items: int
-    right: int | None  # None: items are graded
-    ties: int | None  # items with a tie, right or wrong by the suite's rule; None: unknown
-
-    @property
-    def accuracy(self) -> float | None:
-        """The share of right items."""
-        return None if self.right is None else self.right / self.items
-
-
-@dataclass(frozen=True)
 class ItemSheet:
     """The items of a suite with the outcomes of a model."""
 
@@ -101,90 +89,74 @@ class ItemSheet:
         Raises:
             DataError: there is no such category.
         """
-        outcomes = tuple(outcome for outcome in self.outcomes if f"{outcome.category}/".startswith(f"{category}/"))
-        if not outcomes:
-            names = category_names(self.outcomes)
-            message = f"{self.suite} has no category '{category}'{nearest(category, names)}; it has {listed(names)}"
+        inside = tuple(outcome for outcome in self.outcomes if f"{outcome.category}/".startswith(f"{category}/"))
+        if not inside:
+            own = dict.fromkeys(outcome.category for outcome in self.outcomes)
+            names = dict.fromkeys(name for each in own for name in (each.partition("/")[0], each))
+            known = ", ".join(first(names, SHOWN))
+            message = f"{self.suite} has no category '{category}'{nearest(category, names)}; it has {known}"
             raise DataError(message, code="unknown-category", place=category)
-        return replace(self, outcomes=outcomes)
+        return replace(self, outcomes=inside)
 
 
-def category_names(outcomes: Iterable[ItemOutcome]) -> list[str]:
-    """Return the categories of items, and those above them, in the order of the items."""
-    names: dict[str, None] = {}
-    for category in dict.fromkeys(outcome.category for outcome in outcomes):
-        parts = category.split("/")
-        names |= dict.fromkeys("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-    return list(names)
+@dataclass(frozen=True)
+class ItemView:
+    """Items of a suite by a model, or by two, with the counts of all categories in the order of the items."""
+
+    sheets: Sequence[ItemSheet]  # one or two
+    counts: Mapping[str, Counts]  # by category
+    shown: Sequence[tuple[ItemOutcome, ...]]  # the outcome of an item by each model
 
 
-def worst(outcomes: Iterable[ItemOutcome], count: int) -> list[ItemOutcome]:
+def worst_items(sheet: ItemSheet, count: int) -> ItemView:
     """Return the items with the lowest margins, the lowest first; equal ones keep their order."""
-    return sorted(outcomes, key=lambda outcome: outcome.margin)[:count]
+    members: dict[str, list[ItemOutcome]] = {}
+    for outcome in sheet.outcomes:
+        members.setdefault(outcome.category, []).append(outcome)
+    shown = sorted(sheet.outcomes, key=lambda outcome: outcome.margin)[:count]
+    return ItemView(
+        [sheet], {name: count_outcomes(items) for name, items in members.items()}, [(one,) for one in shown]
+    )
 
 
-def count_categories(outcomes: Iterable[ItemOutcome]) -> list[CategoryCount]:
-    """Return the counts of each category, in the order of the items.
+def count_outcomes(items: Sequence[ItemOutcome]) -> Counts:
+    """Return the number of items, of right ones, and of ties, which are right or wrong by the suite's rule.
 
     Example:
-        >>> items = [ItemOutcome("t", 0, "on", 0.1, True, False), ItemOutcome("t", 1, "on", 0.0, False, True)]
-        >>> count_categories(items)
-        [CategoryCount(category='on', items=2, right=1, ties=1)]
+        >>> count_outcomes([ItemOutcome("t", 0, "on", 0.1, True, False), ItemOutcome("t", 1, "on", 0.0, False, True)])
+        {'items': 2, 'right': 1, 'ties': 1, 'accuracy': 0.5}
     """
-    members: dict[str, list[ItemOutcome]] = {}
-    for outcome in outcomes:
-        members.setdefault(outcome.category, []).append(outcome)
-    return [
-        CategoryCount(
-            category,
-            len(items),
-            _count([item.is_right for item in items]),
-            _count([item.is_tie for item in items]),
-        )
-        for category, items in members.items()
-    ]
+
+    def number(flags: Iterable[bool | None]) -> int | None:
+        known = [flag for flag in flags if flag is not None]
+        return sum(known) if known else None
+
+    right, ties = number(item.is_right for item in items), number(item.is_tie for item in items)
+    accuracy = None if right is None else right / len(items)
+    return {"items": len(items), "right": right, "ties": ties, "accuracy": accuracy}
 
 
-def _count(flags: Sequence[bool | None]) -> int | None:
-    known = [flag for flag in flags if flag is not None]
-    return sum(known) if known else None
-
-
-@dataclass(frozen=True)
-class Difference:
-    """An item that one of two models has right and the other wrong."""
-
-    first: ItemOutcome
-    second: ItemOutcome
-
-    @property
-    def gap(self) -> float:
-        """The difference of the margins."""
-        return abs(self.first.margin - self.second.margin)
-
-
-@dataclass(frozen=True)
-class AgreementCount:
-    """The items of a category, by which of two models have them right."""
-
-    category: str
-    both: int
-    only_first: int
-    only_second: int
-    neither: int
-
-    @property
-    def items(self) -> int:
-        """The number of items."""
-        return self.both + self.only_first + self.only_second + self.neither
-
-
-def paired(first: ItemSheet, second: ItemSheet) -> list[tuple[ItemOutcome, ItemOutcome]]:
-    """Return the outcomes of two models on the items that both have scores of.
+def differing_items(first: ItemSheet, second: ItemSheet, count: int) -> ItemView:
+    """Return the items that one of two models has right and the other wrong, those with the largest gap of margins
+    first.
 
     Raises:
         DataError: the sheets are of other items, share none, or items are neither right nor wrong.
     """
+    pairs = _paired(first, second)
+    counts: dict[str, Counts] = {}
+    names = {(True, True): "both", (True, False): "only_first", (False, True): "only_second", (False, False): "neither"}
+    for one, other in pairs:
+        category = counts.setdefault(one.category, dict.fromkeys(("items", *names.values()), 0))
+        for name in ("items", names[bool(one.is_right), bool(other.is_right)]):
+            category[name] = (category[name] or 0) + 1
+    differing = [pair for pair in pairs if pair[0].is_right != pair[1].is_right]
+    shown = sorted(differing, key=lambda pair: -abs(pair[0].margin - pair[1].margin))[:count]
+    return ItemView([first, second], counts, shown)
+
+
+def _paired(first: ItemSheet, second: ItemSheet) -> list[tuple[ItemOutcome, ItemOutcome]]:
+    """Return the outcomes of two models on the items that both have scores of."""
     shared = [task for task in first.contents if task in second.contents]
     if other := [task for task in shared if first.contents[task] != second.contents[task]]:
         message = (
@@ -193,73 +165,11 @@ def paired(first: ItemSheet, second: ItemSheet) -> list[tuple[ItemOutcome, ItemO
         )
         raise DataError(message, code="other-items", place=other[0])
     seconds = {(outcome.task, outcome.number): outcome for outcome in second.outcomes}
-    pairs = [
-        (outcome, seconds[outcome.task, outcome.number])
-        for outcome in first.outcomes
-        if (outcome.task, outcome.number) in seconds
-    ]
+    pairs = [(one, seconds[one.task, one.number]) for one in first.outcomes if (one.task, one.number) in seconds]
     if not pairs:
         message = f"{first.title} and {second.title} share no item of {first.suite}"
         raise DataError(message, code="no-items", place=first.suite)
-    if any(outcome.is_right is None for outcome, _ in pairs):
+    if any(one.is_right is None for one, _ in pairs):
         message = f"items of {first.suite} are graded, not right or wrong: two models cannot differ in them"
         raise DataError(message, code="graded-items", place=first.suite)
     return pairs
-
-
-def differences(pairs: Iterable[tuple[ItemOutcome, ItemOutcome]]) -> list[Difference]:
-    """Return the items that one model has right and the other wrong; those with the largest gap of margins first."""
-    found = (Difference(one, other) for one, other in pairs if one.is_right != other.is_right)
-    return sorted(found, key=lambda difference: -difference.gap)
-
-
-def count_agreement(pairs: Iterable[tuple[ItemOutcome, ItemOutcome]]) -> list[AgreementCount]:
-    """Return the counts of each category, in the order of the items.
-
-    Example:
-        >>> right, wrong = ItemOutcome("t", 0, "on", 0.1, True, False), ItemOutcome("t", 0, "on", -0.2, False, False)
-        >>> count_agreement([(right, wrong), (right, right)])
-        [AgreementCount(category='on', both=1, only_first=1, only_second=0, neither=0)]
-    """
-    senses: dict[str, list[tuple[bool, bool]]] = {}
-    for one, other in pairs:
-        senses.setdefault(one.category, []).append((bool(one.is_right), bool(other.is_right)))
-    orders = ((True, True), (True, False), (False, True), (False, False))
-    return [AgreementCount(category, *(flags.count(order) for order in orders)) for category, flags in senses.items()]
-
-
-@dataclass(frozen=True)
-class WorstItems:
-    """The worst items of a model, with the counts of all categories."""
-
-    sheet: ItemSheet
-    counts: Sequence[CategoryCount]
-    shown: Sequence[ItemOutcome]
-
-    @classmethod
-    def of(cls, sheet: ItemSheet, count: int) -> "WorstItems":
-        """Return so many worst items of a sheet."""
-        return cls(sheet, count_categories(sheet.outcomes), worst(sheet.outcomes, count))
-
-
-@dataclass(frozen=True)
-class DifferingItems:
-    """Items that one of two models has right and the other wrong, with the counts of all categories."""
-
-    first: ItemSheet
-    second: ItemSheet
-    counts: Sequence[AgreementCount]
-    shown: Sequence[Difference]
-
-    @classmethod
-    def of(cls, first: ItemSheet, second: ItemSheet, count: int) -> "DifferingItems":
-        """Return so many items with the largest gaps.
-
-        Raises:
-            DataError: see ``paired``.
-        """
-        pairs = paired(first, second)
-        return cls(first, second, count_agreement(pairs), differences(pairs)[:count])
-
-
-ItemView = WorstItems | DifferingItems

@@ -1,14 +1,19 @@
 """Suites as users name them: published ones, those of plugins' forms, and entries of params.yaml."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError, create_model
 
 from recompose.errors import DataError
+from recompose.harness.evaluation import ALL
 from recompose.params import Section
-from recompose.params.mistakes import nearest
+from recompose.params.mistakes import nearest, params_error, problems_of
 from recompose.tracks import TRACKS
+from recompose.tracks.plugins import Plugin
 from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.catalogue import PublishedSuite
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
@@ -23,6 +28,7 @@ from recompose.tracks.vlc.suites.catalogue import (
     layout_of,
     read_suite,
 )
+from recompose.workspace import Workspace
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -39,7 +45,7 @@ class NamedSuite:
     name: str
     form: str
     folder: str
-    limit: Limit = field(default=UNLIMITED)  # of its entry in params.yaml
+    limit: Limit = UNLIMITED  # of its entry in params.yaml
 
     @property
     def layout(self) -> str:
@@ -125,3 +131,36 @@ def _check_name(suite: str, name: str, forms: Sequence[str]) -> None:
         raise DataError(
             f"{suite}: {name!r} is no name of a suite of your own: {reason}", code="wrong-name", place=suite
         )
+
+
+def declared_suites(work: Workspace, names: Iterable[str]) -> Mapping[str, Section]:
+    """Return the suites of images and captions that params.yaml declares; without such a file, those of installed
+    plugins. Empty if all of these names are forms: then the parameters are not read.
+
+    Raises:
+        PluginError: a plugin is absent or wrong.
+        ParamsError: the parameters, or a plugin's entries, have errors.
+    """
+    track = work.catalogue.tracks[VLC.name]
+    forms = {ALL, *known_forms(track.adapters)}
+    if all(":" in name or name in forms for name in names):
+        return {}
+    if not (work.root / "params.yaml").is_file():
+        schema = work.catalogue.forms[VLC.name].section.model_fields["suites"].annotation
+        return {name: entry for plugin in work.plugins for name, entry in _suites_of(plugin, schema).items()}
+    return track.declared_suites(work.params)
+
+
+def _suites_of(plugin: Plugin, kind: Any) -> Mapping[str, Section]:
+    """Return the suites that an installed plugin declares, of this type.
+
+    Raises:
+        ParamsError: an entry has errors.
+    """
+    schema = create_model("Suites", __base__=Section, suites=(kind, {}))
+    document = {"suites": plugin.declaration.params.get(VLC.name, {}).get("suites", {})}
+    try:
+        suites: Mapping[str, Section] = dict(schema.model_validate(document))["suites"]
+    except ValidationError as error:
+        raise params_error(f"{plugin.file}: params.{VLC.name}:", problems_of(error, document)) from None
+    return suites

@@ -87,9 +87,9 @@ class OwnModel(nn.Module):
             DataError: a function fails, or returns something else than it should.
         """
         self.to(device).eval()
-        pixels = _called(f"{self._name}: preprocess", lambda: self.preprocess(Image.new("RGB", (SIDE, SIDE))))
+        place = f"{self._name}: preprocess"
+        pixels = _called(place, lambda: self.preprocess(Image.new("RGB", (SIDE, SIDE))))
         if not isinstance(pixels, Tensor):
-            place = f"{self._name}: preprocess"
             raise DataError(f"{place} returns {_kind(pixels)}, not a tensor", code="wrong-part", place=place)
         image = _called(f"{self._name}: encode_image", lambda: self.encode_image(pixels[None].to(device)))
         ids = _called(f"{self._name}: tokenize", lambda: self.tokenizer([TEXT]))
@@ -134,16 +134,13 @@ def _function(module_name: str, function_name: str) -> Callable[..., Any]:
         sys.path.insert(0, here)
     try:
         module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            message = f"{module_name} needs {error.name}, which is not installed"
-            raise DataError(message, code="missing-package", place=module_name) from error
-        suggestion = nearest(module_name, [path.stem for path in Path.cwd().glob("*.py")])
-        message = f"there is no module '{module_name}' in {here} nor among the installed packages{suggestion}"
-        raise DataError(message, code="unknown-model", place=module_name) from None
     except Exception as error:
-        message = f"{module_name} cannot be imported: {type(error).__name__}: {_one_line(error)}"
-        raise DataError(message, code="failing-model", place=module_name) from error
+        message, code = f"{module_name} cannot be imported: {type(error).__name__}: {_one_line(error)}", "failing-model"
+        if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
+            suggestion = nearest(module_name, [path.stem for path in Path.cwd().glob("*.py")])
+            message = f"there is no module '{module_name}' in {here} nor among the installed packages{suggestion}"
+            code = "unknown-model"
+        raise DataError(message, code=code, place=module_name) from error
     function = getattr(module, function_name, None)
     if not callable(function):
         names = [name for name, value in vars(module).items() if callable(value)]

@@ -30,7 +30,6 @@ from recompose.tracks.vlc.suites.subtasks import Mean, aggregate, names_in
 from recompose.tracks.vlc.suites.values import trees
 
 Scores = Mapping[str, np.ndarray]
-Pair = tuple[np.ndarray, np.ndarray]  # of the first model, and of the second
 SLOW_RESAMPLES = 1_000  # of a number that is no mean of its items, whose draws cannot be summed up
 EXACT, UNITS = "McNemar, exact", "bootstrap over {}"
 
@@ -81,46 +80,6 @@ class PairedNumber:
         return None if self.draws is None or not np.ptp(self.draws) else detectable_by_spread(self.draws, level)
 
 
-@dataclass(frozen=True)
-class _Right:
-    """The items that each model has right, their units, and the numbers of both models."""
-
-    right: Pair  # each [items] bool
-    unit: np.ndarray  # [items]
-    unit_name: str
-    values: tuple[float, float]
-
-    def number(self, name: str, resamples: int) -> PairedNumber:
-        """Return an accuracy over items."""
-        _, unit, sizes = np.unique(self.unit, return_inverse=True, return_counts=True)
-        sums = np.bincount(unit, weights=self._differences)
-        alone = len(sizes) == len(unit)
-        draws = bootstrap_mean(sums, sizes, resamples, _generator(name)) if len(sizes) > 1 else None
-        first, second = self.right
-        only = (int((first & ~second).sum()), int((second & ~first).sum()))
-        test = EXACT if alone else UNITS.format(self.unit_name)
-        return PairedNumber(name, len(unit), len(sizes), self.values, test, draws, only)
-
-    def group_mean(self, name: str, groups: np.ndarray, resamples: int) -> PairedNumber:
-        """Return a mean over groups of accuracies, whose units are groups."""
-        _, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-        means = np.bincount(group, weights=self._differences) / sizes
-        ones = np.ones(len(sizes), dtype=np.int64)
-        draws = bootstrap_mean(means, ones, resamples, _generator(name)) if len(sizes) > 1 else None
-        return PairedNumber(name, len(group), len(sizes), self.values, UNITS.format("groups"), draws)
-
-    def class_mean(self, name: str, classes: np.ndarray, resamples: int) -> PairedNumber:
-        """Return a mean over classes of accuracies, whose units are items."""
-        ones, count = np.ones(len(classes), dtype=np.int64), len(classes)
-        draws = bootstrap_mean(self._differences, ones, resamples, _generator(name), classes) if count > 1 else None
-        return PairedNumber(name, count, count, self.values, UNITS.format(self.unit_name), draws)
-
-    @property
-    def _differences(self) -> np.ndarray:
-        first, second = self.right
-        return second.astype(np.int64) - first
-
-
 def paired_numbers(suites: Sequence[Suite], first: Scores, second: Scores, resamples: int) -> list[PairedNumber]:
     """Return the numbers of all sub-tasks and means of these suites, for two models; items without scores of both are
     left out.
@@ -148,8 +107,6 @@ def paired_numbers(suites: Sequence[Suite], first: Scores, second: Scores, resam
 def _task_numbers(judge: Judge, first: Scores, second: Scores, resamples: int) -> Iterator[PairedNumber]:
     """Yield the numbers of a sub-task; retrieval has one for each direction, groups and triplets one for each sense."""
     for leaf in judge.task.leaves(judge.name):
-        if first[leaf].shape != second[leaf].shape:
-            raise ValueError(f"the scores of {leaf} are {first[leaf].shape} and {second[leaf].shape}")
         items = has_scores(first[leaf]) & has_scores(second[leaf]) & judge.counting(leaf)
         if not items.any():
             continue
@@ -160,17 +117,25 @@ def _task_numbers(judge: Judge, first: Scores, second: Scores, resamples: int) -
 
 
 def _paired_number(pair: tuple[Number, Number], units: np.ndarray, unit: str, resamples: int) -> PairedNumber:
-    """Return a number of two models, given the units of its items [items]."""
+    """Return a number of two models, given the units of its items [items] and the noun for them."""
     one, other = pair
     values = one.value(len(units)), other.value(len(units))
     if one.right is None or other.right is None:
         return _other_number(pair, values, len(units), resamples)
-    answers = _Right((one.right, other.right), units, unit, values)
-    if one.groups is None:
-        return answers.number(one.name, resamples)
-    if one.are_groups_drawn:
-        return answers.group_mean(one.name, one.groups, resamples)
-    return answers.class_mean(one.name, one.groups, resamples)
+    differences, classes, only = other.right.astype(np.int64) - one.right, None, None
+    if one.groups is None:  # an accuracy over items
+        _, place, sizes = np.unique(units, return_inverse=True, return_counts=True)
+        sums = np.bincount(place, weights=differences)
+        only = int((one.right & ~other.right).sum()), int((other.right & ~one.right).sum())
+    elif one.are_groups_drawn:  # a mean over groups of accuracies, whose units are groups
+        _, place, counts = np.unique(one.groups, return_inverse=True, return_counts=True)
+        sums, sizes = np.bincount(place, weights=differences) / counts, np.ones(len(counts), dtype=np.int64)
+        unit = "groups"
+    else:  # a mean over classes of accuracies, whose units are items
+        sums, sizes, classes = differences, np.ones(len(units), dtype=np.int64), one.groups
+    draws = bootstrap_mean(sums, sizes, resamples, _generator(one.name), classes) if len(sizes) > 1 else None
+    test = EXACT if only and len(sizes) == len(units) else UNITS.format(unit)
+    return PairedNumber(one.name, len(units), len(sizes), values, test, draws, only)
 
 
 def _other_number(pair: tuple[Number, Number], values: tuple[float, float], items: int, resamples: int) -> PairedNumber:

@@ -5,19 +5,63 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from pydantic import BaseModel, ValidationError
 from safetensors import SafetensorError
 
-from recompose.digest import sha256_file
+from recompose.console import first
+from recompose.digest import digest, sha256_file
 from recompose.errors import DataError
-from recompose.files import read_json
-from recompose.harness.evaluation import ALL, FEW, listed
-from recompose.harness.evaluation_result import RESULTS
+from recompose.harness.evaluation import ALL, FEW
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.tracks.vlc.suites.tasks import Task
-from recompose.tracks.vlc.suites.values import check, counts
+from recompose.tracks.vlc.suites.values import check
+
+RESULTS = "results.json"
+
+
+class Weights(BaseModel):
+    """The weights of an evaluated model."""
+
+    name: str | None  # None: a function of the user's own that was called without
+
+
+class EvaluationResult(BaseModel):
+    """The parts of ``results.json`` that other commands read."""
+
+    model: str
+    weights: Weights
+    alpha: float = 1.0
+    suites: list[str]
+    metrics: dict[str, float]
+    items: dict[str, dict[str, int]]  # by the names of scores
+    files: dict[str, str] = {}  # the digests of scores and items
+
+    @classmethod
+    def read(cls, folder: Path) -> "EvaluationResult":
+        """Read the result in a folder.
+
+        Raises:
+            DataError: the file is absent, damaged, or of another form.
+        """
+        path = folder / RESULTS
+        try:
+            return cls.model_validate_json(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            near = nearest(folder.name, [each.parent.name for each in folder.parent.glob(f"*/{RESULTS}")])
+            message = f"{path}: {error.strerror}: name a folder of `recompose evaluate --out`{near}"
+            raise DataError(message, code="no-result", place=path) from None
+        except (UnicodeDecodeError, ValidationError):
+            message = f"{path} is not as `recompose evaluate` writes it: evaluate again"
+            raise DataError(message, code="damaged-result", place=path) from None
+
+    @property
+    def title(self) -> str:
+        """The model and its weights."""
+        weights = f" with {self.weights.name}" if self.weights.name else ""
+        return f"{self.model}{weights}" + (f", alpha {self.alpha:g}" if self.alpha != 1 else "")
 
 
 @dataclass(frozen=True)
@@ -30,42 +74,77 @@ class StoredEvaluation:
     scores: Mapping[str, np.ndarray]
 
 
-def read_evaluations(folders: Sequence[Path]) -> list[StoredEvaluation]:
-    """Read the evaluations in these folders, named after them.
+def read_evaluation(folder: Path, suites: Sequence[str], name: str = "") -> StoredEvaluation:
+    """Read some suites of the evaluation in a folder.
+
+    Args:
+        folder: of an evaluation.
+        suites: names of suites, or ``ALL``.
+        name: of the evaluation; empty: its model and weights.
 
     Raises:
-        DataError: a folder is named twice, is no evaluation, or its files are damaged or of an older version.
+        DataError: it lacks a suite, is no evaluation, or its files are damaged or of an older version.
+    """
+    result = EvaluationResult.read(folder)
+    for suite in suites:
+        if suite != ALL:
+            require_suite(suite, result.suites, folder)
+    chosen = [suite for suite in result.suites if ALL in suites or suite in suites]
+    try:
+        items = [Suite.read(folder / SUITES / f"{suite}.json") for suite in chosen]
+        scores = read_scores(folder / FILE)
+    except (OSError, ValueError, LookupError, TypeError, SafetensorError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        message = f"{folder}: scores and items cannot be read ({reason}): evaluate again with this --out"
+        raise DataError(message, code="damaged-evaluation", place=folder) from None
+    for file, sha256 in result.files.items():  # another evaluation may be writing them
+        if (folder / file).is_file() and sha256_file(folder / file) != sha256:
+            message = f"{folder / file} is not of {folder / RESULTS}: it was written later; repeat the evaluation"
+            raise DataError(message, code="other-files", place=folder / file)
+    check(items)
+    scored = {suite.name: scored_part(suite, scores, folder) for suite in items}
+    return StoredEvaluation(name or result.title, folder, scored, scores)
+
+
+def read_evaluations(folders: Sequence[Path], suites: Sequence[str] = (ALL,)) -> list[StoredEvaluation]:
+    """Read the evaluations in these folders, named after them; see ``read_evaluation``.
+
+    Raises:
+        DataError: a folder is named twice, or an evaluation cannot be read.
     """
     resolved = [folder.resolve() for folder in folders]
     if twice := [folder for place, folder in enumerate(resolved) if folder in resolved[:place]]:
         raise DataError(f"{twice[0]} is named twice: a model cannot differ from itself", code="same", place=twice[0])
     short = [folder.name for folder in resolved]
     names = short if len({*short}) == len(short) else [str(folder) for folder in folders]
-    return [_read(name, folder) for name, folder in zip(names, folders, strict=True)]
+    return [read_evaluation(folder, suites, name) for name, folder in zip(names, folders, strict=True)]
 
 
-def _read(name: str, folder: Path) -> StoredEvaluation:
-    if absent := [file for file in (RESULTS, FILE) if not (folder / file).is_file()]:
-        there = [path.parent.name for path in folder.parent.glob(f"*/{RESULTS}")]
-        message = (
-            f"{folder} has no {absent[0]}: name a folder of `recompose evaluate --out`{nearest(folder.name, there)}"
-        )
-        raise DataError(message, code="no-evaluation", place=folder)
-    if not (folder / SUITES).is_dir():
-        message = f"{folder} has no {SUITES}/, as its items were not stored: evaluate again with the same --out"
-        raise DataError(message, code="no-items", place=folder / SUITES)
-    try:
-        results = read_json(folder / RESULTS)  # the folder may have files of an earlier evaluation
-        suites = {suite: Suite.read(folder / SUITES / f"{suite}.json") for suite in results["suites"]}
-        scores = read_scores(folder / FILE)
-        check_files(folder, results.get("files", {}))
-        counts([*suites.values()], scores)
-    except (OSError, ValueError, LookupError, TypeError, SafetensorError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        message = f"{folder}: scores and items cannot be read or do not fit ({reason}): evaluate again with this --out"
-        raise DataError(message, code="damaged-evaluation", place=folder) from None
-    check(suites.values())
-    return StoredEvaluation(name, folder, suites, scores)
+def require_suite(name: str, names: Sequence[str], place: object) -> None:
+    """Check that a suite is among those of an evaluation.
+
+    Raises:
+        DataError: it is not.
+    """
+    if name not in names:
+        message = f"{place} has no suite '{name}'{nearest(name, names)}; it has {', '.join(names)}"
+        raise DataError(message, code="unknown-suite", place=f"{place}: {name}")
+
+
+def scored_part(suite: Suite, scores: Mapping[str, np.ndarray], folder: Path) -> Suite:
+    """Return a suite with the tasks that have scores.
+
+    Raises:
+        DataError: it has none, or scores and tasks have other items.
+    """
+    tasks = {name: task for name, task in suite.tasks.items() if all(leaf in scores for leaf in task.leaves(name))}
+    for leaf, shape in ((leaf, task.shape(leaf)) for name, task in tasks.items() for leaf in task.leaves(name)):
+        if scores[leaf].shape != shape:
+            fault = f"the scores in {folder / FILE} are {scores[leaf].shape}, its items ask for {shape}"
+            raise DataError(f"{leaf}: {fault}: evaluate again", code="other-files", place=leaf)
+    if not tasks:
+        raise DataError(f"{folder / FILE} has no scores of {suite.name}", code="no-scores", place=suite.name)
+    return replace(suite, tasks=tasks)
 
 
 def digests(folder: Path, suites: Sequence[Suite]) -> dict[str, str]:
@@ -74,51 +153,27 @@ def digests(folder: Path, suites: Sequence[Suite]) -> dict[str, str]:
     return {name: sha256_file(folder / name) for name in names}
 
 
-def check_files(folder: Path, written: Mapping[str, str]) -> None:
-    """Check that the files that are there are those of the results, since another evaluation may be writing them.
-
-    Args:
-        folder: of the evaluation.
-        written: the digests of files in its results, which were read before the files; empty for an older evaluation.
+def shared_suites(evaluations: Sequence[StoredEvaluation]) -> tuple[list[Suite], tuple[str, ...]]:
+    """Return the suites that all of two or more evaluations have, with the sub-tasks that all have, and notes about the
+    others.
 
     Raises:
-        DataError: a file is of another evaluation, which is under way or did not end.
+        DataError: nothing is shared, or a sub-task has other items.
     """
-    for name, sha256 in written.items():
-        if (folder / name).is_file() and sha256_file(folder / name) != sha256:
-            message = f"{folder / name} is not of {folder / RESULTS}: it was written later; repeat the evaluation"
-            raise DataError(message, code="other-files", place=folder / name)
-
-
-def shared_suites(
-    evaluations: Sequence[StoredEvaluation], requested: Sequence[str]
-) -> tuple[list[Suite], tuple[str, ...]]:
-    """Return the suites that all evaluations have, with the sub-tasks that all have, and notes about the others.
-
-    Args:
-        evaluations: two or more.
-        requested: names of suites, or ``ALL``.
-
-    Raises:
-        DataError: a requested suite is absent from an evaluation, nothing is shared, or a sub-task has other items.
-    """
-    first, *others = evaluations
-    for evaluation in evaluations:
-        for name in requested:
-            if name not in (ALL, *evaluation.suites):
-                hint = nearest(name, evaluation.suites)
-                message = f"{evaluation.folder} has no suite '{name}'{hint}; it has: {', '.join(evaluation.suites)}"
-                raise DataError(message, code="missing-suite", place=evaluation.folder)
-    chosen = [suite for name, suite in first.suites.items() if ALL in requested or name in requested]
-    suites = [shared for suite in chosen if (shared := _shared(suite, others))]
+    baseline, *others = evaluations
+    suites = [shared for suite in baseline.suites.values() if (shared := _shared(suite, others))]
     if not suites:
         folders = " and ".join(str(evaluation.folder) for evaluation in evaluations)
-        raise DataError(f"{folders} have no sub-task in common", code="missing-suite", place=first.folder)
+        raise DataError(f"{folders} have no sub-task in common", code="missing-suite", place=baseline.folder)
     for suite in suites:
         for other in others:
-            _check_same_items(suite, first, other)
-    tasks = {name for suite in suites for name in suite.tasks}
-    return suites, tuple(note for evaluation in evaluations if (note := _unshared(evaluation, tasks, requested)))
+            _check_same_items(suite, baseline, other)
+    tasks, notes = {name for suite in suites for name in suite.tasks}, list[str]()
+    for evaluation in evaluations:
+        names = [name for suite in evaluation.suites.values() for name in suite.tasks if name not in tasks]
+        if names:
+            notes.append(f"not compared, as {evaluation.name} alone has them: {', '.join(first(names, FEW))}")
+    return suites, tuple(notes)
 
 
 def _shared(suite: Suite, others: Sequence[StoredEvaluation]) -> Suite | None:
@@ -131,14 +186,7 @@ def _shared(suite: Suite, others: Sequence[StoredEvaluation]) -> Suite | None:
     return replace(suite, tasks=tasks) if tasks else None
 
 
-def _unshared(evaluation: StoredEvaluation, shared: set[str], requested: Sequence[str]) -> str:
-    """Return a note about the sub-tasks of an evaluation that are not compared; empty without any."""
-    suites = (suite for suite in evaluation.suites.values() if ALL in requested or suite.name in requested)
-    names = [name for suite in suites for name in suite.tasks if name not in shared]
-    return f"not compared, as {evaluation.name} alone has them: {listed(names, FEW)}" if names else ""
-
-
-def _check_same_items(suite: Suite, first: StoredEvaluation, other: StoredEvaluation) -> None:
+def _check_same_items(suite: Suite, baseline: StoredEvaluation, other: StoredEvaluation) -> None:
     """Check that two evaluations have the same items, in the same order.
 
     Raises:
@@ -146,9 +194,8 @@ def _check_same_items(suite: Suite, first: StoredEvaluation, other: StoredEvalua
     """
     theirs = other.suites[suite.name]
     for name, task in suite.tasks.items():
-        items, their_items = _questions(suite, task), _questions(theirs, theirs.tasks[name])
-        if theirs.form != suite.form or not _are_equal(items, their_items):
-            sizes = f"{len(items[0])} in {first.folder}, {len(their_items[0])} in {other.folder}"
+        if content_of(suite, task) != content_of(theirs, theirs.tasks[name]):
+            sizes = f"{task.count} in {baseline.folder}, {theirs.tasks[name].count} in {other.folder}"
             message = (
                 f"{name} has other items ({sizes}): evaluate both models on the same files with the same --items, "
                 f"or leave out {suite.name} by --suites"
@@ -156,14 +203,8 @@ def _check_same_items(suite: Suite, first: StoredEvaluation, other: StoredEvalua
             raise DataError(message, code="other-items", place=name)
 
 
-def _are_equal(items: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> bool:
-    return len(items) == len(others) and all(
-        np.array_equal(one, other) for one, other in zip(items, others, strict=True)
-    )
-
-
-def _questions(suite: Suite, task: Task) -> list[np.ndarray]:
-    """Return what an item asks, with images and texts in place of their numbers: arrays [items, ...]."""
+def content_of(suite: Suite, task: Task) -> str:
+    """Return the digest of what a task's items ask, with images and texts in place of their numbers."""
     pictures = [str((picture.path, picture.box, picture.squeezed)) for picture in suite.images]
     images, texts = (np.array([*names, ""], dtype=object) for names in (pictures, suite.texts))  # the last: ABSENT's
-    return task.questions(images, texts)
+    return digest([suite.form, *(array.tolist() for array in task.questions(images, texts))])

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
+from typing import Literal
 
 import numpy as np
 
+from recompose.console import first
 from recompose.errors import DataError, MissingFilesError
-from recompose.harness.evaluation import ALL, FEW, SuiteCondition, SuiteState, listed
+from recompose.harness.evaluation import ALL, FEW
 from recompose.harness.named_suites import NamedSuite, find_suite, find_suites
 from recompose.params import Section
 from recompose.progress import printable
@@ -16,6 +18,10 @@ from recompose.tracks.vlc.data.suite import Suite, files
 from recompose.tracks.vlc.suites.catalogue import FORMS, layout_of, missing_subtasks, present_suites
 from recompose.tracks.vlc.suites.tasks import ABSENT, Task
 from recompose.tracks.vlc.suites.values import check
+
+# partial: some sub-tasks are absent or lack images, the others can be evaluated; incomplete: files are absent without
+# which nothing can; broken: its files are not the suite
+SuiteState = Literal["complete", "partial", "incomplete", "broken", "absent"]
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,8 @@ class SurveyedSuite:
         """The reason why the suite is not complete, or its size."""
         if self.error:
             fault = self.error.fault if isinstance(self.error, MissingFilesError) else str(self.error)
-            without = f"without {listed(self.lacking, FEW)} and means over them: " if self.suite else ""
-            return without + one_line(fault)
+            without = f"without {', '.join(first(self.lacking, FEW))} and means over them: " if self.suite else ""
+            return without + printable(" ".join(fault.split()))
         assert self.suite
         return f"{len(self.suite.tasks)} sub-tasks, {len(self.suite.images):,} images, {len(self.suite.texts):,} texts"
 
@@ -43,10 +49,10 @@ class SurveyedSuite:
         """What happens in an evaluation to a suite that is not complete, and why."""
         return f"{self.name} is {'evaluated' if self.suite else f'{self.state} and left out:'} {self.finding}"
 
-    def condition(self) -> SuiteCondition:
-        """Return the state in words, with the remedy."""
-        remedy = f"required files: {layout_of(self.name)}" if self.error else ""
-        return SuiteCondition(self.name, self.state, self.finding, remedy)
+    @property
+    def remedy(self) -> str:
+        """The files that are required; empty where the suite is complete."""
+        return f"required files: {layout_of(self.name)}" if self.error else ""
 
 
 def survey(
@@ -87,6 +93,11 @@ def survey(
         missing = MissingFilesError(f"{folder} lacks files of sub-tasks", layout, place=folder)
         return SurveyedSuite(name, "partial", suite, missing, tuple(lacking))
     return SurveyedSuite(name, "complete", suite)
+
+
+def survey_all(root: Path) -> list[SurveyedSuite]:
+    """Return the state of all published suites below a root of raw files."""
+    return [survey(name, root) for name in FORMS]
 
 
 def without_images(suite: Suite, paths: Set[str], state: SuiteState, error: DataError) -> SurveyedSuite:
@@ -141,8 +152,3 @@ def suites_present(
         raise DataError(message, code="missing-suite", place=root)
     others = [suite for suite in named.values() if suite.name not in FORMS]
     return [*map(find_suite, on_disk), *others], [name for name in FORMS if name not in on_disk]
-
-
-def one_line(text: str) -> str:
-    """Return a text on one line that can be printed."""
-    return printable(" ".join(text.split()))
