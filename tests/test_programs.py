@@ -8,9 +8,8 @@ import pytest
 from recompose import cli
 from recompose.audit.checks import LOCK, check_lock
 from recompose.commands.against import commit_of
-from recompose.commands.verify import commit_seed
 from recompose.environment import state_of_sources
-from recompose.errors import DiffError, PlanError, ProgramError
+from recompose.errors import DiffError, ProgramError
 from recompose.programs import dvc, git
 from tests.configuration import write_params
 from tests.conftest import commit_files
@@ -50,16 +49,14 @@ def test_whoever_asks_git_passes_its_reason_on(
 ) -> None:
     (tmp_path / "file").touch()
     commit_files(tmp_path, "file")
-    assert state_of_sources(tmp_path) == {"commit": commit_seed(tmp_path), "dirty": False}
+    assert state_of_sources(tmp_path) == {"commit": commit_of(tmp_path, "HEAD"), "dirty": False}
     assert capsys.readouterr().err == ""
     monkeypatch.setenv(OTHER_OWNER, "1")
     assert state_of_sources(tmp_path) == {"commit": None, "dirty": None}
     reasons = [capsys.readouterr().err.rstrip("\n")]
-    with raises(PlanError, "no-commit") as no_seed:
-        commit_seed(tmp_path)
-    with raises(DiffError, "no-repository") as no_commit:
+    with raises(DiffError, "unknown-revision") as no_commit:
         commit_of(tmp_path, "HEAD")
-    for reason in [*reasons, str(no_seed.value), str(no_commit.value)]:
+    for reason in [*reasons, str(no_commit.value)]:
         assert "dubious ownership" in reason and "safe.directory" in reason and "\n" not in reason
 
 

@@ -1,10 +1,12 @@
 """The reports against those of a revision, cell by cell; first the words, on small invented lineages."""
 
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.cli import app
@@ -17,6 +19,8 @@ from recompose.commands.against import (
     Comparison,
     compare,
     compare_cells,
+    counts_of,
+    show_comparison,
 )
 from recompose.errors import DiffError
 from recompose.tables.cells import Cell
@@ -119,14 +123,14 @@ def cell(number: int, **values: Any) -> Callable[[dict[str, Any]], None]:
 
 def test_the_same_reports_are_identical_in_every_cell(root: Path) -> None:
     comparison = compared(root)
-    assert comparison.counts == {"identical": CELLS}
+    assert counts_of(comparison.cells) == {"identical": CELLS}
     assert (comparison.is_same, comparison.beyond, comparison.other_recipes) == (True, [], 0)
 
 
 def test_cells_that_are_missing_on_one_side_are_named(root: Path) -> None:
     edit_json(root / LINEAGE, cell(0, row="other"))
     comparison = compared(root)
-    assert comparison.counts == {"identical": CELLS - 1, "missing then": 1, "missing now": 1}
+    assert counts_of(comparison.cells) == {"identical": CELLS - 1, "missing then": 1, "missing now": 1}
     assert sorted(map(str, comparison.beyond)) == [
         "msci/table-2 · chance · shapes-pairs S · exact: missing now",
         "msci/table-2 · other · shapes-pairs S · exact: missing then",
@@ -138,13 +142,13 @@ def test_cells_that_are_missing_on_one_side_are_named(root: Path) -> None:
 def test_an_artifact_that_is_missing_or_cannot_be_read_has_no_cells(root: Path, text: str | None) -> None:
     path = root / LINEAGE
     path.unlink() if text is None else path.write_text(text)
-    assert compared(root).counts == {"identical": CELLS - 8, "missing now": 8}
+    assert counts_of(compared(root).cells) == {"identical": CELLS - 8, "missing now": 8}
 
 
 def test_an_unknown_revision_is_an_error(root: Path, tmp_path: Path) -> None:
     with raises(DiffError, "unknown-revision"):
         compare(root / "reports/smoke", PAPERS_LOADED, "--output=stolen")
-    with raises(DiffError, "no-repository"):
+    with raises(DiffError, "unknown-revision"):
         compare(tmp_path, PAPERS_LOADED, "HEAD")
 
 
@@ -160,3 +164,20 @@ def test_the_command_says_it_and_ends_with_an_error_where_a_number_is_another(ro
     assert (done.exit_code, last) == (1, "different numbers")
     done = CliRunner().invoke(app, ["audit", "--against", "HEAD", "--json"])
     assert (done.exit_code, '"same": false' in done.stdout) == (1, True)
+
+
+def test_other_evaluations_and_other_machines_are_named(root: Path) -> None:
+    made = root / "reports/smoke/made.json"
+
+    def other_machine(document: dict[str, Any]) -> None:
+        for key, build in document["results"].items():
+            if key.startswith("evaluations/"):
+                build["instruction_set"] = "other"
+
+    edit_json(made, other_machine)
+    comparison = compared(root)
+    assert "other" not in comparison.machines[0][0]
+    assert "other" in comparison.machines[1][0]
+    console = Console(width=200, record=True, file=StringIO())
+    show_comparison(console, comparison)
+    assert "computed by" in console.export_text()

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.commands.plan import WorkPlan, work_plan
+from recompose.commands.plan import PlannedItem, WorkPlan, work_plan
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.workspace import Workspace
 from tests.configuration import complete, new_workspace, parameters, write_params
@@ -29,11 +29,15 @@ def root(tmp_path: Path) -> Path:
 
 
 def methods(plan: WorkPlan, kind: str = "runs") -> dict[str, int]:
-    return dict(Counter(item.method for item in plan.to_make if item.recipe.kind == kind))
+    return dict(Counter(item.method for item in plan.to_make if item.kind == kind))
 
 
-def digests(work: Workspace) -> set[str]:
-    return {recipe.digest for recipe in work.plan.recipes}
+def keys(work: Workspace) -> set[str]:
+    return {recipe.key for recipe in work.plan.recipes}
+
+
+def key(item: PlannedItem) -> str:
+    return f"{item.kind}/{item.folder}"
 
 
 def edited(root: Path, values: Mapping[str, object]) -> Workspace:
@@ -60,8 +64,8 @@ def test_an_edit_means_what_it_means_in_the_file(root: Path, edits: list[str], b
     before, text = Workspace(root), (root / "params.yaml").read_bytes()
     after = edited(root, by_hand)
     found = work_plan(root, tuple(edits))
-    assert {each.recipe.digest for each in found.items if each.new} == digests(after) - digests(before) != set()
-    assert {each.recipe.digest for each in found.to_make} == digests(after) - digests(before)
+    assert {key(each) for each in found.items if each.new} == keys(after) - keys(before) != set()
+    assert {key(each) for each in found.to_make} == keys(after) - keys(before)
     had, has = ({run.digest for run in work.plan.of("runs")} for work in (before, after))
     assert found.dropped == len(had - has)
     assert (root / "params.yaml").read_bytes() == text
@@ -81,9 +85,9 @@ def test_an_edit_of_a_method_reaches_that_method_alone(root: Path) -> None:
 
 def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -> None:
     found = work_plan(root, ("czsl.datasets.shapes-pairs.images.train=1250",))
-    runs = [each for each in found.items if each.recipe.kind == "runs"]
+    runs = [each for each in found.items if each.kind == "runs"]
     assert all(run.complete == (run.method not in METHODS) for run in runs)
-    assert {each.recipe.kind for each in found.to_make} == {"data", "pixels", "features", "runs", "evaluations"}
+    assert {each.kind for each in found.to_make} == {"data", "pixels", "features", "runs", "evaluations"}
     assert "msci/table-1" in {each.artifact for each in found.artifacts}
     csp = next(run for run in runs if run.method == "csp")
     assert csp.estimate and csp.estimate.seconds == pytest.approx(5)
@@ -98,7 +102,7 @@ def test_what_was_run_before_is_not_run_again(root: Path) -> None:
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
     assert methods(found) == {"csp": seeds - 1}
     assert methods(found, "evaluations") == {"csp": seeds}
-    assert [each.recipe.key for each in found.items if each.new and each.complete] == [run.key]
+    assert [key(each) for each in found.items if each.new and each.complete] == [run.key]
 
 
 def test_an_edit_that_changes_nothing_makes_nothing_and_an_override_is_noted(root: Path) -> None:

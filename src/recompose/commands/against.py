@@ -99,16 +99,6 @@ class ComparedCell:
         verdicts = {cell.verdict for cell in (self.then, self.now) if cell and cell.part == VERDICT}
         return len(verdicts) > 1
 
-    @property
-    def is_other_recipe(self) -> bool:
-        """True where other evaluations made it."""
-        return bool(self.then and self.now and {*self.then.made_from} != {*self.now.made_from})
-
-    @property
-    def is_beyond(self) -> bool:
-        """True where it differs by more than the spread of replicates, or is missing."""
-        return self.word in (DIFFERENT, MISSING_THEN, MISSING_NOW)
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -120,35 +110,26 @@ class Comparison:
     machines: tuple[list[str], list[str]] = ([], [])  # then and now
 
     @property
-    def counts(self) -> dict[str, int]:
-        """The number of cells by word, in the order of the words."""
-        return _counts(self.cells)
-
-    @property
     def flips(self) -> list[ComparedCell]:
         """The claims that have another verdict."""
         return [cell for cell in self.cells if cell.is_flip]
 
     @property
     def beyond(self) -> list[ComparedCell]:
-        """The cells that differ by more than the spread of replicates, those of claims first."""
-        beyond = [cell for cell in self.cells if cell.is_beyond]
+        """The cells that differ by more than the spread of replicates or are missing, those of claims first."""
+        beyond = [cell for cell in self.cells if cell.word in (DIFFERENT, MISSING_THEN, MISSING_NOW)]
         return sorted(beyond, key=lambda cell: not (cell.now and cell.now.part))
 
     @property
     def other_recipes(self) -> int:
         """The number of cells that other evaluations made."""
-        return sum(cell.is_other_recipe for cell in self.cells)
+        both = ((cell.then, cell.now) for cell in self.cells)
+        return sum(bool(then and now and {*then.made_from} != {*now.made_from}) for then, now in both)
 
     @property
     def is_same(self) -> bool:
         """True where no cell differs by more than the spread of replicates, and no claim has another verdict."""
         return not self.beyond and not self.flips
-
-    @property
-    def sentence(self) -> str:
-        """The number of cells by word, and that of changed verdicts."""
-        return sentence(self.cells)
 
     def document(self) -> Document:
         """Return the comparison as plain values."""
@@ -156,7 +137,7 @@ class Comparison:
             "revision": self.revision,
             "commit": self.commit,
             "same": self.is_same,
-            "counts": self.counts,
+            "counts": counts_of(self.cells),
             "flips": [str(cell) for cell in self.flips],
             "beyond": [str(cell) for cell in self.beyond],
             "other_recipes": self.other_recipes,
@@ -164,19 +145,20 @@ class Comparison:
         }
 
 
+def counts_of(cells: Iterable[ComparedCell]) -> dict[str, int]:
+    """Return the number of cells by word, in the order of the words."""
+    counts = Counter(cell.word for cell in cells)
+    return {word: counts[word] for word in WORDS if counts[word]}
+
+
 def sentence(cells: Sequence[ComparedCell]) -> str:
     """Return the number of cells by word, and that of changed verdicts."""
-    counts = ", ".join(f"{count:,} {word}" for word, count in _counts(cells).items())
+    counts = ", ".join(f"{count:,} {word}" for word, count in counts_of(cells).items())
     single = sum(cell.word == DIFFERENT and len(cell.now.values) == 1 for cell in cells if cell.now)
     alone = f"; {single:,} of the different ones have one replicate, whose spread is not known" if single else ""
     flips = sum(cell.is_flip for cell in cells)
     verdicts = f"{pluralize(flips, 'verdict')} changed" if flips else "no verdict changed"
     return f"{len(cells):,} numbers: {counts or 'none'}{alone}; {verdicts}."
-
-
-def _counts(cells: Iterable[ComparedCell]) -> dict[str, int]:
-    counts = Counter(cell.word for cell in cells)
-    return {word: counts[word] for word in WORDS if counts[word]}
 
 
 def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison:
@@ -206,14 +188,9 @@ def commit_of(folder: Path, revision: str) -> str:
         DiffError: no git repository, or no such revision; the message has git's reason.
     """
     try:
-        git("rev-parse", "--git-dir", folder=folder)
-    except ProgramError as error:
-        message = f"{folder} has no revision to compare with ({error})"
-        raise DiffError(message, code="no-repository", place=folder) from None
-    try:
         return git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}", folder=folder)
     except ProgramError as error:
-        message = f"git knows no revision '{revision}' ({error})"
+        message = f"{folder} has no revision '{revision}' ({error})"
         raise DiffError(message, code="unknown-revision", place=revision) from None
 
 
@@ -330,6 +307,6 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
     for paper in dict.fromkeys(cell.artifact.partition("/")[0] for cell in comparison.cells):
         cells = [cell for cell in comparison.cells if cell.artifact.startswith(f"{paper}/")]
         print_line(console, f"{paper}: {sentence(cells)}")
-    print_line(console, f"compared with {comparison.revision} ({comparison.commit[:12]}): {comparison.sentence}")
+    print_line(console, f"compared with {comparison.revision} ({comparison.commit[:12]}): {sentence(comparison.cells)}")
     same = comparison.is_same
     print_line(console, ("the same numbers", "bold green") if same else ("different numbers", "bold red"))

@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -39,35 +39,17 @@ MOST = 6  # names that a sentence lists
 class PlannedItem:
     """A recipe that the parameters ask for, with its state and estimate."""
 
-    recipe: Recipe
+    kind: str
+    folder: str
+    title: str
+    method: str  # of a run or an evaluation, otherwise the recipe's name
+    variant: str  # of the method; empty where it is the method itself
+    dataset: str  # of a run or an evaluation
     papers: tuple[str, ...]  # that need a run or an evaluation
     new: bool  # true where only the edited parameters ask for it
     complete: bool
     estimate: CostEstimate | None  # None: unknown, or complete
-    gpus: int = 0
-
-    @property
-    def method(self) -> str:
-        """The method of a run or an evaluation, otherwise the recipe's name."""
-        return str(self.recipe.labels.get("method", self.recipe.name))
-
-    @property
-    def variant(self) -> str:
-        """The variant of the method; empty where it is the method itself."""
-        name = str(self.recipe.labels.get("name", self.method))
-        return name if name != self.method else ""
-
-    @property
-    def dataset(self) -> str:
-        """The data set of a run or an evaluation."""
-        return str(self.recipe.labels.get("dataset", "")) if "method" in self.recipe.labels else ""
-
-    def document(self) -> dict[str, object]:
-        """Return the item as plain values."""
-        names = {"kind": self.recipe.kind, "folder": self.recipe.folder, "title": self.recipe.name}
-        about = {"method": self.method, "variant": self.variant, "dataset": self.dataset, "papers": self.papers}
-        estimate = asdict(self.estimate) if self.estimate else None
-        return {**names, **about, "new": self.new, "complete": self.complete, "estimate": estimate}
+    gpus: int
 
 
 @dataclass(frozen=True)
@@ -98,37 +80,9 @@ class WorkPlan:
         return [item for item in self.items if not item.complete]
 
     @property
-    def gpu_seconds(self) -> float:
-        """The time of all GPUs together."""
-        return sum(item.estimate.seconds * item.gpus for item in self.to_make if item.estimate)
-
-    @property
     def changes_runs(self) -> bool:
         """True where the edits add or drop a run."""
-        return bool(self.dropped) or any(item.new for item in self.items if item.recipe.kind == "runs")
-
-    @property
-    def memory(self) -> int | None:
-        """The largest memory of what is to be made, in bytes; None: unknown."""
-        estimates = (item.estimate for item in self.to_make)
-        return max((each.memory for each in estimates if each and each.memory is not None), default=None)
-
-    def document(self) -> dict[str, object]:
-        """Return the plan as plain values, with the items that are new or left."""
-        return {
-            "profile": self.profile,
-            "edits": self.edits,
-            "notes": self.notes,
-            "asked": Counter(item.recipe.kind for item in self.items),
-            "items": [item.document() for item in self.items if item.new or not item.complete],
-            "gpu_seconds": self.gpu_seconds,
-            "wall_seconds": self.left.seconds,
-            "memory": self.memory,
-            "unmeasured": self.left.unknown,
-            "changes_runs": self.changes_runs,
-            "dropped_runs": self.dropped,
-            "artifacts": [asdict(artifact) for artifact in self.artifacts],
-        }
+        return bool(self.dropped) or any(item.new for item in self.items if item.kind == "runs")
 
 
 def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
@@ -150,7 +104,7 @@ def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
         after.params.profile,
         edits,
         [*_overridden_edits(after), *_idle_methods(after)],
-        planned_items(after, costs, {recipe.digest for recipe in before.plan.recipes}),
+        list(_planned_items(after, costs, {recipe.digest for recipe in before.plan.recipes})),
         time_left(after, costs, after.missing(after.plan.recipes)),
         sum(run.digest not in runs for run in before.plan.of("runs")),
         list(_changed_artifacts(before, after)),
@@ -158,20 +112,26 @@ def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
     )
 
 
-def planned_items(work: Workspace, costs: Costs, planned: set[str]) -> list[PlannedItem]:
-    """Return everything that a workspace asks for; what is not in ``planned``, the digests before an edit, is new."""
+def _planned_items(work: Workspace, costs: Costs, planned: set[str]) -> Iterator[PlannedItem]:
+    """Yield everything that a workspace asks for; what is not in ``planned``, the digests before an edit, is new."""
     by_paper = {paper.name: needed_by(work.plan, paper) for paper in work.papers}
-    return [
-        PlannedItem(
-            recipe,
-            tuple(name for name, digests in by_paper.items() if recipe.digest in digests),
+    for recipe in work.plan.recipes:
+        method = str(recipe.labels.get("method", recipe.name))
+        name = str(recipe.labels.get("name", method))
+        complete = work.store.is_complete(recipe)
+        yield PlannedItem(
+            recipe.kind,
+            recipe.folder,
+            recipe.name,
+            method,
+            name if name != method else "",
+            str(recipe.labels.get("dataset", "")) if "method" in recipe.labels else "",
+            tuple(paper for paper, digests in by_paper.items() if recipe.digest in digests),
             recipe.digest not in planned,
-            complete := work.store.is_complete(recipe),
+            complete,
             None if complete else costs.estimate(recipe),
             gpus_of(work, [recipe]),
         )
-        for recipe in work.plan.recipes
-    ]
 
 
 def _overridden_edits(after: Workspace) -> Iterator[str]:
@@ -220,27 +180,22 @@ def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[ChangedA
 
 def show_plan(root: Path, edits: tuple[str, ...], *, as_json: bool) -> None:
     """Print what the parameters ask for, which part of it is complete, and the time that is left; after edits, only
-    what is new or left.
+    what is new or left, as does the document.
     """
     plan, console = work_plan(root, edits), Console()
     if as_json:
-        print_json(plan.document())
+        print_json(replace(plan, items=[item for item in plan.items if item.new or not item.complete]))
         return
     print_line(console, (" with ".join([f"profile {plan.profile}", *plan.edits]), "bold"))
     if plan.left.unknown:
-        print_line(console, missing_estimates(plan))
+        kinds = Counter(item.kind for item in plan.to_make if item.estimate is None)
+        counts = ", ".join(counted(kinds[kind], kind) for kind in PHASES if kinds[kind])
+        unknown = f"{plan.left.unknown} of {len(plan.to_make)} jobs ({counts})"
+        print_line(console, f"Unknown: the time of {unknown}, as nothing like them was made.")
     if (table := groups_table(plan)).row_count:
         console.print(table)
     for sentence in sentences(plan):
         print_line(console, sentence)
-
-
-def missing_estimates(plan: WorkPlan) -> str:
-    """Return a sentence about the jobs whose time is unknown, by kind."""
-    kinds = Counter(item.recipe.kind for item in plan.to_make if item.estimate is None)
-    counts = ", ".join(counted(kinds[kind], kind) for kind in PHASES if kinds[kind])
-    unknown = f"{plan.left.unknown} of {len(plan.to_make)} jobs"
-    return f"Unknown: the time of {unknown} ({counts}), as nothing like them was made."
 
 
 def groups_table(plan: WorkPlan) -> Table:
@@ -251,19 +206,17 @@ def groups_table(plan: WorkPlan) -> Table:
     table = new_table(("papers", "methods", "data sets"), numbers)
     groups: dict[tuple[str, ...], list[PlannedItem]] = {}
     for item in plan.items:
-        if item.recipe.kind in TRAINED:
+        if item.kind in TRAINED:
             groups.setdefault(item.papers, []).append(item)
     for papers, members in groups.items():
         missing, new = [item for item in members if not item.complete], sum(item.new for item in members)
         if missing or new or not plan.edits:
-            methods, datasets = (
-                _name_or_count({getattr(item, part) for item in members}) for part in ("method", "dataset")
-            )
+            methods = _name_or_count({item.method for item in members})
             variants = len({item.variant for item in members} - {""})
             methods += f" + {pluralize(variants, 'variant')}" if variants else ""
-            cells = [", ".join(papers) or "no paper", methods, datasets]
-            cells += [completeness(item for item in members if item.recipe.kind == kind) for kind in TRAINED]
-            table.add_row(*map(line, [*cells, *([str(new)] if plan.edits else ()), duration(missing)]))
+            cells = [", ".join(papers) or "no paper", methods, _name_or_count({item.dataset for item in members})]
+            cells += [_completeness(members, kind) for kind in TRAINED]
+            table.add_row(*map(line, [*cells, *([str(new)] if plan.edits else ()), _duration(missing)]))
     return table
 
 
@@ -272,13 +225,13 @@ def _name_or_count(names: set[str]) -> str:
     return next(iter(names)) if len(names) == 1 else str(len(names))
 
 
-def completeness(items: Iterable[PlannedItem]) -> str:
-    """Return the number of complete items, as in "3 of 5"; empty without items."""
-    complete = [item.complete for item in items]
+def _completeness(items: Iterable[PlannedItem], kind: str) -> str:
+    """Return the number of complete items of a kind, as in "3 of 5"; empty without any."""
+    complete = [item.complete for item in items if item.kind == kind]
     return f"{sum(complete)} of {len(complete)}" if complete else ""
 
 
-def duration(items: list[PlannedItem]) -> str:
+def _duration(items: list[PlannedItem]) -> str:
     """Return the time that items take one after another, marked where estimates are missing; empty without items."""
     seconds = [item.estimate.seconds for item in items if item.estimate]
     if not seconds:
@@ -305,42 +258,37 @@ def sentences(plan: WorkPlan) -> Iterator[str]:
 
 def _work(plan: WorkPlan) -> Iterator[str]:
     missing = plan.to_make
-    if any(item.recipe.kind not in TRAINED for item in missing):
-        kinds = {kind: completeness(item for item in plan.items if item.recipe.kind == kind) for kind in PHASES}
-        counts = ", ".join(f"{kind} {count}" for kind, count in kinds.items() if count and kind not in TRAINED)
-        yield f"Steps before runs: {counts}."
-    runs, evaluations = (sum(item.recipe.kind == kind for item in missing) for kind in TRAINED)
+    if any(item.kind not in TRAINED for item in missing):
+        counts = {kind: _completeness(plan.items, kind) for kind in PHASES if kind not in TRAINED}
+        yield f"Steps before runs: {', '.join(f'{kind} {count}' for kind, count in counts.items() if count)}."
+    runs, evaluations = (sum(item.kind == kind for item in missing) for kind in TRAINED)
     yield f"{pluralize(runs, 'run')} to train and {pluralize(evaluations, 'evaluation')} to score."
-    yield from total(plan)
+    yield from _total(plan)
     if unrelated := sum(not item.new for item in missing) if plan.edits else 0:
         yield f"{unrelated} of these jobs would be left without the edit as well."
-    yield from _artifacts(plan)
-
-
-def total(plan: WorkPlan) -> Iterator[str]:
-    """Yield sentences about the total time that is left, as far as it is known, and the basis of the estimates."""
-    estimates, unknown = [item.estimate for item in plan.to_make if item.estimate], plan.left.unknown
-    if not estimates:
-        return
-    text = f"{'At least' if unknown else 'About'} {clock_duration(plan.left.seconds)} (h:mm) left"
-    text += f" on {pluralize(os.cpu_count() or 1, 'core')}"
-    if plan.gpu_seconds:
-        memory = f", at most {gibibytes(plan.memory)} of GPU memory" if plan.memory is not None else ""
-        text += f" and one GPU ({plan.gpu_seconds / 3600:,.1f} GPU-hours){memory}"
-    yield f"{text}{f', for {len(estimates)} jobs alone' if unknown else ', plus artifacts'}."
-    machines = dict.fromkeys(name for estimate in estimates for name in estimate.where)
-    similar = sum(estimate.basis == SIMILAR for estimate in estimates)
-    note = f"; {similar} of {len(estimates)} from similar jobs alone" if similar else ""
-    yield f"Estimated from jobs on {'; '.join(first(machines, MOST)) or 'unknown machines'}{note}."
-
-
-def _artifacts(plan: WorkPlan) -> Iterator[str]:
-    if not plan.artifacts:
-        return
-    cells, claims = (sum(getattr(artifact, name) for artifact in plan.artifacts) for name in ("cells", "claims"))
-    counts = [pluralize(cells, "cell")] * bool(cells) + [pluralize(claims, "claim")] * bool(claims)
-    text = f"{pluralize(len(plan.artifacts), 'artifact')} would {'change' if plan.edits else 'be made'}"
-    yield f"{text}{': ' if counts else ''}{', '.join(counts)}."
-    if plan.edits:
+    if plan.artifacts:
+        cells, claims = (sum(getattr(artifact, name) for artifact in plan.artifacts) for name in ("cells", "claims"))
+        counted_cells = ", ".join(pluralize(n, noun) for n, noun in ((cells, "cell"), (claims, "claim")) if n)
+        text = f"{pluralize(len(plan.artifacts), 'artifact')} would {'change' if plan.edits else 'be made'}"
+        yield f"{text}{': ' if counted_cells else ''}{counted_cells}."
+    if plan.artifacts and plan.edits:
         titles = (f"{it.artifact} ({it.cells})" if it.cells else it.artifact for it in plan.artifacts)
         yield f"  {', '.join(first(titles, MOST))}"
+
+
+def _total(plan: WorkPlan) -> Iterator[str]:
+    """Yield sentences about the total time that is left, as far as it is known, and the basis of the estimates."""
+    known = [(item, item.estimate) for item in plan.to_make if item.estimate]
+    if not known:
+        return
+    text = f"{'At least' if plan.left.unknown else 'About'} {clock_duration(plan.left.seconds)} (h:mm) left"
+    text += f" on {pluralize(os.cpu_count() or 1, 'core')}"
+    if gpu_seconds := sum(estimate.seconds * item.gpus for item, estimate in known):
+        memory = max((estimate.memory for _, estimate in known if estimate.memory is not None), default=None)
+        at_most = f", at most {gibibytes(memory)} of GPU memory" if memory is not None else ""
+        text += f" and one GPU ({gpu_seconds / 3600:,.1f} GPU-hours){at_most}"
+    yield f"{text}{f', for {len(known)} jobs alone' if plan.left.unknown else ', plus artifacts'}."
+    machines = dict.fromkeys(name for _, estimate in known for name in estimate.where)
+    similar = sum(estimate.basis == SIMILAR for _, estimate in known)
+    note = f"; {similar} of {len(known)} from similar jobs alone" if similar else ""
+    yield f"Estimated from jobs on {'; '.join(first(machines, MOST)) or 'unknown machines'}{note}."

@@ -1,8 +1,9 @@
 """`recompose power`: the replicates and core-hours that would decide each undecided claim."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 from rich.console import Console
@@ -15,7 +16,7 @@ from recompose.costs import Costs
 from recompose.errors import PlanError
 from recompose.papers.declaration import Claim, Paper
 from recompose.params.mistakes import nearest
-from recompose.plan import Recipe, closure
+from recompose.plan import closure
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
@@ -28,6 +29,7 @@ SOURCES = {
 SHARED = ("corpora", "backbones")  # what a replicate does not make anew
 ROUGH_BELOW = 5  # replicates: the spread of fewer is rough
 NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
+Needed = Iterable[tuple[Sequence[str], int | None]]  # methods, and the replicates that they need; None: unknown
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,10 @@ def power(work: Workspace, papers: list[Paper], claim: str | None, spread: float
     prices = price_claims(work, papers, claim, spread)
     if as_json:
         print_json(prices)
-    else:
-        show_power(Console(), prices, claims_reports(work, papers))
+        return
+    tables = [f"{paper.name}/{name}.md" for paper in papers for name in paper.claims_tables]
+    reported = [f"{work.reports_place}/{name}" for name in tables if (work.reports / name).is_file()]
+    show_power(Console(), prices, reported)
 
 
 def price_claims(
@@ -100,25 +104,30 @@ def price_claims(
     for paper in papers:
         for benchmark in paper.benchmarks_among(work.plan.benchmarks(paper.track)):
             tests = ClaimTests.of(results, paper, benchmark)
-            prices += [
-                _price_claim(_Times(costs, results, paper, benchmark), tests, name, claim, spread)
-                for name, claim in tests.claims.items()
-                if only in (None, name)
-            ]
+            together = partial(_core_seconds, costs, results, paper.track, benchmark)
+            for name, claim in tests.claims.items():
+                if only in (None, name):
+                    prices.append(_price_claim(together, tests, (paper.name, name, benchmark), claim, spread))
     return prices
 
 
-def _price_claim(times: "_Times", tests: ClaimTests, name: str, claim: Claim, spread: float | None) -> ClaimPrice:
+def _price_claim(
+    together: Callable[[Needed], float | None],
+    tests: ClaimTests,
+    place: tuple[str, str, str],
+    claim: Claim,
+    spread: float | None,
+) -> ClaimPrice:
     comparisons = tests.of_claim(claim)
-    place = times.paper.name, name, times.benchmark, comparisons[0].verdict
-    if comparisons[0].verdict != UNDECIDED:
-        return ClaimPrice(*place, ())
+    verdict = comparisons[0].verdict
+    if verdict != UNDECIDED:
+        return ClaimPrice(*place, verdict, ())
     prices = tuple(_price(tested, tests, spread) for tested in comparisons if tested.verdict == UNDECIDED)
-    as_measured = times.together([(comparison.methods, comparison.as_measured) for comparison in _decisive(prices)])
+    as_measured = together([(comparison.methods, comparison.as_measured) for comparison in _decisive(prices)])
     # one negligible comparison decides a claim: the one that is decided first
-    if_zero = (times.together([(each.methods, each.price.if_zero if each.price else None)]) for each in prices)
+    if_zero = (together([(each.methods, each.price.if_zero if each.price else None)]) for each in prices)
     cheapest = min((seconds for seconds in if_zero if seconds is not None), default=None)
-    return ClaimPrice(*place, prices, as_measured, cheapest)
+    return ClaimPrice(*place, verdict, prices, as_measured, cheapest)
 
 
 def _price(tested: TestedComparison, tests: ClaimTests, given: float | None) -> ComparisonPrice:
@@ -165,46 +174,26 @@ def _decisive(prices: tuple[ComparisonPrice, ...]) -> list[ComparisonPrice]:
     return [min(counts, key=lambda each: counts[each])] if counts else list(prices)
 
 
-@dataclass(frozen=True)
-class _Times:
-    """The times of replicates of a paper's methods on a benchmark."""
+def _core_seconds(costs: Costs, results: StoredResults, track: str, benchmark: str, needed: Needed) -> float | None:
+    """Return the time of the replicates that methods lack on a benchmark, or None if a number or a time is unknown.
 
-    costs: Costs
-    results: StoredResults
-    paper: Paper
-    benchmark: str
-
-    def together(self, needed: Iterable[tuple[Sequence[str], int | None]]) -> float | None:
-        """Return the time of the replicates that methods lack, or None if a number or a time is not known."""
-        missing: dict[str, int] = {}
-        for methods, replicates in needed:
-            if replicates is None:
-                return None
-            for method in methods:
-                complete = len(self.results.complete(self.paper.track, method, self.benchmark))
-                missing[method] = max(missing.get(method, 0), replicates - complete)
-        return self._seconds(missing)
-
-    def _seconds(self, missing: Mapping[str, int]) -> float | None:
-        seconds: dict[str, float] = {}  # by digest: methods share data
-        for method, more in missing.items():
-            for recipe in replicate_recipes(self.results.planned(self.paper.track, method, self.benchmark)[0]):
-                estimate = self.costs.estimate(recipe)
-                if estimate is None:
+    A replicate makes its data, run and evaluation anew; methods share data.
+    """
+    missing: dict[str, int] = {}
+    for methods, replicates in needed:
+        if replicates is None:
+            return None
+        for method in methods:
+            complete = len(results.complete(track, method, benchmark))
+            missing[method] = max(missing.get(method, 0), replicates - complete)
+    seconds: dict[str, float] = {}  # by digest
+    for method, more in missing.items():
+        for recipe in closure(results.planned(track, method, benchmark)[:1]):
+            if recipe.kind not in SHARED:
+                if (estimate := costs.estimate(recipe)) is None:
                     return None
                 seconds[recipe.digest] = max(seconds.get(recipe.digest, 0.0), more * estimate.seconds)
-        return sum(seconds.values())
-
-
-def replicate_recipes(evaluation: Recipe) -> list[Recipe]:
-    """Return the recipes that a replicate of an evaluation makes anew: its data, run and the evaluation itself."""
-    return [recipe for recipe in closure([evaluation]) if recipe.kind not in SHARED]
-
-
-def claims_reports(work: Workspace, papers: Iterable[Paper]) -> list[str]:
-    """Return the tables of verdicts that papers have among the profile's reports."""
-    names = [f"{paper.name}/{name}.md" for paper in papers for name in paper.claims_tables]
-    return [f"{work.reports_place}/{name}" for name in names if (work.reports / name).is_file()]
+    return sum(seconds.values())
 
 
 def show_power(console: Console, prices: list[ClaimPrice], reported: Sequence[str] = ()) -> None:

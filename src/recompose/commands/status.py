@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -110,29 +111,22 @@ def needed_by(plan: Plan, paper: Paper) -> set[str]:
 
 def store_item(work: Workspace, recipe: Recipe) -> StoreItem:
     """Return a recipe with its state, and what belongs to that: damage, progress, or the end of an error."""
-    folder = work.store.folder(recipe)
-    state, damage = _state(work, recipe)
-    progress = read_progress(folder) if state in ("running", "interrupted") else None
-    error = _last_lines(folder / ERROR) if state == "failed" else ()
-    return StoreItem(recipe.kind, recipe.folder, recipe.name, state, damage, progress, error)
-
-
-def _state(work: Workspace, recipe: Recipe) -> tuple[str, str]:
-    """Return the state of a recipe, and the damage to its files."""
-    store = work.store
+    store, folder = work.store, work.store.folder(recipe)
+    item = partial(StoreItem, recipe.kind, recipe.folder, recipe.name)
     if not store.is_complete(recipe):
         if store.is_being_made(recipe):
-            return "running", ""
+            return item("running", progress=read_progress(folder))
         if not store.is_complete(recipe):  # it may have become complete just now
-            folder = store.folder(recipe)
-            return ("failed" if (folder / ERROR).exists() else "interrupted" if folder.exists() else "waiting"), ""
+            if (folder / ERROR).exists():
+                return item("failed", error=_last_lines(folder / ERROR))
+            return item("interrupted", progress=read_progress(folder)) if folder.exists() else item("waiting")
     try:
         store.verify(recipe)  # untouched files are not read again
     except DamagedError as error:
-        return "tampered", str(error)
+        return item("tampered", str(error))
     except FileNotFoundError:  # it is being discarded
-        return "waiting", ""
-    return "done", ""
+        return item("waiting")
+    return item("done")
 
 
 def _last_lines(path: Path) -> tuple[str, ...]:

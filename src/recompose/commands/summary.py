@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from recompose.audit.audit import Audit, audit_artifacts
-from recompose.commands.against import MISSING_THEN, compare
+from recompose.commands.against import MISSING_THEN, compare, counts_of, sentence
 from recompose.console import pluralize, rough_duration
 from recompose.errors import DiffError
 from recompose.papers.declaration import Paper
@@ -72,9 +72,9 @@ def _commit_line(work: Workspace) -> Iterator[str]:
     """Yield how the numbers differ from those of the last commit, where git has one with such reports."""
     with suppress(DiffError):
         comparison = compare(work.reports, work.papers, "HEAD")
-        if comparison.counts.keys() - {MISSING_THEN}:
+        if counts_of(comparison.cells).keys() - {MISSING_THEN}:
             same = "the same numbers" if comparison.is_same else "other numbers"
-            yield f"commit: {same} as in the last commit: {comparison.sentence}"
+            yield f"commit: {same} as in the last commit: {sentence(comparison.cells)}"
 
 
 def _contents(published: PublishedLineage) -> str:

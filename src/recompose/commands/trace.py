@@ -57,9 +57,19 @@ class Artifact:
         Raises:
             TraceError: its lineage is missing, or cannot be relied on.
         """
-        folder, name = path.resolve().parent.name, lineage_path(path).name.removesuffix(SUFFIX)
+        place, papers = lineage_path(path), list(papers)
+        folder, name = path.resolve().parent.name, place.name.removesuffix(SUFFIX)
         paper = next((paper for paper in papers if paper.name == folder and name in paper.artifacts), None)
-        return cls(f"{folder}/{name}", name, paper, read_lineage(path))
+        if not place.exists():
+            others = [other.name.removesuffix(SUFFIX) for other in sorted(place.parent.glob(f"*{SUFFIX}"))]
+            remedy = f"`snakemake --cores all` makes it{nearest(name, others)}"
+            message = f"{place} is missing: {path.name} is no artifact, or was not made here; {remedy}"
+            raise TraceError(message, code="missing-lineage", place=place)
+        try:
+            return cls(f"{folder}/{name}", name, paper, Lineage.read(place))
+        except LineageError as error:
+            message = f"{place} is {error.state}: {error}. Make it again: `snakemake --cores all`"
+            raise TraceError(message, code=error.code, place=place) from None
 
     @cached_property
     def printed(self) -> list[Cell]:
@@ -188,25 +198,6 @@ def _trust(stored: Stored, artifact: Artifact, cell: Cell) -> Trust:
     check = ArtifactCheck(stored, artifact.title, artifact.paper)
     check.check()
     return check.trusts[cell.key]
-
-
-def read_lineage(path: Path) -> Lineage:
-    """Read the lineage of an artifact, given any of its files.
-
-    Raises:
-        TraceError: it is missing, or cannot be relied on.
-    """
-    place = lineage_path(path)
-    if not place.exists():
-        others = [other.name.removesuffix(SUFFIX) for other in sorted(place.parent.glob(f"*{SUFFIX}"))]
-        remedy = f"`snakemake --cores all` makes it{nearest(place.name.removesuffix(SUFFIX), others)}"
-        message = f"{place} is missing: {path.name} is no artifact, or was not made here; {remedy}"
-        raise TraceError(message, code="missing-lineage", place=place)
-    try:
-        return Lineage.read(place)
-    except LineageError as error:
-        message = f"{place} is {error.state}: {error}. Make it again: `snakemake --cores all`"
-        raise TraceError(message, code=error.code, place=place) from None
 
 
 def show_contents(console: Console, artifact: Artifact, cells: list[Cell], *, is_whole: bool) -> None:
@@ -386,16 +377,22 @@ def _source_lines(traced: TraceResult) -> Iterator[Pair]:
 def _tree(work: Workspace, traced: TraceResult) -> Tree:
     """Return everything that a cell was made from as a tree; facts that all of a kind share appear once."""
     tree = Tree("everything behind it", hide_root=True)
+
+    def add(title: str, facts: list[Pair]) -> None:
+        branch = tree.add(title)
+        for name in dict.fromkeys(name for name, _ in facts):
+            branch.add(f"[dim]{name}[/dim] {escape_markup(', '.join(text for other, text in facts if other == name))}")
+
     for kind in dict.fromkeys(record.kind for record in reversed(traced.records.values())):
         records = {key: record for key, record in traced.records.items() if record.kind == kind}
         facts = {key: list(_facts(work, key, record, traced.made.get(key))) for key, record in records.items()}
-        lists = list(facts.values())
-        shared = [fact for fact in lists[0] if len(lists) > 1 and all(fact in other for other in lists)]
+        every = list(facts.values())
+        shared = [fact for fact in every[0] if len(every) > 1 and all(fact in other for other in every)]
         if shared:
-            _add_facts(tree.add(f"[bold]all of {counted(len(records), kind)}[/bold]"), shared)
+            add(f"[bold]all of {counted(len(records), kind)}[/bold]", shared)
         for key, record in records.items():
-            branch = tree.add(f"[bold]{escape_markup(key)}[/bold] {escape_markup(record.name)}")
-            _add_facts(branch, [fact for fact in facts[key] if fact not in shared])
+            title = f"[bold]{escape_markup(key)}[/bold] {escape_markup(record.name)}"
+            add(title, [fact for fact in facts[key] if fact not in shared])
     return tree
 
 
@@ -410,15 +407,7 @@ def _facts(work: Workspace, key: str, record: Description, made: Build | None) -
     if made:
         yield from (("files", f"{name} {short(entry.sha256)}") for name, entry in made.files.items())
         yield "commit", short(made.commit or "none") + (", with uncommitted changes" if made.dirty else "")
-        yield "machine", f"{made.host}, {made.processor}"
-        yield "made", f"{made.started}, in {made.seconds} s, attempt {made.attempts}"
-
-
-def _add_facts(tree: Tree, facts: list[Pair]) -> None:
-    """Add a line for each title, with all of its texts."""
-    for title in dict.fromkeys(title for title, _ in facts):
-        texts = ", ".join(text for other, text in facts if other == title)
-        tree.add(f"[dim]{title}[/dim] {escape_markup(texts)}")
+        yield "made", f"{made.started} on {made.host}, {made.processor}, in {made.seconds} s, attempt {made.attempts}"
 
 
 def _by_seed(values: Mapping[str, float], most: int) -> str:

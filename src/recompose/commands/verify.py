@@ -25,16 +25,15 @@ from statistics import mean
 from rich.console import Console
 
 from recompose import phases
-from recompose.commands.against import DIFFERENT, WORDS, classify, spread_of
+from recompose.commands.against import DIFFERENT, WORDS, classify, commit_of, spread_of
 from recompose.commands.places import CellPlace, within
 from recompose.console import first, pluralize, print_line
 from recompose.costs import processes
 from recompose.data.lock import LOCK
-from recompose.errors import PlanError, ProgramError, RecomposeError, TraceError
+from recompose.errors import PlanError, RecomposeError, TraceError
 from recompose.interrupts import end_children
 from recompose.metric_cache import COST, MetricCache
 from recompose.plan import Recipe, closure
-from recompose.programs import git
 from recompose.progress import be_quiet, say
 from recompose.records import BuildInfo
 from recompose.tables.cells import DIFFERENCE, Cell
@@ -100,27 +99,26 @@ class Verification:
 
     @property
     def sentence(self) -> str:
-        """What this shows."""
+        """What this shows: also the probability that wrong runs would have been drawn, where none is wrong."""
         sample, outcomes, unmade = self.sample, self.outcomes, len(self.sample.runs) - len(self.reruns)
         scope = f"of {sample.total} runs" if sample.seed else f"runs behind {sample.cell}"
         late = f" ({unmade} more were drawn, but the time was over)" if unmade and sample.minutes < inf else ""
         parts = [f"{outcomes[name]} {name}" for name in OUTCOMES if outcomes[name]] or ["nothing is shown"]
         text = "all equal to the byte" if outcomes.keys() == {BYTES} else ", ".join(parts)
+        beyond = ""
         if outcomes[OTHER_MACHINE]:
             facts = "; ".join(dict.fromkeys(fact for rerun in self.reruns for fact in rerun.machines))
             words = sum((Counter(rerun.words) for rerun in self.reruns), Counter[str]())
             counts = ", ".join(f"{words[word]:,} {word}" for word in WORDS if words[word])
             text += f" ({facts}). {words.total():,} numbers: {counts}"
-        return f"{len(self.reruns)} {scope} made again{late}: {text}.{self._chance}"
-
-    @property
-    def _chance(self) -> str:
-        """The probability that wrong runs would have been drawn; empty without a draw, or where one is wrong."""
-        if not self.sample.seed or self.exit_code == UNEQUAL:
-            return ""
-        beyond = " by more than the spread of replicates" if self.outcomes[OTHER_MACHINE] else ""
-        percent = floor(100 * detection(self.sample.total, len(self.reruns)))
-        return f" Had {WRONG:.0%} of runs been wrong{beyond}, this would have been seen with {percent}% probability."
+            beyond = " by more than the spread of replicates"
+        text = f"{len(self.reruns)} {scope} made again{late}: {text}."
+        if not sample.seed or self.exit_code == UNEQUAL:
+            return text
+        percent = floor(100 * detection(sample.total, len(self.reruns)))
+        return (
+            f"{text} Had {WRONG:.0%} of runs been wrong{beyond}, this would have been seen with {percent}% probability."
+        )
 
 
 def detection(runs: int, drawn: int) -> float:
@@ -148,7 +146,8 @@ def verify(work: Workspace, cell: str | None, count: int | None, minutes: float 
     if cell:
         sample = runs_behind(work, published, CellPlace.parse(cell, work))
     else:
-        sample = draw(work, published, seed or commit_seed(work.root), count, minutes or (inf if count else MINUTES))
+        seed = seed or commit_of(work.root, "HEAD")  # nobody chooses the draw
+        sample = draw(work, published, seed, count, minutes or (inf if count else MINUTES))
     how = f"the runs behind {sample.cell}" if sample.cell else f"drawn by the seed {sample.seed}"
     until = f", as many as are begun in {sample.minutes:g} minutes" if sample.minutes < inf else ""
     by = pluralize(processes(work), "process", "processes")
@@ -173,19 +172,6 @@ def draw(work: Workspace, published: PublishedLineage, seed: str, count: int | N
     runs = _reported_runs(work, published)
     keys = Random(seed).sample(sorted(runs), len(runs))[:count]
     return Sample({key: runs[key] for key in keys}, len(runs), seed, minutes=minutes)
-
-
-def commit_seed(root: Path) -> str:
-    """Return the digest of the current commit, so that nobody chooses the draw.
-
-    Raises:
-        PlanError: the folder is no git repository, or has no commit; the message has git's reason.
-    """
-    try:
-        return git("rev-parse", "--verify", "HEAD", folder=root)
-    except ProgramError as error:
-        message = f"no commit, whose digest is the seed of the draw; give a seed with --seed ({error})"
-        raise PlanError(message, code="no-commit", place=root) from None
 
 
 def runs_behind(work: Workspace, published: PublishedLineage, place: CellPlace) -> Sample:

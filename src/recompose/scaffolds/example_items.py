@@ -1,9 +1,10 @@
 """The items of a new suite, which its owner replaces: two squares beside each other, in the form of Winoground."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from recompose.files import write_text
 
@@ -25,24 +26,18 @@ def write_items(data: Path, suite: str) -> list[Path]:
     """
     folder, images = item_places(data, suite)
     images.mkdir(parents=True)
-    lines: list[str] = []
-    paths = [folder / "examples.jsonl"]
-    for first, second in [(a, b) for a in COLOURS for b in COLOURS if a < b]:
+    folder.mkdir()
+    paths, lines = [folder / "examples.jsonl"], list[str]()
+    for colours in combinations(COLOURS, 2):
         item: dict[str, int | str] = {"id": len(lines)}
-        for side, (left, right) in enumerate([(first, second), (second, first)]):
+        for side, (left, right) in enumerate((colours, colours[::-1])):
             name = f"{len(lines)}-{side}"
             item |= {f"image_{side}": name, f"caption_{side}": f"a {left} square left of a {right} square"}
+            picture = Image.new("RGB", (SIZE, SIZE), "grey")
+            for place, colour in ((4, left), (4 + SIZE // 2, right)):
+                picture.paste(colour, (place, SIZE // 3, place + SIZE // 3, SIZE - SIZE // 3))
             paths.append(images / f"{name}.png")
-            _picture(left, right).save(paths[-1])
+            picture.save(paths[-1])
         lines.append(json.dumps(item))
-    folder.mkdir()
     write_text(paths[0], "\n".join(lines) + "\n")
     return paths
-
-
-def _picture(left: str, right: str) -> Image.Image:
-    picture = Image.new("RGB", (SIZE, SIZE), "grey")
-    for number, colour in enumerate((left, right)):
-        corner = (4 + number * SIZE // 2, SIZE // 3)
-        ImageDraw.Draw(picture).rectangle((*corner, corner[0] + SIZE // 3, corner[1] + SIZE // 3), fill=colour)
-    return picture
