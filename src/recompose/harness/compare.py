@@ -123,10 +123,26 @@ def _row(
 ) -> ComparisonRow:
     low, high = number.interval or (None, None)
     only_first, only_second = number.only or (None, None)
-    counts, values = (number.items, number.units), (*number.values, number.difference)
-    tested = (number.test, low, high, number.p, corrected_p, detectable)
-    mcnemar = (only_first, only_second, number.mcnemar_p)
-    return ComparisonRow(number.name, level, baseline, other, *counts, *values, *tested, *mcnemar, finding)
+    return ComparisonRow(
+        number.name,
+        level,
+        baseline,
+        other,
+        number.items,
+        number.units,
+        *number.values,
+        number.difference,
+        number.test,
+        low,
+        high,
+        number.p,
+        corrected_p,
+        detectable,
+        only_first,
+        only_second,
+        number.mcnemar_p,
+        finding,
+    )
 
 
 def _finding(difference: float, corrected_p: float | None) -> Finding:

@@ -189,7 +189,8 @@ def _draw_panel(axis: "plt.Axes", lines: "pd.DataFrame") -> None:
         legend="brief",
         ax=axis,
     )
-    axis.hlines(lines.index, lines["low"], lines["high"], lines["finding"].map(FINDINGS), linewidth=1.2, zorder=0)
+    colours = [FINDINGS[finding] for finding in lines["finding"]]
+    axis.hlines(lines.index, lines["low"], lines["high"], colours, linewidth=1.2, zorder=0)
     for ends in (-lines["detectable"], lines["detectable"]):
         axis.vlines(ends, lines.index - 0.4, lines.index + 0.4, "black", linewidth=0.7, linestyle="dotted")
     axis.axvline(0, color="black", linewidth=0.7)

@@ -123,6 +123,7 @@ def _paired_number(pair: tuple[Number, Number], units: np.ndarray, unit: str, re
     if one.right is None or other.right is None:
         return _other_number(pair, values, len(units), resamples)
     differences, classes, only = other.right.astype(np.int64) - one.right, None, None
+    sums: np.ndarray
     if one.groups is None:  # an accuracy over items
         _, place, sizes = np.unique(units, return_inverse=True, return_counts=True)
         sums = np.bincount(place, weights=differences)
