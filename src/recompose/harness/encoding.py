@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 from torchvision import transforms
 
-from recompose.backbones.arrays import ArrayWriter, Layout
+from recompose.backbones.arrays import ArrayWriter
 from recompose.backbones.images import MAX_WORKERS
 from recompose.data.paths import is_inside
 from recompose.data.pictures import Picture, check_resize
@@ -138,7 +138,7 @@ def encode(
         return normalized(embeddings)
 
     say(f"{len(texts):,} texts and {len(pictures):,} images are encoded")
-    with ArrayWriter(folder, Layout(ROWS, "float32", (width,)), len(texts) + len(pictures)) as written:
+    with ArrayWriter(folder / ROWS, (len(texts) + len(pictures), width), "float32") as written:
         for start in range(written.done, len(texts), batch_size):
             block = slice(start, min(start + batch_size, len(texts)))
             embeddings = on_device(towers.encode_text, ids[block].long())
