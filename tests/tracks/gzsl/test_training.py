@@ -1,4 +1,4 @@
-"""Runs of the track: what trains and what chooses, resuming, and what is left in a folder."""
+"""What trains and what chooses, resuming, what a run leaves, and the metrics of its evaluation."""
 
 import json
 from pathlib import Path
@@ -7,21 +7,66 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.gzsl import training
 from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.data.stages import selection_stage
+from recompose.tracks.gzsl.data.stages import _held_out, final_stage, released_stage, selection_stage
+from recompose.tracks.gzsl.evaluation import _validation_uncertainty, evaluate
 from recompose.tracks.gzsl.methods.settings import ClassTrainingSettings
+from recompose.tracks.gzsl.metric_values import compute_metrics, read_metrics
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
-from recompose.tracks.gzsl.scores import UNCERTAINTY
+from recompose.tracks.gzsl.scores import UNCERTAINTY, ClassScores
+from recompose.tracks.gzsl.training import train
 from recompose.training.hardware import Hardware
 from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS
 from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, document, grids_of, write
 
-pytestmark = pytest.mark.slow
+DATA = class_data()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_what_chooses_by_validation_has_no_image_of_the_test_and_no_unseen_class(seed: int) -> None:
+    stage = selection_stage(DATA, seed)
+    for rows in (stage.rows, stage.chooses):
+        assert all(DATA.splits[row] == "trainval" for row in rows)
+        assert all(DATA.seen[DATA.labels[row]] for row in rows)
+    assert all(DATA.seen[each] for each in stage.classes)
+    assert not set(stage.rows) & set(stage.chooses)
+    assert set(stage.rows) | set(stage.chooses) == set(DATA.rows("trainval"))
+
+
+def test_classes_of_validation_do_not_train_and_are_unseen_in_its_stage() -> None:
+    stage = selection_stage(DATA, 0)
+    assert not any(DATA.validation[DATA.labels[row]] for row in stage.rows)
+    for place, index in enumerate(stage.classes):
+        assert stage.seen[place] == (not DATA.validation[index])
+
+
+def test_a_fifth_of_each_class_is_held_out_at_least_one_but_of_a_single_image_none() -> None:
+    counts = {images: len(_held_out(np.arange(images), 0)) for images in (1, 2, 9, 10, 14, 15)}
+    assert counts == {1: 0, 2: 1, 9: 1, 10: 2, 14: 2, 15: 3}
+    first, again, other = (selection_stage(DATA, seed) for seed in (0, 0, 1))
+    assert np.array_equal(first.rows, again.rows) and not np.array_equal(first.rows, other.rows)
+    assert {*DATA.labels[first.chooses]} == {*np.flatnonzero(DATA.seen)}
+
+
+def test_the_last_stage_trains_on_all_of_training_and_chooses_nothing() -> None:
+    stage = final_stage(DATA)
+    assert set(stage.rows) == {row for row, split in enumerate(DATA.splits) if split == "trainval"}
+    assert not len(stage.chooses)
+    assert np.array_equal(stage.seen, DATA.seen)
+    assert set(released_stage(DATA).chooses) == set(DATA.test_rows)
+    assert set(DATA.test_rows) == {row for row, split in enumerate(DATA.splits) if split != "trainval"}
+
+
+def test_targets_are_places_among_the_stages_classes() -> None:
+    stage = selection_stage(DATA, 3)
+    for row, target in zip(stage.chooses, stage.targets(DATA, stage.chooses), strict=True):
+        assert stage.classes[target] == DATA.labels[row]
+
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 ALE = {**BILINEAR, "training": {**RATES, "epochs": 4, "selection": "validation"}}
@@ -49,6 +94,7 @@ def trained(folder: Path, settings: dict[str, Any], method: str = "ale_devise_sj
     return run
 
 
+@pytest.mark.slow
 def test_images_of_validation_choose_and_do_not_train_before_they_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,6 +116,7 @@ def test_images_of_validation_choose_and_do_not_train_before_they_have(
     assert in_last == {grids[row].tobytes() for row in data.rows("trainval")}
 
 
+@pytest.mark.slow
 def test_the_epoch_with_the_best_harmonic_mean_is_chosen_and_trained_anew(tmp_path: Path) -> None:
     run = trained(tmp_path, ALE)
     selection = json.loads((run / SELECTION).read_text())
@@ -81,6 +128,7 @@ def test_the_epoch_with_the_best_harmonic_mean_is_chosen_and_trained_anew(tmp_pa
     assert (again / CHECKPOINT).read_bytes() == (run / CHECKPOINT).read_bytes()
 
 
+@pytest.mark.slow
 def test_where_the_test_chooses_each_best_is_kept(tmp_path: Path) -> None:
     run = trained(tmp_path, AS_RELEASED)
     epochs = json.loads((run / SELECTION).read_text())["epochs"]
@@ -100,6 +148,7 @@ def scores_of(data: ClassData, state: dict[str, torch.Tensor], rows: np.ndarray)
     return np.array(scores)
 
 
+@pytest.mark.slow
 def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp_path: Path) -> None:
     run = trained(tmp_path, ESZSL, method="eszsl:ESZSL")
     selection = json.loads((run / SELECTION).read_text())["chosen"]
@@ -120,6 +169,7 @@ def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp
     assert selection["bias"] == pytest.approx(best_bias(scores, targets, seen), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_balanced_training_sees_equally_many_images_of_each_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +185,7 @@ def test_balanced_training_sees_equally_many_images_of_each_class(
     assert seen and all(len(set(counts)) == 1 for counts in seen)
 
 
+@pytest.mark.slow
 def test_the_selection_is_written_after_what_belongs_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once it is there, a run that was killed does not select again."""
     write_json, has_uncertainty = training.write_json, []
@@ -149,6 +200,7 @@ def test_the_selection_is_written_after_what_belongs_to_it(tmp_path: Path, monke
     assert has_uncertainty == [True]
 
 
+@pytest.mark.slow
 def test_rates_and_momentum_are_those_of_settings() -> None:
     for name, kind in (("adam", torch.optim.Adam), ("rmsprop", torch.optim.RMSprop), ("sgd", torch.optim.SGD)):
         changed = {"optimizer": name, "momentum": 0.9, "lr": 0.1, "weight_decay": 0.01}
@@ -157,3 +209,55 @@ def test_rates_and_momentum_are_those_of_settings() -> None:
         (group,) = optimizer.param_groups
         assert type(optimizer) is kind
         assert (group["lr"], group["weight_decay"], group.get("momentum", 0.9)) == (0.1, 0.01, 0.9)
+
+
+LABELS = DATA.labels[DATA.test_rows]
+
+
+def test_numbers_are_those_of_reports_and_of_loops_over_images(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    first, second, path = (rng.normal(size=(len(LABELS), len(DATA.seen))).astype(np.float32) for _ in range(3))
+    uncertainty, biases = rng.random(len(LABELS)), {"own": 0.4, "validated": -0.1, "none": 0.0}
+    validation = {"first": 0.75, "last": 0.25}
+    arrays = {"all": first, "accuracy": second, "paths/vgt": path, "uncertainties/fused": uncertainty}
+    ClassScores(arrays, biases, validation).write(tmp_path)
+    metrics = compute_metrics(DATA, ClassScores.read(tmp_path))
+    for name, bias in biases.items():
+        report = gzsl_report(first, LABELS, DATA.seen, bias)
+        for number in ("unseen", "seen", "harmonic_mean"):
+            assert metrics[f"test/{name}/{number}"] == getattr(report, number)
+    assert metrics["test/accuracy"] == gzsl_report(second, LABELS, DATA.seen).accuracy
+    assert metrics["test/paths/vgt/accuracy"] == gzsl_report(path, LABELS, DATA.seen).accuracy
+    hard, seen = DATA.hard[DATA.test_rows], DATA.seen[LABELS]
+    for group, rows in {"seen": seen, "unseen": ~seen, "hard": hard, "clean": ~hard}.items():
+        values = [value for value, member in zip(uncertainty, rows, strict=True) if member]
+        assert metrics[f"test/uncertainty/fused/{group}"] == pytest.approx(sum(values) / len(values))
+    assert {epoch: metrics[f"val/uncertainty/fused/{epoch}"] for epoch in validation} == validation
+
+
+def test_uncertainties_of_validation_are_means_over_images_after_the_first_and_the_last_epoch(tmp_path: Path) -> None:
+    save_file({"uncertainty": torch.tensor([[0.0, 0.5], [0.75, 0.75], [1.0, 0.0]])}, tmp_path / UNCERTAINTY)
+    assert _validation_uncertainty(tmp_path) == {"first": 0.25, "last": 0.5}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [ALE, AS_RELEASED], ids=["validation", "test-as-released"])
+def test_an_evaluation_has_the_scores_and_biases_of_its_run(tmp_path: Path, settings: dict[str, Any]) -> None:
+    needs = write(tmp_path, DATA, grids_of(DATA)) | {"run": tmp_path / "run"}
+    for name in ("run", "evaluation"):
+        (tmp_path / name).mkdir()
+    assert train(document("ale_devise_sje:ALE", settings), needs, needs["run"], CPU, "a run")
+    evaluation = document("ale_devise_sje:ALE", BILINEAR | {"scoring": {"bias": 0.1}}) | {"threads": 1, "save": []}
+    evaluate({tmp_path / "evaluation": evaluation}, needs, CPU, "an evaluation")
+    scores = ClassScores.read(tmp_path / "evaluation")
+    is_test = DATA.splits != "trainval"
+    np.testing.assert_allclose(scores.all, scores_of(DATA, load_file(needs["run"] / CHECKPOINT), is_test), atol=1e-5)
+    biases = {"own": 0.1, "none": 0.0}
+    if settings is ALE:
+        assert "accuracy" not in scores.arrays
+        biases["validated"] = json.loads((needs["run"] / SELECTION).read_text())["chosen"]["bias"]
+    else:
+        state = load_file(needs["run"] / BEST_ACCURACY)
+        np.testing.assert_allclose(scores.arrays["accuracy"], scores_of(DATA, state, is_test), atol=1e-5)
+    assert scores.biases == biases
+    assert read_metrics(needs["data"], tmp_path / "evaluation") == compute_metrics(DATA, scores)

@@ -1,17 +1,24 @@
-"""The benchmarks' format: what is read, what is dropped, and everything that is refused by name."""
+"""The benchmarks' format: what is read, dropped and refused by name, and archives as upstream packs them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 
-from recompose.errors import DataError
-from recompose.tracks.czsl.data import compositional
+from recompose.data.content import write_content
+from recompose.errors import DataError, DownloadError
+from recompose.plan import Recipe
+from recompose.tracks.czsl.catalogue import PublishedPairs
+from recompose.tracks.czsl.data import compositional, mit_states, ut_zappos
+from recompose.tracks.czsl.data.acquire import acquire, write_index
 from recompose.tracks.czsl.data.compositional import METADATA, SPLIT_NAME, read_metadata
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from tests.errors import raises
+from tests.tracks.vlc.data.published import archive, contents, pack
 
 pytestmark = pytest.mark.filterwarnings("ignore:Detected pickle protocol:UserWarning")
 
@@ -154,3 +161,159 @@ def test_each_wrong_count_is_named(root: Path) -> None:
     for name, count in EXPECTED.items():
         with raises(DataError, code="wrong-counts", place=f"{root}: {name}"):
             compositional.read(root, EXPECTED | {name: count + 1})
+
+
+PACKED_LISTS = {"train": "wet dog\nold cat\n", "val": "old cat\nold dog\n", "test": "wet cat\n"}
+LABELS = [("wet", "dog", "train"), ("old", "cat", "train"), ("old", "dog", "val"), ("wet", "cat", "test")]
+IMAGES = [f"{state}_{name}/{number}.jpg" for number, (state, name, _) in enumerate(LABELS)]
+UPSTREAM = [
+    "Boots/Ankle/A&B Shoes/1.jpg",
+    "Boots/Ankle/Levi's® Kids/1.jpg",
+    "Shoes/Flats/A&B Shoes/2.3.jpg",
+    "Slippers/Boot/a.b.c./4.jpg",
+]
+SPLITS = "splits/compositional_split_natural"  # the archive that two data sets share
+OUTSIDE = "../../secret.txt"
+
+
+def put(path: Path, content: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+
+
+def pack_split(folder: Path, **changed: Any) -> None:
+    """Write pair lists and metadata as upstream has them; changes go into the third record."""
+    for split, text in PACKED_LISTS.items():
+        put(folder / SPLIT_NAME / f"{split}_pairs.txt", text)
+    rows = [
+        {"image": image, "_image": upstream, "attr": state, "obj": name, "set": split}
+        for image, upstream, (state, name, split) in zip(IMAGES, UPSTREAM, LABELS, strict=True)
+    ]
+    rows[2] |= changed
+    torch.save(rows, folder / METADATA)
+
+
+def pack_mit_states(unpacked: Path) -> None:
+    pack_split(unpacked / SPLITS / "mit-states")
+    pack_split(unpacked / SPLITS / "ut-zap50k")
+    for number, image in enumerate(IMAGES):
+        put(unpacked / "release_dataset/release_dataset/images" / image.replace("_", " "), f"#{number}")
+
+
+def pack_mit_states_in_other_case(unpacked: Path) -> None:
+    pack_split(unpacked / SPLITS / "mit-states")
+    for number, (state, name, _) in enumerate(LABELS):
+        put(unpacked / f"Release_Dataset/Images/{state.title()} {name}/{number}.JPG", f"#{number}")
+
+
+def pack_ut_zappos(unpacked: Path, old: str = "", new: str = "", **changed: Any) -> None:
+    pack_split(unpacked / SPLITS / "ut-zap50k", **changed)
+    for number, path in enumerate(UPSTREAM):
+        put(unpacked / "images/ut-zap50k-images" / path.replace(old, new), f"#{number}")
+    put(unpacked / "images/ut-zap50k-images/Boots/unused.jpg", "unused")
+
+
+def pack_cgqa(unpacked: Path) -> None:
+    pack_split(unpacked / "mirror/cgqa")
+    for number, image in enumerate(IMAGES):
+        put(unpacked / "mirror/cgqa/images" / image, f"#{number}")
+
+
+PACKED: dict[str, tuple[ModuleType, Callable[[Path], None]]] = {
+    "mit-states": (mit_states, pack_mit_states),
+    "mit-states in other case": (mit_states, pack_mit_states_in_other_case),
+    "ut-zappos": (ut_zappos, pack_ut_zappos),
+    "ut-zappos in other case": (ut_zappos, lambda unpacked: pack_ut_zappos(unpacked, "1.jpg", "1.JPG")),
+    "cgqa": (compositional, pack_cgqa),
+}
+
+
+@pytest.fixture
+def unpacked(tmp_path: Path) -> Path:
+    return tmp_path / "archives/it.unpacked"
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    (tmp_path / "target").mkdir()
+    return tmp_path / "target"
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_images_get_the_places_that_the_metadata_names(unpacked: Path, target: Path, name: str) -> None:
+    module, pack = PACKED[name]
+    pack(unpacked)
+    module.arrange(unpacked, target)
+    data = module.read(target)
+    assert [(target / sample.path).read_text() for sample in data.samples] == [f"#{n}" for n in range(len(LABELS))]
+    assert [(sample.state, sample.object, sample.split) for sample in data.samples] == LABELS
+    assert sorted(path.name for path in target.iterdir()) == sorted(["images", METADATA, SPLIT_NAME])
+
+
+@pytest.mark.parametrize(
+    ("code", "place", "changed"),
+    [
+        ("outside-path", f"{METADATA}:2", {"image": OUTSIDE}),
+        ("outside-path", f"{METADATA}:2", {"_image": "/etc/hostname"}),
+        ("missing-image", "ut-zap50k-images/Boots/none.jpg", {"_image": "Boots/none.jpg"}),
+        ("outside-path", f"{METADATA}:2", {"_image": ""}),
+    ],
+)
+def test_a_wrong_name_is_refused_and_nothing_outside_is_touched(
+    unpacked: Path, target: Path, code: str, place: str, changed: dict[str, str]
+) -> None:
+    pack_ut_zappos(unpacked, **changed)
+    secrets = [unpacked / "secret.txt", unpacked / "images/secret.txt"]
+    for secret in secrets:
+        put(secret, "secret")
+    with raises(DataError, code=code, place=place):
+        ut_zappos.arrange(unpacked, target)
+    assert [secret.read_text() for secret in secrets] == ["secret", "secret"]
+    assert not (target / "secret.txt").exists()
+
+
+PACKED_COUNTS = {"states": 2, "objects": 2, "val_images": 1, "test_images": 2}
+RECIPE = Recipe("data", "cgqa", {"adapter": "compositional", "counts": PACKED_COUNTS}, track="czsl")
+PAIRS = {"train": ["red car", "old dog"], "val": ["red car"], "test": ["old dog", "old car"]}
+
+
+def acquire_root(folder: Path) -> Path:
+    section = PublishedPairs(adapter="compositional", archives=[archive("cgqa.zip")])
+    return acquire(RECIPE, section, folder, folder / "cgqa")
+
+
+def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path) -> None:
+    labels = [(split, *pair.split()) for split, pairs in PAIRS.items() for pair in pairs]
+    torch.save(
+        [{"image": f"{n}.jpg", "attr": s, "obj": o, "set": t} for n, (t, s, o) in enumerate(labels)], tmp_path / "t"
+    )
+    files = {f"images/{number}.jpg": b"#%d" % number for number in range(len(labels))}
+    lists = {f"{SPLIT_NAME}/{split}_pairs.txt": "\n".join(pairs).encode() for split, pairs in PAIRS.items()}
+    packed = files | lists | {METADATA: (tmp_path / "t").read_bytes()}
+    pack(tmp_path / "archives/cgqa.zip", {f"cgqa/{name}": content for name, content in packed.items()})
+    root = acquire_root(tmp_path)
+    (tmp_path / "index").mkdir()
+    write_content(root, write_index(RECIPE, root, tmp_path / "index"), tmp_path / "index")
+    samples = PairData.read(tmp_path / "index").samples
+    assert [(sample.split, sample.state, sample.object) for sample in samples] == labels
+    assert [(root / sample.path).read_bytes() for sample in samples] == [*files.values()]
+    assert [*contents(tmp_path / "archives")] == ["cgqa.zip"]
+    other = replace(RECIPE, document={"adapter": "compositional", "counts": PACKED_COUNTS | {"val_images": 2}})
+    with raises(DataError, "wrong-counts", f"{root}: val_images"):
+        write_index(other, root, tmp_path / "index")
+
+
+def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recompose.data.transports.RETRIES", 0)
+    with raises(DownloadError, "no-delivery", tmp_path / "archives/cgqa.zip") as error:
+        acquire_root(tmp_path)
+    assert f"{tmp_path / 'cgqa'}: images/, {METADATA}" in str(error.value)
+    assert not (tmp_path / "cgqa").exists()
+
+
+def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "cgqa/images").mkdir(parents=True)
+    with pytest.raises(DataError) as caught:
+        acquire_root(tmp_path)
+    assert METADATA in str(caught.value)
+    assert (tmp_path / "cgqa/images").exists()
