@@ -22,7 +22,7 @@ from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Declaration
 from recompose.tracks.track import COSTS, Track
 
-REPORTS = Path("reports/demo")
+REPORTS, STUDY = Path("reports/demo"), Path("reports/study")
 WIDTH = 120
 T = TypeVar("T")
 Pattern: TypeAlias = tuple[tuple[str, ...], ...]  # the parts of names, each with its alternatives
@@ -53,13 +53,13 @@ def plugin() -> str:
     return section_reference(Declaration, "`plugin.yaml`").strip()
 
 
-def number(artifact: str, row: str, column: str, view: str = "") -> str:
-    """Return a measured number as its table prints it; without a view, of the first one that has it.
+def number(artifact: str, row: str, column: str, view: str = "", reports: Path | None = None) -> str:
+    """Return a measured number as its table prints it, of the demo or other reports; of the first view without one.
 
     Raises:
         LookupError: the artifact has no such number.
     """
-    path = REPORTS / f"{artifact}.csv"
+    path = (reports or REPORTS) / f"{artifact}.csv"
     with path.open(newline="", encoding="utf-8") as file:
         for cell in csv.DictReader(file):
             place = cell["source"], cell["row"], cell["column"]
@@ -84,23 +84,23 @@ def methods_of_pairs(*methods: str) -> str:
     return "\n".join(rows)
 
 
-def papers_table(papers: Iterable[Paper], reports: Path = REPORTS) -> str:
+def papers_table(papers: Iterable[Paper], study: Path = STUDY) -> str:
     """Return a table of this package's papers with their artifacts, claims and verdicts, and links into the reports."""
     rows = [
-        f"| paper | tables | figures | claims | verdicts in the {reports.name} | start at |",
+        "| paper | tables | figures | claims | verdicts in the study | start at |",
         "| --- | ---: | ---: | ---: | --- | --- |",
     ]
     for paper in (paper for paper in papers if paper.is_shipped):
         figures = sum(is_figure(paper, name) for name in paper.artifacts)
         tables = len(paper.artifacts) - figures - len(paper.claims_tables)
         start = paper.headline.artifact if paper.headline else next(iter(paper.artifacts))
-        counts = Counter(_verdicts_in(reports / paper.name / "claims.csv")).most_common()
+        counts = Counter(_verdicts_in(study / paper.name / "claims.csv")).most_common()
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts)
         link = f", [{_cell(paper.venue or 'notes')}](src/recompose/papers/{paper.name}/notes.md)"
         notes = link if (paper.folder / "notes.md").exists() else ""
         links = ", ".join(
-            f"[{name}](reports/{reports.name}/{paper.name}/{name}.md)"
-            for name in (start, "claims")
+            f"[{name}]({reports.as_posix()}/{paper.name}/{name}.md)"
+            for reports, name in ((REPORTS, start), (STUDY, "claims"))
             if name in paper.artifacts
         )
         rows.append(
@@ -110,6 +110,18 @@ def papers_table(papers: Iterable[Paper], reports: Path = REPORTS) -> str:
     return "\n".join(rows)
 
 
+def verdicts() -> str:
+    """Return a table of the verdicts of the study, by paper, and their sums."""
+    words = ("supported", "reversed", "negligible", "undecided")
+    rows = [f"| paper | {' | '.join(words)} |", f"| --- |{' ---: |' * len(words)}"]
+    total: Counter[str] = Counter()
+    for paper in (paper for paper in all_papers() if paper.is_shipped):
+        counts = Counter(_verdicts_in(STUDY / paper.name / "claims.csv"))
+        total += counts
+        rows.append(f"| {paper.name} | {' | '.join(str(counts[word]) for word in words)} |")
+    return "\n".join([*rows, f"| all | {' | '.join(str(total[word]) for word in words)} |"])
+
+
 def _title(paper: Paper) -> str:
     """Return the title of a paper, which links to the first place where it is published."""
     address = next(iter(paper.links.values()), None)
@@ -117,12 +129,12 @@ def _title(paper: Paper) -> str:
 
 
 def _verdicts_in(file: Path) -> Iterator[str]:
-    """Yield the verdicts on claims in a file of them, of all data sets together; none if the file is not there."""
+    """Yield the verdicts on claims in a file of them, each a word, of all data sets; none if the file is not there."""
     if file.is_file():
         with file.open(newline="", encoding="utf-8") as lines:
             for cell in csv.DictReader(lines):
                 if cell["column"].endswith(" verdict"):
-                    yield cell["text"].partition(" (")[0]
+                    yield cell["text"].split()[0]
 
 
 def flags_table(papers: Iterable[Paper]) -> str:
