@@ -29,8 +29,8 @@ def test_a_package_that_is_not_installed_is_named_with_the_remedy(
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 1
-    output = "recompose: torch.cuda is not installed; `make environment` installs it\n"
-    assert capsys.readouterr().err == output
+    output = capsys.readouterr().err
+    assert output.startswith("recompose: torch.cuda is not installed; ") and "`make environment`" in output
 
 
 def test_a_module_of_ours_that_is_gone_keeps_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:

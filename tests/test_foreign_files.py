@@ -91,7 +91,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "lines.jsonl": lambda path: reading.read_lines(path, "layout"),
     "rows.csv": lambda path: reading.read_rows(path, "layout", ["a"]),
     "rows.tsv": lambda path: reading.read_tabbed(path, "layout", ["a"], header=True),
-    "assignments.py": elevater.assignments,
+    "assignments.py": lambda path: elevater.assignments(path, "layout"),
     "rows.parquet": lambda path: list(parquet.parquet_rows(path, ["a"])),
     "params.yaml": lambda path: load_params(path, FORMS, "demo"),
     "record.json": Record.read,
