@@ -19,7 +19,8 @@ from torch.nn.functional import normalize
 from benchmarks.machine import machine
 from recompose.backbones.clip import Backbone, tokenizer_of
 from recompose.harness.encoding import encode
-from recompose.tracks.vlc.data.suite import Collector, Suite
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.tasks import Choices
 
 MODEL, ITEMS, IMAGES, TEXTS = "ViT-B-32", 72, 15, 114  # of 7,511 items, 1,560 images and 11,844 texts
@@ -31,7 +32,7 @@ CPU = torch.device("cpu")
 
 def drawn(root: Path) -> Suite:
     """A suite of SugarCrepe's shape, with its images."""
-    rng, collector = np.random.default_rng(0), Collector()
+    rng, files = np.random.default_rng(0), SuiteFiles(root, "sugarcrepe", "sugarcrepe", "sugarcrepe", "")
     for number in range(IMAGES):
         pixels = Image.fromarray(rng.integers(0, 256, (12, 16, 3), dtype=np.uint8)).resize((640, 480))
         pixels.save(root / f"{number}.jpg", quality=90)
@@ -40,15 +41,8 @@ def drawn(root: Path) -> Suite:
         texts[: TEXTS - ITEMS],
         texts[TEXTS - ITEMS :],
     )  # true captions stand in several items, false ones in one
-    items = [
-        (
-            collector.image(f"{item % IMAGES}.jpg"),
-            [collector.text(true[item % len(true)]), collector.text(false[item])],
-            0,
-        )
-        for item in range(ITEMS)
-    ]
-    return collector.suite("sugarcrepe", {SUBTASK: collector.choices("i2t", items)})
+    items = [(f"{item % IMAGES}.jpg", [true[item % len(true)], false[item]], 0) for item in range(ITEMS)]
+    return files.suite({SUBTASK.rpartition("/")[2]: files.choices("i2t", items)})
 
 
 def one_by_one(

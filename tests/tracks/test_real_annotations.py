@@ -16,7 +16,7 @@ from recompose.tracks.czsl.data.compositional import SPLIT_NAME, read_pairs
 from recompose.tracks.czsl.data.pairs import SPLITS, PairData
 from recompose.tracks.czsl.data.worlds import World
 from recompose.tracks.gzsl.data import xlsa17
-from recompose.tracks.vlc.data.counts import check_counts
+from recompose.tracks.vlc.data.acquire import check_counts
 from recompose.tracks.vlc.suites.catalogue import missing_subtasks, read_suite
 from tests.tracks.gzsl.data.worlds import cells
 from tests.tracks.vlc.data.formats.published import questions, touch

@@ -15,8 +15,7 @@ from recompose.plan import Plan, Planner, Recipe
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc.catalogue import PublishedSuite
 from recompose.tracks.vlc.data import acquire as acquisition
-from recompose.tracks.vlc.data.acquire import acquire, write_index
-from recompose.tracks.vlc.data.counts import check_counts
+from recompose.tracks.vlc.data.acquire import acquire, check_counts, write_index
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.index import pictures, read_suites, size, write_suites
 from recompose.tracks.vlc.data.suite import Suite

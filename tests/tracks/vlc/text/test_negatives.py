@@ -12,7 +12,7 @@ from spacy.matcher import Matcher
 from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
-from recompose.tracks.vlc.text.lexicon import PREPOSITIONS, Lexicon, WordNet
+from recompose.tracks.vlc.text.lexicon import PREPOSITIONS, WordNet
 from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace
 from recompose.tracks.vlc.text.small_lexicon import Meaning, write_lexicon
 from tests.tracks.vlc.parses import (
@@ -301,7 +301,7 @@ def test_an_inflected_word_that_gives_the_caption_back_is_none(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("sentence", SCENES, ids=lambda sentence: str(parsed(sentence)))
-def test_the_state_of_the_generator_decides_and_the_caption_is_left_alone(sentence: str, lexicon: Lexicon) -> None:
+def test_the_state_of_the_generator_decides_and_the_caption_is_left_alone(sentence: str, lexicon: WordNet) -> None:
     doc, again = parsed(sentence), parsed(sentence)
     before = doc.to_bytes()
 

@@ -20,7 +20,7 @@ from recompose.tracks.vlc.text.concepts import (
     perturb_caption,
     places,
 )
-from recompose.tracks.vlc.text.lexicon import Lexicon
+from recompose.tracks.vlc.text.lexicon import WordNet
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -99,7 +99,7 @@ class TokenLabeller:
         tokenizer: of texts, to ids [texts, context].
     """
 
-    def __init__(self, request: LabelRequest, docs: "Sequence[Doc]", lexicon: Lexicon, tokenizer: Tokenizer) -> None:
+    def __init__(self, request: LabelRequest, docs: "Sequence[Doc]", lexicon: WordNet, tokenizer: Tokenizer) -> None:
         self._request, self._docs, self._lexicon = request, docs, lexicon
         self._pieces = IsolatedTokenizer(tokenizer)
         rows = range(len(docs) if request.perturbations else 0)

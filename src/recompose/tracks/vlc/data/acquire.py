@@ -8,6 +8,7 @@ archives that params.yaml names. An existing folder is used as it is, and checke
 """
 
 import shutil
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -24,14 +25,17 @@ from recompose.tracks.catalogue import load_adapter
 from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, ParsedCorpus, PublishedSuite
 from recompose.tracks.vlc.data import analysis, wordnet
 from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
-from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.formats.suite_files import Limit
+from recompose.tracks.vlc.data.formats.sources import ARCHIVES
+from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite, files
-from recompose.tracks.vlc.suites.catalogue import Adapters, layout_of, missing_subtasks, read_suite
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS, Adapters, layout_of, missing_subtasks, read_suite
 
 MODEL, LEXICON = "model", "lexicon"  # folders of a corpus
-_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+UNSETTLED = ("svo_probes/*", "vl_checklist/*/hake")  # sub-tasks whose items depend on the images that still exist
+ITEMS = {  # data sets of images to classify or to retrieve are not checked
+    task.name: task.items for task in SUBTASKS.values() if task.items and task.query not in ("classes", "retrieval")
+}
 
 
 def acquire(recipe: Recipe, section: Section, data: Path, root: Path, adapters: Adapters = ADAPTERS) -> Path:
@@ -60,7 +64,7 @@ def _draw_unparsed(adapter: ModuleType, root: Path, *, model: object, lexicon: o
 
 def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:
     if not (root / adapter.MARK).exists():
-        archives = [archive for archive in section.archives if archive.file.endswith(_ARCHIVES)]
+        archives = [archive for archive in section.archives if archive.file.endswith(ARCHIVES)]
         lists = [archive for archive in section.archives if archive not in archives]
         if not section.archives:
             mark = root / adapter.MARK
@@ -78,12 +82,12 @@ def _acquire_suite(recipe: Recipe, section: PublishedSuite, data: Path, root: Pa
     """Store a suite's downloads: archives hold its own images, other files are its annotations."""
     name, suite = recipe.name, recipe.document["folder"]
     folder, images = root / suite, root / "images" / suite
-    if sum(archive.file.endswith(_ARCHIVES) for archive in section.archives) > 1:
+    if sum(archive.file.endswith(ARCHIVES) for archive in section.archives) > 1:
         message = f"only one archive of images can be unpacked into {images}; add the others by hand"
         raise DataError(f"{name}: {message}", code="several-archives", place=name)
     for archive in section.archives:
         place = folder / archive.file
-        if archive.file.endswith(_ARCHIVES):
+        if archive.file.endswith(ARCHIVES):
             unpack_once(archive, data, images, extract)
         elif not place.exists():
             with open_archive(archive, data) as path:
@@ -101,11 +105,13 @@ def write_index(recipe: Recipe, root: Path, folder: Path, adapters: Adapters = A
     """
     adapter, entry = load_adapter(adapters, recipe.document), adapters[recipe.document["adapter"]]
     if entry.kind == "suites":
-        return (
-            _write_drawn(list(adapter.read(root)), root, folder)
-            if entry.synthetic
-            else _write_suite(recipe, root, folder, adapters)
+        suites = list(adapter.read(root)) if entry.synthetic else [_read_suite(recipe, root, adapters)]
+        write_suites(suites, folder)
+        images = list(files(suites))
+        annotations = (
+            _other_files(root, images) if entry.synthetic else _files_below(root / recipe.document["folder"], root)
         )
+        return [*annotations, *images]
     corpus: Captions = adapter.read(root)
     say(f"{recipe.name}: {len(corpus.paths)} captions read", detail=True)
     corpus.write(folder)
@@ -137,45 +143,55 @@ def _write_parses(name: str, corpus: Captions, root: Path, folder: Path) -> None
     write_docs(list(analysis.annotate(corpus.captions, root / MODEL)), folder)
 
 
-def _write_suite(recipe: Recipe, root: Path, folder: Path, adapters: Adapters) -> list[str]:
+def _read_suite(recipe: Recipe, root: Path, adapters: Adapters) -> Suite:
+    """Read a published suite, and check it: its images, too, before any is encoded.
+
+    Raises:
+        DataError: a file or an image is absent, or the suite has other numbers of items than the published one.
+    """
     form, name, place = (recipe.document[key] for key in ("adapter", "suite", "folder"))
     limit = Limit(recipe.document.get("items"), recipe.document.get("items_seed"))
     suite = read_suite(form, root, name, place, limit, adapters)
     check_counts(suite, limit)
-    if absent := missing_subtasks(suite):
-        say(f"{suite.name} lacks {', '.join(absent)}: means over them have no number")
+    if lacking := missing_subtasks(suite):
+        say(f"{suite.name} lacks {', '.join(lacking)}: means over them have no number")
     images = list(files([suite]))
-    _check_images(suite.name, images, root, _layout(recipe, adapters))
-    write_suites([suite], folder)
-    return [*_files_below(root / place, root), *images]
+    if absent := [path for path in images if not (root / path).is_file()]:
+        raise DataError(
+            f"{name}: {len(absent)} of {len(images)} images are not below {root}, the first is {absent[0]}. Required "
+            f"files: {_layout(recipe, adapters)}. Remove {name} from the profile's suites, or evaluate without these "
+            "images: recompose evaluate --skip-broken",
+            code="missing-image",
+            place=root / absent[0],
+        )
+    return suite
+
+
+def check_counts(suite: Suite, limit: Limit = UNLIMITED) -> None:
+    """Check the number of items of each sub-task of a published suite whose number is published, up to a limit.
+
+    Raises:
+        DataError: a sub-task has more items or fewer.
+    """
+    if suite.form:
+        return
+    for name, task in suite.tasks.items():
+        published = ITEMS.get(name)
+        if published is None or any(fnmatchcase(name, pattern) for pattern in UNSETTLED):
+            continue
+        expected = min(published, limit.items or published)
+        if task.count != expected:
+            raise DataError(
+                f"{name}: {task.count} items instead of {expected}, of the {published} that are published; "
+                "restore the published annotation files and all images",
+                code="wrong-count",
+                place=name,
+            )
 
 
 def _layout(recipe: Recipe, adapters: Adapters) -> str:
     """Return the files that a suite requires, below the root of raw files."""
     return layout_of(recipe.document["adapter"], recipe.document["folder"], adapters)
-
-
-def _write_drawn(suites: list[Suite], root: Path, folder: Path) -> list[str]:
-    write_suites(suites, folder)
-    images = list(files(suites))
-    return [*_other_files(root, images), *images]
-
-
-def _check_images(suite: str, images: list[str], root: Path, layout: str) -> None:
-    """Check that all images exist, before any is encoded.
-
-    Raises:
-        DataError: an image is missing.
-    """
-    absent = [path for path in images if not (root / path).is_file()]
-    if absent:
-        raise DataError(
-            f"{suite}: {len(absent)} of {len(images)} images are not below {root}, the first is {absent[0]}. Required "
-            f"files: {layout}. Remove {suite} from the profile's suites, or evaluate without these images: recompose "
-            "evaluate --skip-broken",
-            code="missing-image",
-            place=root / absent[0],
-        )
 
 
 def _files_below(folder: Path, root: Path) -> list[str]:

@@ -10,7 +10,6 @@ build the pipeline is pinned by the wheel's digest in params.yaml.
 
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 from recompose.data.archives import extract
 from recompose.data.paths import find_file
 from recompose.errors import DataError
-from recompose.progress import SAY_EVERY, ProgressLogger
+from recompose.progress import bar
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -61,14 +60,5 @@ def annotate(captions: Sequence[str], model_folder: Path) -> "Iterator[Doc]":
         message = f"{model_folder / CONFIG} is missing. Required files: {LAYOUT}"
         raise DataError(message, code="missing-file", place=model_folder / CONFIG)
     model = spacy.load(model_folder, exclude=list(NOT_NEEDED))
-    return _with_progress(model.pipe(captions, batch_size=BATCH), len(captions))
-
-
-def _with_progress(docs: "Iterator[Doc]", total: int) -> "Iterator[Doc]":
-    """Yield the parses and report the progress from time to time."""
-    pace, reported_at = ProgressLogger("parsed captions", "caption", total), time.monotonic()
-    for done, doc in enumerate(docs, start=1):
-        yield doc
-        if time.monotonic() - reported_at > SAY_EVERY and done < total:
-            reported_at = time.monotonic()
-            pace.at(done)
+    steps = bar(range(len(captions)), "parsed captions", "caption")
+    return (doc for doc, _ in zip(model.pipe(captions, batch_size=BATCH), steps, strict=True))

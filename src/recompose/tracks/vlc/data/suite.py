@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from recompose.data.pictures import Box, Picture
+from recompose.data.pictures import Picture
 from recompose.files import read_json, write_json
 from recompose.tracks.vlc.suites.scores import Features
-from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Groups, Query, Task, as_tuple, read_task
+from recompose.tracks.vlc.suites.tasks import Task, as_tuple, read_task
 
 
 @dataclass(frozen=True)
@@ -58,54 +58,6 @@ class Suite:
         tasks = {name: read_task(task) for name, task in document["tasks"].items()}
         rules = {name: (query, ties) for name, (query, ties) in document.get("rules", {}).items()}
         return cls(document["name"], images, tuple(document["texts"]), tasks, document["form"], rules)
-
-
-@dataclass
-class Collector:
-    """A numbering of the images and texts of a suite during reading, each once.
-
-    Example:
-        >>> collector = Collector()
-        >>> collector.text("a dog"), collector.text("a cat"), collector.text("a dog")
-        (0, 1, 0)
-    """
-
-    pictures: dict[Picture, int] = field(default_factory=dict)
-    captions: dict[str, int] = field(default_factory=dict)
-
-    def image(self, path: str, box: Box | None = None, *, squeezed: bool = False) -> int:
-        """Return the number of an image, or of a region of it; squeezed: resized to the square instead of a centre
-        crop.
-        """
-        return self.pictures.setdefault(Picture(path, box, squeezed), len(self.pictures))
-
-    def text(self, caption: str) -> int:
-        """Return the number of a text."""
-        return self.captions.setdefault(caption, len(self.captions))
-
-    def choices(
-        self,
-        query: Query,
-        items: Sequence[tuple[int, Sequence[int], int]],
-        groups: Sequence[str] | None = None,
-    ) -> Choices:
-        """Return the task of these items: each has a query, the numbers of its candidates, and the position of the
-        right one.
-        """
-        width = max((len(candidates) for _, candidates, _ in items), default=0)
-        offered = np.full((len(items), width), ABSENT, dtype=np.int64)
-        for row, (_, candidates, _) in enumerate(items):
-            offered[row, : len(candidates)] = candidates
-        queries, true = (np.array([item[place] for item in items], dtype=np.int64) for place in (0, 2))
-        return Choices(query, queries, offered, true, None if groups is None else tuple(groups))
-
-    def groups(self, images: Sequence[Sequence[int]], texts: Sequence[Sequence[int]]) -> Groups:
-        """Return the task of these pairs of images and of captions [items, 2]."""
-        return Groups(np.array(images, dtype=np.int64), np.array(texts, dtype=np.int64))
-
-    def suite(self, name: str, tasks: Mapping[str, Task], form: str = "") -> Suite:
-        """Return the suite with all numbered images and texts."""
-        return Suite(name, tuple(self.pictures), tuple(self.captions), tasks, form)
 
 
 def files(suites: Sequence[Suite]) -> Iterator[str]:

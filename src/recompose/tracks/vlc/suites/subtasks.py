@@ -149,7 +149,7 @@ def aggregate(
 ) -> dict[str, float]:
     """Return the scores, and each mean whose parts all have a number.
 
-    A mean with a missing part has no number; ``missing_leaves`` lists them. A score may also be that of a mean, such as
+    A mean with a missing part has no number. A score may also be that of a mean, such as
     a suite's where a table prints no sub-tasks: it replaces its parts.
 
     Args:
@@ -179,20 +179,6 @@ def aggregate(
     for tree in trees:
         _settle(tree, scores, items or {}, numbers)
     return numbers
-
-
-def missing_leaves(tree: Tree, scores: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the leaves of a tree without a score, of their own or of a mean above them, from left to right.
-
-    Example:
-        >>> missing_leaves(macro("mine", "mine/a", "mine/b", "mine/c"), {"mine/b": 0.8})
-        ('mine/a', 'mine/c')
-    """
-    if name_of(tree) in scores:
-        return ()
-    if isinstance(tree, str):
-        return (tree,)
-    return tuple(leaf for part in tree.parts for leaf in missing_leaves(part, scores))
 
 
 def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], numbers: dict[str, float]) -> None:

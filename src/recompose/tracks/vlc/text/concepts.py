@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from recompose.tracks.vlc.text.lexicon import Lexicon
+from recompose.tracks.vlc.text.lexicon import WordNet
 from recompose.tracks.vlc.text.scene_graph import scene_graph
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Place:
     end: int
 
 
-def concepts(doc: "Doc", lexicon: Lexicon, *, determiners: Determiners = "none") -> list[Concept]:
+def concepts(doc: "Doc", lexicon: WordNet, *, determiners: Determiners = "none") -> list[Concept]:
     """Return the objects, attributes and relations of a caption.
 
     Args:

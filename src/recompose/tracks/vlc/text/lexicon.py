@@ -20,7 +20,7 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 from sys import intern
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from recompose.errors import DataError
 
@@ -72,22 +72,6 @@ class Alternatives:
         weight = self.running_weights[place] - before
         drawn = rng.randrange(self.running_weights[-1] - weight)
         return bisect_right(self.running_weights, drawn if drawn < before else drawn + weight)
-
-
-class Lexicon(Protocol):
-    """The queries about words that hard negatives need."""
-
-    def related(self, word: str, part_of_speech: PartOfSpeech) -> Alternatives:
-        """Return the antonyms and co-hyponyms of a word in any form."""
-
-    def prepositions(self, other_than: str) -> Alternatives:
-        """Return all prepositions except one in lower case."""
-
-    def is_preposition(self, phrase: str) -> bool:
-        """Return True if a phrase in lower case is a preposition."""
-
-    def is_verb(self, phrase: str) -> bool:
-        """Return True if the words of a phrase in lower case are one verb."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
-from recompose.tracks.vlc.text.lexicon import Alternatives, Lexicon, PartOfSpeech
+from recompose.tracks.vlc.text.lexicon import Alternatives, PartOfSpeech, WordNet
 from recompose.tracks.vlc.text.scene_graph import scene_graph
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def bigram_shuffle(doc: "Doc", rng: Random) -> str | None:
     return None
 
 
-def replace(doc: "Doc", rng: Random, lexicon: Lexicon) -> str | None:
+def replace(doc: "Doc", rng: Random, lexicon: WordNet) -> str | None:
     """Return the caption with one word replaced.
 
     An antonym or a co-hyponym replaces a noun, an adjective, a verb or an adverb; a preposition replaces a preposition.
@@ -214,7 +214,7 @@ _PARTS_OF_SPEECH: dict[str, PartOfSpeech] = {
 }
 
 
-def _slots(doc: "Doc", lexicon: Lexicon) -> list[tuple[_Slot, int]]:
+def _slots(doc: "Doc", lexicon: WordNet) -> list[tuple[_Slot, int]]:
     """Return the words that can be replaced, each with 0 for its first replacement and with 1 for a second, if any."""
     graph = scene_graph(doc, lexicon)
     if len(graph.entities) < 2 or not (graph.relations or graph.modifiers):
@@ -224,7 +224,7 @@ def _slots(doc: "Doc", lexicon: Lexicon) -> list[tuple[_Slot, int]]:
     return [(slot, nth) for slot in slots if slot for nth in range(min(PER_ELEMENT, len(slot.alternatives.words)))]
 
 
-def _slot(span: "Span", lexicon: Lexicon) -> _Slot | None:
+def _slot(span: "Span", lexicon: WordNet) -> _Slot | None:
     root = span.root
     if root.pos_ == "ADP":
         return _Slot(span.start_char, span.end_char, span.text, "", lexicon.prepositions(span.text.lower()))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recompose.tracks.vlc.text.lexicon import Lexicon
+from recompose.tracks.vlc.text.lexicon import WordNet
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -26,7 +26,7 @@ class SceneGraph:
     relations: "tuple[Span, ...]"  # a verb or a preposition, once for each pair of entities that it relates
 
 
-def scene_graph(doc: "Doc", lexicon: Lexicon) -> SceneGraph:
+def scene_graph(doc: "Doc", lexicon: WordNet) -> SceneGraph:
     """Return the entities of a caption, their modifiers and their relations.
 
     Args:
@@ -75,7 +75,7 @@ def _is_in_any(entities: "tuple[Span, ...]", token: "Token") -> bool:
 class _Parse:
     """A parse with changed dependencies of some tokens."""
 
-    def __init__(self, doc: "Doc", lexicon: Lexicon, dependencies: Mapping[int, str]) -> None:
+    def __init__(self, doc: "Doc", lexicon: WordNet, dependencies: Mapping[int, str]) -> None:
         self.doc, self.lexicon, self._dependencies = doc, lexicon, dependencies
         self._subjects = dict(self._verbs_and_subjects())
         self.parts_of_prepositions: set[int] = set()

@@ -11,22 +11,25 @@ a list of its ``test_cases``, each with ``image`` and the five ``caption_options
 Each of the four parts is read where its file is there.
 """
 
-from collections.abc import Sequence
-
-from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME, AnnotationItem, Question
-from recompose.tracks.vlc.data.formats.sources import FLICKR30K_IMAGES, VAL2014, VISUAL_GENOME_PARTS, Source, drive_file
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.data.pictures import Picture
+from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME, AnnotationItem
+from recompose.tracks.vlc.data.formats.sources import (
+    FLICKR30K_IMAGES,
+    VAL2014,
+    VISUAL_GENOME_PARTS,
+    Source,
+    drive_file,
+    place_of,
+)
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask, macro, suite
 from recompose.tracks.vlc.suites.tasks import Choices
 
+CANDIDATES = ("false_caption", "true_caption")  # of a region
 CAPTIONS = 5  # of an item of the order tasks
 ORDERS = {"coco_order": COCO, "flickr30k_order": FLICKR30K}  # sub-task -> the folder of its images
-FILES = {
-    "vg_relation": "visual_genome_relation.json",
-    "vg_attribution": "visual_genome_attribution.json",
-    **{name: f"{name}.json" for name in ORDERS},
-}
+RELATIONS, ATTRIBUTES = "visual_genome_relation.json", "visual_genome_attribution.json"
+FILES = {"vg_relation": RELATIONS, "vg_attribution": ATTRIBUTES, **{name: f"{name}.json" for name in ORDERS}}
 SUBTASKS = (
     # the true caption is last, and argmax takes the first
     SubTask("aro/vg_relation", "i2t", 23_937, 2, "strict", group_minimum=1),
@@ -49,10 +52,10 @@ them by their rules from the captions of the suites coco and flickr30k: [{{"imag
 {FLICKR30K}/flickr30k-images/*.jpg: request by a form at shannon.cs.illinois.edu/DenotationGraph"""
 
 SOURCES = (
-    drive_file("aro", "visual_genome_relation.json", "1kX2iCHEv0CADL8dSO1nMdW-V0NqIAiP3"),
-    drive_file("aro", "visual_genome_attribution.json", "13tWvOrNOLHxl3Rm9cR3geAdHx2qR3-Tw"),
+    drive_file("aro", RELATIONS, "1kX2iCHEv0CADL8dSO1nMdW-V0NqIAiP3"),
+    drive_file("aro", ATTRIBUTES, "13tWvOrNOLHxl3Rm9cR3geAdHx2qR3-Tw"),
     *(
-        Source(f"aro/{name}.json", {rf"({name}\.json)": "aro"}, terms="`recompose data aro-order` draws it")
+        Source(f"aro/{name}.json", place_of("aro", f"{name}.json"), terms="`recompose data aro-order` draws it")
         for name in ORDERS
     ),
     *VISUAL_GENOME_PARTS,
@@ -73,23 +76,15 @@ def read(files: SuiteFiles) -> Suite:
 
 def _part(files: SuiteFiles, name: str) -> Choices:
     items = files.items(FILES[name])
+    if name in ORDERS:
+        orders = [(item.path("image", ORDERS[name]), item.texts("caption_options", CAPTIONS), 0) for item in items]
+        return files.choices("i2t", orders)
     if name == "vg_relation":
-        return _boxes(files, items, [item.text("relation_name") for item in items])
-    if name == "vg_attribution":
-        return _boxes(files, items, ["_".join(item.texts("attributes", 2)) for item in items])
-    return _order(files, items, ORDERS[name])
+        groups = [item.text("relation_name") for item in items]
+    else:
+        groups = ["_".join(item.texts("attributes", 2)) for item in items]
+    return files.choices("i2t", [(_region(item), [item.text(key) for key in CANDIDATES], 1) for item in items], groups)
 
 
-def _boxes(files: SuiteFiles, items: Sequence[AnnotationItem], groups: Sequence[str]) -> Choices:
-    def question(item: AnnotationItem) -> Question:
-        image = files.image(item, "image_path", VISUAL_GENOME, item.box("bbox_x", "bbox_y", "bbox_w", "bbox_h"))
-        return image, files.texts(item, "false_caption", "true_caption"), 1
-
-    return files.choices("i2t", [question(item) for item in items], groups)
-
-
-def _order(files: SuiteFiles, items: Sequence[AnnotationItem], images: str) -> Choices:
-    return files.choices(
-        "i2t",
-        [(files.image(item, "image", images), files.text_list(item, "caption_options", CAPTIONS), 0) for item in items],
-    )
+def _region(item: AnnotationItem) -> Picture:
+    return Picture(item.path("image_path", VISUAL_GENOME), item.box("bbox_x", "bbox_y", "bbox_w", "bbox_h"))

@@ -14,8 +14,7 @@ from pathlib import Path
 from recompose.tracks.vlc.data.formats.parquet import image_bytes, parquet_rows
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem
 from recompose.tracks.vlc.data.formats.sources import Source
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import in_sense, micro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Groups
 
@@ -84,7 +83,7 @@ def read(files: SuiteFiles) -> Suite:
 
 
 def _groups(files: SuiteFiles, items: list[AnnotationItem]) -> Groups:
-    return files.collector.groups(
-        [[files.image(item, f"{side}image", files.images) for side in SIDES] for item in items],
-        [files.texts(item, *(f"{side}caption" for side in SIDES)) for item in items],
+    return files.groups(
+        [[item.path(f"{side}image", files.images) for side in SIDES] for item in items],
+        [[item.text(f"{side}caption") for side in SIDES] for item in items],
     )

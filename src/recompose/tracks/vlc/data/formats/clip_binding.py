@@ -6,10 +6,8 @@ an image, so an image has several rows. Texts are those of its ``models/clip.py`
 captions, without a space between. The sub-task ``plain`` has the captions alone.
 """
 
-from recompose.tracks.vlc.data.formats.reading import Question
 from recompose.tracks.vlc.data.formats.sources import Source
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
 FOLDER = "two_object/images/gen"  # among the suite's images
@@ -41,16 +39,9 @@ def read(files: SuiteFiles) -> Suite:
         DataError: the file is absent or not as published.
     """
     rows = files.rows("two_object/gen.csv", ("file_name", *CAPTIONS))
-    images = f"{files.images}/{FOLDER}"
-
-    def questions(prompt: str) -> list[Question]:
-        return [
-            (
-                files.image(row, "file_name", images),
-                [files.collector.text(prompt + row.text(key)) for key in CAPTIONS],
-                0,
-            )
-            for row in rows
-        ]
-
-    return files.suite({"": files.choices("i2t", questions(PROMPT)), "plain": files.choices("i2t", questions(""))})
+    images = [row.path("file_name", f"{files.images}/{FOLDER}") for row in rows]
+    tasks = {}
+    for name, prompt in (("", PROMPT), ("plain", "")):
+        captions = [[prompt + row.text(key) for key in CAPTIONS] for row in rows]
+        tasks[name] = files.choices("i2t", [(*both, 0) for both in zip(images, captions, strict=True)])
+    return files.suite(tasks)

@@ -3,8 +3,6 @@
 from recompose.tracks.vlc.data.formats.reading import COCO
 from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
 from recompose.tracks.vlc.data.formats.sources import VAL2014, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
 FILE, ORIGINAL, FOLDER = "coco_karpathy_test.json", "dataset_coco.json", "val2014"
@@ -19,12 +17,4 @@ LAYOUT = (
 )
 SOURCES = (*plain_files("coco", "https://storage.googleapis.com/sfr-vision-language-research/datasets", FILE), VAL2014)
 SPLIT = KarpathySplit(FILE, ORIGINAL, COCO, FOLDER)
-
-
-def read(files: SuiteFiles) -> Suite:
-    """Read the suite.
-
-    Raises:
-        DataError: the file is absent or not as published.
-    """
-    return SPLIT.read(files)
+read = SPLIT.read

@@ -7,10 +7,8 @@ own seed, so that two machines evaluate the same items.
 import random
 
 from recompose.tracks.vlc.data.formats.reading import check_distinct
-from recompose.tracks.vlc.data.formats.retrieval import pool
-from recompose.tracks.vlc.data.formats.sources import Source, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.sources import archive, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
 PAIRS = 5_223  # of its 17,410 pairs of two images and two captions, drawn with an unknown seed
@@ -27,11 +25,7 @@ LAYOUT = (
 ADDRESS = "https://huggingface.co/datasets/Intel/COCO-Counterfactuals/resolve/main/data"
 SOURCES = (
     *plain_files("coco_counterfactuals", ADDRESS, "examples.jsonl"),
-    Source(
-        "coco_counterfactuals/images.zip",
-        {r"([^/]+\.jpg)": "images/coco_counterfactuals"},
-        (f"{ADDRESS}/images.zip",),
-    ),
+    archive("coco_counterfactuals", f"{ADDRESS}/images.zip", {r"([^/]+\.jpg)": "images/coco_counterfactuals"}),
 )
 
 
@@ -48,7 +42,7 @@ def read(files: SuiteFiles) -> Suite:
         for position in pair_sample(len(pairs))
         for side in (0, 1)
     ]
-    return files.suite({"": pool(captions, files.collector)})
+    return files.suite({"": files.pool(captions)})
 
 
 def pair_sample(pairs: int) -> list[int]:

@@ -5,8 +5,7 @@ The 300 examples of its test split; image and caption of one number belong toget
 
 from recompose.tracks.vlc.data.formats.reading import check_distinct
 from recompose.tracks.vlc.data.formats.sources import Source, drive
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
 SUBTASKS = (SubTask("colorswap", "group", 300, 2, "strict"),)  # its code reads answers in words
@@ -35,4 +34,4 @@ def read(files: SuiteFiles) -> Suite:
     """
     examples = files.items("test.json")
     check_distinct(examples, "id")
-    return files.suite({"": files.groups(examples, (1, 2))})
+    return files.suite({"": files.groups_of(examples, (1, 2))})

@@ -12,8 +12,7 @@ from recompose.tracks.vlc.data.formats.reading import (
     require_items,
 )
 from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, github, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
 COLUMNS = ("id", "sentence", "pos_image_id", "neg_image_id", "neg_value")
@@ -47,7 +46,7 @@ def read(files: SuiteFiles) -> Suite:
 
     def question(row: AnnotationItem) -> Question:
         paths = [f"{VISUAL_GENOME}/{row.whole(key)}.jpg" for key in ("pos_image_id", "neg_image_id")]
-        return files.text(row, "sentence"), [*map(files.collector.image, paths)], 0
+        return row.text("sentence"), paths, 0
 
     questions = list(map(question, rows))
     verbs = [item for item, row in zip(questions, rows, strict=True) if row.text("neg_value") == "verb"]

@@ -9,29 +9,20 @@ read here. vl_compo's scores are shares of 17,698, 7,405 and 17,303 items, which
 and 16,336), so they are of the files of all captions, with 13 atoms and more too, which are one group here.
 """
 
+from recompose.data.pictures import Picture
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
-from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source, github
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, archive, github
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Choices
 
-SETS = ("atom", "swap", "negate")
 NEGATIVES = "hard_negs"  # as Python writes them
 COLUMNS = ("image_id", "caption", "n", NEGATIVES, "x", "y", "width", "height")  # n: atoms of the caption
 COMPLEXITIES = range(4, 14)  # atoms of a caption; the last: 13 and more
-SUBTASKS = (
-    # the true caption is first, and a stable sort leaves it before equals: some false captions are the same text
-    *subtasks(
-        "crepe",
-        {"atom": 17_698, "swap": 7_405, "negate": 17_303},
-        "i2t",
-        candidates=None,
-        ties="lenient",
-        groups=tuple(map(str, COMPLEXITIES)),
-    ),
-)
-MEANS = (suite(macro("crepe", "atom", "swap", "negate")),)
+# the true caption is first, and a stable sort leaves it before equals: some false captions are the same text
+SETS = {"atom": 17_698, "swap": 7_405, "negate": 17_303}
+SUBTASKS = tuple(subtasks("crepe", SETS, "i2t", None, "lenient", groups=tuple(map(str, COMPLEXITIES))))
+MEANS = (suite(macro("crepe", *SETS)),)
 LICENCE = "unknown"  # of annotations, as its repository or its paper states
 STATE = "published; Visual Genome's images"
 LAYOUT = f"""\
@@ -41,10 +32,10 @@ github.com/RAIVNLab/CREPE
 
 ADDRESS = github("RAIVNLab/CREPE", "1fa81c425f442396fe304f170c8eb6dc0747c814")
 SOURCES = (
-    Source(
-        "crepe/prod_hard_negatives.zip",
+    archive(
+        "crepe",
+        f"{ADDRESS}/data/prod_hard_negatives.zip",
         {rf"(prod_vg_hard_negs_(?:{'|'.join(SETS)})_all\.csv)": "crepe/prod_hard_negatives"},
-        (f"{ADDRESS}/data/prod_hard_negatives.zip",),
     ),
     *VISUAL_GENOME_PARTS,
 )
@@ -64,18 +55,17 @@ def file_of(name: str) -> str:
     return f"prod_hard_negatives/prod_vg_hard_negs_{name}_all.csv"
 
 
-def question(files: SuiteFiles, row: AnnotationItem, column: str) -> Question:
+def question(row: AnnotationItem, column: str) -> Question:
     """Return the question of a row: the region, and its true caption before the false ones of a column.
 
     Raises:
         DataError: a field is not as published.
     """
-    box = row.box("x", "y", "width", "height")
-    image = files.collector.image(f"{VISUAL_GENOME}/{row.whole('image_id')}.jpg", box)
-    return image, [files.text(row, "caption"), *files.text_list(row.literal(column), column)], 0
+    region = Picture(f"{VISUAL_GENOME}/{row.whole('image_id')}.jpg", row.box("x", "y", "width", "height"))
+    return region, [row.text("caption"), *row.literal(column).texts(column)], 0
 
 
 def _choices(files: SuiteFiles, name: str) -> Choices:
     rows = files.rows(file_of(name), COLUMNS)
     groups = [str(min(row.whole("n"), COMPLEXITIES[-1])) for row in rows]
-    return files.choices("i2t", [question(files, row, NEGATIVES) for row in rows], groups)
+    return files.choices("i2t", [question(row, NEGATIVES) for row in rows], groups)

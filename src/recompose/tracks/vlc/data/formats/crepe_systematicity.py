@@ -13,9 +13,8 @@ count it as right.
 from recompose.progress import say
 from recompose.tracks.vlc.data.formats.crepe import ADDRESS, question
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem
-from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, Source
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.sources import VISUAL_GENOME_PARTS, archive
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 from recompose.tracks.vlc.suites.tasks import Choices, Task
 
@@ -37,10 +36,10 @@ training sets {", ".join(CORPORA)}: data/syst_hard_negatives.zip of github.com/R
 {VISUAL_GENOME}/<image_id>.jpg: both parts of Visual Genome's images, visualgenome.org"""
 
 SOURCES = (
-    Source(
-        "crepe/syst_hard_negatives.zip",
+    archive(
+        "crepe",
+        f"{ADDRESS}/data/syst_hard_negatives.zip",
         {r"(syst_vg_hard_negs_\w+\.csv)": "crepe_systematicity/syst_hard_negatives"},
-        (f"{ADDRESS}/data/syst_hard_negatives.zip",),
     ),
     *VISUAL_GENOME_PARTS,
 )
@@ -62,7 +61,7 @@ def read(files: SuiteFiles) -> Suite:
 
 
 def _choices(files: SuiteFiles, rows: list[AnnotationItem], column: str) -> Choices:
-    questions = [question(files, row, column) for row in rows if row.text(column).strip() not in NONE]
+    questions = [question(row, column) for row in rows if row.text(column).strip() not in NONE]
     if left_out := len(rows) - len(questions):
         say(f"{files.name}: {left_out} of {len(rows)} regions of {rows[0].file.name} left out: no {column}")
     return files.choices("i2t", questions)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from recompose.data.paths import is_inside
+from recompose.data.pictures import Picture
 from recompose.tracks.vlc.data.formats.reading import (
     AnnotationItem,
     Key,
@@ -30,8 +31,7 @@ from recompose.tracks.vlc.data.formats.reading import (
     require_items,
 )
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import ClassMetric, SubTask, macro
 from recompose.tracks.vlc.suites.tasks import Classes
 
@@ -224,9 +224,9 @@ def _classes(files: SuiteFiles, entry: AnnotationItem, prompts: ClassPrompts, na
     classes = range(len(prompts.names))
     labels = [[label in image.labels for label in classes] if many else image.labels[0] for image in listed]
     return Classes(
-        np.array([files.collector.image(image.path, squeezed=name in SQUEEZED) for image in listed], dtype=np.int64),
+        files.image_numbers(Picture(image.path, squeezed=name in SQUEEZED) for image in listed),
         np.array(labels),
-        tuple(tuple(files.collector.text(prompt) for prompt in of_class) for of_class in prompts.prompts),
+        tuple(tuple(files.text_numbers(of_class).tolist()) for of_class in prompts.prompts),
         prompts.names,
     )
 

@@ -11,13 +11,11 @@ Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8, blue, green, 
 (``process_img_npy``). A reader must load them without pickles and reverse the order of channels.
 """
 
-import re
 from collections.abc import Mapping
 
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, fault
-from recompose.tracks.vlc.data.formats.sources import Source, drive
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.sources import Source, drive_file
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Groups
 
@@ -39,7 +37,7 @@ drive.google.com/file/d/1-CWEuZ5F0KQ4d94Y9rRtBsMIcqb8V7nm, with private_info (no
 images/<suite>/<image>: the archive of images linked there, 100 GB, whose folders are \
 {", ".join(f"eqben{name}" for name in SETS)}, or the light one, 23 GB, whose images are .jpg for .png"""
 SOURCES = (
-    Source(f"eqben/{FILE}", {rf"({re.escape(FILE)})": "eqben"}, (drive("1-CWEuZ5F0KQ4d94Y9rRtBsMIcqb8V7nm"),)),
+    drive_file("eqben", FILE, "1-CWEuZ5F0KQ4d94Y9rRtBsMIcqb8V7nm"),
     Source(
         "eqben/*.tar.gz",
         {rf"(eqben(?:{'|'.join(SETS)})/.+)": "images/eqben"},
@@ -95,9 +93,9 @@ def _complete_group(group: Mapping[str, AnnotationItem]) -> Mapping[str, Annotat
 
 def _groups(files: SuiteFiles, groups: list[Mapping[str, AnnotationItem]]) -> Groups:
     pairs = [[group["c0i0"], group["c1i1"]] for group in groups]
-    return files.collector.groups(
-        [[files.collector.image(_image(files, item)) for item in pair] for pair in pairs],
-        [[files.text(item, "caption") for item in pair] for pair in pairs],
+    return files.groups(
+        [[_image(files, item) for item in pair] for pair in pairs],
+        [[item.text("caption") for item in pair] for pair in pairs],
     )
 
 

@@ -3,8 +3,6 @@
 from recompose.tracks.vlc.data.formats.reading import FLICKR30K
 from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
 from recompose.tracks.vlc.data.formats.sources import FLICKR30K_IMAGES, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
 FILE, ORIGINAL, FOLDER = "flickr30k_test.json", "dataset_flickr30k.json", "flickr30k-images"
@@ -22,12 +20,4 @@ SOURCES = (
     FLICKR30K_IMAGES,
 )
 SPLIT = KarpathySplit(FILE, ORIGINAL, FLICKR30K, FOLDER)
-
-
-def read(files: SuiteFiles) -> Suite:
-    """Read the suite.
-
-    Raises:
-        DataError: the file is absent or not as published.
-    """
-    return SPLIT.read(files)
+read = SPLIT.read

@@ -10,9 +10,8 @@ import re
 
 from recompose.data.paths import files_below
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, items, missing_error, require_items
-from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.sources import archive, github, plain_files
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import micro, subtasks, suite
 
 FILE = "valid_data.json"
@@ -25,15 +24,11 @@ STATE = "published, without the answers of its test split"
 LAYOUT = f"""\
 <suite>/{FILE}: the folder data of github.com/McGill-NLP/imagecode
 images/<suite>/<set>/img<number>.jpg, {CANDIDATES} of each set: image-sets.zip of zenodo.org/record/6518944"""
+ADDRESS = github("McGill-NLP/imagecode", "609f07611aed2599f946c30d730f40a41af1079b")
+IMAGE_SETS = "https://zenodo.org/record/6518944/files/image-sets.zip"
 SOURCES = (
-    *plain_files(
-        "imagecode", github("McGill-NLP/imagecode", "609f07611aed2599f946c30d730f40a41af1079b") + "/data", FILE
-    ),
-    Source(
-        "imagecode/image-sets.zip",
-        {r"image-sets/([^/]+/img\d+\.jpg)": "images/imagecode"},
-        ("https://zenodo.org/record/6518944/files/image-sets.zip",),
-    ),
+    *plain_files("imagecode", f"{ADDRESS}/data", FILE),
+    archive("imagecode", IMAGE_SETS, {r"image-sets/([^/]+/img\d+\.jpg)": "images/imagecode"}),
 )
 
 _PLACES = [str(place) for place in range(CANDIDATES)]
@@ -50,13 +45,13 @@ def read(files: SuiteFiles) -> Suite:
     questions: dict[str, list[Question]] = {"video": [], "static": []}
     path, document = files.path(FILE), files.document(FILE)
     for item, name in zip(items(document, path), document, strict=True):
-        images = [*map(files.collector.image, _images(files, item, item.image_path(files.images, str(name))))]
+        images = _images(files, item, item.image_path(files.images, str(name)))
         for place in require_items(list(item.fields), path, item.name):
             if place not in _PLACES:
                 message = f"{place!r} is not the number of an image, from 0 to {CANDIDATES - 1}"
                 raise item.fault("wrong-number", message)
-            query = files.collector.text(item.text(place).strip())
-            questions["static" if _STATIC in name else "video"].append((query, images, _PLACES.index(place)))
+            question = item.text(place).strip(), images, _PLACES.index(place)
+            questions["static" if _STATIC in name else "video"].append(question)
     return files.suite({name: files.choices("t2i", require_items(questions[name], path, name)) for name in questions})
 
 

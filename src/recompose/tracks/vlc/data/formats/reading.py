@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from recompose.data.paths import is_inside
-from recompose.data.pictures import Box
+from recompose.data.pictures import Box, Picture
 from recompose.errors import DataError, MissingFilesError
 from recompose.files import read_text
 
 T = TypeVar("T")
 Key: TypeAlias = str | int  # the name of a field, or the position of an entry in a list
-Question: TypeAlias = tuple[int, list[int], int]  # the query, its candidates, the position of the right one
+Image: TypeAlias = Picture | str  # a picture, or the path of a whole one
+# the query, its candidates, the position of the right one; an image among texts, or a text among images
+Question: TypeAlias = tuple[Image, Sequence[Image], int]
 VISUAL_GENOME, COCO, FLICKR30K = "images/vg", "images/coco", "images/flickr30k"  # folders that suites share
 MEND = "correct the file, or replace it with the published one"
 

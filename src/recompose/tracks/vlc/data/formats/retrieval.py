@@ -4,15 +4,10 @@ They are read in the form that BLIP published and that the loaders of ARO and ot
 captions, or in Karpathy's own form, an object of the images of all splits. Both have the original captions.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_distinct, items, read_object, require_items
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Collector, Suite
-from recompose.tracks.vlc.suites.tasks import Pool
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 
 FORMS = (
     '[{"image": "<folder>/<file>", "caption": [...]}, ...] or, in Karpathy\'s own form, {"images": [{"filepath": '
@@ -35,7 +30,7 @@ class KarpathySplit:
         Raises:
             DataError: there is neither file, it is not as published, or an image is repeated.
         """
-        return files.suite({"": pool(self.captions(files), files.collector)})
+        return files.suite({"": files.pool(self.captions(files))})
 
     def captions(self, files: SuiteFiles) -> list[tuple[str, list[str]]]:
         """Return the path of each image and its captions, in the order of the file.
@@ -60,22 +55,6 @@ class KarpathySplit:
 
     def _folder(self, image: AnnotationItem) -> str:
         return image.path("filepath", self.images) if "filepath" in image.fields else f"{self.images}/{self.folder}"
-
-
-def pool(captions: Iterable[tuple[str, Iterable[str]]], collector: Collector) -> Pool:
-    """Return the task of images and their captions, in their order.
-
-    Args:
-        captions: the path of each image, and its captions.
-        collector: numbers images and texts.
-    """
-    images, texts, image_of = [], [], []
-    for position, (path, lines) in enumerate(captions):
-        images.append(collector.image(path))
-        for line in lines:
-            texts.append(collector.text(line))
-            image_of.append(position)
-    return Pool(*(np.array(numbers, dtype=np.int64) for numbers in (images, texts, image_of)))
 
 
 def _sentences(image: AnnotationItem) -> list[str]:

@@ -3,12 +3,9 @@
 The 4,927 pairs of the test set of SemEval 2014, Task 1, the usual test of sentence embeddings.
 """
 
-import re
-
 from recompose.tracks.vlc.data.formats.reading import check_distinct
-from recompose.tracks.vlc.data.formats.sources import Source
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles, similarity_task
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.sources import archive, place_of
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
 FILE = "SICK_test_annotated.txt"
@@ -20,13 +17,8 @@ LAYOUT = (
     f"and the columns {', '.join(COLUMNS)}"
 )
 
-SOURCES = (
-    Source(
-        "sick/sick_test_annotated.zip",
-        {rf"({re.escape(FILE)})": "sick"},
-        ("https://alt.qcri.org/semeval2014/task1/data/uploads/sick_test_annotated.zip",),
-    ),
-)
+ADDRESS = "https://alt.qcri.org/semeval2014/task1/data/uploads/sick_test_annotated.zip"
+SOURCES = (archive("sick", ADDRESS, place_of("sick", FILE)),)
 
 
 def read(files: SuiteFiles) -> Suite:
@@ -37,5 +29,4 @@ def read(files: SuiteFiles) -> Suite:
     """
     rows = files.tabbed(FILE, COLUMNS[:4], header=True)
     check_distinct(rows, "pair_ID")
-    task = similarity_task(rows, "sentence_A", "sentence_B", "relatedness_score", (1, 5), files.collector)
-    return files.suite({"": task})
+    return files.suite({"": files.similarity(rows, COLUMNS[1:3], "relatedness_score", (1, 5))})

@@ -47,14 +47,19 @@ class Source:
         return None
 
 
+def archive(folder: str, address: str, places: Mapping[str, str]) -> Source:
+    """Return the source of an archive, which is stored in a folder under its own name."""
+    return Source(f"{folder}/{address.partition('?')[0].rpartition('/')[2]}", places, (address,))
+
+
 def plain_files(suite: str, address: str, *names: str) -> tuple[Source, ...]:
     """Return the sources of a suite's annotation files, which are published one by one below an address."""
-    return tuple(Source(f"{suite}/{name}", _same_name(suite, name), (f"{address}/{name}",)) for name in names)
+    return tuple(Source(f"{suite}/{name}", place_of(suite, name), (f"{address}/{name}",)) for name in names)
 
 
 def drive_file(suite: str, name: str, identity: str) -> Source:
     """Return the source of an annotation file at Google Drive."""
-    return Source(f"{suite}/{name}", _same_name(suite, name), (drive(identity),))
+    return Source(f"{suite}/{name}", place_of(suite, name), (drive(identity),))
 
 
 def drive(identity: str) -> str:
@@ -67,7 +72,8 @@ def github(repository: str, commit: str) -> str:
     return f"https://github.com/{repository}/raw/{commit}"
 
 
-def _same_name(suite: str, name: str) -> dict[str, str]:
+def place_of(suite: str, name: str) -> dict[str, str]:
+    """Return the place of an annotation file, which keeps its name in the suite's folder."""
     return {f"({re.escape(name)})": suite}
 
 
@@ -77,10 +83,8 @@ def _coco(name: str) -> Source:
 
 # both parts in one folder
 VISUAL_GENOME_PARTS = tuple(
-    Source(
-        f"vg/{name}",
-        {r"VG_100K(?:_2)?/(\d+\.jpg)": VISUAL_GENOME},
-        (f"https://cs.stanford.edu/people/rak248/VG_100K_2/{name}",),
+    archive(
+        "vg", f"https://cs.stanford.edu/people/rak248/VG_100K_2/{name}", {r"VG_100K(?:_2)?/(\d+\.jpg)": VISUAL_GENOME}
     )
     for name in ("images.zip", "images2.zip")
 )
@@ -90,8 +94,8 @@ FLICKR30K_IMAGES = Source(
     {r"(flickr30k-images/\d+\.jpg)": FLICKR30K},
     terms="on request, by a form at shannon.cs.illinois.edu/DenotationGraph",
 )
-SWIG_IMAGES = Source(
-    "swig/images_512.zip",
+SWIG_IMAGES = archive(
+    "swig",
+    "https://swig-data-weights.s3.us-east-2.amazonaws.com/images_512.zip",
     {r"images_512/([^/]+\.jpg)": "images/swig"},
-    ("https://swig-data-weights.s3.us-east-2.amazonaws.com/images_512.zip",),
 )

@@ -6,9 +6,8 @@ file, and ``label``, the position of the right one. In ``image2text.json`` the q
 """
 
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
-from recompose.tracks.vlc.data.formats.sources import Source
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.sources import archive
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import WAYS, macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Task
 
@@ -25,13 +24,13 @@ huggingface.co/datasets/wjpoom/SPEC
 images/<suite>/<subset>/...: the images there"""
 
 SOURCES = (
-    Source(
-        "spec/data.zip",
+    archive(
+        "spec",
+        "https://huggingface.co/datasets/wjpoom/SPEC/resolve/main/data.zip",
         {
             rf"((?:{'|'.join(SUBSETS)})/(?:image2text|text2image)\.json)": "spec",
             rf"((?:{'|'.join(SUBSETS)})/.+\.(?:jpg|jpeg|png))": "images/spec",  # beside the annotations there
         },
-        ("https://huggingface.co/datasets/wjpoom/SPEC/resolve/main/data.zip",),
     ),
 )
 
@@ -44,20 +43,18 @@ def read(files: SuiteFiles) -> Suite:
     """
     tasks: dict[str, Task] = {}
     for subset in SUBSETS:
-        of_images = [_image_query(files, item, subset) for item in files.items(f"{subset}/image2text.json")]
-        of_texts = [_text_query(files, item, subset) for item in files.items(f"{subset}/text2image.json")]
-        tasks |= {
-            f"i2t/{subset}": files.choices("i2t", of_images),
-            f"t2i/{subset}": files.choices("t2i", of_texts),
-        }
+        images = f"{files.images}/{subset}"
+        of_images = [_image_query(item, images) for item in files.items(f"{subset}/image2text.json")]
+        of_texts = [_text_query(item, images) for item in files.items(f"{subset}/text2image.json")]
+        tasks |= {f"i2t/{subset}": files.choices("i2t", of_images), f"t2i/{subset}": files.choices("t2i", of_texts)}
     return files.suite(tasks)
 
 
-def _image_query(files: SuiteFiles, item: AnnotationItem, subset: str) -> Question:
-    captions = files.text_list(item, "keys")
-    return files.image(item, "query", f"{files.images}/{subset}"), captions, item.whole("label", len(captions))
+def _image_query(item: AnnotationItem, images: str) -> Question:
+    captions = item.texts("keys")
+    return item.path("query", images), captions, item.whole("label", len(captions))
 
 
-def _text_query(files: SuiteFiles, item: AnnotationItem, subset: str) -> Question:
-    paths = [item.image_path(f"{files.images}/{subset}", name) for name in item.texts("keys")]
-    return files.text(item, "query"), [*map(files.collector.image, paths)], item.whole("label", len(paths))
+def _text_query(item: AnnotationItem, images: str) -> Question:
+    paths = [item.image_path(images, name) for name in item.texts("keys")]
+    return item.text("query"), paths, item.whole("label", len(paths))

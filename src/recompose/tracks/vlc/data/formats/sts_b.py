@@ -3,11 +3,8 @@
 The 1,379 pairs of the test set. The file has no header; some rows have two more cells, the sources of the sentences.
 """
 
-import re
-
-from recompose.tracks.vlc.data.formats.sources import Source
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles, similarity_task
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.sources import archive, place_of
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
 FILE = "sts-test.csv"
@@ -19,13 +16,8 @@ LAYOUT = (
     f"its columns are {', '.join(COLUMNS)}"
 )
 
-SOURCES = (
-    Source(
-        "sts_b/Stsbenchmark.tar.gz",
-        {rf"({re.escape(FILE)})": "sts_b"},
-        ("http://ixa2.si.ehu.eus/stswiki/images/4/48/Stsbenchmark.tar.gz",),
-    ),
-)
+ADDRESS = "http://ixa2.si.ehu.eus/stswiki/images/4/48/Stsbenchmark.tar.gz"
+SOURCES = (archive("sts_b", ADDRESS, place_of("sts_b", FILE)),)
 
 
 def read(files: SuiteFiles) -> Suite:
@@ -35,4 +27,4 @@ def read(files: SuiteFiles) -> Suite:
         DataError: the file is absent or not as published.
     """
     rows = files.tabbed(FILE, COLUMNS, header=False)
-    return files.suite({"": similarity_task(rows, *COLUMNS[5:], "score", (0, 5), files.collector)})
+    return files.suite({"": files.similarity(rows, COLUMNS[5:], "score", (0, 5))})

@@ -7,17 +7,15 @@ numbers: those of ``swap_obj`` have gaps.
 
 from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import VAL2017, github, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import macro, micro, subtasks, suite
 
-SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
+SETS = {
+    **{"replace_obj": 1_652, "replace_att": 788, "replace_rel": 1_406},
+    **{"swap_obj": 245, "swap_att": 666, "add_obj": 2_062, "add_att": 692},
+}
 IMAGES = f"{COCO}/val2017"
-SUBTASKS = (
-    *subtasks("sugarcrepe", {"replace_obj": 1_652, "replace_att": 788, "replace_rel": 1_406}, "i2t", 2, "strict"),
-    *subtasks("sugarcrepe", {"swap_obj": 245, "swap_att": 666}, "i2t", 2, "strict"),
-    *subtasks("sugarcrepe", {"add_obj": 2_062, "add_att": 692}, "i2t", 2, "strict"),
-)
+SUBTASKS = tuple(subtasks("sugarcrepe", SETS, "i2t", 2, "strict"))
 MEAN = suite(
     macro(
         "sugarcrepe",
@@ -43,9 +41,9 @@ def read(files: SuiteFiles) -> Suite:
     Raises:
         DataError: a file is absent or not as published.
     """
-
-    def question(item: AnnotationItem) -> Question:
-        return files.image(item, "filename", IMAGES), files.texts(item, "caption", "negative_caption"), 0
-
     items = {name: files.items(f"{name}.json") for name in SETS}
-    return files.suite({name: files.choices("i2t", [question(item) for item in items[name]]) for name in SETS})
+    return files.suite({name: files.choices("i2t", list(map(_question, items[name]))) for name in SETS})
+
+
+def _question(item: AnnotationItem) -> Question:
+    return item.path("filename", IMAGES), [item.text("caption"), item.text("negative_caption")], 0

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
 import numpy as np
 
+from recompose.data.pictures import Picture
 from recompose.progress import say
 from recompose.tracks.vlc.data.formats import reading
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Key, Question, missing_error
-from recompose.tracks.vlc.data.suite import Box, Collector, Suite
-from recompose.tracks.vlc.suites.tasks import Choices, Groups, Query, Similarity, Task
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Image, Question, missing_error
+from recompose.tracks.vlc.data.suite import Suite as Suite  # what readers return
+from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Groups, Pool, Query, Similarity, Task
 
 T = TypeVar("T")
 
@@ -51,7 +53,8 @@ class SuiteFiles:
     folder: str  # of annotation files; images that no other suite has are in a folder of this name below images/
     layout: str  # the required files, for messages
     limit: Limit = UNLIMITED
-    collector: Collector = field(default_factory=Collector)
+    pictures: dict[Picture, int] = field(default_factory=dict)  # numbered as they are met, each once
+    captions: dict[str, int] = field(default_factory=dict)
 
     @property
     def images(self) -> str:
@@ -112,27 +115,40 @@ class SuiteFiles:
             say(f"{self.name}: items left out without an image: {counts}")
         return complete
 
-    def image(self, item: AnnotationItem, key: Key, folder: str, box: Box | None = None) -> int:
-        """Return the number of the image that a field names below a folder."""
-        return self.collector.image(item.path(key, folder), box)
+    def image_numbers(self, images: Iterable[Image]) -> np.ndarray:
+        """Return the numbers of images, or of regions of them; those that are new get the next ones.
 
-    def text(self, item: AnnotationItem, key: Key) -> int:
-        """Return the number of the text of a field."""
-        return self.collector.text(item.text(key))
+        Example:
+            >>> files = SuiteFiles(Path(), "mine", "mine", "mine", "")
+            >>> files.image_numbers(["a.png", "b.png", "a.png"]).tolist()
+            [0, 1, 0]
+        """
+        pictures = (image if isinstance(image, Picture) else Picture(image) for image in images)
+        numbers = [self.pictures.setdefault(picture, len(self.pictures)) for picture in pictures]
+        return np.array(numbers, dtype=np.int64)
 
-    def texts(self, item: AnnotationItem, *keys: Key) -> list[int]:
-        """Return the numbers of the texts of fields."""
-        return [self.text(item, key) for key in keys]
-
-    def text_list(self, item: AnnotationItem, key: Key, count: int | None = None) -> list[int]:
-        """Return the numbers of the texts of a field that is a list of them."""
-        return [self.collector.text(text) for text in item.texts(key, count)]
+    def text_numbers(self, texts: Iterable[str]) -> np.ndarray:
+        """Return the numbers of texts; those that are new get the next ones."""
+        return np.array([self.captions.setdefault(text, len(self.captions)) for text in texts], dtype=np.int64)
 
     def choices(self, query: Query, questions: Sequence[Question], groups: Sequence[str] | None = None) -> Choices:
-        """Return the task of these questions, see ``Collector.choices``."""
-        return self.collector.choices(query, questions, groups)
+        """Return the task of these questions: of images with texts as candidates (``i2t``), or the reverse."""
+        numbers: list[Callable[[Iterable[Any]], np.ndarray]] = [self.image_numbers, self.text_numbers]
+        of_queries, of_candidates = numbers if query == "i2t" else numbers[::-1]
+        width = max((len(candidates) for _, candidates, _ in questions), default=0)
+        offered = np.full((len(questions), width), ABSENT, dtype=np.int64)
+        for row, (_, candidates, _) in enumerate(questions):
+            offered[row, : len(candidates)] = of_candidates(candidates)
+        asked, true = of_queries(asked for asked, _, _ in questions), [true for _, _, true in questions]
+        named = None if groups is None else tuple(groups)
+        return Choices(query, asked, offered, np.array(true, dtype=np.int64), named)
 
-    def groups(self, items: Sequence[AnnotationItem], sides: tuple[int, int], suffix: str = "") -> Groups:
+    def groups(self, images: Iterable[Sequence[Image]], texts: Iterable[Sequence[str]]) -> Groups:
+        """Return the task of these pairs of images and of captions [items, 2]."""
+        pictures, captions = self.image_numbers(chain(*images)), self.text_numbers(chain(*texts))
+        return Groups(pictures.reshape(-1, 2), captions.reshape(-1, 2))
+
+    def groups_of(self, items: Sequence[AnnotationItem], sides: tuple[int, int], suffix: str = "") -> Groups:
         """Return the task of items with the fields ``image_<side>`` and ``caption_<side>``.
 
         Args:
@@ -140,46 +156,41 @@ class SuiteFiles:
             sides: the ends of the names of fields.
             suffix: of files, where names lack it.
         """
-        return self.collector.groups(
-            [
-                [self.collector.image(item.path(f"image_{side}", self.images) + suffix) for side in sides]
-                for item in items
-            ],
-            [self.texts(item, *(f"caption_{side}" for side in sides)) for item in items],
+        return self.groups(
+            [[item.path(f"image_{side}", self.images) + suffix for side in sides] for item in items],
+            [[item.text(f"caption_{side}") for side in sides] for item in items],
         )
+
+    def pool(self, captions: Iterable[tuple[str, Sequence[str]]]) -> Pool:
+        """Return the task of images, given by their paths, and their captions, in their order."""
+        paths, texts = zip(*captions, strict=True)
+        image_of = np.repeat(np.arange(len(paths)), list(map(len, texts)))
+        return Pool(self.image_numbers(paths), self.text_numbers(chain(*texts)), image_of)
+
+    def similarity(
+        self, rows: Sequence[AnnotationItem], sentences: Sequence[str], grade: str, grades: tuple[float, float]
+    ) -> Similarity:
+        """Return the task of pairs of sentences with their grades.
+
+        Args:
+            rows: one for each pair.
+            sentences: the fields of both.
+            grade: the field of the grade.
+            grades: the lowest and the highest grade.
+
+        Raises:
+            DataError: a row lacks a sentence, or its grade is out of range.
+        """
+        first, second = (self.text_numbers(row.text(key).strip() for row in rows) for key in sentences)
+        values = [row.number(grade) for row in rows]
+        for row, number in zip(rows, values, strict=True):
+            if not grades[0] <= number <= grades[1]:
+                message = f"is {number:g}, not a grade from {grades[0]:g} to {grades[1]:g}"
+                raise row.field_fault(grade, "wrong-number", message)
+        return Similarity(first, second, np.array(values, dtype=np.float64))
 
     def suite(self, tasks: Mapping[str, Task]) -> Suite:
         """Return the suite of these tasks, by their names within it; the only task of a suite has an empty name."""
         named = {f"{self.name}/{part}" if part else self.name: task for part, task in tasks.items()}
-        return self.collector.suite(self.name, named, "" if self.name == self.form else self.form)
-
-
-def similarity_task(
-    rows: Sequence[AnnotationItem],
-    first: str,
-    second: str,
-    grade: str,
-    grades: tuple[float, float],
-    collector: Collector,
-) -> Similarity:
-    """Return the task of pairs of sentences with their grades.
-
-    Args:
-        rows: one for each pair.
-        first: the field of a sentence.
-        second: the field of the other sentence.
-        grade: the field of the grade.
-        grades: the lowest and the highest grade.
-        collector: numbers the texts.
-
-    Raises:
-        DataError: a row lacks a sentence, or its grade is out of range.
-    """
-    texts = [[collector.text(row.text(key).strip()) for row in rows] for key in (first, second)]
-    values = [row.number(grade) for row in rows]
-    for row, number in zip(rows, values, strict=True):
-        if not grades[0] <= number <= grades[1]:
-            message = f"is {number:g}, not a grade from {grades[0]:g} to {grades[1]:g}"
-            raise row.field_fault(grade, "wrong-number", message)
-    numbers = np.array(texts, dtype=np.int64)
-    return Similarity(numbers[0], numbers[1], np.array(values, dtype=np.float64))
+        form = "" if self.name == self.form else self.form
+        return Suite(self.name, tuple(self.pictures), tuple(self.captions), named, form)

@@ -12,16 +12,15 @@ from collections.abc import Sequence
 
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import Source, github, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 
-SETS = ("subj_neg", "verb_neg", "obj_neg")
+# no code was released; the counts are those of the images that FSC-CLIP's authors could still download
+SETS = {"subj_neg": 3_728, "verb_neg": 13_523, "obj_neg": 4_911}
 FILE = "svo_probes.csv"
 COLUMNS = ("sentence", "pos_image_id", "neg_image_id", *SETS)  # the last are True or False
-# no code was released; the counts are those of the images that FSC-CLIP's authors could still download
-SUBTASKS = tuple(subtasks("svo_probes", {"subj_neg": 3_728, "verb_neg": 13_523, "obj_neg": 4_911}, "t2i", 2, "strict"))
-MEANS = (suite(macro("svo_probes", "subj_neg", "verb_neg", "obj_neg")),)
+SUBTASKS = tuple(subtasks("svo_probes", SETS, "t2i", 2, "strict"))
+MEANS = (suite(macro("svo_probes", *SETS)),)
 LICENCE = "CC BY 4.0"  # of annotations, as its repository or its paper states
 STATE = "published as addresses of images, many of which are dead"
 LAYOUT = f"""\
@@ -50,7 +49,7 @@ def read(files: SuiteFiles) -> Suite:
         return [f"{files.images}/{row.whole(column)}.jpg" for column in ("pos_image_id", "neg_image_id")]
 
     def question(row: AnnotationItem) -> Question:
-        return files.text(row, "sentence"), [*map(files.collector.image, images(row))], 0
+        return row.text("sentence"), images(row), 0
 
     complete = files.with_images(sets(files.rows(FILE, COLUMNS)), files.images, images)
     return files.suite({name: files.choices("t2i", list(map(question, rows))) for name, rows in complete.items()})

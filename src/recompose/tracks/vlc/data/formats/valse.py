@@ -10,19 +10,14 @@ from recompose.tracks.vlc.data.formats.sources import (
     TRAIN2014,
     VAL2014,
     VAL2017,
-    Source,
+    archive,
     github,
     plain_files,
 )
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Choices
 
-SETS = (
-    *("existence", "plurals", "counting-hard", "counting-small-quant", "counting-adversarial", "relations"),
-    *("action-replacement", "actant-swap", "coreference-standard", "coreference-hard", "foil-it"),
-)
 AGREEING = 2  # of the three annotators, at least
 FOLDERS = {  # data set of an item -> folder of its images; files keep their names
     "coco2017": f"{COCO}/val2017",
@@ -37,20 +32,19 @@ DIALOGUE_FOLDERS = {
     "COCO_val2014": f"{COCO}/val2014",
     "VisualDialog_val2018": "images/visdial/VisualDialog_val2018",
 }
-_COUNTING = {"counting-hard": 868, "counting-small-quant": 900, "counting-adversarial": 691}
-SUBTASKS = (
-    *subtasks("valse", {"existence": 505, "plurals": 851, "relations": 535, "foil-it": 943}, "i2t", 2, "strict"),
-    *subtasks("valse", _COUNTING, "i2t", 2, "strict"),
-    *subtasks("valse", {"action-replacement": 648, "actant-swap": 949}, "i2t", 2, "strict"),
-    *subtasks("valse", {"coreference-standard": 708, "coreference-hard": 104}, "i2t", 2, "strict"),
-)
+SETS = {
+    **{"existence": 505, "plurals": 851, "counting-hard": 868, "counting-small-quant": 900},
+    **{"counting-adversarial": 691, "relations": 535, "action-replacement": 648, "actant-swap": 949},
+    **{"coreference-standard": 708, "coreference-hard": 104, "foil-it": 943},
+}
+SUBTASKS = tuple(subtasks("valse", SETS, "i2t", 2, "strict"))
 MEANS = (
     suite(
         macro(  # eleven files count as seven
             "valse",
             "existence",
             "plurals",
-            macro("counting", *_COUNTING),
+            macro("counting", "counting-hard", "counting-small-quant", "counting-adversarial"),
             "relations",
             macro("actions", "action-replacement", "actant-swap"),
             macro("coreference", "coreference-standard", "coreference-hard"),
@@ -69,22 +63,16 @@ LAYOUT = (
 )
 
 ADDRESS = github("Heidelberg-NLP/VALSE", "2152d90d4aecd11f7f74cf03420abcb63efff9c5")
+VISUAL7W = "http://vision.stanford.edu/yukezhu/visual7w_images.zip"
+DIALOGUE_IMAGES = "https://www.dropbox.com/s/twmtutniktom7tu/VisualDialog_val2018.zip?dl=1"
 SOURCES = (
     *plain_files("valse", f"{ADDRESS}/data", *(f"{name}.json" for name in SETS)),
     TRAIN2014,
     VAL2014,
     VAL2017,
     SWIG_IMAGES,
-    Source(
-        "visual7w/visual7w_images.zip",
-        {r"(v7w_\d+\.jpg)": "images/visual7w"},
-        ("http://vision.stanford.edu/yukezhu/visual7w_images.zip",),
-    ),
-    Source(
-        "visdial/VisualDialog_val2018.zip",
-        {r"(VisualDialog_val2018/[^/]+\.jpg)": "images/visdial"},
-        ("https://www.dropbox.com/s/twmtutniktom7tu/VisualDialog_val2018.zip?dl=1",),
-    ),
+    archive("visual7w", VISUAL7W, {r"(v7w_\d+\.jpg)": "images/visual7w"}),
+    archive("visdial", DIALOGUE_IMAGES, {r"(VisualDialog_val2018/[^/]+\.jpg)": "images/visdial"}),
 )
 
 
@@ -98,13 +86,14 @@ def read(files: SuiteFiles) -> Suite:
 
 
 def _choices(files: SuiteFiles, file: str) -> Choices:
-    def question(item: AnnotationItem) -> Question:
-        return files.image(item, "image_file", images_of(item)), files.texts(item, "caption", "foil"), 0
-
     valid = [item for item in files.items(file) if item.part("mturk", dict).whole("caption") >= AGREEING]
     if not valid:
         raise fault(files.path(file), "no-items", f"no item has {AGREEING} votes for its caption")
-    return files.choices("i2t", [question(item) for item in valid])
+    return files.choices("i2t", list(map(_question, valid)))
+
+
+def _question(item: AnnotationItem) -> Question:
+    return item.path("image_file", images_of(item)), [item.text("caption"), item.text("foil")], 0
 
 
 def images_of(item: AnnotationItem) -> str:

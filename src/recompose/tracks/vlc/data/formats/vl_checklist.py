@@ -15,8 +15,7 @@ from pathlib import PurePosixPath
 from recompose.data.paths import is_inside
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import SWIG_IMAGES, VISUAL_GENOME_PARTS, Source, github, plain_files
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import Mean, SubTask, macro, renamed, suite
 from recompose.tracks.vlc.suites.tasks import Choices
 
@@ -125,13 +124,12 @@ def read(files: SuiteFiles) -> Suite:
 
 def _choices(files: SuiteFiles, leaf: str, items: Sequence[AnnotationItem]) -> Choices:
     images = IMAGES[corpus_of(leaf)]
-    return files.choices("i2t", [_question(files, item, images) for item in items])
+    return files.choices("i2t", [_question(item, images) for item in items])
 
 
-def _question(files: SuiteFiles, item: AnnotationItem, images: str) -> Question:
+def _question(item: AnnotationItem, images: str) -> Question:
     captions = item.part(1, dict)
-    texts = [files.collector.text(captions.texts(key)[0]) for key in ("POS", "NEG")]
-    return files.collector.image(_path(item, images)), texts, 0
+    return _path(item, images), [captions.texts(key)[0] for key in ("POS", "NEG")], 0
 
 
 def _path(item: AnnotationItem, images: str) -> str:

@@ -9,8 +9,7 @@ from pathlib import PurePosixPath
 from recompose.data.paths import is_inside
 from recompose.tracks.vlc.data.formats.reading import COCO, VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import VAL2017, Source, drive, drive_file
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 
 PLACES = 4  # captions of an item: positions of its object
@@ -41,6 +40,11 @@ LAYOUT = (
     "(vg_images.tar.gz of that folder)"
 )
 
+
+def _archive(name: str, pattern: str, folder: str, identity: str) -> Source:
+    return Source(f"whatsup/{name}.tar.gz", {pattern: folder}, (drive(identity),))
+
+
 SOURCES = (
     drive_file("whatsup", CONTROLLED["a"][0], "1ap8mmmpQjLIjPGuplkpBgc1hoEHCj4hm"),
     drive_file("whatsup", CONTROLLED["b"][0], "1unNNosLbdy9NDjgj4l8fsQP3WiAAGA6z"),
@@ -48,22 +52,10 @@ SOURCES = (
     drive_file("whatsup", QUESTIONS["coco_qa_two"], "1TCEoM0mgFmz8T4cF7PQ3XJmO6JjtiQ-s"),
     drive_file("whatsup", QUESTIONS["vg_qa_one"], "1ARMRzRdohs9QTr1gpIfzyUzvW20wYp_p"),
     drive_file("whatsup", QUESTIONS["vg_qa_two"], "1sjVG5O3QMY8s118k7kQM8zzDZH12i_95"),
-    Source(
-        "whatsup/controlled_images.tar.gz",
-        {r"(controlled_images/[^/]+)": "images/whatsup"},
-        (drive("19KGYVQjrV3syb00GgcavB2nZTW5NXX0H"),),
-    ),
-    Source(
-        "whatsup/controlled_clevr.tar.gz",
-        {r"(controlled_clevr/[^/]+)": "images/whatsup"},
-        (drive("13jdBpg8t3NqW3jrL6FK8HO93vwsUjDxG"),),
-    ),
+    _archive("controlled_images", r"(controlled_images/[^/]+)", "images/whatsup", "19KGYVQjrV3syb00GgcavB2nZTW5NXX0H"),
+    _archive("controlled_clevr", r"(controlled_clevr/[^/]+)", "images/whatsup", "13jdBpg8t3NqW3jrL6FK8HO93vwsUjDxG"),
     VAL2017,
-    Source(
-        "whatsup/vg_images.tar.gz",
-        {r"vg_images/([^/]+\.jpg)": VISUAL_GENOME},
-        (drive("1idW7Buoz7fQm4-670n-oERw9U-2JLJvE"),),
-    ),
+    _archive("vg_images", r"vg_images/([^/]+\.jpg)", VISUAL_GENOME, "1idW7Buoz7fQm4-670n-oERw9U-2JLJvE"),
 )
 
 
@@ -74,22 +66,22 @@ def read(files: SuiteFiles) -> Suite:
         DataError: a file is absent or not as published.
     """
     controlled = {
-        name: [_controlled(files, item, f"{files.images}/{folder}") for item in files.items(file)]
+        name: [_controlled(item, f"{files.images}/{folder}") for item in files.items(file)]
         for name, (file, folder) in CONTROLLED.items()
     }
-    photos = {name: [_question(files, item, name) for item in files.items(file)] for name, file in QUESTIONS.items()}
+    photos = {name: [_question(item, name) for item in files.items(file)] for name, file in QUESTIONS.items()}
     return files.suite({name: files.choices("i2t", questions) for name, questions in (controlled | photos).items()})
 
 
-def _controlled(files: SuiteFiles, item: AnnotationItem, folder: str) -> Question:
+def _controlled(item: AnnotationItem, folder: str) -> Question:
     name = item.text("image_path")  # it starts with the working directory of the released code
     path = item.image_path(folder, PurePosixPath(name).name if is_inside(name) else name)
-    return files.collector.image(path), files.text_list(item, "caption_options", PLACES), 0
+    return path, item.texts("caption_options", PLACES), 0
 
 
-def _question(files: SuiteFiles, item: AnnotationItem, name: str) -> Question:
+def _question(item: AnnotationItem, name: str) -> Question:
     path = f"{COCO}/val2017/{item.whole(0):012d}.jpg" if name.startswith("coco") else _visual_genome(item)
-    return files.collector.image(path), files.texts(item, 1, 2), 0
+    return path, [item.text(1), item.text(2)], 0
 
 
 def _visual_genome(item: AnnotationItem) -> str:

@@ -10,8 +10,7 @@ from pathlib import Path
 from recompose.tracks.vlc.data.formats.parquet import image_bytes, parquet_rows
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_distinct
 from recompose.tracks.vlc.data.formats.sources import Source
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
 SUBTASKS = (SubTask("winoground", "group", 400, 2, "strict"),)
@@ -73,4 +72,4 @@ def read(files: SuiteFiles) -> Suite:
     """
     examples = files.lines("examples.jsonl")
     check_distinct(examples, "id")
-    return files.suite({"": files.groups(examples, (0, 1), ".png")})
+    return files.suite({"": files.groups_of(examples, (0, 1), ".png")})

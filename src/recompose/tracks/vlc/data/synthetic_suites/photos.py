@@ -9,12 +9,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from recompose.data.pictures import Box
 from recompose.synthetic import sentences
 from recompose.synthetic.looks import Look
 from recompose.synthetic.objects import CANVAS, COLOURS, SIZE
 from recompose.synthetic.sentences import Entity, Scene, Wording, caption
 from recompose.tracks.vlc.data.shapes_captions import ANNOTATED
-from recompose.tracks.vlc.data.suite import Box
 from recompose.tracks.vlc.data.synthetic_suites.changes import Change, falsify
 
 HELD_OUT = sentences.Style(ANNOTATED, {"one": 20, "many": 15, "placed": 10, "two": 35, "act": 20}, flat=True, sizes=40)
