@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.commands import doctor
 from recompose.commands.doctor import FINE, STOPS, WARNING, Check
-from recompose.data.lock import Content, record
+from recompose.data.upstream import Content, record
 from recompose.params import Trainer
 from recompose.workspace import Workspace
 from tests.configuration import write_params

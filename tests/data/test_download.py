@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.data.download import Expected, download
+from recompose.data.upstream import Expected, download
 from recompose.errors import DownloadError
 from tests.data.mirror import CONTENT, Mirror
 from tests.errors import raises

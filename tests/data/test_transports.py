@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from recompose.data.download import Expected, download
+from recompose.data.upstream import Expected, download
 from recompose.errors import DownloadError
 from tests.data.mirror import CONTENT, OF_A_HUB, Mirror
 from tests.errors import raises

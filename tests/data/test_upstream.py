@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from recompose.data.archives import extract
-from recompose.data.lock import LOCK, Content, record
-from recompose.data.upstream import MIRROR, verified_download
+from recompose.data.upstream import LOCK, MIRROR, Content, record, verified_download
 from recompose.errors import DataError, DownloadError, UnsafeArchive
 from tests.data.mirror import CONTENT, Mirror
 from tests.errors import raises

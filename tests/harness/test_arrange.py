@@ -12,8 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.data.lock import lock_entries
-from recompose.data.upstream import MIRROR
+from recompose.data.upstream import MIRROR, lock_entries
 from recompose.errors import DataError, UnsafeArchive
 from recompose.harness.arrange import arrange, fetch
 from recompose.tracks.vlc.data.formats import aro, elevater, sugarcrepe

@@ -23,10 +23,8 @@ from torch.utils.data import TensorDataset
 
 from recompose.errors import ArgumentError
 from recompose.phases import make
-from recompose.training.best import BestEpoch
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, TrainingModule, balanced_batches, fit, shuffled_batches
-from recompose.training.rows import Rows
+from recompose.training.loop import BestEpoch, Data, Rows, TrainingModule, balanced_batches, fit, shuffled_batches
 from recompose.workspace import Workspace
 from tests.errors import raises
 from tests.training.killing import KilledError, KillIn

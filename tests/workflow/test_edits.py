@@ -64,7 +64,7 @@ def test_comments_and_what_can_move_no_number_cost_nothing(finished: Project) ->
     for name, edit in (
         ("params.yaml", commented),
         ("src/recompose/tracks/czsl/training.py", commented),
-        ("src/recompose/data/download.py", appended),
+        ("src/recompose/data/upstream.py", appended),
     ):
         assert "Nothing to be done" in after_edit(finished, name, edit), name
 

@@ -159,22 +159,11 @@ class Backbone(nn.Module):
         """D, the width of the text tower."""
         return int(self.model.text_projection.shape[0])
 
-    def as_bytes(self, pixels: Tensor) -> Tensor:
-        """Return the bytes of preprocessed pixels [images, 3, height, width], from before normalisation."""
-        mean, std = self._statistics(pixels)
-        return ((pixels * std + mean) * 255).round().to(torch.uint8)
-
     def from_bytes(self, images: Tensor) -> Tensor:
-        """Return preprocessed pixels [images, 3, height, width] of bytes, or of numbers from 0 to 255: the inverse of
-        ``as_bytes``.
-        """
-        mean, std = self._statistics(images)
-        return (images.float() / 255 - mean) / std
-
-    def _statistics(self, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Return preprocessed pixels [images, 3, height, width] of bytes, or of numbers from 0 to 255."""
         visual = self.model.visual
-        mean, std = (torch.tensor(values, device=like.device) for values in (visual.image_mean, visual.image_std))
-        return mean.view(3, 1, 1), std.view(3, 1, 1)
+        mean, std = (torch.tensor(values, device=images.device) for values in (visual.image_mean, visual.image_std))
+        return (images.float() / 255 - mean.view(3, 1, 1)) / std.view(3, 1, 1)
 
     def joint_tokens(self, pixels: Tensor, layers: Sequence[int]) -> list[Tensor]:
         """Return the output of these blocks in the joint space: each token [images, 1 + patches, E], normed and

@@ -19,8 +19,7 @@ from torchvision.models.feature_extraction import create_feature_extractor
 
 from recompose.backbones.arrays import ArrayWriter, StoredArray
 from recompose.backbones.clip import DESCRIPTION, load_backbone
-from recompose.backbones.images import decoded_blocks
-from recompose.backbones.pixels import square_bytes
+from recompose.backbones.pixels import decoded_blocks, square_bytes
 from recompose.backbones.weight_files import load_weights
 from recompose.data.pictures import open_rgb
 from recompose.errors import ArgumentError, DataError

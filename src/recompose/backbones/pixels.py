@@ -4,20 +4,24 @@ Frozen towers embed them; towers that are tuned read the images of a data set in
 Imported without torch.
 """
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from PIL import Image
 
 from recompose.backbones.arrays import ArrayWriter, StoredArray
-from recompose.backbones.images import decoded_blocks
 from recompose.data.pictures import Picture, check_resize
 from recompose.errors import DataError
 
 PIXELS = "pixels.npy"  # [pictures, 3, size, size], bytes
 BLOCK = 64  # pictures written at a time
+MAX_WORKERS = 16
+T = TypeVar("T")
 
 
 def picture_pixels(picture: Picture, root: Path, size: int) -> np.ndarray:
@@ -56,6 +60,22 @@ def square_bytes(
     x, y = round((width - size) / 2), round((height - size) / 2)
     square = image.resize((width, height), resampling).crop((x, y, x + size, y + size))
     return np.asarray(square).transpose(2, 0, 1)
+
+
+def decoded_blocks(decode: Callable[[T], np.ndarray], images: Sequence[T], size: int) -> Iterator[np.ndarray]:
+    """Yield decoded images [images, ...] in their order, ``size`` at a time; threads decode as many more in advance.
+
+    Decoding and resizing leave other threads free, and no copies wait in shared memory, which is scarce in containers.
+    """
+    pool = ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_WORKERS))
+    try:
+        block = pool.map(decode, images[:size])
+        for end in range(size, len(images) + size, size):
+            ahead = pool.map(decode, images[end : end + size])
+            yield np.stack(list(block))
+            block = ahead
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def pixels_of(pictures: Sequence[Picture], root: Path, size: int) -> Iterator[np.ndarray]:

@@ -11,7 +11,6 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, BinaryIO
@@ -30,40 +29,13 @@ DEEPEST = 6  # keys above a tensor
 SHOWN = 3  # names in a message, each of at most
 LONGEST = 80  # characters
 WRAPPERS = ("module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")  # of torch, anywhere in a name
-NO_WEIGHTS = {
-    "input_resolution",
-    "context_length",
-    "vocab_size",
-    "position_ids",
-}  # constants that are stored as tensors
+NO_WEIGHTS = {"input_resolution", "context_length", "vocab_size", "position_ids"}  # constants stored as tensors
 COUNTER = "num_batches_tracked"  # torch adds it where it is absent
 _WRAPPER = re.compile(rf"(?<![^./])({'|'.join(WRAPPERS)})\.")
 
 
-@dataclass(frozen=True)
-class Misfit:
-    """The differences between tensors and those that a network takes."""
-
-    missing: tuple[str, ...]
-    surplus: tuple[str, ...]
-    resized: tuple[str, ...]
-    sizes: str  # of the first that is resized
-
-    @property
-    def names(self) -> list[str]:
-        """All names that differ."""
-        return sorted({*self.missing, *self.surplus, *self.resized})
-
-    def __str__(self) -> str:
-        """Return the differences, with names on both sides."""
-        lacks = f"it lacks {abridged(self.missing)}" if self.missing else ""
-        has = f"it has {abridged(self.surplus)}{' instead' if self.missing else ', which are not expected'}"
-        differ = f"{abridged(self.resized)} differ in size ({self.sizes})" if self.resized else ""
-        return ", and ".join(part for part in (lacks, has if self.surplus else "", differ) if part)
-
-
-def misfit(tensors: State, expected: State, required: Collection[str]) -> Misfit | None:
-    """Return how tensors differ from those that a network takes; None if they fit.
+def misfit(tensors: State, expected: State, required: Collection[str]) -> str:
+    """Return how tensors differ from those that a network takes, with names on both sides; empty if they fit.
 
     Args:
         tensors: by the network's names.
@@ -72,18 +44,21 @@ def misfit(tensors: State, expected: State, required: Collection[str]) -> Misfit
 
     Example:
         >>> one, two = torch.zeros(1), torch.zeros(2)
-        >>> print(misfit({"a": one, "b": one}, {"b": two, "c": two}, ["b", "c"]))
-        it lacks c, and it has a instead, and b differ in size ([1], not [2])
+        >>> misfit({"a": one, "b": one}, {"b": two, "c": two}, ["b", "c"])
+        'it lacks c, and it has a instead, and b differ in size ([1], not [2])'
         >>> misfit({"b": two}, {"b": two, "c": two}, ["b"])
+        ''
     """
-    missing = tuple(sorted({*required} - tensors.keys()))
-    surplus = tuple(sorted(tensors.keys() - expected.keys()))
+    missing, surplus = sorted({*required} - tensors.keys()), sorted(tensors.keys() - expected.keys())
     shared = sorted(tensors.keys() & expected.keys())
-    resized = tuple(name for name in shared if tensors[name].shape != expected[name].shape)
-    if not (missing or surplus or resized):
-        return None
-    sizes = [f"{[*tensors[name].shape]}, not {[*expected[name].shape]}" for name in resized[:1]]
-    return Misfit(missing, surplus, resized, "".join(sizes))
+    resized = [name for name in shared if tensors[name].shape != expected[name].shape]
+    faults = [f"it lacks {abridged(missing)}"] if missing else []
+    if surplus:
+        faults.append(f"it has {abridged(surplus)}{' instead' if missing else ', which are not expected'}")
+    if resized:
+        sizes = f"{[*tensors[resized[0]].shape]}, not {[*expected[resized[0]].shape]}"
+        faults.append(f"{abridged(resized)} differ in size ({sizes})")
+    return ", and ".join(faults)
 
 
 def abridged(names: Collection[str]) -> str:

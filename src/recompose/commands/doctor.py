@@ -20,9 +20,8 @@ from rich.text import Text
 
 from recompose.backbones.published import weights_urls
 from recompose.console import gibibytes, pluralize, print_json
-from recompose.data.lock import LOCK as ARCHIVES_LOCK
-from recompose.data.lock import lock_entries
-from recompose.data.upstream import MIRROR, expectation, mirrors
+from recompose.data.upstream import LOCK as ARCHIVES_LOCK
+from recompose.data.upstream import MIRROR, expectation, lock_entries, mirrors
 from recompose.digest import sha256_file
 from recompose.environment import LOCK, PACKAGES, processor_name
 from recompose.harness.survey import survey_all

@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic import ConfigDict, Field, ValidationError
 
 from recompose.data.archives import extract
-from recompose.data.lock import LOCK
+from recompose.data.upstream import LOCK
 from recompose.digest import sha256_file
 from recompose.environment import state_of_sources
 from recompose.errors import ReleaseError

@@ -29,7 +29,7 @@ from recompose.commands.against import DIFFERENT, WORDS, classify, commit_of, sp
 from recompose.commands.places import CellPlace, within
 from recompose.console import first, pluralize, print_line
 from recompose.costs import processes
-from recompose.data.lock import LOCK
+from recompose.data.upstream import LOCK
 from recompose.errors import PlanError, RecomposeError, TraceError
 from recompose.interrupts import end_children
 from recompose.metric_cache import COST, MetricCache

@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader, Dataset
 from torchvision import transforms
 
 from recompose.backbones.arrays import ArrayWriter
-from recompose.backbones.images import MAX_WORKERS
+from recompose.backbones.pixels import MAX_WORKERS
 from recompose.data.paths import is_inside
 from recompose.data.pictures import Picture, check_resize
 from recompose.digest import digest

@@ -17,10 +17,9 @@ from torch import Tensor
 from recompose.errors import DataError
 from recompose.files import SCRATCH, write_atomically
 from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
-from recompose.training.best import BestEpoch
 from recompose.training.cost import RunCosts
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, TrainingModule, fit
+from recompose.training.loop import BestEpoch, Data, TrainingModule, fit
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

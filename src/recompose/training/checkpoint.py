@@ -41,6 +41,5 @@ def read_checkpoint(
     }
     if fault := misfit(stored, trained, trained.keys()):
         message = f"{checkpoint} does not fit the method and its settings: {fault}"
-        code = "other-sizes" if fault.resized else "other-parameters"
-        raise CheckpointError(message, code=code, place=", ".join(fault.names))
+        raise CheckpointError(message, code="other-parameters", place=checkpoint)
     return stored

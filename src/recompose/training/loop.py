@@ -12,10 +12,13 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback
+from safetensors.torch import save_file
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from recompose.backbones.arrays import StoredArray
 from recompose.errors import ArgumentError
+from recompose.files import write_atomically
 from recompose.progress import ProgressLogger, say
 from recompose.training.hardware import Hardware
 
@@ -82,6 +85,21 @@ def balanced_batches(labels: np.ndarray, size: int, seed: int) -> list[list[int]
         classes = generator.choice(len(positions), min(len(positions), size), replace=False)
         batches.append([int(row) for index in classes for row in generator.choice(positions[index], samples)])
     return batches
+
+
+class Rows(Dataset[Any]):
+    """Rows of an array of inputs [all images, ...], and a number [images] for each; a list of positions gives a whole
+    batch.
+    """
+
+    def __init__(self, inputs: np.ndarray | StoredArray, rows: np.ndarray, numbers: np.ndarray) -> None:
+        self._inputs, self._rows, self._numbers = inputs, rows, numbers
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, positions: list[int]) -> list[Tensor]:
+        return [torch.from_numpy(self._inputs[self._rows[positions]]), torch.from_numpy(self._numbers[positions])]
 
 
 class Data(pl.LightningDataModule):
@@ -185,6 +203,39 @@ class TrainingModule(pl.LightningModule):
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Leave frozen parameters out."""
         checkpoint["state_dict"] = self.trained_state()
+
+
+class BestEpoch(Callback):
+    """A callback that writes the trained state of the epoch where a validation metric is highest; of equal ones the
+    first.
+    """
+
+    def __init__(self, metric: str, path: Path) -> None:
+        self._metric, self._path = metric, path
+        self._best = -1.0
+
+    @property
+    def state_key(self) -> str:
+        """The callback's name in a checkpoint; a training may save its best epoch by several metrics."""
+        return f"{type(self).__name__}.{self._metric}"
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Write the trained state if the metric is higher than before."""
+        value = float(trainer.callback_metrics[self._metric])
+        if value > self._best:
+            self._best = value
+            if trainer.is_global_zero:
+                assert isinstance(pl_module, TrainingModule)
+                state = {name: tensor.cpu() for name, tensor in pl_module.trained_state().items()}
+                write_atomically(self._path, lambda path: save_file(state, path))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state that a resumed training needs."""
+        return {"best": self._best}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore the state of an interrupted training."""
+        self._best = state_dict["best"]
 
 
 def fit(

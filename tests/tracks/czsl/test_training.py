@@ -19,7 +19,7 @@ from recompose.tracks.czsl.methods.settings import AugmentedTraining, PairSelect
 from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.training import PairTraining, train
-from recompose.training.best import BestEpoch
+from recompose.training.loop import BestEpoch
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import method_of, settings_of
 from tests.tracks.czsl.tiny import CPU, evaluation_document, pairs_in_turns, run_document, write_inputs

@@ -23,8 +23,7 @@ from recompose.tracks.running import Run
 from recompose.tracks.seen_unseen import area
 from recompose.training.augmentation import Augmentation
 from recompose.training.cost import RunCosts, count_at_paper_scale
-from recompose.training.loop import Data, TrainingModule, gather_objects
-from recompose.training.rows import Rows
+from recompose.training.loop import Data, Rows, TrainingModule, gather_objects
 
 VAL_AUC = "val_auc"
 

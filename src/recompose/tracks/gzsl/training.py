@@ -31,8 +31,7 @@ from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY
 from recompose.tracks.running import NOTHING, Run, write_checkpoint
 from recompose.training.cost import RunCosts
-from recompose.training.loop import Data, TrainingModule
-from recompose.training.rows import Rows
+from recompose.training.loop import Data, Rows, TrainingModule
 
 HARMONIC_MEAN, ACCURACY = "harmonic_mean", "accuracy"
 
