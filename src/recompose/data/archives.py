@@ -53,16 +53,13 @@ def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30) -> Non
             raise UnsafeArchive(message, code="unknown-format", place=archive)
         unfinished.rename(target)
     except UnsafeArchive:
-        shutil.rmtree(unfinished)
         raise
     except _ERRORS as error:
-        shutil.rmtree(unfinished)
         code = "unsafe-path" if isinstance(error, tarfile.FilterError) else "damaged-archive"
         reason = " ".join(str(error).split())
         raise UnsafeArchive(f"{archive}: {reason or 'it ends too early'}", code=code, place=archive) from error
-    except BaseException:
-        shutil.rmtree(unfinished)
-        raise
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _extract_zip(archive: Path, folder: Path, max_bytes: int) -> None:

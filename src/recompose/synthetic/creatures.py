@@ -42,10 +42,6 @@ Values = Mapping[str, str]  # aspect -> value
 Point = tuple[int, int]
 
 
-def _between(rng: Random, low: int, high: int) -> int:
-    return low + rng.randrange(high - low + 1)
-
-
 def _near(colour: Colour, rng: Random) -> Colour:
     """Return a colour that hardly differs from another one, which has no channel at an end of its range."""
     r, g, b = (channel + rng.randrange(-CONTRAST, CONTRAST + 1) for channel in colour)
@@ -76,7 +72,7 @@ def _draw_part(
 
 
 def _draw_strays(picture: Image.Image, rng: Random) -> None:
-    for _ in range(_between(rng, *STRAYS)):
+    for _ in range(rng.randrange(STRAYS[0], STRAYS[1] + 1)):
         states = (rng.choice(list(COLOURS)), rng.choice(list(TEXTURES)))[: 1 + rng.randrange(2)]
         centre = (rng.randrange(CANVAS), rng.randrange(CANVAS))
         _draw_part(picture, rng.choice(list(OBJECTS)), states, centre, 8 + rng.randrange(6), rng)

@@ -290,13 +290,8 @@ def _mask(name: str, centre: tuple[int, int], radius: int, step: int) -> Image.I
     pen = ImageDraw.Draw(mask)
     dx, dy = _cosine(step), _sine(step)
     for outline, value in zip(OBJECTS[name], (255, 0), strict=True):
-        points = [
-            (
-                centre[0] + (x * dx - y * dy) * radius // (1024 * UNIT),
-                centre[1] + (x * dy + y * dx) * radius // (1024 * UNIT),
-            )
-            for x, y in outline
-        ]
+        turned = [((x * dx - y * dy) * radius, (x * dy + y * dx) * radius) for x, y in outline]
+        points = [(centre[0] + x // (1024 * UNIT), centre[1] + y // (1024 * UNIT)) for x, y in turned]
         if points:
             pen.polygon(points, fill=value)
     return mask

@@ -48,21 +48,15 @@ def scene(seed: int, index: int) -> tuple[Image.Image, str]:
     """Return the picture [SIZE x SIZE] and the caption of one scene."""
     rng = Random(f"scene/{seed}/{index}")
     picture = ground(rng)
-    names = list(OBJECTS)
-    if index % 3:
-        states, name = _states(rng), rng.choice(names)
-        centre = (32 + rng.randrange(-7, 8), 32 + rng.randrange(-7, 8))
-        draw_object(picture, name, states, centre, 20 + rng.randrange(11), rng)
-        caption = _phrase(states, name, rng)
-    else:
-        relation = rng.choice(list(RELATIONS))
-        phrases = []
-        for x, y in RELATIONS[relation]:
-            states, name = _states(rng), rng.choice(names)
-            centre = (x + rng.randrange(-3, 4), y + rng.randrange(-3, 4))
-            draw_object(picture, name, states, centre, 13 + rng.randrange(4), rng)
-            phrases.append(_phrase(states, name, rng))
-        caption = f"{phrases[0]} {relation} a {phrases[1]}"
+    relation = "" if index % 3 else rng.choice(list(RELATIONS))
+    jitter, least, more = (3, 13, 4) if relation else (7, 20, 11)  # of a place, and of a radius
+    phrases = []
+    for x, y in RELATIONS.get(relation, ((32, 32),)):
+        states, name = _states(rng), rng.choice(list(OBJECTS))
+        centre = (x + rng.randrange(-jitter, jitter + 1), y + rng.randrange(-jitter, jitter + 1))
+        draw_object(picture, name, states, centre, least + rng.randrange(more), rng)
+        phrases.append(_phrase(states, name, rng))
+    caption = f" {relation} a ".join(phrases)
     return finish(picture), rng.choice(TEMPLATES).format(caption)
 
 
