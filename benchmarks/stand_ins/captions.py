@@ -23,7 +23,6 @@ from tests.tracks.vlc.data.published import contents, lexicon_files, save_model
 ROWS = 110_000  # captions of the published list, about
 SETS = {"train2014": 82_783, "val2014": 40_504}  # COCO's images
 SIZE = (640, 480)
-SUITES = "suites"  # the folder, beside archives, of what is put into data/vlc by hand
 COUNTED = "recompose.tracks.vlc.data.acquire:ITEMS"
 WHEEL, MODEL = "en_core_web_sm-3.8.0-py3-none-any.whl", "en_core_web_sm/en_core_web_sm-3.8.0"
 LEXICON = "WNdb-3.0.tar.gz"
@@ -36,20 +35,20 @@ WORDS = {  # told by their letters alone: part of speech -> tag and words
 }
 
 
-def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
-    """Write the archives of the corpus and the folder of suites where they are not there yet; gives the counts of the
+def write(real: Path, share: float, archives: Path) -> dict[str, dict[str, int]]:
+    """Write the archives of the corpus and the folder of suites where they are not there yet; return the counts of the
     suites' items, under the place of the constant that the published ones stand in.
     """
     folder, pictures = real / "vlc", Pictures(*SIZE)
     images = {name: _images(name, max(round(share * count), 1)) for name, count in SETS.items()}
     for name, names in images.items():
-        pack(mirror / f"{name}.zip", ((each, pictures.named(each)) for each in names))
+        pack(archives / f"{name}.zip", ((each, pictures.named(each)) for each in names))
     shown = [name for names in images.values() for name in names]
-    if not (mirror / LIST).exists():
-        write_text(mirror / LIST, _list(_captions(folder), shown, max(round(share * ROWS), 1)))
-    pack(mirror / WHEEL, ((f"{MODEL}/{name}", content) for name, content in _model().items()))
-    pack(mirror / LEXICON, ((f"dict/{name}", content) for name, content in lexicon_files().items()))
-    return {COUNTED: _write_suites(folder, share, mirror / SUITES, pictures)}
+    if not (archives / LIST).exists():
+        write_text(archives / LIST, _list(_captions(folder), shown, max(round(share * ROWS), 1)))
+    pack(archives / WHEEL, ((f"{MODEL}/{name}", content) for name, content in _model().items()))
+    pack(archives / LEXICON, ((f"dict/{name}", content) for name, content in lexicon_files().items()))
+    return {COUNTED: _write_suites(folder, share, archives.parent / "vlc", pictures)}
 
 
 # the corpus

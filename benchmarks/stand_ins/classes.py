@@ -118,20 +118,20 @@ def _cells(texts: Iterable[str]) -> np.ndarray:
     return cells
 
 
-def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
-    """Write all archives of the track where they are not there yet; gives the counts of images of each data set, under
+def write(real: Path, share: float, archives: Path) -> dict[str, dict[str, int]]:
+    """Write all archives of the track where they are not there yet; return the counts of images of each data set, under
     its place in params.yaml.
     """
     folder = real / "gzsl"
     data = {name: Annotated.read(folder / name).share(share) for name in FORMS}
-    pack(mirror / "xlsa17.zip", _splits(folder, data))
+    pack(archives / "xlsa17.zip", _splits(folder, data))
     for name, form in FORMS.items():
         names = (str(PurePosixPath(form.names_folder, form.names)), (folder / name / form.names).read_bytes())
         together = form.names_archive == form.archive
-        pack(mirror / form.archive, _images(data[name], form, [names] if together else []))
+        pack(archives / form.archive, _images(data[name], form, [names] if together else []))
         if not together:
-            pack(mirror / form.names_archive, [names])
-        shutil.copyfile(folder / name / f"{name}_attribute.pkl", mirror / f"{name}_attribute.pkl")
+            pack(archives / form.names_archive, [names])
+        shutil.copyfile(folder / name / f"{name}_attribute.pkl", archives / f"{name}_attribute.pkl")
     validation = {name: (folder / name / "valclasses1.txt").read_text(encoding="utf-8").split() for name in FORMS}
     return {f"gzsl.datasets.{form.dataset}": data[name].counts(validation[name]) for name, form in FORMS.items()}
 

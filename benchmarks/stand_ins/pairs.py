@@ -156,11 +156,11 @@ def _inside(folder: str, members: Members) -> Members:
     return ((f"{folder}/{name}", content) for name, content in members)
 
 
-# on the mirror
+# all of it
 
 
-def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
-    """Write all archives of the track where they are not there yet; gives the counts of images of each data set, under
+def write(real: Path, share: float, archives: Path) -> dict[str, dict[str, int]]:
+    """Write all archives of the track where they are not there yet; return the counts of images of each data set, under
     its place in params.yaml.
     """
     published = {
@@ -169,11 +169,11 @@ def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
     mit = mit_states_packed(listed(real, "mit-states", published["mit-states"]).share(share), round(share * 9_687))
     zappos = ut_zappos_packed(listed(real, "ut-zappos", published["ut-zappos"]).share(share), round(share * 20_899))
     gqa = cgqa_packed(natural_cgqa(real, published["cgqa"]).share(share))
-    pack(mirror / "release_dataset.zip", _shown(mit.members, Pictures(320, 240)))
-    pack(mirror / "ut-zap50k-images.zip", _shown(zappos.members, Pictures(136, 102)))
-    pack(mirror / "cgqa.zip", _cgqa_members(gqa))
-    pack(mirror / SPLIT_ARCHIVE, _split_members({"mit-states": mit, "ut-zap50k": zappos}))
-    pack(mirror / ARCHIVE, [(MEMBER, _glove([mit, zappos, gqa], round(share * GLOVE_WORDS)))])
+    pack(archives / "release_dataset.zip", _shown(mit.members, Pictures(320, 240)))
+    pack(archives / "ut-zap50k-images.zip", _shown(zappos.members, Pictures(136, 102)))
+    pack(archives / "cgqa.zip", _cgqa_members(gqa))
+    pack(archives / SPLIT_ARCHIVE, _split_members({"mit-states": mit, "ut-zap50k": zappos}))
+    pack(archives / ARCHIVE, [(MEMBER, _glove([mit, zappos, gqa], round(share * GLOVE_WORDS)))])
     by_name = {"mit-states": mit, "ut-zappos": zappos, "cgqa": gqa}
     return {f"czsl.datasets.{name}": each.listing.counts() for name, each in by_name.items()}
 
