@@ -1,4 +1,6 @@
-"""Mutants of a module: its source with one comparison, operation, condition, number or return value changed."""
+"""Mutants of a module: its source with one comparison, operation, condition, number or return value changed, but in
+texts of errors and names.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ PAIRS = (
 )
 OTHERS = {**dict(PAIRS), **{second: first for first, second in PAIRS}, ast.FloorDiv: ast.Mult, ast.Pow: ast.Mult}
 NOT_RUN = ("annotation", "returns", "decorator_list")  # parts of the syntax that compute nothing
+TEXTS = (ast.Raise, ast.JoinedStr)  # on which no number depends
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ def _nodes(node: ast.AST) -> Iterator[ast.AST]:
     for name, value in ast.iter_fields(node):
         if name not in NOT_RUN:
             for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
+                if isinstance(child, ast.AST) and not isinstance(child, TEXTS):
                     yield from _nodes(child)
 
 

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.slow
         ),
         ("x: int | None = y", set()),
         ("x = 'text'", set()),
+        ("raise ValueError(f'{x + 1}')", set()),
     ],
 )
 def test_every_part_that_computes_is_changed_once(source: str, changed: set[str]) -> None:

@@ -19,6 +19,7 @@ from recompose.errors import DataError
 from recompose.harness import checkpoints
 from recompose.harness.checkpoints import (
     ModelWeights,
+    StoredRun,
     choose_activation,
     choose_preprocessing,
     find_weights,
@@ -31,7 +32,7 @@ from recompose.tracks.vlc.suites.scores import read_scores
 from tests.clips import random_clip
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import SICK, STS_B, pair, write_files, write_json
-from tests.tracks.vlc.tiny import activations, narrowed
+from tests.tracks.vlc.tiny import CLIP_FT, FULL, activations, document, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, write_sugarcrepe
 
 pytestmark = pytest.mark.slow
@@ -314,3 +315,29 @@ def test_a_model_in_a_folder_has_its_weights_and_preprocessing_there(world: Worl
     checkpoints.tokenizer_of.cache_clear()
     with raises(DataError, "unknown-architecture", model):
         load_model(model, named, "gelu")
+
+
+def weights_of_run(run: dict[str, Any]) -> ModelWeights:
+    return ModelWeights("the run", Path("checkpoint.safetensors"), "", "gelu", run=StoredRun(run, {}))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"class": "recompose.tracks.vlc.methods.gone.model:Gone"},
+        {"class": "recompose.tracks.vlc.methods.clip_ft:ClipFt"},
+        {"settings": {"tuning": "full"}},
+        {"settings": FULL | {"momentum": 0.9}},
+    ],
+    ids=["no module", "no class", "without a setting", "another setting"],
+)
+def test_a_run_of_other_code_has_to_be_trained_again(changed: dict[str, Any]) -> None:
+    with raises(DataError, "outdated-run", "checkpoint.safetensors"):
+        load_model("tiny-clip", weights_of_run(document(CLIP_FT) | changed), "gelu")
+
+
+def test_a_run_has_one_activation_and_a_file_no_share_of_training() -> None:
+    with raises(DataError, "other-activation", "the run"):
+        load_model("tiny-clip", weights_of_run(document(CLIP_FT)), "quick_gelu")
+    with raises(DataError, "no-run", "--alpha"):
+        load_model("tiny-clip", ModelWeights("w.pt", Path("w.pt"), "", "gelu"), "gelu", alpha=0.5)

@@ -1,7 +1,6 @@
 """The items of stored scores: margins, ties, categories and differences against plain loops, and what is refused."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -244,7 +243,7 @@ def test_other_items_and_graded_ones_are_not_compared(tmp_path: Path, data: Path
         differing_items(undecided, undecided, 3)
 
 
-def test_wrong_results_are_refused(tmp_path: Path, data: Path) -> None:
+def test_a_suite_or_a_category_that_results_do_not_have_is_refused(tmp_path: Path, data: Path) -> None:
     folder = results(tmp_path, data)
     assert evaluated_sheet(folder, "sugarcrepe", tmp_path / "nowhere").outcomes  # images alone are elsewhere
     with raises(DataError, "unknown-suite", "sugarcrep") as error:
@@ -252,18 +251,6 @@ def test_wrong_results_are_refused(tmp_path: Path, data: Path) -> None:
     assert "'sugarcrepe'" in str(error.value)
     with raises(DataError, "unknown-category", "swap_objj"):
         evaluated_sheet(folder, "sugarcrepe", data).within("swap_objj")
-    longer = {**random_scores(read_suite("sugarcrepe", data)), "sugarcrepe/swap_obj": np.zeros((9, 2), np.float32)}
-    spoilt: list[tuple[str, Callable[[], object]]] = [
-        ("other-files", lambda: write_scores(longer, folder / FILE)),
-        ("damaged-evaluation", lambda: (folder / FILE).write_bytes(b"nothing")),
-        ("damaged-evaluation", lambda: (folder / SUITES / "sugarcrepe.json").unlink()),
-        ("damaged-result", lambda: write_json(folder / "results.json", {"suites": "sugarcrepe"})),
-        ("no-result", lambda: (folder / "results.json").unlink()),
-    ]
-    for code, spoil in spoilt:
-        spoil()
-        with raises(DataError, code):
-            evaluated_sheet(folder, "sugarcrepe", data)
 
 
 def test_the_command_prints_what_is_worst(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

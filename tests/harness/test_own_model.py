@@ -24,13 +24,11 @@ from recompose.harness import evaluate as harness
 from recompose.harness.checkpoints import choose_activation, find_weights, load_model
 from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
-from recompose.harness.item_sheets import item_sheet
 from recompose.harness.own_model import OwnModel, load_own_model
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.sigmoid import Sigmoid
-from recompose.tracks.vlc.suites.scores import FILE, read_scores, write_scores
+from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.tracks.vlc.suites.tasks import Classes
-from recompose.workspace import Workspace
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import SICK, write_files
 from tests.tracks.vlc.tiny_suites import captions, write_images, write_sugarcrepe
@@ -137,9 +135,6 @@ def test_a_function_of_ones_own_is_evaluated_as_by_hand(here: Path) -> None:
     )
     plain = evaluate(request(here, "load", out=here / "a")).rows
     assert evaluate(request(here, "as_mapping", out=here / "b")).rows == plain
-    write_scores({name: -array for name, array in read_scores(here / "out" / FILE).items()}, here / "out" / FILE)
-    with raises(DataError, "other-files", FILE):  # scores of another evaluation that was ended before its results
-        item_sheet(Workspace(here), "out", "sugarcrepe", here / "data")
 
 
 HELPED = """

@@ -182,8 +182,8 @@ def test_another_seed_gives_other_weights_and_a_run_of_something_else_is_refused
     state = load_file(run / CHECKPOINT)
     first = next(iter(state))
     for name, changed in {"absent": {}, "resized": {first: state[first][None]}}.items():
-        kept = {key: tensor for key, tensor in state.items() if key != first}
-        save_file(kept | changed, run / CHECKPOINT)
+        others = {key: tensor for key, tensor in state.items() if key != first}
+        save_file(others | changed, run / CHECKPOINT)
         with raises(CheckpointError, "other-parameters"):
             evaluate(track, method, needs[track] | {"run": run}, tmp_path / name)
         assert not [*(tmp_path / name).iterdir()]

@@ -18,6 +18,7 @@ from recompose.tracks.vlc.losses import (
     Missing,
     Target,
     Weights,
+    attribution_loss,
     contrastive_loss,
     contrastive_loss_with_negatives,
     cross_modal_rank_loss,
@@ -65,7 +66,7 @@ def test_the_contrast_and_its_gradients_are_the_loop_s() -> None:
 
 @pytest.mark.parametrize("missing", MISSING)
 def test_the_contrast_with_negatives_and_its_gradients_are_the_loop_s(missing: Missing) -> None:
-    zeros = sum(not there for row in VALID for there in row) if missing == "zero" else 0
+    zeros = sum(not exists for row in VALID for exists in row) if missing == "zero" else 0
     assert_value_and_gradients(
         lambda images, texts, negatives, scale: contrastive_loss_with_negatives(
             images, texts, negatives, valid_negatives, scale, missing=missing
@@ -83,17 +84,17 @@ def selective_by_loop(
 ) -> float:
     """The loss of logits of captions and of their negatives."""
     rows, ahead = [], list(negatives)
-    for caption, there in zip(captions, valid, strict=True):
+    for caption, mask in zip(captions, valid, strict=True):
         logits = {0: caption}
-        for kind, is_there in enumerate(there, start=1):
-            if is_there:
+        for kind, exists in enumerate(mask, start=1):
+            if exists:
                 logits[kind] = ahead.pop(0)
             elif missing == "zero":
                 logits[kind] = 0.0
-        if not any(there):
+        if not any(mask):
             continue
         probabilities = dict(zip(logits, softmax(list(logits.values())), strict=True))
-        counted = [0] + [kind for kind, is_there in enumerate(there, start=1) if is_there]
+        counted = [0] + [kind for kind, exists in enumerate(mask, start=1) if exists]
         loss = 0.0
         for kind in counted:
             label = beta / len(counted) + (1 - beta if kind == 0 else 0)
@@ -104,7 +105,7 @@ def selective_by_loop(
 
 
 def images_of(valid: list[list[bool]]) -> list[int]:
-    return [image for image, row in enumerate(valid) for there in row if there]
+    return [image for image, row in enumerate(valid) for exists in row if exists]
 
 
 def hard_negatives_by_loop(
@@ -135,11 +136,11 @@ def hard_negatives_by_loop(
 def test_the_loss_of_hard_negatives_and_its_gradients_are_the_loop_s(
     seed: int, valid: list[list[bool]], gamma: float, beta: float, missing: Missing
 ) -> None:
-    there = torch.tensor(valid)
+    mask = torch.tensor(valid)
     assert_value_and_gradients(
-        lambda *features: hard_negative_loss(*features[:3], there, features[3], gamma, beta, missing=missing),
+        lambda *features: hard_negative_loss(*features[:3], mask, features[3], gamma, beta, missing=missing),
         lambda *rows: hard_negatives_by_loop(*rows, valid, gamma, beta, missing),
-        [normal(seed, len(valid), 3), normal(seed + 1, len(valid), 3), normal(seed + 2, int(there.sum()), 3), SCALE],
+        [normal(seed, len(valid), 3), normal(seed + 1, len(valid), 3), normal(seed + 2, int(mask.sum()), 3), SCALE],
         rel=1e-5,
     )
 
@@ -313,7 +314,7 @@ def test_tokens_that_are_padding_change_nothing(seed: int, more: int, weights: W
 def matching(rows: Rows) -> dict[tuple[int, int], list[float]]:
     """Negatives by caption and kind."""
     left = iter(rows)
-    return {(i, k): next(left) for i, row in enumerate(VALID) for k, there in enumerate(row) if there}
+    return {(i, k): next(left) for i, row in enumerate(VALID) for k, exists in enumerate(row) if exists}
 
 
 def intra_modal_loop(images: Rows, texts: Rows, negatives: Rows, scale: Rows, target: Target) -> float:
@@ -386,6 +387,30 @@ def test_the_threshold_of_a_kind_without_negatives_stays() -> None:
     assert result[0] != 9.0
 
 
+# CLIP-CAE's attribution
+
+
+def attribution_by_loop(scores: Rows, objects: list[list[bool]], composition: list[list[bool]], margin: float) -> float:
+    terms = []
+    for row, *masks in zip(scores, objects, composition, strict=True):
+        ones, others = ([score for score, counts in zip(row, mask, strict=True) if counts] for mask in masks)
+        if ones and others:
+            terms.append(max(sum(ones) / len(ones) - sum(others) / len(others) + margin, 0.0))
+    return sum(terms) / len(terms) if terms else 0.0
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.3, -0.2])
+def test_the_loss_of_attribution_and_its_gradient_are_the_loop_s(margin: float) -> None:
+    objects, composition = (np.random.default_rng(seed).random((9, 6)) < 0.3 for seed in (3, 4))
+    complete = objects.any(axis=1) & composition.any(axis=1)
+    assert 0 < complete.sum() < 9
+    assert_value_and_gradients(
+        lambda scores: attribution_loss(scores, torch.tensor(objects), torch.tensor(composition), margin),
+        lambda scores: attribution_by_loop(scores, objects.tolist(), composition.tolist(), margin),
+        [normal(10, 9, 6)],
+    )
+
+
 # bad input
 
 FEATURES, TOKENS, ALL = torch.eye(2), torch.ones(2, 4, 3), torch.ones(2, 1, dtype=torch.bool)
@@ -396,7 +421,10 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [  # the argument that is at fault
     ("negative_features", lambda: contrastive_loss_with_negatives(FEATURES, FEATURES, FEATURES[:1], ALL, 1.0)),
     ("valid", lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL.int(), 1.0)),
     ("text_mask", lambda: local_scores(TOKENS, TOKENS, LAST_EMPTY, 1.0)),
+    ("text_mask", lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK.int(), 1.0)),
     ("text_tokens", lambda: local_scores(TOKENS, TOKENS[:1], TOKEN_MASK, 1.0)),
+    ("text_tokens", lambda: local_scores(TOKENS, TOKENS[..., :2], TOKEN_MASK, 1.0)),
+    ("mask", lambda: attribution_loss(TOKENS[..., 0], TOKEN_MASK.int(), TOKEN_MASK)),
 ]
 
 

@@ -68,19 +68,6 @@ def test_clip_is_scored_once_for_all_corpora(profile: str, plans: dict[str, Plan
     assert len(set(digests(first))) == len(first) == (3 if profile == "demo" else 1)
 
 
-def test_another_alpha_scores_anew_and_trains_nothing(plans: dict[str, Plan]) -> None:
-    old = plans["demo"]
-    edited = plan_of("demo", None, "vlc.methods.fsc-clip.scoring={alpha: 0.3, activation: own}")
-    assert new(old, edited, "runs") == []
-    assert {each.labels["name"] for each in new(old, edited, "evaluations")} == {"fsc-clip"}
-    own = variant(old, "fsc-clip", reuse_runs_of="fsc-clip", settings={"scoring": {"alpha": 0.3}})
-    declared = plan_of("demo", {"own": own})
-    assert new(old, declared, "runs") == []
-    for corpus in declared.benchmarks("vlc"):
-        evaluations = edited.evaluations("vlc", "fsc-clip", corpus)
-        assert digests(declared.evaluations("vlc", "own", corpus)) == digests(evaluations)
-
-
 def test_drawn_suites_are_of_the_seed_s_world(plans: dict[str, Plan]) -> None:
     corpora = parse_params(TEXTS["demo"]).tracks["vlc"].datasets  # type: ignore[attr-defined]
     for corpus in plans["demo"].benchmarks("vlc"):

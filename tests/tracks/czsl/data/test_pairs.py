@@ -54,22 +54,6 @@ def test_seen_pairs_are_those_of_training(data: PairData) -> None:
     assert data.seen_matrix.tolist() == [[True, False], [False, False], [True, True]]
 
 
-def test_closed_world_is_training_and_the_split_itself(data: PairData) -> None:
-    assert data.closed_world("train").tolist() == [True, False, False, True, True]
-    assert data.closed_world("val").tolist() == [True, True, False, True, True]
-    assert data.closed_world("test").tolist() == [True, False, True, True, True]
-
-
-def test_rows_are_positions_of_a_splits_samples(data: PairData) -> None:
-    assert [data.rows(split).tolist() for split in SPLITS] == [[0, 3, 5], [2, 7], [1, 4, 6]]
-
-
-def test_targets_are_the_labels_positions_in_the_given_pairs(data: PairData) -> None:
-    assert data.targets("test", data.pairs).tolist() == [2, 3, 0]
-    assert data.targets("test", data.all_pairs).tolist() == [3, 4, 0]
-    assert data.targets("test", data.all_pairs[::-1]).tolist() == [2, 1, 5]
-
-
 def test_statistics_count_pairs_and_images_of_each_split(data: PairData) -> None:
     assert [*data.statistics.values()] == [3, 2, 3, 3, 1, 1, 2, 2, 1, 3, 6]
 

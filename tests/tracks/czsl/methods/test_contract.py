@@ -220,7 +220,7 @@ def chance_scores(seed: int, rows: np.ndarray, pairs: list[Pair] = NAMES) -> np.
 def test_chance_is_determined_by_seed_images_and_pairs() -> None:
     rows = np.arange(4)
     first = chance_scores(1, rows)
-    assert np.array_equal(chance_scores(1, rows), first)
+    assert np.array_equal(chance_scores(1, rows), first) and chance_scores(1, rows[:1]).shape == (1, len(NAMES))
     for other in (chance_scores(2, rows), chance_scores(1, rows + 4), chance_scores(1, rows, NAMES[1:])):
         assert not np.isin(other, first).any()
 

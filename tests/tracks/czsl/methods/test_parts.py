@@ -33,7 +33,6 @@ from tests.tracks.czsl.methods.derivations import (
     small_backbone,
     unsettle,
 )
-from tests.tracks.loops import cosine
 
 ROWS = 5
 
@@ -85,16 +84,6 @@ def test_where_names_are_single_tokens_csp_starts_from_clip(backbone: Backbone) 
     names = ["red", "striped"], ["circle", "moon"]
     csp, clip = method_of(CSP, backbone, *names, **OWN), method_of(CLIP, backbone, *names, prompt=PROMPT)
     torch.testing.assert_close(csp.encode_pairs(FOUR[:2]), clip.encode_pairs(FOUR[:2]))
-
-
-def test_cosines_are_of_each_image_with_each_text_or_with_its_own_texts() -> None:
-    generator = torch.Generator().manual_seed(5)
-    images, texts = torch.randn(3, 8, generator=generator) * 4, torch.randn(3, 5, 8, generator=generator)
-    rows = zip(images.tolist(), texts.tolist(), strict=True)
-    own = [[20 * cosine(image, text) for text in those] for image, those in rows]
-    shared = [[20 * cosine(image, text) for text in texts[0].tolist()] for image in images.tolist()]
-    torch.testing.assert_close(cosine_logits(torch.tensor(20.0), images, texts), torch.tensor(own))
-    torch.testing.assert_close(cosine_logits(torch.tensor(20.0), images, texts[0]), torch.tensor(shared))
 
 
 def test_cosines_are_in_32_bits_where_towers_compute_in_fewer() -> None:

@@ -221,21 +221,21 @@ def test_names_of_methods_are_those_of_measures() -> None:
 @settings(max_examples=20)
 @given(SEEDS)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    path = tmp_path_factory.mktemp("kept") / store.FILE
-    kept = {"aro/vg_relation": made_up(seed), "aro/vg_attribution": made_up(seed + 1, texts=3)}
-    write(kept, path)
-    assert_same(read(path), kept)
+    path = tmp_path_factory.mktemp("attributed") / store.FILE
+    attributed = {"aro/vg_relation": made_up(seed), "aro/vg_attribution": made_up(seed + 1, texts=3)}
+    write(attributed, path)
+    assert_same(read(path), attributed)
 
 
 @given(SEEDS)
 def test_ratios_are_those_of_plain_loops(seed: int) -> None:
-    kept = made_up(seed)
-    for method, scores in kept.scores.items():
-        result = ratios(kept, method)
+    attributed = made_up(seed)
+    for method, scores in attributed.scores.items():
+        result = ratios(attributed, method)
         for text, ratio in enumerate(result):
             means = [
                 [score for score, mark in zip(scores[text], marked[text], strict=True) if mark and score == score]
-                for marked in (kept.composition, kept.objects)
+                for marked in (attributed.composition, attributed.objects)
             ]
             if all(means):
                 above, below = (math.fsum(map(float, own)) / len(own) for own in means)

@@ -16,11 +16,11 @@ from recompose.tracks.vlc.attribution.labels import TokenLabeller
 from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, perturbation
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from recompose.tracks.vlc.building import build_method
-from recompose.tracks.vlc.losses import attribution_loss
 from recompose.tracks.vlc.methods.base import represent_in_chunks
 from recompose.tracks.vlc.methods.clip_cae import ClipCae
 from tests.processes import in_two_processes
 from tests.tracks.vlc.marked import docs, lexicon, tokenizer
+from tests.tracks.vlc.test_losses import attribution_by_loop
 from tests.tracks.vlc.tiny import (
     CE_CLIP,
     CLIP_FT,
@@ -104,34 +104,6 @@ def gradients_of(method: ClipCae, batch: Batch, chunk: int | None = None) -> tup
     }
 
 
-# the loss
-
-
-def loss_by_loop(scores: Tensor, objects: Tensor, composition: Tensor, margin: float) -> float:
-    terms = []
-    for row in range(len(scores)):
-        own, other = (
-            [score.item() for score, there in zip(scores[row], mask[row], strict=True) if there]
-            for mask in (objects, composition)
-        )
-        if own and other:
-            terms.append(max(sum(own) / len(own) - sum(other) / len(other) + margin, 0.0))
-    return sum(terms) / len(terms) if terms else 0.0
-
-
-@pytest.mark.parametrize("margin", [0.0, 0.3, -0.2])
-def test_the_loss_is_the_loop_s(margin: float) -> None:
-    generator = torch.Generator().manual_seed(3)
-    scores = torch.randn(9, 6, dtype=torch.float64, generator=generator, requires_grad=True)
-    objects, composition = (torch.rand(9, 6, generator=generator) < 0.3 for _ in range(2))
-    complete = objects.any(dim=1) & composition.any(dim=1)
-    assert 0 < complete.sum() < 9
-    loss = attribution_loss(scores, objects, composition, margin)
-    assert loss.item() == pytest.approx(loss_by_loop(scores, objects, composition, margin))
-    (gradient,) = torch.autograd.grad(loss, scores)
-    assert not gradient[~complete].any() and not gradient[~(objects | composition)].any()
-
-
 # the method
 
 
@@ -143,8 +115,8 @@ def attribution_scores(method: ClipCae, batch: Batch) -> Tensor:
         function: Any = SCORES[name]
         return function(method.backbone, pixels, captions, **CAE[name])
     assert batch.changed is not None
-    there, kinds = batch.changed.any(dim=2), len(method.negatives)
-    perturbed, built = torch.zeros(*there.shape, captions.shape[1], dtype=torch.long), iter(batch.ids[len(captions) :])
+    exists, kinds = batch.changed.any(dim=2), len(method.negatives)
+    perturbed, built = torch.zeros(*exists.shape, captions.shape[1], dtype=torch.long), iter(batch.ids[len(captions) :])
     for row, flags in enumerate(batch.valid.tolist()):
         for column, flag in enumerate(flags):
             if flag:
@@ -160,7 +132,8 @@ def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
     method = method_of(attribution=kind, negatives=negatives).double()
     batch = batch_of(method)
     assert batch.labels is not None
-    expected = loss_by_loop(attribution_scores(method, batch), *batch.labels, margin=0.5)
+    scores, masks = attribution_scores(method, batch), [mask.tolist() for mask in batch.labels]
+    expected = attribution_by_loop(scores.tolist(), *masks, margin=0.5)
     assert expected > 0
     alone = method_of(attribution=kind, negatives=negatives, itc_weight=0.0).double()
     assert loss_of(alone, batch).item() == pytest.approx(3 * expected)

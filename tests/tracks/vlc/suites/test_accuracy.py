@@ -71,9 +71,9 @@ def beats(score: int, place: int, own: int, own_place: int, ties: str) -> bool:
 def right_by_loops(scores: Rows, true: list[int], present: list[list[bool]], ties: str) -> list[bool]:
     return [
         not any(
-            beats(score, place, row[own], own, ties) for place, score in enumerate(row) if place != own and there[place]
+            beats(score, place, row[own], own, ties) for place, score in enumerate(row) if place != own and mask[place]
         )
-        for row, own, there in zip(scores, true, present, strict=True)
+        for row, own, mask in zip(scores, true, present, strict=True)
     ]
 
 
@@ -226,13 +226,29 @@ def test_scores_of_what_is_not_present_are_not_looked_at() -> None:
 @pytest.mark.parametrize(
     ("call", "place"),
     [
-        (lambda: right_choices(SCORES, np.array([0, 3]), "strict"), "indices"),
+        *(
+            (partial(right_choices, SCORES, true, "strict"), "indices")
+            for true in (np.array([0, 3]), np.array([0, -1]), TRUE[:1], TRUE.astype(float))
+        ),
+        *(
+            (partial(right_choices, SCORES, TRUE, "strict", present), "present")
+            for present in (ALL.astype(int), ALL[:1], np.array([[True, False, False], [True] * 3]))
+        ),
+        (lambda: right_choices(SCORES[0], 0, "strict"), "scores"),
         (lambda: right_choices(SCORES, TRUE, "strict", ALL & (np.arange(3) < 2)), "present"),
         (lambda: right_choices(BROKEN, TRUE, "strict"), "scores"),
         (lambda: right_choices(SCORES, TRUE, "last"), "ties"),  # type: ignore[arg-type]
         (lambda: right_groups(np.zeros((2, 2, 3))), "scores"),
+        (lambda: right_triplets(np.zeros((2, 5))), "scores"),
         (lambda: first_hits(SCORES, [0, 1], [0, 0, 0]), "candidates"),
         (lambda: mean_average_precision(SCORES, ~ALL), "labels"),
+        (lambda: mean_average_precision(SCORES, ALL.astype(int)), "labels"),
+        (lambda: mean_average_precision(SCORES[:1], ALL), "scores"),
+        (lambda: mean_average_precision(BROKEN, ALL), "scores"),
+        (lambda: roc_auc(SCORES, TRUE), "scores"),
+        (lambda: roc_auc(BROKEN[:, :2], np.array([0, 1])), "scores"),
+        (lambda: spearman([0.5], [1.0]), "scores"),
+        (lambda: pearson([0.5, np.nan], [1.0, 2.0]), "scores"),
         *((partial(correlation, [0.5, 0.5], [1.0, 2.0]), "scores") for correlation in (spearman, pearson)),
         (lambda: pearson([0.5, 0.1], [3.0, 3.0]), "grades"),
     ],

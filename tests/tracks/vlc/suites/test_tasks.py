@@ -213,9 +213,9 @@ def test_choices_are_told_by_the_rule_of_their_suite(seed: int, name: str) -> No
         for row, true, out in zip(scores, task.true, left_out, strict=True)
         if not out
     ]
-    asked = [Suite(name.split("/")[0], IMAGES, TEXTS, {name: task})]
-    assert metrics(asked, {name: scores})[f"test/{name}"] == pytest.approx(sum(right) / len(right))
-    assert counts(asked, {name: scores})[name] == (len(right), left_out.sum())
+    suites = [Suite(name.split("/")[0], IMAGES, TEXTS, {name: task})]
+    assert metrics(suites, {name: scores})[f"test/{name}"] == pytest.approx(sum(right) / len(right))
+    assert counts(suites, {name: scores})[name] == (len(right), left_out.sum())
 
 
 def test_candidates_that_are_absent_are_not_looked_at() -> None:
@@ -239,8 +239,8 @@ def test_aro_is_a_mean_over_groups_that_are_large_enough(seed: int, name: str) -
     assert least in (1, 25)
     counted = [shares[group] for group, size in sizes.items() if size >= least]
     expected = sum(sum(share) / len(share) for share in counted) / len(counted)
-    asked = [Suite("aro", IMAGES, TEXTS, {name: task})]
-    assert metrics(asked, {name: scores})[f"test/{name}"] == pytest.approx(expected)
+    suites = [Suite("aro", IMAGES, TEXTS, {name: task})]
+    assert metrics(suites, {name: scores})[f"test/{name}"] == pytest.approx(expected)
 
 
 @given(SEEDS)
@@ -282,13 +282,13 @@ def test_sugarcrepe_pp_asks_for_both_captions_and_means_are_over_its_sub_tasks()
         leaf.replace("/", "__"): Triplets(np.zeros(len(array), dtype=int), np.zeros((len(array), 3), dtype=int))
         for leaf, array in scores.items()
     }
-    asked = suite("sugarcrepe_pp", **tasks)
-    values = metrics([asked], scores)
+    suites = [suite("sugarcrepe_pp", **tasks)]
+    values = metrics(suites, scores)
     senses = [values[f"test/sugarcrepe_pp/swap_att{end}"] for end in ("", "/first", "/second", "/text_only")]
     assert senses == pytest.approx([1 / 3, 2 / 3, 2 / 3, 2 / 3])
     assert values["test/sugarcrepe_pp"] == pytest.approx(4 / 15)
     assert values["test/sugarcrepe_pp/text_only"] == pytest.approx(8 / 15)
-    assert counts([asked], scores)["sugarcrepe_pp/swap_att"] == (3, 1)
+    assert counts(suites, scores)["sugarcrepe_pp/swap_att"] == (3, 1)
 
 
 @given(SEEDS)
@@ -316,14 +316,14 @@ def test_classification_is_measured_as_elevater_does() -> None:
     labels = np.array([0, 0, 0, 1, 1])
     labels[1] = 1
     names = ("mnist", "caltech101", "hateful-memes", "drawn-colours")
-    asked = [Suite("elevater", IMAGES, TEXTS, {f"elevater/{name}": labelled(labels, 2) for name in names})]
-    result = metrics(asked, {f"elevater/{name}": scores for name in names})
+    suites = [Suite("elevater", IMAGES, TEXTS, {f"elevater/{name}": labelled(labels, 2) for name in names})]
+    result = metrics(suites, {f"elevater/{name}": scores for name in names})
     assert result["test/elevater/mnist"] == result["test/elevater/drawn-colours"] == 0.75
     assert result["test/elevater/caltech101"] == pytest.approx((2 / 2 + 1 / 2) / 2)
     assert result["test/elevater/hateful-memes"] == 0.75  # of four couples one stands in the wrong order
     many = np.array([[True, False], [False, True], [True, True], [False, True], [True, False]])
-    asked = [Suite("elevater", IMAGES, TEXTS, {"elevater/voc2007classification": labelled(many, 2)})]
-    mean = metrics(asked, {"elevater/voc2007classification": scores})["test/elevater/voc2007classification"]
+    suites = [Suite("elevater", IMAGES, TEXTS, {"elevater/voc2007classification": labelled(many, 2)})]
+    mean = metrics(suites, {"elevater/voc2007classification": scores})["test/elevater/voc2007classification"]
     assert mean == mean_average_precision(scores[:4], many[:4])
 
 
@@ -361,7 +361,7 @@ def test_what_cannot_be_measured_is_told_before() -> None:
     good = choices(rng, 3, 2)
     check(tiny_suites())
     small = choices(rng, 3, 2, ("a", "a", "b"))
-    for asked, code, place in (
+    for suites, code, place in (
         ([suite("sugarcrepe", sugarcrepe__swapobj=good)], "no-rule", "sugarcrepe/swapobj"),
         ([suite("crepe", crepe__atom=good), suite("other", crepe__atom=good)], "duplicate-name", "crepe/atom"),
         ([suite("crepe", crepe__atom=choices(rng, 0, 2))], "no-items", "crepe/atom"),
@@ -369,7 +369,7 @@ def test_what_cannot_be_measured_is_told_before() -> None:
         ([suite("aro", aro__vg_attribution=small)], "small-groups", "aro/vg_attribution"),
     ):
         with raises(DataError, code, place):
-            check(asked)
+            check(suites)
     for scores in (np.full((3, 2), np.inf), np.zeros((2, 2))):
         with raises(DataError, "wrong-scores", "sugarcrepe/swap_obj"):
             metrics([suite("sugarcrepe", sugarcrepe__swap_obj=good)], {"sugarcrepe/swap_obj": scores})

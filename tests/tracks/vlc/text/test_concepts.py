@@ -179,16 +179,16 @@ def test_the_first_match_is_that_of_strings(text: str, wanted: str) -> None:
 
 
 def test_what_encodes_texts_by_themselves_is_the_same_in_another_process() -> None:
-    asked: list[str] = []
+    encoded: list[str] = []
 
     def counted(texts: list[str]) -> Tensor:
-        asked.extend(texts)
+        encoded.extend(texts)
         return tokenizer(texts)
 
     alone, sent = IsolatedTokenizer(counted), pickle.loads(pickle.dumps(IsolatedTokenizer(tokenizer)))
     for text in ("motorcyclist", "next to", "motorcyclist", ""):
         assert alone(text) == sent(text) == pieces(text)
-    assert asked == ["motorcyclist", "next to", ""]
+    assert encoded == ["motorcyclist", "next to", ""]
 
 
 WORDS = ["red", "star", "zyzzyva", "next to", "motorcyclist", "on"]
@@ -250,8 +250,8 @@ def test_nothing_is_drawn_where_there_is_no_other() -> None:
     red = Concept("attribute", "red", "red")
     assert Candidates({"attribute": ("red",)}).draw(red, 2, Random(0)) == []
     (ids,) = tokenizer(["a red star"]).tolist()
-    of = places([red], ids, pieces)
-    assert perturb_caption(ids, of, Candidates({"attribute": ("red",)}), 2, pieces, Random(0)) == [[]]
+    red_places = places([red], ids, pieces)
+    assert perturb_caption(ids, red_places, Candidates({"attribute": ("red",)}), 2, pieces, Random(0)) == [[]]
 
 
 # in batches

@@ -72,14 +72,14 @@ def with_swapped(doc: Doc, one: Span, other: Span) -> str:
     """Token by token."""
     parts, place = [], 0
     while place < len(doc):
-        here = next((span for span in (one, other) if span.start == place), None)
-        if here is None:
+        span = next((each for each in (one, other) if each.start == place), None)
+        if span is None:
             parts.append(doc[place].text_with_ws)
             place += 1
         else:
-            there = other if here is one else one
-            parts.append(there.text + doc[here.end - 1].whitespace_)
-            place = here.end
+            replacement = other if span is one else one
+            parts.append(replacement.text + doc[span.end - 1].whitespace_)
+            place = span.end
     return "".join(parts)
 
 
