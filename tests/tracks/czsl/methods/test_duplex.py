@@ -342,19 +342,19 @@ def plain_scores(method: Duplex, images: Tensor, pairs: list[Pair], weights: lis
     )
 
 
-# the target
-
-
 # where the codebook begins
 
 
 def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: Backbone) -> None:
-    random, means = (build(backbone, new=True, initial=initial).codebook.prototypes for initial in ("random", "means"))
+    methods = [build(backbone, new=True, initial=initial) for initial in ("random", "means")]
+    random, means = (method.codebook.prototypes for method in methods)
     embeddings = unit(prior_of(backbone).embeddings)
     torch.testing.assert_close(means[0, 0], unit(embeddings[0] + embeddings[2]))
     torch.testing.assert_close(means[1, 1], embeddings[3])
     torch.testing.assert_close(random.norm(dim=-1), torch.ones(3, 2))
     assert not torch.allclose(random, means, atol=1e-2)
+    for layer in (methods[0].from_state, methods[0].from_object):
+        assert torch.equal(layer.weight, torch.eye(backbone.width))
 
 
 # interpretations of what the paper leaves open
@@ -430,9 +430,6 @@ def test_what_is_written_may_come_from_features_as_evaluation_has_them(backbone:
     torch.testing.assert_close(method.of_state[1].running_mean, other.of_state[1].running_mean)
 
 
-# what is learned
-
-
 # scores
 
 
@@ -476,6 +473,3 @@ def test_figures_show_unit_embeddings_and_what_states_and_objects_send(backbone:
     torch.testing.assert_close(shown["semantic"], unit(texts), atol=1e-5, rtol=1e-3)
     for row, (m, n) in zip(shown["visual"], CLOSED, strict=True):
         torch.testing.assert_close(row, method.codebook.prototypes[m, n])
-
-
-# precision

@@ -9,6 +9,7 @@ from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.base import TrainingPrior
+from recompose.tracks.czsl.methods.clip_coop_csp import CSP
 from recompose.tracks.czsl.methods.gipcol import GIPCOL
 from recompose.tracks.czsl.methods.settings import GipcolTraining
 from tests.tracks.czsl.methods.derivations import (
@@ -89,6 +90,8 @@ def test_words_go_through_two_convolutions_of_dense_matrices(backbone: Backbone,
     expected = plain_vectors(method, pairs)
     torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
     assert (expected == 0).sum() == 0
+    csp = method_of(CSP, backbone, STATES, OBJECTS, prompt=SETTINGS["prompt"], dropout=0.0)
+    assert torch.equal(method.words, csp.primitives)  # where CSP's vectors begin
 
 
 # texts and scores

@@ -173,6 +173,7 @@ def test_dfsp_equals_the_released_code_but_for_its_padding(
     backbone: Backbone, images: Tensor, fusion: str, pairs: list[list[int]]
 ) -> None:
     method = method_of(DFSP, backbone, STATES, OBJECTS, fusion=fusion, **DFSP_SETTINGS).train()
+    assert torch.equal(method.words, method_of(CSP, backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.0).primitives)
     unsettle(method, size=0.05)
     index, targets = torch.tensor(pairs), TARGETS % len(pairs)
     expected = released.dfsp(released.tensors_of(method), images, index, SIZES, share=0.2, fusion=fusion, length=7)

@@ -20,7 +20,6 @@ from torch.nn.functional import softplus
 from recompose.errors import ArgumentError
 from recompose.tracks.gzsl.methods.calibrated import cross_entropy, self_calibration
 from recompose.tracks.gzsl.methods.crest import (
-    CREST,
     annealed_loss,
     compactness,
     dirichlet_kl,
@@ -36,20 +35,15 @@ from recompose.tracks.gzsl.methods.settings import PatternDistance
 from tests.errors import raises
 from tests.tracks.gzsl.methods.derivations import plain_agt, plain_sum, plain_vgt
 from tests.tracks.gzsl.methods.tiny import (
-    CHANNELS,
     CLASSES,
-    CREST_SETTINGS,
     IMAGES,
     SEEN,
     TARGETS,
-    build,
-    changed,
     class_scores,
     crest,
     grids,
     parameters_of,
     same_gradients,
-    space,
 )
 from tests.tracks.loops import Rows, assert_value_and_gradients, cosine, dot, normal
 
@@ -373,12 +367,6 @@ def test_each_open_point_moves_the_loss_or_its_gradient(changes: dict[str, Any])
         return [float(loss.detach()), *map(float, sizes)]
 
     assert reached(**changes) != pytest.approx(reached(), rel=1e-9)
-
-
-@pytest.mark.parametrize("start", ["zeros", "normal"])
-def test_scores_of_regions_begin_at_zero_or_at_random(start: str) -> None:
-    settings = changed(CREST_SETTINGS, grounding=CREST_SETTINGS["grounding"] | {"region_scores": start})
-    assert build(CREST, space(), CHANNELS, settings).agt.W.any() == (start == "normal")
 
 
 def test_an_image_of_an_unseen_class_is_refused() -> None:

@@ -13,6 +13,8 @@ from recompose.errors import ArgumentError
 from recompose.tracks.gzsl.methods.ale_devise_sje import ALE, DEVISE, SJE, Bilinear
 from recompose.tracks.gzsl.methods.base import ClassSpace
 from recompose.tracks.gzsl.methods.calibrated import calibration_mask, cross_entropy, self_calibration, unit_regions
+from recompose.tracks.gzsl.methods.crest import CREST
+from recompose.tracks.gzsl.methods.dazle import DAZLE
 from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from recompose.tracks.gzsl.methods.settings import (
     CalibrationForm,
@@ -29,6 +31,7 @@ from tests.tracks.gzsl.methods.tiny import (
     CHANNELS,
     CLASSES,
     CREST_SETTINGS,
+    DAZLE_SETTINGS,
     GROUNDING,
     SEEN,
     SIGNATURES,
@@ -240,6 +243,16 @@ def test_eszsl_is_least_where_its_objective_has_no_slope(labels: str, other: flo
 
 
 IMAGES = list(grids().double())
+
+
+def test_maps_begin_at_random_or_at_zero_and_words_at_unit_length_as_released() -> None:
+    method = build(DAZLE, space(), CHANNELS, DAZLE_SETTINGS)
+    assert method.W1.any() and not method.W2.any() and not method.W3.any()
+    torch.testing.assert_close(method.words(), torch.stack([unit(word) for word in space().words]))
+    for start in ("zeros", "normal"):
+        grounding = CREST_SETTINGS["grounding"] | {"region_scores": start}
+        method = build(CREST, space(), CHANNELS, changed(CREST_SETTINGS, grounding=grounding))
+        assert method.agt.W.any() == (start == "normal")
 
 
 @pytest.mark.parametrize("changes", [{}, {"attribute_attention": False}, {"normalise_words": True}])
