@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.nn.functional import cosine_similarity
 
 from recompose.errors import ArgumentError
 from recompose.tracks.vlc.losses import (
@@ -378,13 +379,13 @@ def test_thresholds_are_mean_leads_within_limits(highest: float) -> None:
     torch.testing.assert_close(result, torch.tensor(expected, dtype=torch.float64))
 
 
-def test_the_threshold_of_a_kind_without_negatives_stays() -> None:
+def test_the_threshold_of_a_kind_without_negatives_stays_and_one_negative_is_a_mean() -> None:
     one = torch.tensor([[True, False], [False, False]])
-    features = tensor(1, 2, 3), tensor(2, 2, 3), tensor(3, 1, 3)
+    images, texts, negatives = tensor(1, 2, 3), tensor(2, 2, 3), tensor(3, 1, 3)
     before = torch.tensor([9.0, 7.0], dtype=torch.float64)
-    result = rank_thresholds(*features, one, 1.0, before, 10.0)
-    assert result[1] == 7.0
-    assert result[0] != 9.0
+    lead = (cosine_similarity(images, texts).mean() - cosine_similarity(images[:1], negatives)).item()
+    assert lead > 0
+    assert rank_thresholds(images, texts, negatives, one, 1.0, before, 10.0).tolist() == pytest.approx([lead, 7.0])
 
 
 # CLIP-CAE's attribution

@@ -272,9 +272,8 @@ def test_a_wrong_name_is_refused_and_nothing_outside_is_touched(
     assert not (target / "secret.txt").exists()
 
 
-PACKED_COUNTS = {"states": 2, "objects": 2, "val_images": 1, "test_images": 2}
+PACKED_COUNTS = {"states": 2, "objects": 2, "val_images": 1, "test_images": 1}
 RECIPE = Recipe("data", "cgqa", {"adapter": "compositional", "counts": PACKED_COUNTS}, track="czsl")
-PAIRS = {"train": ["red car", "old dog"], "val": ["red car"], "test": ["old dog", "old car"]}
 
 
 def acquire_root(folder: Path) -> Path:
@@ -283,20 +282,14 @@ def acquire_root(folder: Path) -> Path:
 
 
 def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path) -> None:
-    labels = [(split, *pair.split()) for split, pairs in PAIRS.items() for pair in pairs]
-    torch.save(
-        [{"image": f"{n}.jpg", "attr": s, "obj": o, "set": t} for n, (t, s, o) in enumerate(labels)], tmp_path / "t"
-    )
-    files = {f"images/{number}.jpg": b"#%d" % number for number in range(len(labels))}
-    lists = {f"{SPLIT_NAME}/{split}_pairs.txt": "\n".join(pairs).encode() for split, pairs in PAIRS.items()}
-    packed = files | lists | {METADATA: (tmp_path / "t").read_bytes()}
-    pack(tmp_path / "archives/cgqa.zip", {f"cgqa/{name}": content for name, content in packed.items()})
+    pack_cgqa(tmp_path / "packed")
+    pack(tmp_path / "archives/cgqa.zip", contents(tmp_path / "packed/mirror"))
     root = acquire_root(tmp_path)
     (tmp_path / "index").mkdir()
     write_content(root, write_index(RECIPE, root, tmp_path / "index"), tmp_path / "index")
     samples = PairData.read(tmp_path / "index").samples
-    assert [(sample.split, sample.state, sample.object) for sample in samples] == labels
-    assert [(root / sample.path).read_bytes() for sample in samples] == [*files.values()]
+    assert [(sample.state, sample.object, sample.split) for sample in samples] == LABELS
+    assert [(root / sample.path).read_text() for sample in samples] == [f"#{n}" for n in range(len(LABELS))]
     assert [*contents(tmp_path / "archives")] == ["cgqa.zip"]
     other = replace(RECIPE, document={"adapter": "compositional", "counts": PACKED_COUNTS | {"val_images": 2}})
     with raises(DataError, "wrong-counts", f"{root}: val_images"):
