@@ -206,7 +206,7 @@ def test_a_method_without_randomness_is_scored_once_on_a_published_data_set_and_
         ("recompose.tracks.czsl.methods.prompts", "learning", "seeing"),
         ("recompose.training.pretraining", "learning", "seeing"),
         ("recompose.tracks.czsl.training", "learning", "learning"),
-        ("recompose.tracks.czsl.scoring", "", "all"),
+        ("recompose.tracks.czsl.evaluation", "", "all"),
         ("recompose.tracks.czsl.metrics.feasibility", "", "all"),
         ("recompose.synthetic.objects", "learning", "all"),
         # metrics follow from scores: a metric neither trains nor scores

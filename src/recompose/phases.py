@@ -204,12 +204,12 @@ def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
     document, needs = recipe.document, recipe.needs
     if "backbone" not in needs:
-        images = track_of(recipe).images(_verified(work, needs["data"]))
+        images = track_of(recipe).pictures(_verified(work, needs["data"]))
         with verified_download(work.data, f"archives/{document['file']}", (), document["sha256"]) as path:
             from_hdf5(path, folder, images=len(images))
         return
     root, index = _unchanged_raw(work, needs["data"]), work.store.folder(needs["data"])
-    paths = [root / path for path in track_of(recipe).images(index)]
+    paths = [root / picture.path for picture in track_of(recipe).pictures(index)]
     backbone, device = _verified(work, needs["backbone"]), _hardware(work).device
     _limit_threads(work.params.chosen.trainer.threads)
     write_grids(backbone, paths, folder, device, size=document["size"], layer=document["layer"])

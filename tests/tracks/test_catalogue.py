@@ -28,8 +28,8 @@ def test_a_class_path_leads_to_a_class(method: Method) -> None:
 
 @pytest.mark.parametrize("track", [czsl, gzsl])
 def test_an_adapter_is_named_as_its_settings_say(track: ModuleType) -> None:
-    branches = get_args(get_args(track.DataSet)[0])
-    named = {name: branch for branch in branches for name in get_args(branch.model_fields["adapter"].annotation)}
+    sections = {adapter.settings for adapter in track.ADAPTERS.values()}
+    named = {name: each for each in sections for name in get_args(each.model_fields["adapter"].annotation)}
     assert named == {name: adapter.settings for name, adapter in track.ADAPTERS.items()}
 
 

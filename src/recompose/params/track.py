@@ -78,7 +78,7 @@ class TrackChoice(Section):
 
     datasets: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="Data sets of the runs.")
     backbone: str = Field(description="Backbone of the methods.")
-    methods: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="Methods of the runs.")
+    methods: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
     seeds: Seeds = Field(description="Seeds of the runs of methods.")
     variant_seeds: Seeds = Field(description="Seeds of ablations and sweeps.")
     interpretation_seeds: Seeds | None = Field(

@@ -20,7 +20,7 @@ class Method:
 
     class_path: str  # module:class
     settings_class: type[MethodSettings]  # declared beside the class
-    needs_backbone: bool = True  # false: it needs no torch either
+    needs_backbone: bool = True
     needs_seed: bool = True  # false: on the same data all seeds give the same numbers, so it runs once
 
     @cached_property

@@ -1,20 +1,18 @@
-"""Evaluations: threads, devices, costs and files, the same for all tracks. Torch is imported only for a method that
-needs it.
-"""
+"""Evaluations: threads, devices, costs and files, the same for all tracks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
+
+import torch
+from safetensors.torch import save_file
 
 from recompose.files import write_atomically
 from recompose.tracks.building import COSTS, EMBEDDINGS, Document
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts
-
-if TYPE_CHECKING:
-    import torch
 
 Scores = TypeVar("Scores")
 Watch: TypeAlias = Callable[..., AbstractContextManager[None]]
@@ -26,16 +24,15 @@ class Scoring(ABC, Generic[Scores]):
     Args:
         documents: of the evaluations.
         needs: the verified folders that they need.
-        device: where to compute; None for a method that needs no torch.
+        device: where to compute.
         title: the title of progress reports.
     """
 
-    needs_torch: ClassVar[bool] = True
     trainable_parameters = 0
 
     @abstractmethod
     def __init__(
-        self, documents: Sequence[Document], needs: Mapping[str, Path], device: "torch.device | None", title: str
+        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device, title: str
     ) -> None:
         """Build the method, as its run left it."""
 
@@ -54,12 +51,10 @@ class Scoring(ABC, Generic[Scores]):
     def save(self, names: Collection[str], folder: Path) -> None:
         """Write what an evaluation saves besides scores, all for figures."""
         if "embeddings" in names:
-            from safetensors.torch import save_file
-
             vectors = self.embeddings()
             write_atomically(folder / EMBEDDINGS, lambda path: save_file(vectors, path))
 
-    def embeddings(self) -> "dict[str, torch.Tensor]":
+    def embeddings(self) -> dict[str, torch.Tensor]:
         """Return the vectors that figures show, by name.
 
         Raises:
@@ -76,20 +71,16 @@ class Scoring(ABC, Generic[Scores]):
 
         Args:
             documents: by the folder of the results: ``class``, ``settings`` (a method's own, and those of its
-                ``scoring``), ``threads`` where the method needs torch, and ``save``. They differ only in ``scoring``
+                ``scoring``), ``threads`` where the method has a backbone, and ``save``. They differ only in ``scoring``
                 and ``save``.
             needs: the verified folders that the track's evaluations need, ``run`` of a trained method.
             hardware: the device of torch.
             title: the title of progress reports.
         """
-        listed, device = [*documents.values()], None
-        if cls.needs_torch:
-            import torch
-
-            torch.set_num_threads(listed[0]["threads"])
-            device = hardware.device
-        scoring = cls(listed, needs, device, title)
-        costs = EvaluationCosts(scoring.trainable_parameters, device, len(documents))
+        listed = [*documents.values()]
+        torch.set_num_threads(listed[0].get("threads", 1))
+        scoring = cls(listed, needs, hardware.device, title)
+        costs = EvaluationCosts(scoring.trainable_parameters, hardware.device, len(documents))
         with costs.scoring():
             by_document = scoring.score(costs.time_separately)
         for position, folder in enumerate(documents):

@@ -1,7 +1,7 @@
 """The plan of a track's runs and evaluations: methods and variants, on each data set, with each seed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +16,7 @@ from recompose.params.method import MethodSettings
 from recompose.params.mistakes import check_name
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
-from recompose.tracks.catalogue import DataAdapter, Method
+from recompose.tracks.catalogue import DataAdapter
 
 if TYPE_CHECKING:
     from recompose.tracks.track import Track
@@ -57,15 +57,12 @@ def _content(value: Any) -> Any:
 class Runs(ABC):
     """A planner of a track's runs and evaluations."""
 
-    track: str
+    track: "Track"
     params: Params
     section: TrackSection
     choice: TrackChoice
     planner: Planner
     variants: Mapping[str, Variant]
-    methods: Mapping[str, Method]
-    adapters: Mapping[str, DataAdapter]
-    papers: Sequence[Paper]  # of the track
     _settings: dict[tuple[str, str, str], MethodSettings] = field(default_factory=dict)
 
     @classmethod
@@ -73,11 +70,15 @@ class Runs(ABC):
         """Return the planner of a track, for the chosen profile."""
         section, choice = params.tracks[track.name], params.chosen.tracks[track.name]
         assert isinstance(section, TrackSection) and isinstance(choice, TrackChoice)
-        return cls(track.name, params, section, choice, planner, variants, track.methods, track.adapters, track.papers)
+        return cls(track, params, section, choice, planner, variants)
 
     @abstractmethod
-    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """Return the run of a method or a variant."""
+    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
+        """Return the recipes that a run needs."""
+
+    def trains_by_scoring(self, settings: MethodSettings) -> bool:
+        """Return whether training depends on the settings of scoring, too."""
+        return False
 
     @abstractmethod
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
@@ -109,10 +110,10 @@ class Runs(ABC):
 
     def data(self, name: str, seed: int) -> Recipe:
         """Return the recipe of a data set, or of a synthetic one's replicate of this seed."""
-        return data_recipe(self.track, name, self.section.datasets[name], self._adapter(name), seed)
+        return data_recipe(self.track.name, name, self.section.datasets[name], self._adapter(name), seed)
 
     def _adapter(self, dataset: str) -> DataAdapter:
-        return self.adapters[self.section.datasets[dataset].adapter]
+        return self.track.adapters[self.section.datasets[dataset].adapter]
 
     def names(self) -> Iterator[tuple[str, Variant]]:
         """Yield the profile's methods, then those variants of its papers whose method and backbone it has."""
@@ -127,14 +128,14 @@ class Runs(ABC):
 
     def _asked_names(self) -> set[str]:
         """Return the methods and variants that the profile's papers ask for."""
-        declared = {name for paper in self.papers for name in paper.variants}
+        declared = {name for paper in self.track.papers for name in paper.variants}
         asked = {name for paper in self._chosen_papers for name in paper.variants}
         return {*self.choice.methods, *self.variants} - (declared - asked)
 
     @property
     def _chosen_papers(self) -> list[Paper]:
         chosen = self.choice.papers
-        return [paper for paper in self.papers if chosen is None or paper.name in chosen]
+        return [paper for paper in self.track.papers if chosen is None or paper.name in chosen]
 
     def _check_names(self) -> None:
         """Check that the profile names papers of the track, and leaves out declared variants.
@@ -142,9 +143,9 @@ class Runs(ABC):
         Raises:
             PlanError: a paper is unknown or another track's, or a variant is undeclared.
         """
-        place = f"profiles.{self.params.profile}.{self.track}"
+        place = f"profiles.{self.params.profile}.{self.track.name}"
         for name in self.choice.papers or ():
-            check_name("params.yaml", f"{place}.papers", name, "paper", [paper.name for paper in self.papers])
+            check_name("params.yaml", f"{place}.papers", name, "paper", [paper.name for paper in self.track.papers])
         for name in self.choice.leave_out:
             check_name("params.yaml", f"{place}.leave_out", name, "variant", self.variants)
 
@@ -155,7 +156,7 @@ class Runs(ABC):
     def seeds(self, name: str, variant: Variant, dataset: str) -> list[int]:
         """Return the seeds of a method or a variant on a data set; one seed where all give the same numbers."""
         choice = self.choice
-        if not (self.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
+        if not (self.track.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
             return [0]
         if self._is_repeated(name, variant):
             return list(choice.seeds)
@@ -211,31 +212,11 @@ class Runs(ABC):
             raise PlanError(message, code="other-runs", place=name)
         return reused
 
-    def trained_run(
-        self,
-        name: str,
-        variant: Variant,
-        data: Recipe,
-        seed: int,
-        settings: MethodSettings,
-        needs: dict[str, Recipe],
-        training: str,
-        scoring: bool = False,
-    ) -> Recipe:
-        """Return the run that trains a method with these settings.
-
-        Args:
-            name: of the method or the variant.
-            variant: what differs from the method.
-            data: the data set.
-            seed: of training.
-            settings: with those of training.
-            needs: the recipes that training needs.
-            training: the module that carries it out.
-            scoring: training depends on the settings of scoring, too.
-        """
-        entry, chosen = self.methods[variant.method], self.params.chosen.trainer
-        values = settings.document() if scoring else settings.document("scoring")
+    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        """Return the run of a method or a variant."""
+        entry, chosen = self.track.methods[variant.method], self.params.chosen.trainer
+        settings = self.settings(name, variant, data)
+        values = settings.document() if self.trains_by_scoring(settings) else settings.document("scoring")
         precision = values["training"].pop("precision", None) or chosen.precision
         document = {
             "class": entry.class_path,
@@ -243,7 +224,34 @@ class Runs(ABC):
             "seed": seed,
             "trainer": {"precision": precision, "threads": chosen.threads},
         }
-        return self.recipe("runs", name, variant, data, seed, document, needs, fingerprint([*entry.modules, training]))
+        code = fingerprint([*entry.modules, self.track.training])
+        return self.recipe("runs", name, variant, data, seed, document, self.run_needs(variant, data), code)
+
+    def scored(
+        self,
+        name: str,
+        variant: Variant,
+        data: Recipe,
+        seed: int,
+        needs: dict[str, Recipe],
+        values: Document,
+        *companions: str,
+    ) -> Recipe:
+        """Return the evaluation of a method or a variant: its run, if it is trained, and how it is scored.
+
+        Args:
+            name, variant, data, seed: as of ``evaluation``.
+            needs: the recipes that it needs besides the run.
+            values: of its document that are the track's own.
+            companions: modules that carry it out, too.
+        """
+        entry, settings = self.track.methods[variant.method], self.settings(name, variant, data)
+        document = {"class": entry.class_path, "settings": settings.document("training"), **values}
+        document["save"] = list(variant.save)
+        if settings.training_class:
+            needs["run"] = self.run_of(name, variant, data, seed)
+        code = fingerprint([*entry.modules, self.track.evaluation, *companions])
+        return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def recipe(
         self,
@@ -258,4 +266,4 @@ class Runs(ABC):
     ) -> Recipe:
         """Return a recipe of this track, with its labels for people."""
         labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}
-        return Recipe(kind, f"{name} on {data.name}, seed {seed}", document, needs, code, self.track, labels)
+        return Recipe(kind, f"{name} on {data.name}, seed {seed}", document, needs, code, self.track.name, labels)

@@ -11,10 +11,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union
+from typing import Any, Literal
 
 from pydantic import Field, create_model
 
@@ -27,8 +27,7 @@ from recompose.params.loading import Addition
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import nearest, read_form
 from recompose.params.schema import TrackForm
-from recompose.params.sections import Count, Distinct, Name, Section
-from recompose.params.track import TrackSection, methods_section
+from recompose.params.sections import Count, Name, Section
 from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric
 from recompose.tracks.track import Added, Track
@@ -41,7 +40,7 @@ class MethodEntry(Section):
 
     class_path: str = Field(alias="class", description="`module:Class` of the method.")
     settings: str = Field(description="`module:Class` of its settings, in a module that needs no torch.")
-    needs_backbone: bool = Field(default=True, description="Whether the method needs a backbone, and torch.")
+    needs_backbone: bool = Field(default=True, description="Whether the method needs a backbone.")
     needs_seed: bool = Field(
         default=True, description="Whether seeds give different numbers on the same data; otherwise it runs once."
     )
@@ -274,7 +273,10 @@ class Catalogue:
                 _refuse_taken(plugin, f"papers.{name}", name, {*PAPERS, *papers})
                 papers[name] = _paper(plugin, name)
         own_papers = tuple(papers.values())
-        tracks = {name: _extended(track, added[name], own_papers) for name, track in self.tracks.items()}
+        tracks = {
+            name: type(track)(replace(added[name], papers=tuple(paper for paper in own_papers if paper.track == name)))
+            for name, track in self.tracks.items()
+        }
         return Catalogue(tracks, own_papers)
 
 
@@ -332,37 +334,3 @@ def _paper(plugin: Plugin, name: str) -> Paper:
         siblings = [path.parent.name for path in folder.parent.glob(f"*/{DECLARATION}")]
         raise plugin.error("papers", f"{folder} has no {DECLARATION}{nearest(name, siblings)}", "unknown-paper")
     return read_paper(name, folder)
-
-
-def _extended(track: Track, added: Added, papers: Iterable[Paper]) -> Track:
-    """Return a track with what plugins bring, in its form of params.yaml, too."""
-    own = tuple(paper for paper in papers if paper.track == track.name)
-    if not (added.methods or added.adapters or added.metrics or own):
-        return track
-    extended = type(track)(Added(added.methods, added.adapters, added.metrics, own))
-    if added.methods or added.adapters:
-        extended.form = _extended_form(extended)
-    return extended
-
-
-def _extended_form(track: Track) -> TrackForm:
-    """Return a track's part of params.yaml with all methods and all formats of its catalogue."""
-    section: type[TrackSection] = track.form.section
-    parts: dict[str, Any] = {"methods": methods_section(track.methods)}
-    for name, adapters in track.data_fields().items():
-        kinds = tuple(dict.fromkeys(adapter.settings for adapter in adapters))
-        entry: Any = Annotated[Union[kinds], Field(discriminator="adapter")]  # noqa: UP007 - a tuple of classes
-        parts[name] = dict[Name, entry]
-    extended = _with_fields(section, parts)
-    extended.method_forms = track.methods
-    names = Annotated[str, Field(json_schema_extra={"enum": [*track.methods]})]
-    chosen = Annotated[list[names], Field(min_length=1), Distinct]
-    return TrackForm(extended, _with_fields(track.form.choice, {"methods": chosen}))
-
-
-def _with_fields(section: type[Any], types: Mapping[str, Any]) -> type[Any]:
-    """Return a section with other types of some fields."""
-    described: dict[str, Any] = {
-        name: (kind, Field(description=section.model_fields[name].description)) for name, kind in types.items()
-    }
-    return create_model(section.__name__, __base__=section, __doc__=section.__doc__, **described)

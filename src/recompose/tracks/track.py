@@ -3,17 +3,20 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsFloat
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, SupportsFloat, Union
+
+from pydantic import Field, create_model
 
 from recompose.errors import PlanError, PluginError
 from recompose.papers.declaration import Paper, Variant, papers_of
 from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
-from recompose.params.sections import Section
-from recompose.params.track import TrackSection
+from recompose.params.sections import Distinct, Name, Section
+from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tables.expectations import Above
 from recompose.tables.metric import Metric
@@ -50,7 +53,8 @@ class Track(ABC):
     """
 
     name: ClassVar[str]
-    form: TrackForm  # its section of params.yaml, and a profile's choices from it
+    section: ClassVar[type[TrackSection]]  # of params.yaml, of any methods and data
+    choice: ClassVar[type[TrackChoice]]  # a profile's, from it
     headline: ClassVar[str]  # the first metric that is shown of an evaluation
     compared: ClassVar[Mapping[str, str]]  # the metrics that people compare: label -> name
     tables: ClassVar[Mapping[str, str]] = {}  # its own kinds of tables -> "module:function"
@@ -60,6 +64,7 @@ class Track(ABC):
     expectations: ClassVar[tuple[Above, ...]] = ()  # what has to hold of its numbers, whatever papers claim
     methods: Mapping[str, Method] = {}
     adapters: Mapping[str, Any] = {}  # formats of data sets -> adapters
+    layout: ClassVar[str] = ""  # the module of the form of its published data sets, see ``acquiring``
     adapter_class: ClassVar[type[DataAdapter]] = DataAdapter
     dataset_section: ClassVar[type[Section] | None] = None  # of a published data set, for formats of plugins
     training: ClassVar[str]  # the module whose ``train`` carries out a run
@@ -74,7 +79,21 @@ class Track(ABC):
         self.plugin_metrics = added.metrics
         self.plugin_papers = added.papers
 
-    @property
+    @cached_property
+    def form(self) -> TrackForm:
+        """Its part of params.yaml, with the methods and the formats of data of its catalogue."""
+        parts: dict[str, Any] = {"methods": methods_section(self.methods)}
+        for name, adapters in self.data_fields().items():
+            kinds = tuple(dict.fromkeys(adapter.settings for adapter in adapters))
+            entry: Any = Annotated[Union[kinds], Field(discriminator="adapter")]  # noqa: UP007 - a tuple of classes
+            parts[name] = dict[Name, entry]
+        section = _with_fields(self.section, parts)
+        section.method_forms = self.methods
+        names = Annotated[str, Field(json_schema_extra={"enum": [*self.methods]})]
+        chosen = Annotated[list[names], Field(min_length=1), Distinct]
+        return TrackForm(section, _with_fields(self.choice, {"methods": chosen}))
+
+    @cached_property
     def papers(self) -> list[Paper]:
         """The papers of the track, those of plugins last."""
         return [*papers_of(self.name), *self.plugin_papers]
@@ -106,15 +125,18 @@ class Track(ABC):
         """Return a path, below ``data``, that exists once a data set's raw files are there."""
         return self.root(recipe, data)
 
-    @abstractmethod
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         """Bring a data set's raw files below ``data`` if they are absent; return their folder.
 
         Raises:
             DataError, DownloadError: the files, present or downloaded, are not the data set.
         """
+        from recompose.tracks.acquiring import acquire
 
-    @abstractmethod
+        section = params.tracks[self.name]
+        assert isinstance(section, TrackSection)
+        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data), self.adapters, self.layout)
+
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         """Read and check a data set's raw files, and write an index of them into a folder. Return the raw files that
         were read, as paths below ``root``.
@@ -122,6 +144,9 @@ class Track(ABC):
         Raises:
             DataError: the files are not the data set.
         """
+        from recompose.tracks.acquiring import write_index
+
+        return write_index(recipe, root, folder, self.adapters, self.layout)
 
     def train(
         self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
@@ -196,14 +221,8 @@ class Track(ABC):
         """
         return self.named_metrics[name]
 
-    def images(self, index: Path) -> list[str]:
-        """Return the paths of the images of an index, below the folder of raw files, in the order of grids; empty for a
-        track without grids.
-        """
-        return []
-
     def pictures(self, index: Path) -> "list[Picture]":
-        """Return the pictures of an index, in the order of pixels and features; empty for a track without pixels."""
+        """Return the pictures of an index, in the order of pixels, features and grids; empty for a track without."""
         return []
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:
@@ -247,6 +266,14 @@ class Track(ABC):
             suggestion = nearest(metric, [*self.metric_names(), *self.plugin_metrics, *COSTS])
             message = f"the track {self.name} declares no metric '{metric}'{suggestion}"
             raise PlanError(message, code="unknown-metric", place=metric) from None
+
+
+def _with_fields(section: type[Any], types: Mapping[str, Any]) -> type[Any]:
+    """Return a section with other types of some fields."""
+    described: dict[str, Any] = {
+        name: (kind, Field(description=section.model_fields[name].description)) for name, kind in types.items()
+    }
+    return create_model(section.__name__, __base__=section, __doc__=section.__doc__, **described)
 
 
 def _plugin_value(

@@ -10,16 +10,16 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl import scoring
+from recompose.tracks.czsl import evaluation
 from recompose.tracks.czsl.building import backbone_copy, build_method, prepare_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
 from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.evaluation import read_feasibility
 from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
 from recompose.tracks.czsl.methods.settings import CspSettings
 from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.metrics.feasibility import feasibility
-from recompose.tracks.czsl.scoring import read_feasibility
 from tests.tracks.czsl.methods.derivations import method_of, random_images, settings_of
 from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, write_inputs
 
@@ -142,10 +142,10 @@ class EmbeddingCSP(CSP):
 def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
     backbone: Backbone, data: PairData, embeddings: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scoring, "IMAGE_BLOCK", 2)
+    monkeypatch.setattr(evaluation, "IMAGE_BLOCK", 2)
     settings = {"prompt": "a photo of {state} {object}", "dropout": 0.5}
     method = method_of(EmbeddingCSP, backbone, data.states, data.objects, **settings).train()
-    vectors = scoring.embeddings(method, data, embeddings, CPU.device)
+    vectors = evaluation.embeddings(method, data, embeddings, CPU.device)
     tested = torch.tensor(embeddings[[row for row, sample in enumerate(data.samples) if sample.split == "test"]])
     pairs = torch.tensor([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]])
     expected = {"images": 2 * tested, "halves": tested[:, ::2], "indices": pairs.float()}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from recompose.fingerprint import fingerprint
+from recompose.files import Document
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
@@ -15,7 +15,7 @@ from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.checks import counts_of
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, PublishedPairs
 from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
-from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice
+from recompose.tracks.czsl.params import Czsl, CzslChoice
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
 WORDS = "glove"  # the name of the word vectors in the data folder
-TRAINING = "recompose.tracks.czsl.training"
-EVALUATION = "recompose.tracks.czsl.evaluation"
 TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures"
 
 
@@ -32,7 +30,7 @@ class CZSL(Track):
     """State-object pairs, recognised in a closed and in an open world."""
 
     name = "czsl"
-    form = FORM
+    section, choice = Czsl, CzslChoice
     headline = "test/closed/dense/auc"
     compared: ClassVar = {
         f"{world} {column}": f"test/{world}/dense/{number}" for world in WORLDS for column, number in NUMBERS.items()
@@ -55,8 +53,8 @@ class CZSL(Track):
     )
     methods = METHODS
     adapters = ADAPTERS
-    dataset_section = PublishedPairs
-    training, evaluation = TRAINING, EVALUATION
+    layout, dataset_section = "recompose.tracks.czsl.data.compositional", PublishedPairs
+    training, evaluation = "recompose.tracks.czsl.training", "recompose.tracks.czsl.evaluation"
     metric_code = ("recompose.tracks.czsl.metric_values",)
     named_metrics = METRICS
 
@@ -71,32 +69,28 @@ class CZSL(Track):
         return root / str(recipe.document["file"]) if recipe.name == WORDS else root
 
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
+        if recipe.name != WORDS:
+            return super().acquire(recipe, params, data)
+        from recompose.data.raw import open_archive
+
         section = params.tracks[self.name]
         assert isinstance(section, Czsl)
-        if recipe.name == WORDS:
-            from recompose.data.raw import open_archive
-
-            with open_archive(section.feasibility.glove, data) as path:
-                return path.parent
-        from recompose.tracks.czsl.data.acquire import acquire
-
-        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data), self.adapters)
+        with open_archive(section.feasibility.glove, data) as path:
+            return path.parent
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
-        if recipe.name == WORDS:
-            archive = str(recipe.document["file"])
-            (folder / archive).unlink(missing_ok=True)  # left by an interrupted attempt
-            (folder / archive).symlink_to(os.path.relpath(root / archive, folder))
-            return [archive]
-        from recompose.tracks.czsl.data.acquire import write_index
-
-        return write_index(recipe, root, folder, self.adapters)
+        if recipe.name != WORDS:
+            return super().index(recipe, root, folder)
+        archive = str(recipe.document["file"])
+        (folder / archive).unlink(missing_ok=True)  # left by an interrupted attempt
+        (folder / archive).symlink_to(os.path.relpath(root / archive, folder))
+        return [archive]
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.data.pictures import Picture
         from recompose.tracks.czsl.data.pairs import PairData
 
-        return [Picture(sample.path) for sample in PairData.read(index).samples]
+        return [Picture(path) for path in PairData.read(index).paths]
 
     def pass_key(self, evaluation: Recipe) -> str:
         """Return the digest of an evaluation without its scoring settings and without the list of what it saves."""
@@ -129,29 +123,16 @@ class PairRuns(Runs):
         return self.choice.backbone if variant.backbone == "main" else self.choice.other_backbone
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = self.methods[variant.method]
-        settings = self.settings(name, variant, data)
-        document: dict[str, object] = {
-            "class": entry.class_path,
-            "settings": settings.document("training"),
-            "seed": seed,
-            "feasibility": None,
-            "save": list(variant.save),
-        }
+        values: Document = {"seed": seed, "feasibility": None}
         needs = {"data": data}
-        if entry.needs_backbone:
-            document["threads"] = self.params.chosen.trainer.threads
-            needs |= self._towers(variant, data)
-            document["feasibility"], words = self._feasibility()
-            needs |= words
-        if settings.training_class:
-            needs["run"] = self.run_of(name, variant, data, seed)
-        code = fingerprint([*entry.modules, EVALUATION])
-        return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
+        if self.track.methods[variant.method].needs_backbone:
+            values["threads"] = self.params.chosen.trainer.threads
+            values["feasibility"], words = self._feasibility()
+            needs |= self._towers(variant, data) | words
+        return self.scored(name, variant, data, seed, needs, values)
 
-    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        needs = {"data": data, **self._towers(variant, data)}
-        return self.trained_run(name, variant, data, seed, self.settings(name, variant, data), needs, TRAINING)
+    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
+        return {"data": data, **self._towers(variant, data)}
 
     def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
         backbone = self.planner.backbone(str(self.backbone_name(variant)))

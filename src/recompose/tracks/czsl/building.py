@@ -1,4 +1,4 @@
-"""Methods and their inputs, for runs and evaluations. Functions import torch only if they need it.
+"""Methods and their inputs, for runs and evaluations.
 
 A process reads the index and the pristine backbone once. Each method gets its own copy of the backbone, so that changes
 of its towers affect no other method.
@@ -8,31 +8,32 @@ import copy
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pytorch_lightning as pl
+import torch
 
+from recompose.backbones.arrays import StoredArray
+from recompose.backbones.clip import Backbone, load_backbone
+from recompose.backbones.features import read_features
+from recompose.backbones.pixels import read_pixels
 from recompose.params.method import MethodSettings
 from recompose.tracks.building import Document, TypedSettings, method_class
 from recompose.tracks.czsl.data.pairs import PairData, read_index
-
-if TYPE_CHECKING:
-    from recompose.backbones.arrays import StoredArray
-    from recompose.backbones.clip import Backbone
-    from recompose.tracks.czsl.methods.base import PairMethod
+from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
 
 
 class PreparedMethod(NamedTuple):
-    """A method before training, its data set, its inputs, and its settings.
+    """A method before training, its data set, and its inputs.
 
     ``inputs`` are the method's inputs for all images, memory-mapped: embeddings [images, E], or bytes [images, 3,
     height, width].
     """
 
-    method: "PairMethod"
+    method: PairMethod
     data: PairData
-    inputs: "StoredArray"
-    settings: TypedSettings
+    inputs: StoredArray
 
 
 def prepare_method(document: Document, needs: Mapping[str, Path]) -> PreparedMethod:
@@ -42,36 +43,27 @@ def prepare_method(document: Document, needs: Mapping[str, Path]) -> PreparedMet
         document: ``class``, ``settings`` and ``seed``.
         needs: the folders ``data``, ``features``, ``pixels`` and ``backbone``.
     """
-    from recompose.backbones.features import read_features
-    from recompose.backbones.pixels import read_pixels
-
     data, embeddings = read_index(needs["data"]), read_features(needs["features"])
-    backbone = backbone_copy(needs["backbone"])
-    settings = TypedSettings(document)
-    method = build_method(method_class(document), settings.own, backbone, data, embeddings, seed=document["seed"])
+    kind, own, backbone = method_class(document), TypedSettings(document).own, backbone_copy(needs["backbone"])
+    method = build_method(kind, own, backbone, data, embeddings, seed=document["seed"])
     inputs = embeddings if method.sees == "embeddings" else read_pixels(needs["pixels"])
-    return PreparedMethod(method, data, inputs, settings)
+    return PreparedMethod(method, data, inputs)
 
 
 def build_method(
     method: type,
     settings: MethodSettings,
-    backbone: "Backbone",
+    backbone: Backbone,
     data: PairData,
-    embeddings: "np.ndarray | StoredArray",
+    embeddings: np.ndarray | StoredArray,
     *,
     seed: int,
-) -> "PairMethod":
+) -> PairMethod:
     """Return a method before training, prepared with its settings and its prior knowledge of the data set.
 
     Args:
         embeddings: [images, E], of the frozen tower.
     """
-    import pytorch_lightning as pl
-    import torch
-
-    from recompose.tracks.czsl.methods.base import TrainingPrior
-
     pl.seed_everything(seed, verbose=False)
     built: PairMethod = method(backbone, data.states, data.objects, settings)
     rows, pairs = data.rows("train"), data.indices(data.pairs)
@@ -80,13 +72,11 @@ def build_method(
     return built
 
 
-def backbone_copy(folder: Path) -> "Backbone":
+def backbone_copy(folder: Path) -> Backbone:
     """Return a new copy of a backbone, as it was pretrained."""
     return copy.deepcopy(_pristine_backbone(folder))
 
 
 @lru_cache(maxsize=2)
-def _pristine_backbone(folder: Path) -> "Backbone":
-    from recompose.backbones.clip import load_backbone
-
+def _pristine_backbone(folder: Path) -> Backbone:
     return load_backbone(folder)

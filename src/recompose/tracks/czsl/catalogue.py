@@ -65,9 +65,6 @@ class PublishedPairs(Section):
     )
 
 
-DataSet = Annotated[ShapesPairs | PublishedPairs, Field(discriminator="adapter")]
-
-
 _DATA = "recompose.tracks.czsl.data"
 ADAPTERS = {
     "shapes-pairs": DataAdapter(f"{_DATA}.shapes_pairs", ShapesPairs, synthetic=True),

@@ -1,19 +1,16 @@
 """The track's part of params.yaml: its section, and a profile's choices."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
 from recompose.params.documents import Place
 from recompose.params.mistakes import Problem, unknown_name
-from recompose.params.schema import TrackForm
-from recompose.params.sections import Archive, Backbone, Clip, Count, Distinct, Name, Section
-from recompose.params.track import TrackChoice, TrackSection, methods_section
-from recompose.tracks.czsl.catalogue import METHODS, DataSet
+from recompose.params.sections import Archive, Backbone, Clip, Count, Section
+from recompose.params.track import TrackChoice, TrackSection
 
 NamePrompt = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{name\}$")]
-MethodName = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(enum=list(METHODS)))]
 
 
 class Feasibility(Section):
@@ -26,16 +23,9 @@ class Feasibility(Section):
     glove: Archive = Field(description="The word vectors.")
 
 
-Methods = methods_section(METHODS)
-
-
 class Czsl(TrackSection):
     """Compositional zero-shot learning: pairs of a state and an object, some of which training does not show."""
 
-    method_forms: ClassVar = METHODS
-
-    datasets: dict[Name, DataSet] = Field(description="The data sets to choose from, under names of your own.")
-    methods: Methods = Field(description="The methods and their settings.")  # type: ignore[valid-type]
     feasibility: Feasibility = Field(description="Which pairs the calibrated open world holds.")
 
 
@@ -47,7 +37,6 @@ class CzslChoice(TrackChoice):
     other_backbone: str | None = Field(
         default=None, description="A second CLIP, for the tables that compare backbones; null: none."
     )
-    methods: Annotated[list[MethodName], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
 
     def problems(self, section: Czsl, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
         """Yield the names of things that do not exist, and of backbones that are not CLIPs."""
@@ -63,6 +52,3 @@ def _no_clip(place: Place, name: str, backbones: Mapping[str, Backbone]) -> list
     if name in backbones and name not in clips:
         return [Problem(place, f"'{name}' has no text tower; allowed: {', '.join(clips)}")]
     return unknown_name(place, name, clips)
-
-
-FORM = TrackForm(Czsl, CzslChoice)

@@ -100,12 +100,13 @@ class PairRun(Run):
 
     def carry_out(self) -> RunCosts | None:
         """Train a method up to the epoch with the best AUC."""
-        method, data, inputs, settings = prepare_method(self.settings.document, self.needs)
-        new_method, training = method_class(settings.document), settings.training
+        document, own, training = self.settings.document, self.settings.own, self.settings.training
+        method, data, inputs = prepare_method(document, self.needs)
         assert isinstance(training, PairTrainingSettings)
         if isinstance(training, ThreePathTraining):
             method.set_scoring(training.selection)
-        counted = count_at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, settings.own))
+        new_method = method_class(document)
+        counted = count_at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, own))
         costs = RunCosts(method, counted, self.hardware.device)
         return costs if self.fit_method(method, data, inputs, training, [costs.epochs]) else None
 

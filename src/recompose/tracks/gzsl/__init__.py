@@ -5,9 +5,8 @@ not show.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
@@ -16,12 +15,13 @@ from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.checks import counts_of
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, PublishedClasses
 from recompose.tracks.gzsl.metric_values import BIASES, METRICS, NUMBERS
-from recompose.tracks.gzsl.params import FORM, Gzsl, GzslChoice
+from recompose.tracks.gzsl.params import Gzsl, GzslChoice
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
 
-TRAINING = "recompose.tracks.gzsl.training"
-EVALUATION = "recompose.tracks.gzsl.evaluation"
+if TYPE_CHECKING:
+    from recompose.data.pictures import Picture
+
 FIGURES = "recompose.tracks.gzsl.figures"
 
 
@@ -29,7 +29,7 @@ class GZSL(Track):
     """Images of seen and of unseen classes, recognised by their attributes."""
 
     name = "gzsl"
-    form = FORM
+    section, choice = Gzsl, GzslChoice
     headline = "test/validated/harmonic_mean"
     compared: ClassVar = {
         "ACC": "test/accuracy",
@@ -47,30 +47,19 @@ class GZSL(Track):
     expectations = (Above("ESZSL is above chance", "test/accuracy", ("eszsl",), one_of="unseen_classes"),)
     methods = METHODS
     adapters = ADAPTERS
-    dataset_section = PublishedClasses
-    training, evaluation = TRAINING, EVALUATION
+    layout, dataset_section = "recompose.tracks.gzsl.data.xlsa17", PublishedClasses
+    training, evaluation = "recompose.tracks.gzsl.training", "recompose.tracks.gzsl.evaluation"
     metric_code = ("recompose.tracks.gzsl.metric_values",)
     named_metrics = METRICS
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         return ClassRuns.of(self, params, planner, variants).plan()
 
-    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
-        from recompose.tracks.gzsl.data.acquire import acquire
-
-        section = params.tracks[self.name]
-        assert isinstance(section, Gzsl)
-        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data), self.adapters)
-
-    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
-        from recompose.tracks.gzsl.data.acquire import write_index
-
-        return write_index(recipe, root, folder, self.adapters)
-
-    def images(self, index: Path) -> list[str]:
+    def pictures(self, index: Path) -> "list[Picture]":
+        from recompose.data.pictures import Picture
         from recompose.tracks.gzsl.data.classes import ClassData
 
-        return list(ClassData.read(index).paths)
+        return [Picture(path) for path in ClassData.read(index).paths]
 
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         from recompose.tracks.gzsl.metric_values import read_metrics
@@ -98,23 +87,14 @@ class ClassRuns(Runs):
     choice: GzslChoice
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = self.methods[variant.method]
-        document = {
-            "class": entry.class_path,
-            "settings": self.settings(name, variant, data).document("training"),
-            "seed": seed,
-            "threads": self.params.chosen.trainer.threads,
-            "save": list(variant.save),
-        }
-        needs = {"data": data, "grids": self._grids(data), "run": self.run_of(name, variant, data, seed)}
-        code = fingerprint([*entry.modules, EVALUATION])
-        return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
+        values = {"seed": seed, "threads": self.params.chosen.trainer.threads}
+        return self.scored(name, variant, data, seed, self.run_needs(variant, data), values)
 
-    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        settings: Any = self.settings(name, variant, data)
-        needs = {"data": data, "grids": self._grids(data)}
-        scoring = settings.training.selection != "validation"  # which chooses an epoch at its own best bias
-        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING, scoring)
+    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
+        return {"data": data, "grids": self._grids(data)}
+
+    def trains_by_scoring(self, settings: Any) -> bool:
+        return bool(settings.training.selection != "validation")  # which chooses an epoch at its own best bias
 
     def _grids(self, data: Recipe) -> Recipe:
         published_grids = getattr(self.section.datasets[data.name], "grids", None)

@@ -58,6 +58,11 @@ class PublishedClasses(Section):
         default=None, description="Precomputed grids of its images; null: the profile's backbone computes them."
     )
 
+    @property
+    def files(self) -> dict[str, Archive]:
+        """The published files that are no archives, by their names in the data set's folder."""
+        return {"words": self.word_vectors}
+
 
 class Xlsa17Classes(PublishedClasses):
     """A published data set of those that xlsa17.zip has the splits of."""
@@ -70,8 +75,10 @@ class Xlsa17Classes(PublishedClasses):
         default=None, description="Its counts as papers print them, which are checked; null: none."
     )
 
-
-DataSet = Annotated[ShapesClasses | Xlsa17Classes, Field(discriminator="adapter")]
+    @property
+    def places(self) -> dict[str, str]:
+        """The places of its files in the archives."""
+        return {"name": self.folder, "images": self.image_folder, "attributes": self.attribute_file}
 
 
 ADAPTERS = {

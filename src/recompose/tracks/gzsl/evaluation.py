@@ -7,22 +7,14 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from recompose.backbones.arrays import StoredArray
 from recompose.backbones.grids import read_grids
 from recompose.files import read_json
 from recompose.progress import ProgressLogger
 from recompose.tracks.building import CHECKPOINT, Document, TypedSettings
 from recompose.tracks.evaluating import Scoring, Watch
-from recompose.tracks.gzsl.building import (
-    BEST_ACCURACY,
-    BLOCK,
-    SELECTION,
-    blocks,
-    build_method,
-)
-from recompose.tracks.gzsl.data.classes import ClassData, read_index
+from recompose.tracks.gzsl.building import BEST_ACCURACY, BLOCK, SELECTION, blocks, build_method
+from recompose.tracks.gzsl.data.classes import read_index
 from recompose.tracks.gzsl.data.stages import final_stage
-from recompose.tracks.gzsl.methods.base import GridMethod, Prediction
 from recompose.tracks.gzsl.methods.settings import ClassScoring
 from recompose.tracks.gzsl.scores import UNCERTAINTY, ClassScores
 from recompose.training.checkpoint import restore
@@ -35,7 +27,7 @@ class ClassesScoring(Scoring[dict[str, np.ndarray]]):
     """A pass of a run over the test images. Needs are ``data``, ``grids`` and ``run``."""
 
     def __init__(
-        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device | None, title: str
+        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device, title: str
     ) -> None:
         (document,) = documents
         self._data, self._grids = read_index(needs["data"]), read_grids(needs["grids"])
@@ -44,7 +36,7 @@ class ClassesScoring(Scoring[dict[str, np.ndarray]]):
         self._bias = settings.scoring.bias
         stage = final_stage(self._data)
         method = build_method(settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
-        self._method = method.to(device).eval()
+        self._method, self._device = method.to(device).eval(), device
         self.trainable_parameters = trainable(method)
         restore(method, self._run / CHECKPOINT)
 
@@ -52,12 +44,37 @@ class ClassesScoring(Scoring[dict[str, np.ndarray]]):
         """Return the predictions for test images by name."""
         return [self._predict()]
 
+    @torch.no_grad()
     def _predict(self) -> dict[str, np.ndarray]:
-        return predict_images(self._method, self._grids, self._data.test_rows, self._title)
+        """Return the predictions for test images: ``all``, ``paths/<path>`` [images, classes] and
+        ``uncertainties/<view>`` [images].
+        """
+        rows, parts = self._data.test_rows, []
+        pace = ProgressLogger(self._title, "image", len(rows))
+        for block in blocks(rows):
+            prediction = self._method.predict(self._inputs(block))
+            named = {"": {"all": prediction.scores}, "paths/": prediction.paths}
+            named["uncertainties/"] = prediction.uncertainties
+            parts.append({kind + name: tensor for kind, tensors in named.items() for name, tensor in tensors.items()})
+            pace.at(min(len(rows), len(parts) * BLOCK))
+        return {name: torch.cat([part[name] for part in parts]).float().cpu().numpy() for name in parts[0]}
 
+    def _inputs(self, rows: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(self._grids[rows]).to(self._device).float()
+
+    @torch.no_grad()
     def embeddings(self) -> dict[str, torch.Tensor]:
-        """Return the vectors of test images, and the attention of some."""
-        return embeddings(self._method, self._data, self._grids)
+        """Return the method's embeddings [images, ...] of the test images, each under its name, and for ``mapped``
+        [images] of them, positions in the data set, the ``attention`` [images, attributes, regions].
+        """
+        rows = self._data.test_rows
+        parts = [self._method.embeddings(self._inputs(block)) for block in blocks(rows)]
+        vectors = {name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]}
+        _, first = np.unique(self._data.labels[rows], return_index=True)
+        mapped = rows[first][:: max(1, len(first) // MAPPED)][:MAPPED]
+        vectors["mapped"] = torch.from_numpy(mapped)
+        vectors["attention"] = self._method.attention(self._inputs(mapped)).cpu()
+        return {name: tensor.contiguous() for name, tensor in vectors.items()}
 
     def write(self, scores: dict[str, np.ndarray], folder: Path) -> None:
         """Write ``scores.safetensors`` and ``calibration.json``; where the test chose, first score again by the
@@ -73,46 +90,6 @@ class ClassesScoring(Scoring[dict[str, np.ndarray]]):
 
 
 evaluate = ClassesScoring.evaluate
-
-
-@torch.no_grad()
-def predict_images(
-    method: GridMethod, grids: np.ndarray | StoredArray, rows: np.ndarray, title: str
-) -> dict[str, np.ndarray]:
-    """Return a method's predictions for images at these positions: ``all``, ``paths/<path>`` [images, classes] and
-    ``uncertainties/<view>`` [images].
-    """
-    pace = ProgressLogger(title, "image", len(rows))
-    parts: list[dict[str, torch.Tensor]] = []
-    for block in blocks(rows):
-        parts.append(_flat(method.predict(_inputs(method, grids, block))))
-        pace.at(min(len(rows), len(parts) * BLOCK))
-    return {name: torch.cat([part[name] for part in parts]).float().cpu().numpy() for name in parts[0]}
-
-
-def _flat(prediction: Prediction) -> dict[str, torch.Tensor]:
-    paths = {f"paths/{name}": scores for name, scores in prediction.paths.items()}
-    return {"all": prediction.scores, **paths, **{f"uncertainties/{n}": u for n, u in prediction.uncertainties.items()}}
-
-
-def _inputs(method: GridMethod, grids: np.ndarray | StoredArray, rows: np.ndarray) -> torch.Tensor:
-    return torch.from_numpy(grids[rows]).to(method.signatures.device).float()
-
-
-@torch.no_grad()
-def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray | StoredArray) -> dict[str, torch.Tensor]:
-    """Return the vectors of a method that figures show: its embeddings [images, ...] of the test images, each under its
-    name, and for ``mapped`` [images] of them, positions in the data set, the ``attention`` [images, attributes,
-    regions].
-    """
-    rows = data.test_rows
-    parts = [method.embeddings(_inputs(method, grids, block)) for block in blocks(rows)]
-    vectors = {name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]}
-    _, first = np.unique(data.labels[rows], return_index=True)
-    mapped = rows[first][:: max(1, len(first) // MAPPED)][:MAPPED]
-    vectors["mapped"] = torch.from_numpy(mapped)
-    vectors["attention"] = method.attention(_inputs(method, grids, mapped)).cpu()
-    return {name: tensor.contiguous() for name, tensor in vectors.items()}
 
 
 def _validation_uncertainty(run: Path) -> dict[str, float]:

@@ -13,6 +13,7 @@ import seaborn as sns
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from PIL import ImageOps
+from safetensors.numpy import load_file
 
 from recompose.data.pictures import open_rgb
 from recompose.papers.declaration import Paper
@@ -23,9 +24,10 @@ from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations, series_of
 from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tables.tradeoff import Tradeoff
+from recompose.tracks.building import SCORES
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.metrics import seen_unseen_curve
-from recompose.tracks.gzsl.stored import read_classes, read_scores, read_uncertainty
+from recompose.tracks.gzsl.scores import CALIBRATION, UNCERTAINTY, ClassScores
 from recompose.tracks.stored import read_embeddings
 
 ATTRIBUTES = 40  # of the co-occurrence, the strongest over all classes
@@ -37,6 +39,17 @@ OF_MAPS = ["dataset", "panel", "class", "seen", "x", "y"]
 CELL = 1.25  # inches
 IMAGES, LOOKING = 5, 4  # images and attributes whose attention is shown
 OF_ATTENTION = ["dataset", "image", "class", "hard", "uncertainty", "attribute", "strength", "score", "attention"]
+
+
+def read_scores(results: Results, evaluation: Recipe) -> ClassScores:
+    """Return a method's scores of the test images."""
+    results.file(evaluation, CALIBRATION)
+    return ClassScores.read(results.file(evaluation, SCORES).parent)
+
+
+def read_classes(results: Results, data: Recipe) -> ClassData:
+    """Return the index of a data set."""
+    return ClassData.read(results.folder(data))
 
 
 # curves
@@ -163,7 +176,7 @@ def _densities(points: pd.DataFrame) -> Figure:
 
 def _uncertainties(results: Results, evaluation: Recipe) -> pd.DataFrame:
     """Return the uncertainty of each image at the epochs of the figure."""
-    by_epoch = read_uncertainty(results, evaluation.needs["run"])
+    by_epoch = load_file(results.file(evaluation.needs["run"], UNCERTAINTY))["uncertainty"]  # [epochs, images]
     epochs = np.unique(np.linspace(0, len(by_epoch) - 1, EPOCHS).round().astype(int))
     return pd.DataFrame(
         {"epoch": np.repeat(epochs + 1, by_epoch.shape[1]), "uncertainty": by_epoch[epochs].astype(float).ravel()}

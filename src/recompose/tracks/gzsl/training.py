@@ -16,12 +16,7 @@ from recompose.backbones.arrays import StoredArray
 from recompose.backbones.grids import read_grids
 from recompose.files import read_json, write_atomically, write_json
 from recompose.tracks.building import CHECKPOINT
-from recompose.tracks.gzsl.building import (
-    BEST_ACCURACY,
-    SELECTION,
-    blocks,
-    build_method,
-)
+from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION, blocks, build_method
 from recompose.tracks.gzsl.data.classes import ClassData, read_index
 from recompose.tracks.gzsl.data.stages import Stage, final_stage, released_stage, selection_stage
 from recompose.tracks.gzsl.methods.base import GridMethod

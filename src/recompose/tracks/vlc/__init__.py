@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from recompose.errors import PlanError
-from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params, Section
 from recompose.params.mistakes import nearest
@@ -41,13 +40,12 @@ from recompose.tracks.vlc.attribution.subsets import DECLARED, PLAIN
 from recompose.tracks.vlc.catalogue import (
     ADAPTERS,
     METHODS,
-    UNTRAINED,
     CaptionAdapter,
     Corpus,
     PublishedSuite,
     suite_adapter,
 )
-from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
+from recompose.tracks.vlc.params import Vlc, VlcChoice
 from recompose.tracks.vlc.suites.catalogue import FORMS, MODULES, OVER_SUITES, RESERVED, SUBTASKS, TREES
 from recompose.tracks.vlc.suites.subtasks import SubTask, names_in
 
@@ -72,8 +70,6 @@ def _metric_names() -> Iterator[str]:
 
 
 METRICS = dict.fromkeys(f"test/{name}" for name in _metric_names())
-TRAINING = "recompose.tracks.vlc.training"
-EVALUATION = "recompose.tracks.vlc.evaluation"
 ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.attribute"  # of evaluations that save attribution
 FIGURES = "recompose.tracks.vlc.figures"
 
@@ -82,7 +78,7 @@ class VLC(Track):
     """Matching of images and captions that differ in composition alone."""
 
     name = "vlc"
-    form = FORM
+    section, choice = Vlc, VlcChoice
     headline = "test/comp"
     compared: ClassVar = {
         label: f"test/{tree.name}"
@@ -108,7 +104,7 @@ class VLC(Track):
     methods = METHODS
     adapters: Mapping[str, CaptionAdapter] = ADAPTERS
     adapter_class, dataset_section = CaptionAdapter, Corpus
-    training, evaluation = TRAINING, EVALUATION
+    training, evaluation = "recompose.tracks.vlc.training", "recompose.tracks.vlc.evaluation"
     metric_code = ("recompose.tracks.vlc.suites.values", *(MODULES[form] for form in FORMS))
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
@@ -235,30 +231,19 @@ class _CaptionRuns(Runs):
 
     section: Vlc
     choice: VlcChoice
-    adapters: Mapping[str, CaptionAdapter]
 
     def backbone_name(self, variant: Variant) -> str | None:
         return self.choice.backbones()[variant.backbone]
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = self.methods[variant.method]
-        document = {
-            "class": entry.class_path,
-            "settings": self.settings(name, variant, data).document("training"),
-            "threads": self.params.chosen.trainer.threads,
-            "save": list(variant.save),
-        }
+        values = {"threads": self.params.chosen.trainer.threads}
         attributed = ATTRIBUTION in variant.save
         needs = {"backbone": self._backbone(variant), **self._suites(seed, attributed)}
-        if variant.method != UNTRAINED:
-            needs["run"] = self.run_of(name, variant, data, seed)
-        code = fingerprint([*entry.modules, EVALUATION, *[ATTRIBUTION_CODE] * attributed])
-        return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
+        return self.scored(name, variant, data, seed, needs, values, *[ATTRIBUTION_CODE] * attributed)
 
-    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
         pixels = self.planner.pixels(data, self.choice.image_size)
-        needs = {"data": data, "pixels": pixels, "backbone": self._backbone(variant)}
-        return self.trained_run(name, variant, data, seed, self.settings(name, variant, data), needs, TRAINING)
+        return {"data": data, "pixels": pixels, "backbone": self._backbone(variant)}
 
     def _backbone(self, variant: Variant) -> Recipe:
         return self.planner.backbone(str(self.backbone_name(variant)))
@@ -278,11 +263,11 @@ class _CaptionRuns(Runs):
     def _suite(self, name: str, seed: int) -> Recipe:
         """Return the recipe of suites; a published one's document holds what it is called and where it lies."""
         section = self.section.suites[name]
-        recipe = data_recipe(self.track, name, section, self.adapters[section.adapter], seed)
+        recipe = data_recipe(self.track.name, name, section, self.track.adapters[section.adapter], seed)
         if not isinstance(section, PublishedSuite):
             return recipe
         document = {**recipe.document, "suite": name, "folder": section.folder or name}
-        if rules := self.adapters[section.adapter].rules:  # that for ties decides the scores of a sub-task
+        if rules := self.track.adapters[section.adapter].rules:  # that for ties decides the scores of a sub-task
             start = f"{section.adapter}/"
             document["subtasks"] = {task.removeprefix(start): list(rule) for task, rule in rules.items()}
         return replace(recipe, document=document)

@@ -83,10 +83,6 @@ class PublishedSuite(Section):
     items_seed: Seed | None = Field(default=None, description="Seed that draws these items; null: the first ones.")
 
 
-DataSet = Annotated[ShapesCaptions | Corpus, Field(discriminator="adapter")]
-SuiteEntry = Annotated[ShapesSuites | PublishedSuite, Field(discriminator="adapter")]
-
-
 @dataclass(frozen=True)
 class CaptionAdapter(DataAdapter):
     """An adapter of the track, with the kind of data that it reads."""

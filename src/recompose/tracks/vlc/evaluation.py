@@ -54,11 +54,11 @@ class SuitesScoring(Scoring[dict[str, np.ndarray]]):
     """
 
     def __init__(
-        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device | None, title: str
+        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device, title: str
     ) -> None:
         (document,) = documents
         scoring = TypedSettings(document).scoring
-        assert isinstance(scoring, ClipScoring) and device is not None
+        assert isinstance(scoring, ClipScoring)
         alpha = scoring.alpha if isinstance(scoring, CaptionScoring) else 1.0
         self._backbone = restore_clip(document, needs, alpha, scoring.activation).to(device).eval()
         self._needs, self._device, self._title = needs, device, title

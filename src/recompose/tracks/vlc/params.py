@@ -1,32 +1,26 @@
 """The track's part of params.yaml: its section, and the choice that a profile makes from it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from recompose.params.documents import Place
 from recompose.params.mistakes import Problem, unknown_name
-from recompose.params.schema import TrackForm
 from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
-from recompose.params.track import TrackChoice, TrackSection, methods_section
-from recompose.tracks.vlc.catalogue import DRAWN, METHODS, DataSet, PublishedSuite, SuiteEntry
+from recompose.params.track import TrackChoice, TrackSection
+from recompose.tracks.vlc.catalogue import DRAWN, PublishedSuite
 from recompose.tracks.vlc.suites.catalogue import DRAWN as DRAWN_FORMS
 from recompose.tracks.vlc.suites.catalogue import LIMITED, RESERVED
 
-MethodName = Annotated[str, Field(json_schema_extra=lambda schema: schema.update(enum=list(METHODS)))]
-Methods = methods_section(METHODS)
 IMAGES = "images"  # the folder of the images of all published suites
 
 
 class Vlc(TrackSection):
     """Vision-language compositionality: images, and captions that differ in composition."""
 
-    method_forms: ClassVar = METHODS
-
-    datasets: dict[Name, DataSet] = Field(description="The corpora to train on, under names of your own.")
-    suites: dict[Name, SuiteEntry] = Field(description="The suites to evaluate on, under names of your own.")
-    methods: Methods = Field(description="The methods and their settings.")  # type: ignore[valid-type]
+    datasets: dict[Name, Any] = Field(description="The corpora to train on, under names of your own.")
+    suites: dict[Name, Any] = Field(description="The suites to evaluate on, under names of your own.")
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of settings, and suites of your own under names that other scores have."""
@@ -58,7 +52,6 @@ class VlcChoice(TrackChoice):
         default=None,
         description="A CLIP pretrained on other data, for the table that compares pretraining; null: none.",
     )
-    methods: Annotated[list[MethodName], Field(min_length=1), Distinct] = Field(description="The methods to run.")
 
     def backbones(self) -> Mapping[str, str | None]:
         """Return the CLIPs by the names that variants use."""
@@ -92,6 +85,3 @@ class VlcChoice(TrackChoice):
                 if earlier and DRAWN in (adapter, *earlier):
                     yield Problem(("suites", number), f"its sub-tasks have the names of another suite's: {adapter}")
                 earlier.append(adapter)
-
-
-FORM = TrackForm(Vlc, VlcChoice)

@@ -12,9 +12,9 @@ import torch
 from recompose.data.content import write_content
 from recompose.errors import DataError, DownloadError
 from recompose.plan import Recipe
-from recompose.tracks.czsl.catalogue import PublishedPairs
+from recompose.tracks.acquiring import acquire, write_index
+from recompose.tracks.czsl.catalogue import ADAPTERS, PublishedPairs
 from recompose.tracks.czsl.data import compositional, mit_states, ut_zappos
-from recompose.tracks.czsl.data.acquire import acquire, write_index
 from recompose.tracks.czsl.data.compositional import METADATA, SPLIT_NAME, read_metadata
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from tests.errors import raises
@@ -278,7 +278,7 @@ RECIPE = Recipe("data", "cgqa", {"adapter": "compositional", "counts": PACKED_CO
 
 def acquire_root(folder: Path) -> Path:
     section = PublishedPairs(adapter="compositional", archives=[archive("cgqa.zip")])
-    return acquire(RECIPE, section, folder, folder / "cgqa")
+    return acquire(RECIPE, section, folder, folder / "cgqa", ADAPTERS, compositional.__name__)
 
 
 def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path) -> None:
@@ -286,14 +286,14 @@ def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path) -> None:
     pack(tmp_path / "archives/cgqa.zip", contents(tmp_path / "packed/mirror"))
     root = acquire_root(tmp_path)
     (tmp_path / "index").mkdir()
-    write_content(root, write_index(RECIPE, root, tmp_path / "index"), tmp_path / "index")
+    write_content(root, write_index(RECIPE, root, tmp_path / "index", ADAPTERS, ""), tmp_path / "index")
     samples = PairData.read(tmp_path / "index").samples
     assert [(sample.state, sample.object, sample.split) for sample in samples] == LABELS
     assert [(root / sample.path).read_text() for sample in samples] == [f"#{n}" for n in range(len(LABELS))]
     assert [*contents(tmp_path / "archives")] == ["cgqa.zip"]
     other = replace(RECIPE, document={"adapter": "compositional", "counts": PACKED_COUNTS | {"val_images": 2}})
     with raises(DataError, "wrong-counts", f"{root}: val_images"):
-        write_index(other, root, tmp_path / "index")
+        write_index(other, root, tmp_path / "index", ADAPTERS, "")
 
 
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

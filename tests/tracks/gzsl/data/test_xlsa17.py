@@ -13,9 +13,9 @@ from benchmarks.stand_ins.project import read_params
 from recompose.data.content import write_content
 from recompose.errors import DataError
 from recompose.plan import Recipe
-from recompose.tracks.gzsl.catalogue import Xlsa17Classes
+from recompose.tracks.acquiring import acquire, write_index
+from recompose.tracks.gzsl.catalogue import ADAPTERS, Xlsa17Classes
 from recompose.tracks.gzsl.data import xlsa17
-from recompose.tracks.gzsl.data.acquire import acquire, write_index
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
 from tests.errors import raises
@@ -186,13 +186,13 @@ def acquire_root(adapter: str, data: Path) -> Path:
         "word_vectors": archive(f"{adapter.upper()}_attribute.pkl").model_dump(),
     }
     section = Xlsa17Classes.model_validate(read_params()["gzsl"]["datasets"][adapter] | files)
-    return acquire(recipe, section, data, data / adapter)
+    return acquire(recipe, section, data, data / adapter, ADAPTERS, xlsa17.__name__)
 
 
 def index(adapter: str, root: Path, folder: Path) -> ClassData:
     folder.mkdir(exist_ok=True)
     recipe = Recipe("data", adapter, {"adapter": "xlsa17", "counts": COUNTS}, track="gzsl")
-    write_content(root, write_index(recipe, root, folder), folder)
+    write_content(root, write_index(recipe, root, folder, ADAPTERS, ""), folder)
     return ClassData.read(folder)
 
 

@@ -22,6 +22,7 @@ from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample
 
 SPLIT_NAME = "compositional-split-natural"
 METADATA = f"metadata_{SPLIT_NAME}.t7"
+MARK, LAYOUT = METADATA, f"images/, {METADATA}, {SPLIT_NAME}/"
 MISSING = "NA"
 
 
@@ -117,8 +118,13 @@ def read(root: Path, counts: Mapping[str, int] | None = None) -> PairData:
     metadata = root / METADATA
     data = PairData(pairs, _labelled_samples(read_metadata(metadata), pairs, metadata))
     check_counts(data.statistics, counts, root)
-    check_images([sample.path for sample in data.samples], root)
+    check_images(data.paths, root)
     return data
+
+
+def annotation_files(root: Path) -> list[str]:
+    """Return the files that a data set is read from, without its images, as paths below its folder."""
+    return [METADATA, *(f"{SPLIT_NAME}/{split}_pairs.txt" for split in SPLITS)]
 
 
 def write(root: Path, data: PairData) -> None:

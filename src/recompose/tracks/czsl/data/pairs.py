@@ -33,6 +33,11 @@ class PairData:
         self.pairs_of = {split: sorted(set(pairs[split])) for split in SPLITS}
         self.samples = list(samples)
 
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all images."""
+        return [sample.path for sample in self.samples]
+
     @cached_property
     def pairs(self) -> list[Pair]:
         """The pairs of all splits: the candidates of the closed world."""

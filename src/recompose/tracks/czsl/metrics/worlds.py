@@ -61,17 +61,13 @@ class PairScores:
         top = tensors["test/closed/top"]
         if "feasibility" not in tensors:
             return cls(bests, {}, top)
-        rungs = {split: {name: tensors[f"{split}/ladder/{name}"] for name in RUNG_FIELDS} for split in EVALUATED_SPLITS}
-        return cls(
-            bests,
-            {
-                split: ThresholdProfile(
-                    bests[split, "open"].seen_only(), **rungs[split], feasibility=tensors["feasibility"]
-                )
-                for split in EVALUATED_SPLITS
-            },
-            top,
-        )
+        ladders = {}
+        for split in EVALUATED_SPLITS:
+            rungs = (tensors[f"{split}/ladder/{name}"] for name in RUNG_FIELDS)
+            ladders[split] = ThresholdProfile(
+                bests[split, "open"].seen_only(), *rungs, feasibility=tensors["feasibility"]
+            )
+        return cls(bests, ladders, top)
 
 
 @dataclass(frozen=True)
@@ -97,61 +93,49 @@ class WorldEvaluation:
     """
 
     def __init__(self, data: PairData, feasibility: np.ndarray | None = None, scorings: int = 1) -> None:
-        self._worlds = {"closed": World.closed(data), "open": World.open(data)}
-        self._blocks = {
-            name: _blocks(_order(world, feasibility if name == "open" else None), PAIR_BLOCK)
-            for name, world in self._worlds.items()
-        }
-        self._gathered = [_Gathered(self._worlds, feasibility) for _ in range(scorings)]
+        closed, everything = World.closed(data), World.open(data)
+        self._rows = closed.rows
+        orders = {"closed": _order(closed, None), "open": _order(everything, feasibility)}
+        self._blocks = {name: _blocks(order, PAIR_BLOCK) for name, order in orders.items()}
         self.pairs: dict[str, list[list[Pair]]] = {
-            name: [[self._worlds[name].pairs[pair] for pair in block] for block in blocks]
-            for name, blocks in self._blocks.items()
+            world.name: [[world.pairs[pair] for pair in block] for block in self._blocks[world.name]]
+            for world in (closed, everything)
         }
+        self._best: list[dict[tuple[str, str], Evaluator]] = [
+            {
+                (split, world.name): Evaluator(world.targets[split], world.seen, world.candidates[split])
+                if world is closed or feasibility is None
+                else LadderBuilder(world.targets[split], world.seen, feasibility.ravel())
+                for world in (closed, everything)
+                for split in EVALUATED_SPLITS
+            }
+            for _ in range(scorings)
+        ]
+        self._top = [Top(len(closed.rows["test"]), closed.candidates["test"], TOP) for _ in range(scorings)]
 
     def images(self, title: str = "") -> Iterator[ImageBlock]:
         """Yield all images in blocks, with a progress report of this title."""
-        rows = self._worlds["closed"].rows
-        blocks = [(split, block) for split in rows for block in _blocks(np.arange(len(rows[split])), IMAGE_BLOCK)]
+        blocks = [
+            ImageBlock(split, positions, rows[positions])
+            for split, rows in self._rows.items()
+            for positions in _blocks(np.arange(len(rows)), IMAGE_BLOCK)
+        ]
         label = f"{title}: closed and open world" if title else "closed and open world"
-        for split, positions in bar(blocks, label, "blocks of images"):
-            yield ImageBlock(split, positions, rows[split][positions])
+        yield from bar(blocks, label, "blocks of images")
 
     def update(self, images: ImageBlock, world: str, block: int, scores: Any, scoring: int = 0) -> None:
         """Take the scores [images, pairs], on any device, of images and the pairs of a world's block."""
-        self._gathered[scoring].update(images, world, scores, self._blocks[world][block])
+        pairs = self._blocks[world][block]
+        self._best[scoring][images.split, world].update(scores, images.positions, pairs)
+        if (images.split, world) == ("test", "closed"):
+            self._top[scoring].update(scores, images.positions, pairs)
 
     def result(self, scoring: int = 0) -> PairScores:
         """Return the result of a scoring."""
-        return self._gathered[scoring].result()
-
-
-class _Gathered:
-    """The best pairs so far by one scoring."""
-
-    def __init__(self, worlds: dict[str, World], feasibility: np.ndarray | None) -> None:
-        closed, everything = worlds["closed"], worlds["open"]
-        self._top = Top(len(closed.rows["test"]), closed.candidates["test"], TOP)
-        self._best: dict[tuple[str, str], Evaluator | LadderBuilder] = {
-            (split, world.name): Evaluator(world.targets[split], world.seen, world.candidates[split])
-            if world is closed or feasibility is None
-            else LadderBuilder(everything.targets[split], everything.seen, feasibility.ravel())
-            for world in worlds.values()
-            for split in EVALUATED_SPLITS
-        }
-
-    def update(self, images: ImageBlock, world: str, scores: Any, pairs: np.ndarray) -> None:
-        """Take scores [block's images, block's pairs] of these pairs of a world."""
-        self._best[images.split, world].update(scores, images.positions, pairs)
-        if (images.split, world) == ("test", "closed"):
-            self._top.update(scores, images.positions, pairs)
-
-    def result(self) -> PairScores:
-        """Return the gathered scores."""
-        ladders = {
-            split: builder.ladder() for (split, _), builder in self._best.items() if isinstance(builder, LadderBuilder)
-        }
-        bests = {place: builder.best() for place, builder in self._best.items()}
-        return PairScores(bests, ladders, self._top.pairs)
+        gathered = self._best[scoring]
+        bests = {place: evaluator.best() for place, evaluator in gathered.items()}
+        ladders = {split: each.ladder() for (split, _), each in gathered.items() if isinstance(each, LadderBuilder)}
+        return PairScores(bests, ladders, self._top[scoring].pairs)
 
 
 def _order(world: World, feasibility: np.ndarray | None) -> np.ndarray:

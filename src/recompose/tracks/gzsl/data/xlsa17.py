@@ -34,6 +34,7 @@ TRAIN_CLASSES, VALIDATION_CLASSES = "trainclasses1.txt", "valclasses1.txt"
 NAMES = ("attributes.txt", "attributes.mat")
 WORDS = ("words.pkl", "words.npy")
 IMAGES = "images"
+MARK = ATTRIBUTES_AND_SPLITS
 LAYOUT = (
     f"{IMAGES}/, {INDEX}, {ATTRIBUTES_AND_SPLITS}, {TRAIN_CLASSES}, {VALIDATION_CLASSES}, "
     f"{' or '.join(NAMES)}, {' or '.join(WORDS)}"

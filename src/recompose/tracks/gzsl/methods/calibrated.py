@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax, normalize
 
 from recompose.errors import ArgumentError
-from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
+from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod, Prediction
 from recompose.tracks.gzsl.methods.settings import (
     CalibratedSettings,
     CalibrationForm,
@@ -60,9 +60,21 @@ class CalibratedMethod(GridMethod):
         self.settings = settings
         self.weights = {"cross_entropy": 1.0, "calibration": settings.calibration.weight}
 
+    def attributes(self, grids: Tensor) -> Tensor:
+        """Return images' attribute scores [B, A]."""
+        raise NotImplementedError
+
     def class_scores(self, attributes: Tensor) -> Tensor:
         """Return scores [B, classes] from images' attribute scores [B, A]."""
         return attributes @ self.signatures.T
+
+    def predict(self, grids: Tensor) -> Prediction:
+        """Return scores of images."""
+        return Prediction(self.class_scores(self.attributes(grids)))
+
+    def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
+        """Return images' attribute scores [images, attributes]."""
+        return {"fused": self.attributes(grids)}
 
     def classification(self, scores: Tensor, targets: Tensor) -> dict[str, Tensor]:
         """Return ``cross_entropy``, and ``calibration`` if it has a weight."""

@@ -29,8 +29,8 @@ from torch import Tensor, nn
 from torch.nn.functional import mse_loss, normalize, softplus, triplet_margin_loss
 
 from recompose.tracks.gzsl.methods.base import ClassSpace, Prediction
-from recompose.tracks.gzsl.methods.calibrated import CalibratedMethod, self_calibration, unit_regions
-from recompose.tracks.gzsl.methods.grounding import AttributeGrounding, VisualGrounding
+from recompose.tracks.gzsl.methods.calibrated import self_calibration, unit_regions
+from recompose.tracks.gzsl.methods.grounding import AttributeGrounding, GroundedMethod, VisualGrounding
 from recompose.tracks.gzsl.methods.settings import CrestSettings, Memory, PatternDistance
 
 
@@ -345,7 +345,7 @@ def _widen(values: Tensor) -> Tensor:
     return values if values.dtype == torch.float64 else values.float()
 
 
-class CREST(CalibratedMethod):
+class CREST(GroundedMethod):
     """A visual grounding transformer (VGT), in which attributes attend to regions, and an attribute grounding
     transformer (AGT), in which regions attend to attributes. An image's attribute scores are f = mu a^A + (1 - mu) a^V,
     or those of the only transformer.
@@ -445,16 +445,6 @@ class CREST(CalibratedMethod):
             paths | {"fused": opinions["fused"]},
             {view: uncertainty(evidence) for view, evidence in opinions.items()},
         )
-
-    def attention(self, grids: Tensor) -> Tensor:
-        """Return the attention of VGT's attributes to regions [images, attributes, regions]; each row sums to 1.
-
-        Raises:
-            NotImplementedError: there is no VGT.
-        """
-        if self.vgt is None:
-            raise NotImplementedError("without its visual grounding transformer, CREST has no attention to regions")
-        return self.vgt.attention(unit_regions(grids), self.words())
 
     def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
         """Return images' attribute scores [images, attributes] by ``vgt``, ``agt`` and both, ``fused``."""

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from recompose.tracks.gzsl.methods.base import ClassSpace, Prediction
+from recompose.tracks.gzsl.methods.base import ClassSpace
 from recompose.tracks.gzsl.methods.calibrated import CalibratedMethod, unit_regions
 from recompose.tracks.gzsl.methods.settings import DazleSettings
 
@@ -40,14 +40,6 @@ class DAZLE(CalibratedMethod):
         """Return ``loss``, and its parts ``cross_entropy`` and ``calibration``."""
         return self.add_total(self.classification(self.class_scores(self.attributes(grids)), targets))
 
-    def predict(self, grids: Tensor) -> Prediction:
-        """Return scores of images."""
-        return Prediction(self.class_scores(self.attributes(grids)))
-
     def attention(self, grids: Tensor) -> Tensor:
         """Return the attention of attributes to regions [images, attributes, regions]; each row sums to 1."""
         return self._map_regions(grids, self.W2)[0].softmax(dim=1).transpose(1, 2)
-
-    def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
-        """Return images' attribute scores [images, attributes]."""
-        return {"fused": self.attributes(grids)}

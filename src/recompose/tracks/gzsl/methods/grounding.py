@@ -5,12 +5,13 @@ All attention has one head. A modality that all images share has no dimension of
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from recompose.errors import ArgumentError
+from recompose.tracks.gzsl.methods.calibrated import CalibratedMethod, unit_regions
 from recompose.tracks.gzsl.methods.settings import Grounding, PairedGrounding
 
 GEOMETRY_WIDTH = 64  # of the vector of two regions' relative position
@@ -56,19 +57,26 @@ class Attention(nn.Module):
     def __init__(self, width: int, dropout: float) -> None:
         super().__init__()
         self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
-        joint = torch.empty(3 * width, width)
-        nn.init.xavier_uniform_(joint)  # the range of the three maps is that of their joint matrix
-        with torch.no_grad():
-            for layer, weight in zip((self.query, self.key, self.value), joint.chunk(3), strict=True):
-                layer.weight.copy_(weight)
+        self.initialise(width)
         for layer in (self.query, self.key, self.value, self.out):
             nn.init.zeros_(layer.bias)
         self.dropout = nn.Dropout(dropout)
 
+    def initialise(self, width: int) -> None:
+        """Draw weights: the range of three maps is that of their joint matrix."""
+        joint = nn.init.xavier_uniform_(torch.empty(3 * width, width))
+        with torch.no_grad():
+            for layer, weight in zip((self.query, self.key, self.value), joint.chunk(3), strict=True):
+                layer.weight.copy_(weight)
+
+    def logits(self, queries: Tensor, tokens: Tensor) -> Tensor:
+        """Return the logits of attention of each query [..., Q, h] to each token [..., T, h]: [..., Q, T]."""
+        query = self.query(queries) * queries.shape[-1] ** -0.5
+        return query @ self.key(tokens).transpose(-1, -2)
+
     def weights(self, queries: Tensor, tokens: Tensor) -> Tensor:
         """Return the attention weights of each query [..., Q, h] for each token [..., T, h]: [..., Q, T]."""
-        query = self.query(queries) * queries.shape[-1] ** -0.5
-        return (query @ self.key(tokens).transpose(-1, -2)).softmax(dim=-1)
+        return self.logits(queries, tokens).softmax(dim=-1)
 
     def forward(self, queries: Tensor, tokens: Tensor, images: int | None = None) -> Tensor:
         """Return attended values [..., Q, h]; for queries and tokens that ``images`` images share, whose dropout
@@ -80,28 +88,25 @@ class Attention(nn.Module):
         return self.out(self.dropout(weights) @ self.value(tokens))
 
 
-class GeometryAttention(nn.Module):
+class GeometryAttention(Attention):
     """Self-attention of regions whose logits depend on the regions' relative positions."""
 
     relations: Tensor  # [R, R, 64]
 
     def __init__(self, width: int, *, geometry: bool) -> None:
-        super().__init__()
-        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
-        for layer in (self.query, self.key, self.value, self.out):
-            nn.init.xavier_uniform_(layer.weight)
-            nn.init.zeros_(layer.bias)
-        self.dropout = nn.Dropout(GEOMETRY_DROPOUT)
+        super().__init__(width, GEOMETRY_DROPOUT)
         self.lowered = nn.Linear(GEOMETRY_WIDTH, 1) if geometry else None
         self.register_buffer("relations", torch.zeros(0, 0, GEOMETRY_WIDTH), persistent=False)
 
-    def forward(self, regions: Tensor) -> Tensor:
-        """Return attended values [B, R, h] of regions [B, R, h]."""
-        query = self.query(regions) * regions.shape[-1] ** -0.5
-        logits = query @ self.key(regions).transpose(1, 2)
-        if self.lowered is not None:
-            logits = logits - self.lowered(self._relations(regions)).squeeze(-1).relu()
-        return self.out(self.dropout(logits.softmax(dim=-1)) @ self.value(regions))
+    def initialise(self, width: int) -> None:
+        """Draw the weights of each map."""
+        for layer in (self.query, self.key, self.value, self.out):
+            nn.init.xavier_uniform_(layer.weight)
+
+    def logits(self, queries: Tensor, tokens: Tensor) -> Tensor:
+        """Return the logits of attention [B, R, R] of regions [B, R, h] to each other."""
+        logits = super().logits(queries, tokens)
+        return logits if self.lowered is None else logits - self.lowered(self._relations(tokens)).squeeze(-1).relu()
 
     def _relations(self, regions: Tensor) -> Tensor:
         """Return the relations [R, R, 64], computed again for a grid of another size."""
@@ -125,7 +130,7 @@ class Encoder(nn.Module):
 
     def forward(self, regions: Tensor) -> Tensor:
         """Return regions [B, R, h] after the layer."""
-        attended = self.within(regions + self.dropout(self.attention(regions)))
+        attended = self.within(regions + self.dropout(self.attention(regions, regions)))
         attended = self.wide(regions + self.dropout(attended))
         change = self.second(self.dropout(self.first(attended).relu()))
         return self.narrow(attended + self.dropout(change))
@@ -221,6 +226,18 @@ class VisualGrounding(GroundingTransformer):
         """Return the attention of attributes to regions [B, A, R]; each row sums to 1."""
         _, encoded, attributes = self.embed(grids, words)
         return self.decoder.attention(attributes, encoded)
+
+
+class GroundedMethod(CalibratedMethod):
+    """A method with a visual grounding transformer, unless its settings leave that out."""
+
+    vgt: Any  # VisualGrounding, or None
+
+    def attention(self, grids: Tensor) -> Tensor:
+        """Return the attention of VGT's attributes to regions [images, attributes, regions]; each row sums to 1."""
+        if self.vgt is None:
+            return super().attention(grids)
+        return self.vgt.attention(unit_regions(grids), self.words())
 
 
 class AttributeGrounding(GroundingTransformer):

@@ -20,12 +20,12 @@ from torch import Tensor
 from torch.nn.functional import mse_loss
 
 from recompose.tracks.gzsl.methods.base import ClassSpace, Prediction
-from recompose.tracks.gzsl.methods.calibrated import CalibratedMethod, unit_regions
-from recompose.tracks.gzsl.methods.grounding import AttributeGrounding, VisualGrounding
+from recompose.tracks.gzsl.methods.calibrated import unit_regions
+from recompose.tracks.gzsl.methods.grounding import AttributeGrounding, GroundedMethod, VisualGrounding
 from recompose.tracks.gzsl.methods.settings import TranszeroPlusSettings, TranszeroSettings
 
 
-class TransZero(CalibratedMethod):
+class TransZero(GroundedMethod):
     """The visual grounding transformer, trained with cross-entropy, self-calibration and a regression to attributes."""
 
     settings_class = TranszeroSettings
@@ -46,20 +46,8 @@ class TransZero(CalibratedMethod):
         parts["regression"] = mse_loss(attributes, self.signatures[targets])
         return self.add_total(parts)
 
-    def predict(self, grids: Tensor) -> Prediction:
-        """Return scores of images."""
-        return Prediction(self.class_scores(self.attributes(grids)))
 
-    def attention(self, grids: Tensor) -> Tensor:
-        """Return the attention of attributes to regions [images, attributes, regions]; each row sums to 1."""
-        return self.vgt.attention(unit_regions(grids), self.words())
-
-    def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
-        """Return images' attribute scores [images, attributes]."""
-        return {"fused": self.attributes(grids)}
-
-
-class TransZeroPlus(CalibratedMethod):
+class TransZeroPlus(GroundedMethod):
     """Two transformers: attributes that attend to regions (``vgt``), and regions that attend to attributes (``agt``).
 
     Each has TransZero's three losses, and both agree in attribute scores and in class scores.
@@ -110,10 +98,6 @@ class TransZeroPlus(CalibratedMethod):
         views = self.views(grids)
         paths = {view: self.class_scores(attributes) for view, attributes in views.items()}
         return Prediction(self.class_scores(self.fuse_views(views)), paths)
-
-    def attention(self, grids: Tensor) -> Tensor:
-        """Return the attention of the first transformer's attributes to regions [images, attributes, regions]."""
-        return self.vgt.attention(unit_regions(grids), self.words())
 
     def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
         """Return images' attribute scores [images, attributes] by each transformer and both, ``fused``."""
