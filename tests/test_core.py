@@ -14,7 +14,7 @@ COMPUTING = ("backbones", "harness", "synthetic", "tracks", "training", "worker"
 MODULES = sorted(
     "recompose." + path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
     for path in ROOT.rglob("*.py")
-    if path.relative_to(ROOT).parts[0] not in COMPUTING and path.stem not in ("__main__", "mat_version_5")
+    if path.relative_to(ROOT).parts[0] not in COMPUTING and path.stem not in ("__main__", "mat_fields")
 )
 
 

@@ -4,6 +4,7 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from scipy.io import savemat
@@ -22,9 +23,31 @@ FIELDS = {
     "names": cells(["owl", "", "grizzly+bear", "狗 été"]),
     "flag": np.array([[True], [False]]),
 }
+
+
+def write_version_7(path: Path) -> None:
+    """Write the fields in HDF5 as MATLAB 7.3 does: behind its header, transposed, texts in datasets of their own."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, array in FIELDS.items():
+            if array.dtype == object:
+                references = file.create_dataset(name, array.T.shape, h5py.ref_dtype)
+                for number, text in enumerate(array.flat):
+                    units = np.frombuffer(text.encode("utf-16-le"), "<u2")[:, None]
+                    cell = file.create_dataset(f"#refs#/{number}", data=units if text else np.zeros(2, np.uint64))
+                    cell.attrs["MATLAB_class"] = np.bytes_("char")
+                    if not text:
+                        cell.attrs["MATLAB_empty"] = 1
+                    references[0, number] = cell.ref
+            else:
+                file[name] = array.T.astype(np.uint8) if array.dtype == bool else array.T
+    with path.open("r+b") as stream:
+        stream.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+
+
 WRITERS: dict[str, Callable[[Path], None]] = {
     "5": lambda path: savemat(path, FIELDS),
     "5 packed": lambda path: savemat(path, FIELDS, do_compression=True),
+    "7.3": write_version_7,
 }
 
 
@@ -78,7 +101,7 @@ def test_a_reader_that_crashes_or_does_not_end_is_an_error_of_the_file(
     WRITERS["5"](tmp_path / "a.mat")
     (tmp_path / "crashing.py").write_text(does)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(matlab.mat_version_5, "__name__", "crashing")
+    monkeypatch.setattr(matlab.mat_fields, "__name__", "crashing")
     monkeypatch.setattr(matlab, "MOST_SECONDS", 2)
     with raises(DataError, "damaged-file", place=tmp_path / "a.mat"):
         read_fields(tmp_path / "a.mat", ["att"])
