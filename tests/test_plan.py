@@ -94,7 +94,7 @@ def group(name: str) -> set[str]:
 LEAF = Recipe("data", "words", {"file": "words.txt"})
 OTHER_LEAF = Recipe("data", "words", {"file": "others.txt"})
 RECIPE = Recipe(
-    "runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.tracks.czsl.methods.words": "1"}, "czsl", {"seed": 0}
+    "runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.tracks.czsl.methods.prompts": "1"}, "czsl", {"seed": 0}
 )
 
 
@@ -127,7 +127,7 @@ def test_a_recipe_is_called_by_the_digest_of_all_that_determines_it() -> None:
             "kind": "runs",
             "document": {"lr": 0.1},
             "needs": {"data": leaf},
-            "code": {"recompose.tracks.czsl.methods.words": "1"},
+            "code": {"recompose.tracks.czsl.methods.prompts": "1"},
         }
     )
     assert RECIPE.digest == whole

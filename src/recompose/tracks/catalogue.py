@@ -76,14 +76,6 @@ class PluginMetric:
 Adapters: TypeAlias = Mapping[str, DataAdapter]
 
 
-def published_sizes(adapters: Adapters, document: Document) -> dict[str, int]:
-    """Return the number of images in each part of a published data set, by its recipe's document; empty if nobody
-    counted them or the adapter is none of these.
-    """
-    adapter = adapters.get(str(document.get("adapter")))
-    return dict(adapter.sizes) if adapter else {}
-
-
 def load_adapter(adapters: Adapters, document: Document) -> ModuleType:
     """Return the module that reads a data set, by its recipe's document."""
     return import_module(adapters[document["adapter"]].module)

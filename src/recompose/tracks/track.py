@@ -22,6 +22,7 @@ from recompose.tables.expectations import Above
 from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Adapters, DataAdapter, Method, PluginMetric
+from recompose.tracks.planning import Runs
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -55,6 +56,7 @@ class Track(ABC):
     name: ClassVar[str]
     section: ClassVar[type[TrackSection]]  # of params.yaml, of any methods and data
     choice: ClassVar[type[TrackChoice]]  # a profile's, from it
+    runs: ClassVar[type[Runs]]  # their planner
     headline: ClassVar[str]  # the first metric that is shown of an evaluation
     compared: ClassVar[Mapping[str, str]]  # the metrics that people compare: label -> name
     tables: ClassVar[Mapping[str, str]] = {}  # its own kinds of tables -> "module:function"
@@ -103,13 +105,13 @@ class Track(ABC):
         """The variants of its papers, by name."""
         return {name: variant for paper in self.papers for name, variant in paper.variants.items()}
 
-    @abstractmethod
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         """Return the chosen profile's plan, with these variants of its methods.
 
         Raises:
             PlanError: the variants do not fit the profile.
         """
+        return self.runs.of(self, params, planner, variants).plan()
 
     def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
         """Return the settings that params.yaml has for a method on a data set, as plain values."""
@@ -235,10 +237,11 @@ class Track(ABC):
         return "archives" not in data.document
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
-        """Return the sizes of a data set that costs grow with; the published sizes if it is absent, empty if nobody
-        counted them.
+        """Return the sizes of a data set that costs grow with; here the published ones, by its recipe alone; empty if
+        nobody counted them.
         """
-        return {}
+        adapter = self.adapters.get(str(recipe.document.get("adapter")))
+        return dict(adapter.sizes) if adapter else {}
 
     def metric_names(self) -> Iterable[str]:
         """Return the names of metrics, for messages about a misspelt one."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from recompose.files import Document
 from recompose.papers.declaration import Variant
 from recompose.params import Params
-from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.plan import Recipe
 from recompose.tables.expectations import Above
-from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.checks import counts_of
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, PublishedPairs
 from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
@@ -26,11 +25,49 @@ WORDS = "glove"  # the name of the word vectors in the data folder
 TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures"
 
 
+@dataclass(frozen=True)
+class PairRuns(Runs):
+    """A planner of runs and evaluations."""
+
+    section: Czsl
+    choice: CzslChoice
+
+    def backbone_name(self, variant: Variant) -> str | None:
+        return self.choice.backbone if variant.backbone == "main" else self.choice.other_backbone
+
+    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        values: Document = {"seed": seed, "feasibility": None}
+        needs = {"data": data}
+        if self.track.methods[variant.method].needs_backbone:
+            values["threads"] = self.params.chosen.trainer.threads
+            values["feasibility"], words = self._feasibility()
+            needs |= self._towers(variant, data) | words
+        return self.scored(name, variant, data, seed, needs, values)
+
+    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
+        return {"data": data, **self._towers(variant, data)}
+
+    def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
+        backbone = self.planner.backbone(str(self.backbone_name(variant)))
+        pixels = self.planner.pixels(data, self.choice.image_size)
+        return {"backbone": backbone, "features": self.planner.features(pixels, backbone), "pixels": pixels}
+
+    def _feasibility(self) -> tuple[dict[str, str], dict[str, Recipe]]:
+        """Return the settings of feasibility, and the recipe of the word vectors if it needs them."""
+        feasibility = self.section.feasibility
+        if feasibility.vectors == "backbone":
+            return {"vectors": "backbone", "prompt": feasibility.prompt}, {}
+        document = {"file": feasibility.glove.file, "sha256": feasibility.glove.sha256}
+        words = Recipe("data", WORDS, document, track=self.track.name, labels={"dataset": WORDS})
+        return {"vectors": "glove"}, {"words": words}
+
+
 class CZSL(Track):
     """State-object pairs, recognised in a closed and in an open world."""
 
     name = "czsl"
     section, choice = Czsl, CzslChoice
+    runs = PairRuns
     headline = "test/closed/dense/auc"
     compared: ClassVar = {
         f"{world} {column}": f"test/{world}/dense/{number}" for world in WORLDS for column, number in NUMBERS.items()
@@ -57,9 +94,6 @@ class CZSL(Track):
     training, evaluation = "recompose.tracks.czsl.training", "recompose.tracks.czsl.evaluation"
     metric_code = ("recompose.tracks.czsl.metric_values",)
     named_metrics = METRICS
-
-    def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
-        return PairRuns.of(self, params, planner, variants).plan()
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / "archives" if recipe.name == WORDS else super().root(recipe, data)
@@ -109,41 +143,4 @@ class CZSL(Track):
             return dict(images)
         counts = counts_of(recipe.document, index)
         sizes = {split: counts[f"{split}_images"] for split in ("train", "val", "test") if f"{split}_images" in counts}
-        return sizes or published_sizes(self.adapters, recipe.document)
-
-
-@dataclass(frozen=True)
-class PairRuns(Runs):
-    """A planner of runs and evaluations."""
-
-    section: Czsl
-    choice: CzslChoice
-
-    def backbone_name(self, variant: Variant) -> str | None:
-        return self.choice.backbone if variant.backbone == "main" else self.choice.other_backbone
-
-    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        values: Document = {"seed": seed, "feasibility": None}
-        needs = {"data": data}
-        if self.track.methods[variant.method].needs_backbone:
-            values["threads"] = self.params.chosen.trainer.threads
-            values["feasibility"], words = self._feasibility()
-            needs |= self._towers(variant, data) | words
-        return self.scored(name, variant, data, seed, needs, values)
-
-    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
-        return {"data": data, **self._towers(variant, data)}
-
-    def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
-        backbone = self.planner.backbone(str(self.backbone_name(variant)))
-        pixels = self.planner.pixels(data, self.choice.image_size)
-        return {"backbone": backbone, "features": self.planner.features(pixels, backbone), "pixels": pixels}
-
-    def _feasibility(self) -> tuple[dict[str, str], dict[str, Recipe]]:
-        """Return the settings of feasibility, and the recipe of the word vectors if it needs them."""
-        feasibility = self.section.feasibility
-        if feasibility.vectors == "backbone":
-            return {"vectors": "backbone", "prompt": feasibility.prompt}, {}
-        document = {"file": feasibility.glove.file, "sha256": feasibility.glove.sha256}
-        words = Recipe("data", WORDS, document, track=CZSL.name, labels={"dataset": WORDS})
-        return {"vectors": "glove"}, {"words": words}
+        return sizes or super().size(recipe, index)

@@ -13,7 +13,7 @@ from recompose.tracks.czsl.building import backbone_copy, prepare_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData, read_index
 from recompose.tracks.czsl.methods.base import Compared, PairMethod
-from recompose.tracks.czsl.methods.words import text_vectors
+from recompose.tracks.czsl.methods.prompts import text_vectors
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, PairScores, WorldEvaluation, score_worlds
 from recompose.tracks.evaluating import Scoring, Watch

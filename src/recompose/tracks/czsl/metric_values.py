@@ -15,8 +15,6 @@ no entry.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +22,7 @@ import numpy as np
 from recompose.tables.metric import Metric
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import PairData, read_index
-from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, SCORED_WORLDS, World
+from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, World
 from recompose.tracks.czsl.metrics.best import Best
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups, group_accuracies
@@ -52,34 +50,18 @@ METRICS = {
 }
 
 
-@dataclass(frozen=True)
-class CalibratedScores:
-    """The scores of an evaluation, and the worlds that they give by thresholds of feasibility."""
-
-    scores: PairScores
-
-    @property
-    def worlds(self) -> tuple[str, ...]:
-        """The worlds that have numbers."""
-        return WORLDS if self.scores.ladders else SCORED_WORLDS
-
-    @cached_property
-    def thresholds(self) -> dict[str, float]:
-        """The feasibility threshold of each calibrated world, chosen on validation."""
-        if not self.scores.ladders:
-            return {}
-        return {
-            "feasible": best_threshold(self.scores.ladders["val"]),
-            "feasible-released": released_threshold(self.scores.ladders["val"]),
-        }
-
-    def best(self, split: str, world: str) -> Best:
-        """Return the best pairs of a split's images in a world."""
-        if world == "feasible":
-            return self.scores.ladders[split].at(self.thresholds[world])
-        if world == "feasible-released":
-            return released_calibration(self.scores.ladders[split], self.thresholds[world])
-        return self.scores.bests[split, world]
+def calibrated(scores: PairScores) -> tuple[dict[tuple[str, str], Best], dict[str, float]]:
+    """Return the best pairs of each split's images in each world, and the feasibility threshold, chosen on validation,
+    of each world that has one.
+    """
+    if not scores.ladders:
+        return scores.bests, {}
+    choosing, bests = scores.ladders["val"], dict(scores.bests)
+    thresholds = {"feasible": best_threshold(choosing), "feasible-released": released_threshold(choosing)}
+    for split, ladder in scores.ladders.items():
+        bests[split, "feasible"] = ladder.at(thresholds["feasible"])
+        bests[split, "feasible-released"] = released_calibration(ladder, thresholds["feasible-released"])
+    return bests, thresholds
 
 
 def compute_metrics(data: PairData, scores: PairScores) -> dict[str, float]:
@@ -98,27 +80,29 @@ def compute_metrics(data: PairData, scores: PairScores) -> dict[str, float]:
         >>> "test/closed/dense/auc" in metrics  # no test image shows a seen pair
         False
     """
-    calibrated = CalibratedScores(scores)
+    bests, thresholds = calibrated(scores)
     closed, everything = World.closed(data), World.open(data)
     return {
         f"{split}/{name}/{metric}": value
         for split in EVALUATED_SPLITS
-        for name in calibrated.worlds
-        for metric, value in _metrics(calibrated, split, name, closed if name == "closed" else everything)
+        for name in WORLDS
+        if (split, name) in bests
+        for metric, value in _metrics(
+            bests[split, name], thresholds.get(name), closed if name == "closed" else everything
+        )
         if math.isfinite(value)
     }
 
 
-def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) -> Iterator[tuple[str, float]]:
+def _metrics(best: Best, threshold: float | None, world: World) -> Iterator[tuple[str, float]]:
     """Yield the metrics of a split in a world."""
-    best = calibrated.best(split, name)
     reports = {sweep: report_of(best, sweep, world.primitives) for sweep in SWEEPS}
     for sweep, report in reports.items():
         yield from ((f"{sweep}/{number}", getattr(report, number)) for number in NUMBERS.values())
     dense = reports["dense"]
     yield from ((part, value) for part in ("state", "object") if (value := getattr(dense, part)) is not None)
-    if name in calibrated.thresholds:
-        yield "threshold", calibrated.thresholds[name]
+    if threshold is not None:
+        yield "threshold", threshold
     # the accuracies at a curve's point apply just above its bias
     balanced = float(
         np.nextafter(dense.curve.bias[harmonic_means(dense.curve.seen, dense.curve.unseen).argmax()], np.inf)

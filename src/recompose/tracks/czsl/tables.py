@@ -1,6 +1,7 @@
 """The measured cells of the tables that only this track has."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from recompose.tracks.czsl.metrics.worlds import World
 from recompose.tracks.czsl.stored import read_pairs
 
 SEEN = GROUPS[:-1]
+Evaluations: TypeAlias = dict[str, list[Recipe]]  # by method
 
 
 def frequencies(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -44,10 +46,12 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Yield accuracies by how often training showed a pair, of a method without and with a component, and the gain over
     the seeds that both have; no gain if only one of them is planned on the data set.
     """
-    artifact = paper.artifacts[name]
-    (without, first), (with_it, second) = artifact.rows.items()
+    artifact, track = paper.artifacts[name], TRACKS[paper.track]
+    columns = dict(zip(artifact.rows.values(), artifact.rows, strict=True))  # method -> its label
     for benchmark in results.benchmarks(paper.track):
-        absent = [method for method in (first, second) if _is_planned_elsewhere(results, paper, method, benchmark)]
+        planned = {method: results.planned(paper.track, method, benchmark) for method in columns}
+        complete = {method: results.complete(paper.track, method, benchmark) for method in columns}
+        absent = [method for method in columns if _is_planned_elsewhere(results, paper, method, benchmark)]
         data = results.data(paper.track, benchmark)
         counts = group_counts(read_pairs(results, data), "test")
         for view, section in artifact.all_views.items():
@@ -55,19 +59,18 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 row, metric = group.capitalize(), f"{section.of}/{group}"
                 samples = sum(counts[part] for part in SEEN) if group == "seen" else counts[group]
                 yield data_cell(data, row, f"{benchmark} samples", samples, benchmark).but(view=view)
-                evaluations = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
-                planned = {method: results.planned(paper.track, method, benchmark) for method in evaluations}
-                for column, method in ((without, first), (with_it, second)):
-                    if method in absent:
-                        continue
-                    values = [results.metrics(evaluation).get(metric, np.nan) for evaluation in evaluations[method]]
-                    about = TRACKS[paper.track].description_of(metric)
-                    cell = mean_cell(cell_of(evaluations[method], planned[method], [method], benchmark), values, about)
-                    place = {"row": row, "column": f"{benchmark} {column}", "view": view, "metric": metric}
-                    yield cell.but(**place, better=0)
-                if not absent and bool(planned[first]) == bool(planned[second]):
-                    cell = _gain(results, paper, benchmark, metric, (first, second))
-                    yield cell.but(row=row, column=f"{benchmark} delta", view=view, metric=metric, better=0)
+                about = track.description_of(metric)
+                cells = {}
+                for method, column in columns.items():
+                    if method not in absent:
+                        values = [results.metrics(evaluation).get(metric, np.nan) for evaluation in complete[method]]
+                        cell = cell_of(complete[method], planned[method], [method], benchmark)
+                        cells[f"{benchmark} {column}"] = mean_cell(cell, values, about)
+                if not absent and len({bool(evaluations) for evaluations in planned.values()}) == 1:
+                    basis, values = _gains(results, planned, complete, metric, benchmark)
+                    cells[f"{benchmark} delta"] = mean_cell(basis, values, about)
+                for column, cell in cells.items():
+                    yield cell.but(row=row, column=column, view=view, metric=metric, better=0)
 
 
 def _is_planned_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
@@ -76,23 +79,15 @@ def _is_planned_elsewhere(results: Results, paper: Paper, method: str, benchmark
     return bool(datasets) and benchmark not in datasets
 
 
-def _gain(results: Results, paper: Paper, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
-    planned_by_method = {method: results.planned(paper.track, method, benchmark) for method in methods}
-    shared = shared_replicates(planned_by_method)  # a profile may have more replicates of one of them
-    planned = [evaluation for evaluations in shared.values() for evaluation in evaluations]
-    by_seed: list[dict[int, Recipe]] = [
-        {int(evaluation.labels["seed"]): evaluation for evaluation in results.complete(paper.track, method, benchmark)}
-        for method in methods
-    ]
-    seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
-    values = [
-        results.metrics(by_seed[1][seed]).get(metric, np.nan) - results.metrics(by_seed[0][seed]).get(metric, np.nan)
-        for seed in seeds
-    ]
-    paired = [
-        evaluation
-        for evaluation in planned
-        if int(evaluation.labels["seed"]) in seeds and results.is_complete(evaluation)
-    ]
-    basis = cell_of(paired, planned, methods, benchmark, methods if shared != planned_by_method else ())
-    return mean_cell(basis, values, TRACKS[paper.track].description_of(metric))
+def _gains(
+    results: Results, planned: Evaluations, complete: Evaluations, metric: str, benchmark: str
+) -> tuple[Cell, list[float]]:
+    """Return the basis of a cell, and the gain of the second of two methods at each seed that both have."""
+    shared = shared_replicates(planned)  # a profile may have more replicates of one of them
+    compared = [evaluation for evaluations in shared.values() for evaluation in evaluations]
+    first, second = ({int(each.labels["seed"]): each for each in evaluations} for evaluations in complete.values())
+    seeds = sorted(first.keys() & second.keys())
+    sides = [[results.metrics(by_seed[seed]).get(metric, np.nan) for seed in seeds] for by_seed in (first, second)]
+    paired = [each for each in compared if int(each.labels["seed"]) in seeds and results.is_complete(each)]
+    basis = cell_of(paired, compared, [*planned], benchmark, (*planned,) if shared != planned else ())
+    return basis, [after - before for before, after in zip(*sides, strict=True)]

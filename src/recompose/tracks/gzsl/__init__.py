@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recompose.papers.declaration import Variant
-from recompose.params import Params
-from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.plan import Recipe
 from recompose.tables.expectations import Above
-from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.checks import counts_of
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, PublishedClasses
 from recompose.tracks.gzsl.metric_values import BIASES, METRICS, NUMBERS
@@ -23,60 +21,6 @@ if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
 FIGURES = "recompose.tracks.gzsl.figures"
-
-
-class GZSL(Track):
-    """Images of seen and of unseen classes, recognised by their attributes."""
-
-    name = "gzsl"
-    section, choice = Gzsl, GzslChoice
-    headline = "test/validated/harmonic_mean"
-    compared: ClassVar = {
-        "ACC": "test/accuracy",
-        **{f"{bias} {column}": f"test/{bias}/{number}" for bias in BIASES for column, number in NUMBERS.items()},
-    }
-    figures: ClassVar = {
-        "co-occurrence": f"{FIGURES}:draw_co_occurrence",
-        "uncertainty": f"{FIGURES}:draw_uncertainty",
-        "attention": f"{FIGURES}:draw_attention",
-        "embeddings": f"{FIGURES}:draw_embeddings",
-        "seen-unseen": f"{FIGURES}:draw_seen_unseen",
-    }
-    plots: ClassVar = {"seen-unseen.csv": f"{FIGURES}:mean_curves"}
-    samples = "recompose.tracks.gzsl.samples:samples"
-    expectations = (Above("ESZSL is above chance", "test/accuracy", ("eszsl",), one_of="unseen_classes"),)
-    methods = METHODS
-    adapters = ADAPTERS
-    layout, dataset_section = "recompose.tracks.gzsl.data.xlsa17", PublishedClasses
-    training, evaluation = "recompose.tracks.gzsl.training", "recompose.tracks.gzsl.evaluation"
-    metric_code = ("recompose.tracks.gzsl.metric_values",)
-    named_metrics = METRICS
-
-    def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
-        return ClassRuns.of(self, params, planner, variants).plan()
-
-    def pictures(self, index: Path) -> "list[Picture]":
-        from recompose.data.pictures import Picture
-        from recompose.tracks.gzsl.data.classes import ClassData
-
-        return [Picture(path) for path in ClassData.read(index).paths]
-
-    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.gzsl.metric_values import read_metrics
-
-        return read_metrics(needs["data"], evaluation)
-
-    def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
-        if images := recipe.document.get("images"):
-            counts: Mapping[str, int] = {f"{split}_images": count for split, count in images.items()}
-        else:
-            counts = counts_of(recipe.document, index)
-        if "trainval_images" not in counts:
-            return published_sizes(self.adapters, recipe.document)
-        return {
-            "train": counts["trainval_images"],
-            "test": counts["test_seen_images"] + counts["test_unseen_images"],
-        }
 
 
 @dataclass(frozen=True)
@@ -102,3 +46,55 @@ class ClassRuns(Runs):
             return self.planner.grids_from_file(data, published_grids)
         backbone = self.planner.backbone(self.choice.backbone)
         return self.planner.grids(data, backbone, **self.choice.grids.model_dump())
+
+
+class GZSL(Track):
+    """Images of seen and of unseen classes, recognised by their attributes."""
+
+    name = "gzsl"
+    section, choice = Gzsl, GzslChoice
+    runs = ClassRuns
+    headline = "test/validated/harmonic_mean"
+    compared: ClassVar = {
+        "ACC": "test/accuracy",
+        **{f"{bias} {column}": f"test/{bias}/{number}" for bias in BIASES for column, number in NUMBERS.items()},
+    }
+    figures: ClassVar = {
+        "co-occurrence": f"{FIGURES}:draw_co_occurrence",
+        "uncertainty": f"{FIGURES}:draw_uncertainty",
+        "attention": f"{FIGURES}:draw_attention",
+        "embeddings": f"{FIGURES}:draw_embeddings",
+        "seen-unseen": f"{FIGURES}:draw_seen_unseen",
+    }
+    plots: ClassVar = {"seen-unseen.csv": f"{FIGURES}:mean_curves"}
+    samples = "recompose.tracks.gzsl.samples:samples"
+    expectations = (Above("ESZSL is above chance", "test/accuracy", ("eszsl",), one_of="unseen_classes"),)
+    methods = METHODS
+    adapters = ADAPTERS
+    layout, dataset_section = "recompose.tracks.gzsl.data.xlsa17", PublishedClasses
+    training, evaluation = "recompose.tracks.gzsl.training", "recompose.tracks.gzsl.evaluation"
+    metric_code = ("recompose.tracks.gzsl.metric_values",)
+    named_metrics = METRICS
+
+    def pictures(self, index: Path) -> "list[Picture]":
+        from recompose.data.pictures import Picture
+        from recompose.tracks.gzsl.data.classes import ClassData
+
+        return [Picture(path) for path in ClassData.read(index).paths]
+
+    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        from recompose.tracks.gzsl.metric_values import read_metrics
+
+        return read_metrics(needs["data"], evaluation)
+
+    def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
+        if images := recipe.document.get("images"):
+            counts: Mapping[str, int] = {f"{split}_images": count for split, count in images.items()}
+        else:
+            counts = counts_of(recipe.document, index)
+        if "trainval_images" not in counts:
+            return super().size(recipe, index)
+        return {
+            "train": counts["trainval_images"],
+            "test": counts["test_seen_images"] + counts["test_unseen_images"],
+        }

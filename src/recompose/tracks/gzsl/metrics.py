@@ -13,7 +13,7 @@ Scores are NumPy arrays, or torch tensors on any device. Nothing here imports to
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -55,15 +55,15 @@ def gzsl_report(scores: Any, targets: np.ndarray, seen: np.ndarray, bias: float 
         >>> gzsl_report(scores, targets=np.array([0, 1, 2]), seen=seen, bias=1.0).unseen
         1.0
     """
-    problem = _check_arguments(scores, targets, seen)
-    right = np.argmax(problem.scores + bias * ~problem.seen, axis=1) == problem.targets
-    unseen, seen_accuracy = (_mean_over_classes(problem, right, kind) for kind in (False, True))
-    among_unseen = np.where(problem.seen, -np.inf, problem.scores)
+    scores = _checked(scores, targets, seen)
+    right = np.argmax(scores + bias * ~seen, axis=1) == targets
+    unseen, seen_accuracy = (_mean_over_classes(right, targets, kind) for kind in (~seen, seen))
+    among_unseen = np.where(seen, -np.inf, scores)
     return ClassReport(
         unseen=unseen,
         seen=seen_accuracy,
         harmonic_mean=float(harmonic_means(np.array(seen_accuracy), np.array(unseen))),
-        accuracy=_mean_over_classes(problem, np.argmax(among_unseen, axis=1) == problem.targets, False),
+        accuracy=_mean_over_classes(np.argmax(among_unseen, axis=1) == targets, targets, ~seen),
     )
 
 
@@ -87,15 +87,14 @@ def seen_unseen_curve(scores: Any, targets: np.ndarray, seen: np.ndarray) -> See
         >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
         ([-inf, 1.0, 2.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0])
     """
-    problem = _check_arguments(scores, targets, seen)
-    best_seen, seen_class = _best(problem, kind=True)
-    best_unseen, unseen_class = _best(problem, kind=False)
+    scores = _checked(scores, targets, seen)
+    (best_seen, seen_class), (best_unseen, unseen_class) = _best(scores, seen), _best(scores, ~seen)
     switch = best_seen - best_unseen  # [images]: +inf without an unseen class, -inf without a seen one
     biases = np.append(-np.inf, np.unique(switch[np.isfinite(switch)]))
     return SeenUnseenCurve(
         biases,
-        seen=_accuracies(problem, seen_class == problem.targets, switch, biases, kind=True),
-        unseen=_accuracies(problem, unseen_class == problem.targets, switch, biases, kind=False),
+        seen=_accuracies(seen_class == targets, targets, seen, switch, biases, falls=True),
+        unseen=_accuracies(unseen_class == targets, targets, ~seen, switch, biases, falls=False),
     )
 
 
@@ -133,14 +132,8 @@ def best_bias(scores: Any, targets: np.ndarray, seen: np.ndarray) -> float:
     return float((starts[widest] + ends[widest]) / 2)
 
 
-class _Problem(NamedTuple):
-    scores: np.ndarray  # [images, classes] float64
-    targets: np.ndarray  # [images] int64
-    seen: np.ndarray  # [classes] bool
-
-
-def _check_arguments(scores: Any, targets: np.ndarray, seen: np.ndarray) -> _Problem:
-    """Return the arguments, scores in double precision, checked.
+def _checked(scores: Any, targets: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Return scores [images, classes] in double precision, checked.
 
     Raises:
         ArgumentError: shapes do not fit, or a score is not finite; the message names the first such image.
@@ -153,44 +146,49 @@ def _check_arguments(scores: Any, targets: np.ndarray, seen: np.ndarray) -> _Pro
     if broken.any():
         fault = f"are NaN or infinite in {int(broken.sum())} images, first in image {int(broken.argmax())}"
         raise ArgumentError("scores", fault, code="not-finite")
-    return _Problem(scores.astype(np.float64), targets, seen)
+    return scores.astype(np.float64)
 
 
-def _best(problem: _Problem, kind: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return each image's best score among seen (or unseen) classes and the first class with it; -inf and -1 without
-    such a class.
+def _best(scores: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each image's best score among the classes of a kind [classes] bool, and the first class with it; -inf and
+    -1 without such a class.
     """
-    classes = np.flatnonzero(problem.seen == kind)
+    classes = np.flatnonzero(kind)
     if not len(classes):
-        return np.full(len(problem.targets), -np.inf), np.full(len(problem.targets), -1)
-    scores = problem.scores[:, classes]
-    return scores.max(axis=1), classes[scores.argmax(axis=1)]
+        return np.full(len(scores), -np.inf), np.full(len(scores), -1)
+    of_kind = scores[:, classes]
+    return of_kind.max(axis=1), classes[of_kind.argmax(axis=1)]
 
 
-def _mean_over_classes(problem: _Problem, right: np.ndarray, kind: bool) -> float:
-    """Return the mean over seen (or unseen) classes of the share of their images [images] with the right prediction."""
-    images = np.bincount(problem.targets, minlength=len(problem.seen))
-    counted = (images > 0) & (problem.seen == kind)
-    hits = np.bincount(problem.targets, weights=right, minlength=len(problem.seen))
+def _mean_over_classes(right: np.ndarray, targets: np.ndarray, kind: np.ndarray) -> float:
+    """Return the mean over classes of a kind [classes] bool of the share of their images [images] with the right
+    prediction.
+    """
+    images = np.bincount(targets, minlength=len(kind))
+    counted = (images > 0) & kind
+    hits = np.bincount(targets, weights=right, minlength=len(kind))
     return float((hits[counted] / images[counted]).mean()) if counted.any() else float("nan")
 
 
-def _accuracies(problem: _Problem, right: np.ndarray, switch: np.ndarray, biases: np.ndarray, kind: bool) -> np.ndarray:
-    """Return the mean accuracy [points] of seen (or of unseen) classes right above each bias.
+def _accuracies(
+    right: np.ndarray, targets: np.ndarray, kind: np.ndarray, switch: np.ndarray, biases: np.ndarray, falls: bool
+) -> np.ndarray:
+    """Return the mean accuracy [points] of the classes of a kind right above each bias.
 
     Args:
-        problem: scores, targets and which classes are seen.
         right: [images], whether the best class of that kind is the true one.
+        targets: [images].
+        kind: [classes] bool.
         switch: [images], the bias above which the prediction is an unseen class.
         biases: [points].
-        kind: true for seen classes.
+        falls: true for seen classes, whose accuracy falls.
     """
-    classes = np.unique(problem.targets)
-    classes = classes[problem.seen[classes] == kind]
+    classes = np.unique(targets)
+    classes = classes[kind[classes]]
     total = np.zeros(len(biases))
     for c in classes:
-        of_class = problem.targets == c
+        of_class = targets == c
         changes = np.sort(switch[of_class & right])
         changed = np.searchsorted(changes, biases, side="right")
-        total += (len(changes) - changed if kind else changed) / of_class.sum()
+        total += (len(changes) - changed if falls else changed) / of_class.sum()
     return total / len(classes) if len(classes) else np.full(len(biases), np.nan)

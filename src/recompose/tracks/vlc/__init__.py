@@ -30,10 +30,10 @@ from recompose.errors import PlanError
 from recompose.papers.declaration import Variant
 from recompose.params import Params, Section
 from recompose.params.mistakes import nearest
-from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.plan import Recipe
 from recompose.tables.expectations import Above
 from recompose.tables.metric import Metric
-from recompose.tracks.catalogue import DataAdapter, published_sizes
+from recompose.tracks.catalogue import DataAdapter
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.subsets import DECLARED, PLAIN
@@ -74,11 +74,60 @@ ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.attribute"  # of evaluation
 FIGURES = "recompose.tracks.vlc.figures"
 
 
+@dataclass(frozen=True)
+class _CaptionRuns(Runs):
+    """The planner of the track's runs and evaluations."""
+
+    section: Vlc
+    choice: VlcChoice
+
+    def backbone_name(self, variant: Variant) -> str | None:
+        return self.choice.backbones()[variant.backbone]
+
+    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        values = {"threads": self.params.chosen.trainer.threads}
+        attributed = ATTRIBUTION in variant.save
+        needs = {"backbone": self._backbone(variant), **self._suites(seed, attributed)}
+        return self.scored(name, variant, data, seed, needs, values, *[ATTRIBUTION_CODE] * attributed)
+
+    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
+        pixels = self.planner.pixels(data, self.choice.image_size)
+        return {"data": data, "pixels": pixels, "backbone": self._backbone(variant)}
+
+    def _backbone(self, variant: Variant) -> Recipe:
+        return self.planner.backbone(str(self.backbone_name(variant)))
+
+    def _suites(self, seed: int, attributed: bool) -> dict[str, Recipe]:
+        """Return the suites of an evaluation and their pixels; synthetic suites are those of the seed's replicate.
+
+        Attribution is of ARO: where a profile has ARO as a suite of its own, nothing else is encoded for it.
+        """
+        needs: dict[str, Recipe] = {}
+        names = [ARO] if attributed and ARO in self.choice.suites else self.choice.suites
+        for name in names:
+            suite = self._suite(name, seed)
+            needs |= {f"suites-{name}": suite, f"pixels-{name}": self.planner.pixels(suite, self.choice.image_size)}
+        return needs
+
+    def _suite(self, name: str, seed: int) -> Recipe:
+        """Return the recipe of suites; a published one's document holds what it is called and where it lies."""
+        section = self.section.suites[name]
+        recipe = data_recipe(self.track.name, name, section, self.track.adapters[section.adapter], seed)
+        if not isinstance(section, PublishedSuite):
+            return recipe
+        document = {**recipe.document, "suite": name, "folder": section.folder or name}
+        if rules := self.track.adapters[section.adapter].rules:  # that for ties decides the scores of a sub-task
+            start = f"{section.adapter}/"
+            document["subtasks"] = {task.removeprefix(start): list(rule) for task, rule in rules.items()}
+        return replace(recipe, document=document)
+
+
 class VLC(Track):
     """Matching of images and captions that differ in composition alone."""
 
     name = "vlc"
     section, choice = Vlc, VlcChoice
+    runs = _CaptionRuns
     headline = "test/comp"
     compared: ClassVar = {
         label: f"test/{tree.name}"
@@ -106,9 +155,6 @@ class VLC(Track):
     adapter_class, dataset_section = CaptionAdapter, Corpus
     training, evaluation = "recompose.tracks.vlc.training", "recompose.tracks.vlc.evaluation"
     metric_code = ("recompose.tracks.vlc.suites.values", *(MODULES[form] for form in FORMS))
-
-    def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
-        return _CaptionRuns.of(self, params, planner, variants).plan()
 
     def data_fields(self) -> dict[str, list[DataAdapter]]:
         kinds = {"datasets": "corpus", "suites": "suites"}
@@ -218,56 +264,8 @@ class VLC(Track):
             if counted := size(index):
                 return counted
         synthetic = recipe.document.get("images")  # of a corpus, one for each caption
-        return {"train": synthetic} if isinstance(synthetic, int) else published_sizes(self.adapters, recipe.document)
+        return {"train": synthetic} if isinstance(synthetic, int) else super().size(recipe, index)
 
 
 def _suite_of(metric: str) -> str:
     return metric.removeprefix("test/").split("/")[0]
-
-
-@dataclass(frozen=True)
-class _CaptionRuns(Runs):
-    """The planner of the track's runs and evaluations."""
-
-    section: Vlc
-    choice: VlcChoice
-
-    def backbone_name(self, variant: Variant) -> str | None:
-        return self.choice.backbones()[variant.backbone]
-
-    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        values = {"threads": self.params.chosen.trainer.threads}
-        attributed = ATTRIBUTION in variant.save
-        needs = {"backbone": self._backbone(variant), **self._suites(seed, attributed)}
-        return self.scored(name, variant, data, seed, needs, values, *[ATTRIBUTION_CODE] * attributed)
-
-    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
-        pixels = self.planner.pixels(data, self.choice.image_size)
-        return {"data": data, "pixels": pixels, "backbone": self._backbone(variant)}
-
-    def _backbone(self, variant: Variant) -> Recipe:
-        return self.planner.backbone(str(self.backbone_name(variant)))
-
-    def _suites(self, seed: int, attributed: bool) -> dict[str, Recipe]:
-        """Return the suites of an evaluation and their pixels; synthetic suites are those of the seed's replicate.
-
-        Attribution is of ARO: where a profile has ARO as a suite of its own, nothing else is encoded for it.
-        """
-        needs: dict[str, Recipe] = {}
-        names = [ARO] if attributed and ARO in self.choice.suites else self.choice.suites
-        for name in names:
-            suite = self._suite(name, seed)
-            needs |= {f"suites-{name}": suite, f"pixels-{name}": self.planner.pixels(suite, self.choice.image_size)}
-        return needs
-
-    def _suite(self, name: str, seed: int) -> Recipe:
-        """Return the recipe of suites; a published one's document holds what it is called and where it lies."""
-        section = self.section.suites[name]
-        recipe = data_recipe(self.track.name, name, section, self.track.adapters[section.adapter], seed)
-        if not isinstance(section, PublishedSuite):
-            return recipe
-        document = {**recipe.document, "suite": name, "folder": section.folder or name}
-        if rules := self.track.adapters[section.adapter].rules:  # that for ties decides the scores of a sub-task
-            start = f"{section.adapter}/"
-            document["subtasks"] = {task.removeprefix(start): list(rule) for task, rule in rules.items()}
-        return replace(recipe, document=document)

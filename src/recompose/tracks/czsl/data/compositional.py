@@ -70,13 +70,13 @@ def read_metadata(path: Path) -> list[PairRecord]:
     """
     try:
         records = torch.load(path, map_location="cpu", weights_only=True)
+        if not isinstance(records, list):
+            raise ValueError("it holds other data")
     except FileNotFoundError:
         raise DataError(f"{path} is missing", code="missing-file", place=path) from None
     except Exception as error:  # a damaged or hostile pickle can raise any exception
         message = f"{path} is not a plain list of records: {reason_of(path, error)}"
         raise DataError(message, code="wrong-format", place=path) from None
-    if not isinstance(records, list):
-        raise DataError(f"{path} is not a plain list of records", code="wrong-format", place=path)
     for number, record in enumerate(records):
         if not isinstance(record, dict) or not all(
             isinstance(record.get(key), str) for key in ("image", "attr", "obj", "set")

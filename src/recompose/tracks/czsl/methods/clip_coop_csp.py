@@ -5,9 +5,8 @@ from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.base import TextMethod
-from recompose.tracks.czsl.methods.prompts import SlottedPrompt, mean_token_embeddings
+from recompose.tracks.czsl.methods.prompts import SlottedPrompt, mean_token_embeddings, prompt_words
 from recompose.tracks.czsl.methods.settings import CoopSettings, CspSettings, ZeroShotSettings
-from recompose.tracks.czsl.methods.words import prompt_words
 
 
 class CLIP(TextMethod):

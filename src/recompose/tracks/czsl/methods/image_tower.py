@@ -5,7 +5,7 @@ al., 2022).
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from math import sqrt
-from typing import Any, Protocol
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -67,13 +67,6 @@ def _register(stack: ExitStack, adapter: nn.Module, first: Any, last: Any) -> No
     stack.callback(after.remove)
 
 
-class Tuning(Protocol):
-    """The learned parts beside a frozen tower."""
-
-    def attach(self, blocks: nn.ModuleList) -> AbstractContextManager[None]:
-        """Let the blocks compute with the learned parts within this context."""
-
-
 class Untouched(nn.Module):
     """A frozen tower without learned parts."""
 
@@ -82,7 +75,9 @@ class Untouched(nn.Module):
         return nullcontext()
 
 
-def image_tuning(kind: ImageTower, backbone: Backbone, *, bottleneck: int, dropout: float) -> Tuning:
+def image_tuning(
+    kind: ImageTower, backbone: Backbone, *, bottleneck: int, dropout: float
+) -> BlockAdapters | BlockLoRA | Untouched:
     """Return the tuned parts of the image tower: adapters in every block; LoRA, whose rank is the bottleneck; or none.
 
     Raises:

@@ -1,11 +1,18 @@
 """Prompts of states, objects and pairs, with slots for learned vectors."""
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone, end_of_text
 from recompose.tracks.czsl.methods.base import TEXTS, apply_blockwise
-from recompose.tracks.czsl.methods.words import prompt_words
+
+BLOCK = 256  # texts of names in one pass through the tower
+
+
+def prompt_words(name: str) -> str:
+    """Return a state or object as words of a prompt: lower case, no dots (as CSP at 660fcff does)."""
+    return name.replace(".", " ").lower()
 
 
 @torch.no_grad()
@@ -14,6 +21,14 @@ def mean_token_embeddings(backbone: Backbone, names: list[str]) -> Tensor:
     ids = backbone.tokens([prompt_words(name) for name in names])
     end = ids.argmax(dim=-1)
     return torch.stack([backbone.embed_tokens(row[1:stop]).mean(dim=0) for row, stop in zip(ids, end, strict=True)])
+
+
+@torch.no_grad()
+def text_vectors(backbone: Backbone, names: list[str], prompt: str) -> np.ndarray:
+    """Return text embeddings [names, E], not normalised, of each name in a prompt such as "a photo of {name}"."""
+    texts = [prompt.format(name=prompt_words(name)) for name in names]
+    blocks = (texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK))
+    return np.concatenate([backbone.encode_text(backbone.tokens(block)).float().cpu().numpy() for block in blocks])
 
 
 class SlottedPrompt(nn.Module):
