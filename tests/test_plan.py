@@ -220,7 +220,7 @@ def test_an_edit_of_code_makes_new_what_uses_it(
     monkeypatch: pytest.MonkeyPatch, edited: str, trained: str, scored: str
 ) -> None:
     from recompose import plan as shared
-    from recompose.tracks import czsl, planning
+    from recompose.tracks import planning
 
     old, expected = set(digests(plan_of().recipes)), (group(trained), group(scored))
     right: Callable[..., dict[str, str]] = shared.fingerprint
@@ -228,7 +228,7 @@ def test_an_edit_of_code_makes_new_what_uses_it(
     def other(names: Iterable[str]) -> dict[str, str]:
         return {name: ("edited" if name == edited else value) for name, value in right(names).items()}
 
-    for module in (shared, planning, czsl):
+    for module in (shared, planning):
         monkeypatch.setattr(module, "fingerprint", other)
     new = [recipe for recipe in plan_of().recipes if recipe.digest not in old]
     assert (names_of(new, "runs"), names_of(new, "evaluations")) == expected
