@@ -10,9 +10,9 @@ import pytest
 from recompose.papers.declaration import FOLDER, PAPERS, Claim, Flag, Paper, Variant, load_paper
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import catalogue as czsl
-from recompose.tracks.czsl.params import Czsl
+from recompose.tracks.czsl.catalogue import Czsl
 from recompose.tracks.gzsl import catalogue as gzsl
-from recompose.tracks.gzsl.params import Gzsl
+from recompose.tracks.gzsl.catalogue import Gzsl
 from recompose.tracks.vlc import catalogue as vlc
 from recompose.tracks.vlc.params import Vlc
 from tests.configuration import params_text, parse_params

@@ -9,7 +9,7 @@ from recompose.errors import ParamsError
 from recompose.params import Params, load_params
 from recompose.params.loading import Addition
 from recompose.tracks import FORMS as TRACKS
-from recompose.tracks.czsl.params import Czsl, CzslChoice
+from recompose.tracks.czsl.catalogue import Czsl, CzslChoice
 from tests.configuration import GONE, PROFILES, SHIPPED, params_text, parse_params
 from tests.errors import raises
 

@@ -9,8 +9,7 @@ from recompose.papers.declaration import Variant
 from recompose.plan import Plan, Planner, TrackPlan
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import CZSL
-from recompose.tracks.czsl.catalogue import METHODS
-from recompose.tracks.czsl.params import Czsl
+from recompose.tracks.czsl.catalogue import METHODS, Czsl
 from tests.configuration import params_text, parse_params
 from tests.errors import raises
 

@@ -12,9 +12,8 @@ from recompose.params import Params
 from recompose.plan import Recipe
 from recompose.tables.expectations import Above
 from recompose.tracks.checks import counts_of
-from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, PublishedPairs
+from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, Czsl, CzslChoice, PublishedPairs
 from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
-from recompose.tracks.czsl.params import Czsl, CzslChoice
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
 

@@ -1,36 +1,29 @@
-"""The track's methods with their settings, and its data sets, without importing either."""
+"""The track's methods with their settings, its data sets, without importing either, and its part of params.yaml."""
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
-from recompose.params.sections import Archive, Count, Section, Seed
+from recompose.params.documents import Place
+from recompose.params.mistakes import Problem, unknown_name
+from recompose.params.sections import Archive, Backbone, Clip, Count, Section, Seed
+from recompose.params.track import TrackChoice, TrackSection
 from recompose.tracks.catalogue import DataAdapter, Method
-from recompose.tracks.czsl.methods.settings import (
-    ChanceSettings,
-    CoopSettings,
-    CsoSettings,
-    CspSettings,
-    DfspSettings,
-    DuplexSettings,
-    GipcolSettings,
-    MsciSettings,
-    TroikaSettings,
-    ZeroShotSettings,
-)
+from recompose.tracks.czsl.methods import settings
 
 _IN = "recompose.tracks.czsl.methods"
 METHODS = {
-    "chance": Method(f"{_IN}.chance:Chance", ChanceSettings, needs_backbone=False),
-    "clip": Method(f"{_IN}.clip_coop_csp:CLIP", ZeroShotSettings, needs_seed=False),
-    "coop": Method(f"{_IN}.clip_coop_csp:CoOp", CoopSettings),
-    "csp": Method(f"{_IN}.clip_coop_csp:CSP", CspSettings),
-    "gipcol": Method(f"{_IN}.gipcol:GIPCOL", GipcolSettings),
-    "dfsp": Method(f"{_IN}.dfsp:DFSP", DfspSettings),
-    "c-s-o": Method(f"{_IN}.three_path:CSO", CsoSettings),
-    "troika": Method(f"{_IN}.troika:Troika", TroikaSettings),
-    "msci": Method(f"{_IN}.msci:MSCI", MsciSettings),
-    "duplex": Method(f"{_IN}.duplex:Duplex", DuplexSettings),
+    "chance": Method(f"{_IN}.chance:Chance", settings.ChanceSettings, needs_backbone=False),
+    "clip": Method(f"{_IN}.clip_coop_csp:CLIP", settings.ZeroShotSettings, needs_seed=False),
+    "coop": Method(f"{_IN}.clip_coop_csp:CoOp", settings.CoopSettings),
+    "csp": Method(f"{_IN}.clip_coop_csp:CSP", settings.CspSettings),
+    "gipcol": Method(f"{_IN}.gipcol:GIPCOL", settings.GipcolSettings),
+    "dfsp": Method(f"{_IN}.dfsp:DFSP", settings.DfspSettings),
+    "c-s-o": Method(f"{_IN}.three_path:CSO", settings.CsoSettings),
+    "troika": Method(f"{_IN}.troika:Troika", settings.TroikaSettings),
+    "msci": Method(f"{_IN}.msci:MSCI", settings.MsciSettings),
+    "duplex": Method(f"{_IN}.duplex:Duplex", settings.DuplexSettings),
 }
 
 
@@ -72,3 +65,49 @@ ADAPTERS = {
     "mit-states": DataAdapter(f"{_DATA}.mit_states", PublishedPairs),
     "ut-zappos": DataAdapter(f"{_DATA}.ut_zappos", PublishedPairs),
 }
+
+
+# the part of params.yaml
+
+NamePrompt = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{name\}$")]
+
+
+class Feasibility(Section):
+    """The measure of how close a state and an object are to those that training shows together."""
+
+    vectors: Literal["backbone", "glove"] = Field(
+        description="The vectors: texts of the backbone, or word vectors as in the released code."
+    )
+    prompt: NamePrompt = Field(description="The text of a state or an object alone, for the backbone.")
+    glove: Archive = Field(description="The word vectors.")
+
+
+class Czsl(TrackSection):
+    """Compositional zero-shot learning: pairs of a state and an object, some of which training does not show."""
+
+    feasibility: Feasibility = Field(description="Which pairs the calibrated open world holds.")
+
+
+class CzslChoice(TrackChoice):
+    """A profile's choices for compositional zero-shot learning."""
+
+    image_size: Count = Field(description="Height and width of the images that the CLIPs take, in pixels.")
+    backbone: str = Field(description="The CLIP that methods build on.")
+    other_backbone: str | None = Field(
+        default=None, description="A second CLIP, for the tables that compare backbones; null: none."
+    )
+
+    def problems(self, section: Czsl, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
+        """Yield the names of things that do not exist, and of backbones that are not CLIPs."""
+        yield from self.unknown(section)
+        yield from _no_clip(("backbone",), self.backbone, backbones)
+        if self.other_backbone is not None:
+            yield from _no_clip(("other_backbone",), self.other_backbone, backbones)
+
+
+def _no_clip(place: Place, name: str, backbones: Mapping[str, Backbone]) -> list[Problem]:
+    """Return the problem of a name that is not a CLIP's."""
+    clips = [clip for clip, section in backbones.items() if isinstance(section, Clip)]
+    if name in backbones and name not in clips:
+        return [Problem(place, f"'{name}' has no text tower; allowed: {', '.join(clips)}")]
+    return unknown_name(place, name, clips)

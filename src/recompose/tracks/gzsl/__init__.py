@@ -11,9 +11,8 @@ from recompose.papers.declaration import Variant
 from recompose.plan import Recipe
 from recompose.tables.expectations import Above
 from recompose.tracks.checks import counts_of
-from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, PublishedClasses
+from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, Gzsl, GzslChoice, PublishedClasses
 from recompose.tracks.gzsl.metric_values import BIASES, METRICS, NUMBERS
-from recompose.tracks.gzsl.params import Gzsl, GzslChoice
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
 

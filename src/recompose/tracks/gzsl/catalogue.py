@@ -1,32 +1,26 @@
-"""The track's methods with their settings, and its data sets, without importing either."""
+"""The track's methods with their settings, its data sets, without importing either, and its part of params.yaml."""
 
+from collections.abc import Collection, Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from recompose.params.mistakes import Problem, unknown_name
 from recompose.params.sections import Archive, Count, GivenGrids, Section, Seed
+from recompose.params.track import TrackChoice, TrackSection
 from recompose.tracks.catalogue import DataAdapter, Method
-from recompose.tracks.gzsl.methods.settings import (
-    AleSettings,
-    CrestSettings,
-    DazleSettings,
-    DeviseSettings,
-    EszslSettings,
-    SjeSettings,
-    TranszeroPlusSettings,
-    TranszeroSettings,
-)
+from recompose.tracks.gzsl.methods import settings
 
 _IN = "recompose.tracks.gzsl.methods"
 METHODS = {
-    "eszsl": Method(f"{_IN}.eszsl:ESZSL", EszslSettings),
-    "ale": Method(f"{_IN}.ale_devise_sje:ALE", AleSettings),
-    "devise": Method(f"{_IN}.ale_devise_sje:DEVISE", DeviseSettings),
-    "sje": Method(f"{_IN}.ale_devise_sje:SJE", SjeSettings),
-    "dazle": Method(f"{_IN}.dazle:DAZLE", DazleSettings),
-    "transzero": Method(f"{_IN}.transzero:TransZero", TranszeroSettings),
-    "transzero-pp": Method(f"{_IN}.transzero:TransZeroPlus", TranszeroPlusSettings),
-    "crest": Method(f"{_IN}.crest:CREST", CrestSettings),
+    "eszsl": Method(f"{_IN}.eszsl:ESZSL", settings.EszslSettings),
+    "ale": Method(f"{_IN}.ale_devise_sje:ALE", settings.AleSettings),
+    "devise": Method(f"{_IN}.ale_devise_sje:DEVISE", settings.DeviseSettings),
+    "sje": Method(f"{_IN}.ale_devise_sje:SJE", settings.SjeSettings),
+    "dazle": Method(f"{_IN}.dazle:DAZLE", settings.DazleSettings),
+    "transzero": Method(f"{_IN}.transzero:TransZero", settings.TranszeroSettings),
+    "transzero-pp": Method(f"{_IN}.transzero:TransZeroPlus", settings.TranszeroPlusSettings),
+    "crest": Method(f"{_IN}.crest:CREST", settings.CrestSettings),
 }
 
 
@@ -85,3 +79,29 @@ ADAPTERS = {
     "shapes-classes": DataAdapter("recompose.tracks.gzsl.data.shapes_classes", ShapesClasses, synthetic=True),
     "xlsa17": DataAdapter("recompose.tracks.gzsl.data.xlsa17", Xlsa17Classes),
 }
+
+
+# the part of params.yaml
+
+
+class Grids(Section):
+    """The computation of grids of regions from images."""
+
+    size: Count = Field(description="Height and width of the crop that the backbone sees, in pixels.")
+    layer: str = Field(description="The stage of the backbone whose output is the grid.")
+
+
+class Gzsl(TrackSection):
+    """Zero-shot learning with attributes: classes that attributes describe, some of which training does not show."""
+
+
+class GzslChoice(TrackChoice):
+    """A profile's choices for zero-shot learning with attributes."""
+
+    backbone: str = Field(description="The convolutional network whose grids of regions methods build on.")
+    grids: Grids = Field(description="The computation of grids of regions from images.")
+
+    def problems(self, section: Gzsl, backbones: Collection[str]) -> Iterator[Problem]:
+        """Yield the names of things that do not exist."""
+        yield from self.unknown(section)
+        yield from unknown_name(("backbone",), self.backbone, backbones)

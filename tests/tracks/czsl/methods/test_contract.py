@@ -11,13 +11,12 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.building import TypedSettings, method_class
-from recompose.tracks.czsl.catalogue import METHODS
+from recompose.tracks.czsl.catalogue import METHODS, Czsl
 from recompose.tracks.czsl.data.pairs import Pair
 from recompose.tracks.czsl.methods import dfsp, prompts, three_path
 from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.settings import ChanceSettings
-from recompose.tracks.czsl.params import Czsl
 from recompose.training.checkpoint import restore
 from recompose.training.cost import count_at_paper_scale
 from tests.configuration import params_text, parse_params

@@ -10,10 +10,9 @@ from torch import Tensor
 
 from recompose.errors import ParamsError
 from recompose.tracks.building import TypedSettings, method_class
-from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS
+from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, Gzsl
 from recompose.tracks.gzsl.methods.base import GridMethod, Prediction
 from recompose.tracks.gzsl.methods.eszsl import ESZSL
-from recompose.tracks.gzsl.params import Gzsl
 from recompose.training.checkpoint import restore
 from tests.configuration import params_text, parse_params
 from tests.errors import raises
