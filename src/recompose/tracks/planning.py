@@ -117,20 +117,15 @@ class Runs(ABC):
 
     def names(self) -> Iterator[tuple[str, Variant]]:
         """Yield the profile's methods, then those variants of its papers whose method and backbone it has."""
-        plain = {name: self.plain(name) for name in self.choice.methods}
         self._check_names()
-        asked = self._asked_names()
-        for name, variant in (plain | dict(self.variants)).items():
-            is_asked = name in asked and name not in self.choice.leave_out
-            is_run = variant.method in plain or isinstance(variant, ComparedVariant)
-            if is_run and self.backbone_name(variant) and is_asked:
-                yield name, variant
-
-    def _asked_names(self) -> set[str]:
-        """Return the methods and variants that the profile's papers ask for."""
-        declared = {name for paper in self.track.papers for name in paper.variants}
+        plain = {name: self.plain(name) for name in self.choice.methods}
         asked = {name for paper in self._chosen_papers for name in paper.variants}
-        return {*self.choice.methods, *self.variants} - (declared - asked)
+        unasked = {name for paper in self.track.papers for name in paper.variants} - asked
+        for name, variant in (plain | dict(self.variants)).items():
+            is_left_out = name in unasked or name in self.choice.leave_out
+            is_run = variant.method in plain or isinstance(variant, ComparedVariant)
+            if is_run and self.backbone_name(variant) and not is_left_out:
+                yield name, variant
 
     @property
     def _chosen_papers(self) -> list[Paper]:
@@ -160,24 +155,17 @@ class Runs(ABC):
             return [0]
         if self._is_repeated(name, variant):
             return list(choice.seeds)
-        of_readings = (
-            [seed for seed in choice.interpretation_seeds or () if seed in choice.seeds]
-            if variant.interpretation
-            else []
-        )
-        return of_readings or list(choice.variant_seeds)
+        of_readings = choice.interpretation_seeds if variant.interpretation else None
+        return [seed for seed in of_readings or () if seed in choice.seeds] or list(choice.variant_seeds)
 
     def _is_repeated(self, name: str, variant: Variant) -> bool:
-        """Return whether a method or variant runs with the seeds of methods, rather than with those of ablations."""
+        """Return whether a method or variant runs with the seeds of methods, rather than with those of ablations: in a
+        paper's headline table, it would have all rows take those.
+        """
         if isinstance(variant, ComparedVariant) or name in self.choice.methods:
             return True
-        return variant.every_seed and (
-            self.choice.repeat_variants or _is_synonym(variant) or self._is_beside_methods(name)
-        )
-
-    def _is_beside_methods(self, name: str) -> bool:
-        """Return whether a paper's headline table has a variant: with fewer seeds it would take those of all rows."""
-        return any(name in paper.methods_of(paper.first_artifact) for paper in self._chosen_papers)
+        is_in_headline = any(name in paper.methods_of(paper.first_artifact) for paper in self._chosen_papers)
+        return variant.every_seed and (self.choice.repeat_variants or _is_synonym(variant) or is_in_headline)
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> MethodSettings:
         """Return the settings of a method or a variant on a data set, with None for unused parts.

@@ -16,6 +16,7 @@ It is built from its paper alone; papers/duplex/notes.md names the interpretatio
 | 19 | ``Duplex.prototype_logits`` |
 | 20 | ``Duplex.loss`` |
 | 21 | ``ThreePath.score``, of ``Duplex.wholes`` |
+| 22, 23 | ``metrics.best.Evaluator``, ``seen_unseen.harmonic_means`` |
 
 The graph of a mini-batch is sparse by construction. Messages to the prototype of (m, n) come from three kinds of nodes.
 Those of the first two kinds are the same for all prototypes of a state, or an object: they are computed once for each

@@ -175,9 +175,8 @@ def _order(world: World, feasibility: np.ndarray | None) -> np.ndarray:
     """Return the order [pairs] of a world's pairs: seen ones first, so that columns of one kind are adjacent and need
     no copy; then the most feasible.
     """
-    if feasibility is None:
-        return np.argsort(~world.seen, kind="stable")
-    return np.lexsort((-feasibility.ravel(), ~world.seen))
+    infeasibility = np.zeros(len(world.seen)) if feasibility is None else -feasibility.ravel()
+    return np.lexsort((infeasibility, ~world.seen))
 
 
 def _blocks(positions: np.ndarray, size: int) -> list[np.ndarray]:
