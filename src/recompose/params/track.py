@@ -1,6 +1,6 @@
 """The common parts of tracks' sections: data sets, and methods whose settings may differ between data sets."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import Field, ValidationError, create_model
@@ -10,7 +10,7 @@ from recompose.files import Document
 from recompose.params.documents import merged
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import Problem, params_error, problems_of, unknown_name
-from recompose.params.sections import Distinct, Name, Names, Section, Seed
+from recompose.params.sections import Backbone, Clip, Distinct, Name, Names, Section, Seed
 
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct]
 
@@ -104,3 +104,13 @@ class TrackChoice(Section):
             yield from unknown_name(("datasets", number), name, section.datasets)
         for number, name in enumerate(self.methods):
             yield from unknown_name(("methods", number), name, section.method_forms)
+
+    def no_clips(self, keys: Iterable[str], backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
+        """Yield the problems of backbones under these keys that do not exist, or are no CLIPs; null is none."""
+        clips = [name for name, section in backbones.items() if isinstance(section, Clip)]
+        for key in keys:
+            name = getattr(self, key)
+            if name in backbones and name not in clips:
+                yield Problem((key,), f"'{name}' has no text tower; allowed: {', '.join(clips)}")
+            elif name is not None:
+                yield from unknown_name((key,), name, clips)

@@ -1,6 +1,6 @@
 """The interface of a track. Importing it needs no torch; modules that need torch are imported on use."""
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +22,7 @@ from recompose.tables.expectations import Above
 from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Adapters, DataAdapter, Method, PluginMetric
+from recompose.tracks.checks import counts_of
 from recompose.tracks.planning import Runs
 
 if TYPE_CHECKING:
@@ -66,13 +67,15 @@ class Track(ABC):
     expectations: ClassVar[tuple[Above, ...]] = ()  # what has to hold of its numbers, whatever papers claim
     methods: Mapping[str, Method] = {}
     adapters: Mapping[str, Any] = {}  # formats of data sets -> adapters
+    parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # of its data sets, for costs -> the splits of each
+    index_code: ClassVar[str] = ""  # the module with ``read_index``, which returns an index with its ``paths``
     layout: ClassVar[str] = ""  # the module of the form of its published data sets, see ``acquiring``
     adapter_class: ClassVar[type[DataAdapter]] = DataAdapter
     dataset_section: ClassVar[type[Section] | None] = None  # of a published data set, for formats of plugins
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
     savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
-    metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics
+    metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics; the first one has ``read_metrics``
     named_metrics: ClassVar[Mapping[str, Metric]] = {}  # by name, in the order of messages about a misspelt one
 
     def __init__(self, added: Added = Added()) -> None:
@@ -171,9 +174,10 @@ class Track(ABC):
         """
         function(f"{self.evaluation}:evaluate")(documents, needs, hardware, title)
 
-    @abstractmethod
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         """Return all metrics of an evaluation, computed from its scores, by their flat names."""
+        metrics: dict[str, float] = function(f"{self.metric_code[0]}:read_metrics")(needs, evaluation)
+        return metrics
 
     def all_metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         """Return all metrics of an evaluation, with those of plugins.
@@ -225,7 +229,10 @@ class Track(ABC):
 
     def pictures(self, index: Path) -> "list[Picture]":
         """Return the pictures of an index, in the order of pixels, features and grids; empty for a track without."""
-        return []
+        from recompose.data.pictures import Picture
+
+        paths = function(f"{self.index_code}:read_index")(index).paths if self.index_code else []
+        return [Picture(path) for path in paths]
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:
         """Return whether an evaluation's numbers depend on the seed, on the same data."""
@@ -237,11 +244,18 @@ class Track(ABC):
         return "archives" not in data.document
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
-        """Return the sizes of a data set that costs grow with; here the published ones, by its recipe alone; empty if
-        nobody counted them.
+        """Return the sizes of a data set that costs grow with: its counts of images, if it is absent the published
+        ones; empty if nobody counted them.
         """
+        drawn = {f"{split}_images": images for split, images in recipe.document.get("images", {}).items()}
+        counts = drawn or counts_of(recipe.document, index)
+        sizes = {
+            part: sum(counts[f"{split}_images"] for split in splits)
+            for part, splits in self.parts.items()
+            if all(f"{split}_images" in counts for split in splits)
+        }
         adapter = self.adapters.get(str(recipe.document.get("adapter")))
-        return dict(adapter.sizes) if adapter else {}
+        return sizes or (dict(adapter.sizes) if adapter else {})
 
     def metric_names(self) -> Iterable[str]:
         """Return the names of metrics, for messages about a misspelt one."""

@@ -72,7 +72,7 @@ def metrics(needs: dict[str, Path], folder: Path, run: Path | None = None) -> di
     """Return those of CSP, of a run's checkpoint or untrained."""
     folder.mkdir()
     evaluate({folder: evaluation_document(CSP, OWN)}, needs | ({"run": run} if run else {}), CPU, "t")
-    return read_metrics(needs["data"], folder)
+    return read_metrics(needs, folder)
 
 
 def test_training_raises_the_auc_and_stores_the_best_epoch(

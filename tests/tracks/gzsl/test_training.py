@@ -260,4 +260,4 @@ def test_an_evaluation_has_the_scores_and_biases_of_its_run(tmp_path: Path, sett
         state = load_file(needs["run"] / BEST_ACCURACY)
         np.testing.assert_allclose(scores.arrays["accuracy"], scores_of(DATA, state, is_test), atol=1e-5)
     assert scores.biases == biases
-    assert read_metrics(needs["data"], tmp_path / "evaluation") == compute_metrics(DATA, scores)
+    assert read_metrics(needs, tmp_path / "evaluation") == compute_metrics(DATA, scores)

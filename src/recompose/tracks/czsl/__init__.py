@@ -1,24 +1,20 @@
 """Compositional zero-shot learning: the recognition of state-object pairs, some of which training does not show."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from recompose.files import Document
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Recipe
 from recompose.tables.expectations import Above
-from recompose.tracks.checks import counts_of
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, Czsl, CzslChoice, PublishedPairs
+from recompose.tracks.czsl.data.pairs import SPLITS
 from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
-
-if TYPE_CHECKING:
-    from recompose.data.pictures import Picture
 
 WORDS = "glove"  # the name of the word vectors in the data folder
 TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures"
@@ -89,6 +85,8 @@ class CZSL(Track):
     )
     methods = METHODS
     adapters = ADAPTERS
+    parts: ClassVar = {split: (split,) for split in SPLITS}
+    index_code = "recompose.tracks.czsl.data.pairs"
     layout, dataset_section = "recompose.tracks.czsl.data.compositional", PublishedPairs
     training, evaluation = "recompose.tracks.czsl.training", "recompose.tracks.czsl.evaluation"
     metric_code = ("recompose.tracks.czsl.metric_values",)
@@ -119,27 +117,9 @@ class CZSL(Track):
         (folder / archive).symlink_to(os.path.relpath(root / archive, folder))
         return [archive]
 
-    def pictures(self, index: Path) -> "list[Picture]":
-        from recompose.data.pictures import Picture
-        from recompose.tracks.czsl.data.pairs import PairData
-
-        return [Picture(path) for path in PairData.read(index).paths]
-
     def pass_key(self, evaluation: Recipe) -> str:
         """Return the digest of an evaluation without its scoring settings and without the list of what it saves."""
         settings = dict(evaluation.document["settings"])
         if settings.pop("scoring", None) is None:
             return evaluation.digest
         return replace(evaluation, document={**evaluation.document, "settings": settings, "save": []}).digest
-
-    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.czsl.metric_values import read_metrics
-
-        return read_metrics(needs["data"], evaluation)
-
-    def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
-        if images := recipe.document.get("images"):
-            return dict(images)
-        counts = counts_of(recipe.document, index)
-        sizes = {split: counts[f"{split}_images"] for split in ("train", "val", "test") if f"{split}_images" in counts}
-        return sizes or super().size(recipe, index)

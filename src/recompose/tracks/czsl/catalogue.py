@@ -5,9 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from recompose.params.documents import Place
-from recompose.params.mistakes import Problem, unknown_name
-from recompose.params.sections import Archive, Backbone, Clip, Count, Section, Seed
+from recompose.params.mistakes import Problem
+from recompose.params.sections import Archive, Backbone, Count, Section, Seed
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.tracks.catalogue import DataAdapter, Method
 from recompose.tracks.czsl.methods import settings
@@ -100,14 +99,4 @@ class CzslChoice(TrackChoice):
     def problems(self, section: Czsl, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
         """Yield the names of things that do not exist, and of backbones that are not CLIPs."""
         yield from self.unknown(section)
-        yield from _no_clip(("backbone",), self.backbone, backbones)
-        if self.other_backbone is not None:
-            yield from _no_clip(("other_backbone",), self.other_backbone, backbones)
-
-
-def _no_clip(place: Place, name: str, backbones: Mapping[str, Backbone]) -> list[Problem]:
-    """Return the problem of a name that is not a CLIP's."""
-    clips = [clip for clip, section in backbones.items() if isinstance(section, Clip)]
-    if name in backbones and name not in clips:
-        return [Problem(place, f"'{name}' has no text tower; allowed: {', '.join(clips)}")]
-    return unknown_name(place, name, clips)
+        yield from self.no_clips(("backbone", "other_backbone"), backbones)

@@ -14,7 +14,7 @@ no entry.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +113,6 @@ def _metrics(best: Best, threshold: float | None, world: World) -> Iterator[tupl
         yield from ((f"groups/{kind}/{group}", accuracy) for group, accuracy in accuracies.items())
 
 
-def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
-    """Return all metrics of an evaluation, from the verified folders of its index and its scores."""
-    return compute_metrics(read_index(index), PairScores.read(evaluation / SCORES))
+def read_metrics(needs: Mapping[str, Path], evaluation: Path) -> dict[str, float]:
+    """Return all metrics of an evaluation, from the verified folders of its needs and its scores."""
+    return compute_metrics(read_index(needs["data"]), PairScores.read(evaluation / SCORES))

@@ -2,22 +2,16 @@
 not show.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from recompose.papers.declaration import Variant
 from recompose.plan import Recipe
 from recompose.tables.expectations import Above
-from recompose.tracks.checks import counts_of
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, Gzsl, GzslChoice, PublishedClasses
 from recompose.tracks.gzsl.metric_values import BIASES, METRICS, NUMBERS
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
-
-if TYPE_CHECKING:
-    from recompose.data.pictures import Picture
 
 FIGURES = "recompose.tracks.gzsl.figures"
 
@@ -70,30 +64,9 @@ class GZSL(Track):
     expectations = (Above("ESZSL is above chance", "test/accuracy", ("eszsl",), one_of="unseen_classes"),)
     methods = METHODS
     adapters = ADAPTERS
+    parts: ClassVar = {"train": ("trainval",), "test": ("test_seen", "test_unseen")}
+    index_code = "recompose.tracks.gzsl.data.classes"
     layout, dataset_section = "recompose.tracks.gzsl.data.xlsa17", PublishedClasses
     training, evaluation = "recompose.tracks.gzsl.training", "recompose.tracks.gzsl.evaluation"
     metric_code = ("recompose.tracks.gzsl.metric_values",)
     named_metrics = METRICS
-
-    def pictures(self, index: Path) -> "list[Picture]":
-        from recompose.data.pictures import Picture
-        from recompose.tracks.gzsl.data.classes import ClassData
-
-        return [Picture(path) for path in ClassData.read(index).paths]
-
-    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.gzsl.metric_values import read_metrics
-
-        return read_metrics(needs["data"], evaluation)
-
-    def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
-        if images := recipe.document.get("images"):
-            counts: Mapping[str, int] = {f"{split}_images": count for split, count in images.items()}
-        else:
-            counts = counts_of(recipe.document, index)
-        if "trainval_images" not in counts:
-            return super().size(recipe, index)
-        return {
-            "train": counts["trainval_images"],
-            "test": counts["test_seen_images"] + counts["test_unseen_images"],
-        }

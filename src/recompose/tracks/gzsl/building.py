@@ -8,6 +8,7 @@ import torch
 
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.data.stages import Stage
 from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
 
 BEST_ACCURACY = "checkpoint-accuracy.safetensors"  # if the test chose: the epoch with the best accuracy
@@ -20,21 +21,18 @@ def blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
     return (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
 
 
-def build_method(
-    settings: TypedSettings, data: ClassData, channels: int, classes: np.ndarray, seen: np.ndarray
-) -> GridMethod:
-    """Return a method before training, for some of a data set's classes.
+def build_method(settings: TypedSettings, data: ClassData, channels: int, stage: Stage) -> GridMethod:
+    """Return a method before training, for the classes of a stage.
 
     Args:
         settings: of a document with ``class``, ``settings`` and ``seed``.
         data: the data set.
         channels: of each region.
-        classes: [classes], their indices in the data set.
-        seen: [classes] bool, the classes of training among them.
+        stage: of the run.
     """
     pl.seed_everything(settings.document["seed"], verbose=False)
     words = data.words / np.maximum(np.linalg.norm(data.words, axis=1, keepdims=True), 1e-12)  # one of SUN's is zero
-    arrays = (data.signatures[classes], words.astype(np.float32), seen)
+    arrays = (data.signatures[stage.classes], words.astype(np.float32), stage.seen)
     space = ClassSpace(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
     method: GridMethod = method_class(settings.document)(space, channels, settings.own)
     return method

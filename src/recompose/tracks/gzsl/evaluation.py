@@ -34,8 +34,7 @@ class ClassesScoring(Scoring[dict[str, np.ndarray]]):
         self._run, self._title, settings = needs["run"], title, TypedSettings(document)
         assert isinstance(settings.scoring, ClassScoring)
         self._bias = settings.scoring.bias
-        stage = final_stage(self._data)
-        method = build_method(settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        method = build_method(settings, self._data, self._grids.shape[-1], final_stage(self._data))
         self._method, self._device = method.to(device).eval(), device
         self.trainable_parameters = trainable(method)
         restore(method, self._run / CHECKPOINT)

@@ -16,7 +16,7 @@ that does not exist has no entry.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +74,6 @@ def _group_means(
     yield from ((f"{place}/{name}", float(uncertainty[rows].mean())) for name, rows in groups.items() if rows.any())
 
 
-def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
-    """Return all metrics of an evaluation, from the verified folders of its index and its scores."""
-    return compute_metrics(read_index(index), ClassScores.read(evaluation))
+def read_metrics(needs: Mapping[str, Path], evaluation: Path) -> dict[str, float]:
+    """Return all metrics of an evaluation, from the verified folders of its needs and its scores."""
+    return compute_metrics(read_index(needs["data"]), ClassScores.read(evaluation))

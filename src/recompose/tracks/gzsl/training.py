@@ -186,7 +186,7 @@ class ClassRun(Run):
         return method
 
     def _build(self, stage: Stage) -> GridMethod:
-        method = build_method(self.settings, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        method = build_method(self.settings, self._data, self._grids.shape[-1], stage)
         method.observe(map(self._inputs, blocks(stage.rows)))
         return method
 

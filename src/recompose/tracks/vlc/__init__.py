@@ -218,11 +218,6 @@ class VLC(Track):
 
         return pictures(index)
 
-    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.vlc.suites.values import read_metrics
-
-        return read_metrics(needs, evaluation)
-
     def metric(self, name: str) -> Metric:
         if not (name in self.known_metrics or name.startswith(CLASSIFICATION_PREFIX) or self._is_own(name)):
             raise KeyError(name)

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from recompose.params.documents import Place
 from recompose.params.mistakes import Problem, unknown_name
-from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
+from recompose.params.sections import Backbone, Count, Distinct, Name
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.tracks.vlc.catalogue import DRAWN, PublishedSuite
 from recompose.tracks.vlc.suites.catalogue import DRAWN as DRAWN_FORMS
@@ -63,15 +62,7 @@ class VlcChoice(TrackChoice):
         for number, name in enumerate(self.suites):
             yield from unknown_name(("suites", number), name, section.suites)
         yield from self._overlapping_suites(section)
-        clips = [name for name, backbone in backbones.items() if isinstance(backbone, Clip)]
-        for key, chosen in (
-            ("backbone", self.backbone),
-            ("other_backbone", self.other_backbone),
-            ("other_pretraining", self.other_pretraining),
-        ):
-            place: Place = (key,)
-            if chosen is not None:
-                yield from unknown_name(place, chosen, clips)
+        yield from self.no_clips(("backbone", "other_backbone", "other_pretraining"), backbones)
 
     def _overlapping_suites(self, section: Vlc) -> Iterator[Problem]:
         """Yield suites whose sub-tasks have the names of an earlier suite's: their scores would overwrite each other.
