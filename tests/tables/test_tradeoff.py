@@ -6,10 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.tables import tradeoff
-from recompose.tables.tradeoff import Tradeoff
 
 pytestmark = pytest.mark.usefixtures("closed")
-ACCURACIES = Tradeoff("unseen", "seen", lambda results, evaluation: (np.zeros(1), np.ones(1)))
 
 
 @settings(deadline=None)
@@ -20,13 +18,13 @@ def test_the_staircase_s_height_is_the_best_seen_accuracy_that_still_gives_the_u
     """Unseen accuracy rises from point to point, seen accuracy falls."""
     unseen = np.cumsum([up for up, _ in steps]) / 200
     seen = np.cumsum([down for _, down in steps])[::-1] / 200
-    points = tradeoff._sampled(ACCURACIES, unseen, seen)
+    points = tradeoff._sampled(unseen, seen)
     grid = np.linspace(0, unseen[-1], len(points))
     for value, height in zip(grid, points["seen"], strict=True):
         assert height == 100 * max(s for u, s in zip(unseen, seen, strict=True) if u >= value)
 
 
 def test_a_staircase_falls_behind_its_points() -> None:
-    points = tradeoff._sampled(ACCURACIES, np.array([0.0, 0.5, 1.0]), np.array([0.9, 0.6, 0.1]))
+    points = tradeoff._sampled(np.array([0.0, 0.5, 1.0]), np.array([0.9, 0.6, 0.1]))
     at = points.set_index("unseen")["seen"]
     assert [at[place] for place in (0, 1, 50, 51, 100)] == [90, 60, 60, 10, 10]

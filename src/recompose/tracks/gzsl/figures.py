@@ -23,7 +23,6 @@ from recompose.tables.plane import flatten, point_styles
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations, series_of
 from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
-from recompose.tables.tradeoff import Tradeoff
 from recompose.tracks.building import SCORES
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.metrics import seen_unseen_curve
@@ -57,12 +56,12 @@ def read_classes(results: Results, data: Recipe) -> ClassData:
 
 def draw_seen_unseen(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw seen over unseen accuracy, a panel for each data set."""
-    tradeoff.draw_curves(results, paper, name, sheet, ACCURACIES)
+    tradeoff.draw_curves(results, paper, name, sheet, _accuracies)
 
 
 def mean_curves(results: Results) -> str:
     """Return the mean seen accuracy of each method at each unseen accuracy, in percent, as CSV."""
-    return tradeoff.mean_curves(results, "gzsl", ACCURACIES)
+    return tradeoff.mean_curves(results, "gzsl", _accuracies)
 
 
 def _accuracies(results: Results, evaluation: Recipe) -> tuple[np.ndarray, np.ndarray]:
@@ -70,9 +69,6 @@ def _accuracies(results: Results, evaluation: Recipe) -> tuple[np.ndarray, np.nd
     data = read_classes(results, evaluation.needs["data"])
     curve = seen_unseen_curve(read_scores(results, evaluation).all, data.labels[data.test_rows], data.seen)
     return curve.unseen, curve.seen
-
-
-ACCURACIES = Tradeoff("unseen", "seen", _accuracies)
 
 
 # attributes

@@ -17,8 +17,10 @@ from recompose.papers.declaration import Paper
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
+from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import Pair, PairData
-from recompose.tracks.czsl.stored import read_embedded, read_pairs, read_scores
+from recompose.tracks.czsl.figures.maps import read_embedded
+from recompose.tracks.czsl.metrics.worlds import PairScores
 
 CELL, LINE = 1.15, 0.115  # inches: an image, a line of text below it
 IN_A_LINE = 4  # images
@@ -69,8 +71,8 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     panels: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
     for runs in first_evaluations(results, paper, name).values():
         recipe = next(iter(runs.values())).needs["data"]
-        images = TestImages(results.raw(recipe), read_pairs(results, recipe))
-        top = {row: read_scores(results, run).top for row, run in runs.items()}
+        images = TestImages(results.raw(recipe), PairData.read(results.folder(recipe)))
+        top = {row: PairScores.read(results.file(run, SCORES)).top for row, run in runs.items()}
         panels += [
             (images, image, {row: predictions[image] for row, predictions in top.items()})
             for image in _chosen(images, top)

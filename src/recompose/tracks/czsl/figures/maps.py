@@ -1,5 +1,6 @@
 """Maps: embeddings in the plane, by t-SNE (van der Maaten and Hinton, 2008)."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -13,14 +14,26 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.plane import flatten, point_styles
 from recompose.tables.results import Results
+from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks.czsl.data.pairs import Pair, PairData
-from recompose.tracks.czsl.stored import read_embedded
+from recompose.tracks.stored import read_embeddings
 
 CLASSES = 300  # pairs whose prototypes are shown, as in Duplex's Figure 4
 SHOWN = 20  # pairs whose images are shown, those with the most images, as in its Figure 10
 SHAPES = {"image": "o", "semantic": "s", "visual": "^"}
 SIZES = {"image": 6, "semantic": 30, "visual": 34}
+
+
+def read_embedded(
+    results: Results, paper: Paper, name: str
+) -> Iterator[tuple[str, Recipe, PairData, dict[str, np.ndarray]]]:
+    """Yield each data set of a figure with the first evaluation on it, its pairs and the vectors that the evaluation
+    saved.
+    """
+    for dataset, runs in first_evaluations(results, paper, name).items():
+        run = next(iter(runs.values()))
+        yield dataset, run, PairData.read(results.folder(run.needs["data"])), read_embeddings(results, run)
 
 
 def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
