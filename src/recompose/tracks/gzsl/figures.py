@@ -19,7 +19,7 @@ from recompose.data.pictures import open_rgb
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables import tradeoff
-from recompose.tables.plane import flatten, point_styles
+from recompose.tables.plane import Mark, draw_legend, draw_map, flatten
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations, series_of
 from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
@@ -34,6 +34,7 @@ EPOCHS = 5  # of uncertainty, from the first to the last
 CLASSES = 10  # of maps: of seen, and of unseen ones, at random, as in CREST's Figure 9
 PER_CLASS = 25  # images at most
 SPACES = {"vgt": "(a) VGT", "agt": "(b) AGT", "fused": "(c) VGT and AGT"}
+MARKS = {True: Mark("image of a seen class", "o", 9), False: Mark("of an unseen class", "^", 9)}
 OF_MAPS = ["dataset", "panel", "class", "seen", "x", "y"]
 CELL = 1.25  # inches
 IMAGES, LOOKING = 5, 4  # images and attributes whose attention is shown
@@ -203,11 +204,9 @@ def _maps(points: pd.DataFrame) -> Figure:
     for line, dataset in zip(axes, datasets, strict=False):
         of_dataset = points[points["dataset"] == dataset]
         for axis, panel in zip(line, SPACES.values(), strict=True):
-            _draw_map(axis, of_dataset[of_dataset["panel"] == panel])
+            draw_map(axis, of_dataset[of_dataset["panel"] == panel], "class", "seen", MARKS)
             axis.set_title(f"{dataset} {panel}")
-    marks = {"o": "image of a seen class", "^": "of an unseen class"}
-    handles = [plt.Line2D([], [], marker=m, label=label, linestyle="", color="grey") for m, label in marks.items()]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=7)
+    draw_legend(figure, MARKS, {})
     return figure
 
 
@@ -228,15 +227,6 @@ def _sample_classes(data: ClassData) -> list[int]:
     rng = Random("classes of a map")
     groups = (np.flatnonzero(data.seen).tolist(), np.flatnonzero(~data.seen).tolist())
     return [label for group in groups for label in sorted(rng.sample(group, min(CLASSES, len(group))))]
-
-
-def _draw_map(axis: plt.Axes, points: pd.DataFrame) -> None:
-    of_name = dict(zip(sorted(points["class"].unique()), point_styles(), strict=False))
-    for seen, marker in ((True, "o"), (False, "^")):
-        of_kind = points[points["seen"] == seen]
-        faces, edges = ([of_name[name][side] for name in of_kind["class"]] for side in (0, 1))
-        axis.scatter(of_kind["x"], of_kind["y"], s=9, marker=marker, facecolors=faces, edgecolors=edges, linewidths=0.5)
-    axis.set(xticks=[], yticks=[])
 
 
 # attention

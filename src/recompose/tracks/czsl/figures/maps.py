@@ -1,8 +1,8 @@
 """Maps: embeddings in the plane, by t-SNE (van der Maaten and Hinton, 2008)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from recompose.backbones.arrays import StoredArray
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.tables.plane import flatten, point_styles
+from recompose.tables.plane import Mark, draw_legend, draw_map, flatten
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
@@ -21,8 +21,11 @@ from recompose.tracks.stored import read_embeddings
 
 CLASSES = 300  # pairs whose prototypes are shown, as in Duplex's Figure 4
 SHOWN = 20  # pairs whose images are shown, those with the most images, as in its Figure 10
-SHAPES = {"image": "o", "semantic": "s", "visual": "^"}
-SIZES = {"image": 6, "semantic": 30, "visual": 34}
+MARKS = {
+    "image": Mark("test image", "o", 6),
+    "semantic": Mark("semantic prototype", "s", 30, "black"),
+    "visual": Mark("visual prototype", "^", 34, "black"),
+}
 
 
 def read_embedded(
@@ -45,7 +48,7 @@ def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
         names = [name for _, name in data.pairs[:CLASSES]]
         for panel, vectors in panels.items():
             frames.append(_frame(dataset, panel, flatten(vectors), names, data.pairs[:CLASSES], "visual"))
-    _draw(frames, sheet, sizes={"visual": 14}, shapes={"visual": "o"})
+    _draw(frames, sheet, {"visual": replace(MARKS["visual"], marker="o", size=14)})
 
 
 def draw_samples(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
@@ -89,7 +92,7 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
             names = [[" ".join(pair) for pair in labelled] for labelled in (labels, pairs)]
             frames.append(_frame(dataset, panel, points[: len(samples)], names[0], labels, "image"))
             frames.append(_frame(dataset, panel, points[len(samples) :], names[1], pairs, "visual"))
-    _draw(frames, sheet, shapes=SHAPES | {"visual": "*"}, sizes=SIZES | {"visual": 60})
+    _draw(frames, sheet, MARKS | {"visual": replace(MARKS["visual"], marker="*", size=60)})
 
 
 def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:
@@ -132,16 +135,14 @@ def _frame(
     return pd.DataFrame(columns).assign(dataset=dataset, panel=panel, kind=kind)
 
 
-def _draw(
-    frames: list[pd.DataFrame], sheet: Sheet, shapes: dict[str, str] = SHAPES, sizes: dict[str, int] = SIZES
-) -> None:
+def _draw(frames: list[pd.DataFrame], sheet: Sheet, marks: dict[str, Mark] = MARKS) -> None:
     """Draw a row of panels for each data set."""
     columns = ["dataset", "panel", "kind", "state", "object", "x", "y"]
     points = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*columns, "colour"])
-    sheet.write(points[columns], partial(_figure, points, shapes, sizes))
+    sheet.write(points[columns], partial(_figure, points, marks))
 
 
-def _figure(points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int]) -> Figure:
+def _figure(points: pd.DataFrame, marks: dict[str, Mark]) -> Figure:
     datasets = list(points["dataset"].unique())
     across = max([1, *points.groupby("dataset")["panel"].nunique()]) if len(points) else 1
     size = (COLUMN_WIDTH * max(1.1, across * 0.75), 2.8 * max(1, len(datasets)))
@@ -149,33 +150,9 @@ def _figure(points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int])
     for line, dataset in zip(axes, datasets, strict=False):
         of_dataset = points[points["dataset"] == dataset]
         for axis, panel in zip(line, of_dataset["panel"].unique(), strict=False):
-            _draw_map(axis, of_dataset[of_dataset["panel"] == panel], shapes, sizes)
+            draw_map(axis, of_dataset[of_dataset["panel"] == panel], "colour", "kind", marks)
             axis.set_title(panel if panel == dataset else f"{dataset}, {panel}")
-    _legend(figure, points, shapes)
+    shown = {kind: marks[kind] for kind in points["kind"].unique()}
+    if len(shown) > 1:
+        draw_legend(figure, shown, {"markersize": 4}, columnspacing=1, handletextpad=0.2)
     return figure
-
-
-def _draw_map(axis: plt.Axes, points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int]) -> None:
-    of_name = dict(zip(sorted(points["colour"].unique()), point_styles(), strict=False))
-    for kind, of_kind in points.groupby("kind", sort=False):
-        faces, edges = zip(*(of_name[name] for name in of_kind["colour"]), strict=True)
-        size, marker = sizes[str(kind)], shapes[str(kind)]
-        # hollow points need their edge's colour; prototypes get a dark edge
-        edge = edges if kind == "image" else "black"
-        axis.scatter(
-            of_kind["x"], of_kind["y"], s=size, marker=marker, facecolors=faces, linewidths=0.5, edgecolors=edge
-        )
-    axis.set(xticks=[], yticks=[])
-
-
-def _legend(figure: Any, points: pd.DataFrame, shapes: dict[str, str]) -> None:
-    """Add a legend of the shapes, if there are several."""
-    kinds = list(points["kind"].unique())
-    if len(kinds) > 1:
-        names = {"image": "test image", "semantic": "semantic prototype", "visual": "visual prototype"}
-        handles = [
-            plt.Line2D([], [], marker=shapes[kind], label=names[kind], linestyle="", color="grey", markersize=4)
-            for kind in kinds
-        ]
-        place = {"loc": "outside lower center", "ncols": len(handles)}
-        figure.legend(handles=handles, fontsize=7, columnspacing=1, handletextpad=0.2, **place)
