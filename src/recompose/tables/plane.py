@@ -46,7 +46,7 @@ class Mark:
 
 
 def draw_map(axis: plt.Axes, points: pd.DataFrame, colour: str, kind: str, marks: Mapping[Any, Mark]) -> None:
-    """Draw points at their ``x`` and ``y``, in a colour for each value of one column, with a mark for each of another."""
+    """Draw points at their ``x`` and ``y``, in a colour for each value of a column, with a mark for each of another."""
     of_name = dict(zip(sorted(points[colour].unique()), point_styles(), strict=False))
     for value, mark in marks.items():
         of_kind = points[points[kind] == value]

@@ -1,6 +1,5 @@
 """The interface of a track. Importing it needs no torch; modules that need torch are imported on use."""
 
-from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -49,7 +48,7 @@ class Added:
     papers: tuple[Paper, ...] = ()
 
 
-class Track(ABC):
+class Track:
     """A task protocol: its data, its methods, how they are trained, scored and measured, and its own kinds of tables
     and figures. Once it is made, it does not change: with plugins there is another one.
     """
