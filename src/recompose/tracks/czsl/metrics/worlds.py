@@ -63,10 +63,9 @@ class PairScores:
             return cls(bests, {}, top)
         ladders = {}
         for split in EVALUATED_SPLITS:
-            rungs = (tensors[f"{split}/ladder/{name}"] for name in RUNG_FIELDS)
-            ladders[split] = ThresholdProfile(
-                bests[split, "open"].seen_only(), *rungs, feasibility=tensors["feasibility"]
-            )
+            rungs = {name: tensors[f"{split}/ladder/{name}"] for name in RUNG_FIELDS}
+            ground, feasibility = bests[split, "open"].seen_only(), tensors["feasibility"]
+            ladders[split] = ThresholdProfile(ground, **rungs, feasibility=feasibility)
         return cls(bests, ladders, top)
 
 
