@@ -19,11 +19,16 @@ SEEN = GROUPS[:-1]
 Evaluations: TypeAlias = dict[str, list[Recipe]]  # by method
 
 
+def read_pairs(results: Results, data: Recipe) -> PairData:
+    """Return the index of a data set."""
+    return PairData.read(results.folder(data))
+
+
 def frequencies(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Return how many training and test images show pairs of each group."""
     for benchmark in results.benchmarks(paper.track):
         data = results.data(paper.track, benchmark)
-        pairs = PairData.read(results.folder(data))
+        pairs = read_pairs(results, data)
         counts = {split: group_counts(pairs, split) for split in ("train", "test")}
         for row in (*GROUPS, "total"):
             for split, of_split in counts.items():
@@ -52,7 +57,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
         complete = {method: results.complete(paper.track, method, benchmark) for method in columns}
         absent = [method for method in columns if _is_planned_elsewhere(results, paper, method, benchmark)]
         data = results.data(paper.track, benchmark)
-        counts = group_counts(PairData.read(results.folder(data)), "test")
+        counts = group_counts(read_pairs(results, data), "test")
         for view, section in artifact.all_views.items():
             for group in (*SEEN, "seen", "unseen"):
                 row, metric = group.capitalize(), f"{section.of}/{group}"
