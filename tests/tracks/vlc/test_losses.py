@@ -400,15 +400,18 @@ def attribution_by_loop(scores: Rows, objects: list[list[bool]], composition: li
     return sum(terms) / len(terms) if terms else 0.0
 
 
-@pytest.mark.parametrize("margin", [0.0, 0.3, -0.2])
-def test_the_loss_of_attribution_and_its_gradient_are_the_loop_s(margin: float) -> None:
+@pytest.mark.parametrize(
+    ("margin", "first", "complete"), [(0.0, 0, 8), (0.3, 0, 8), (-0.2, 7, 2), (0.3, 8, 1), (0.3, 9, 0)]
+)
+def test_the_loss_of_attribution_and_its_gradient_are_the_loop_s(margin: float, first: int, complete: int) -> None:
     objects, composition = (np.random.default_rng(seed).random((9, 6)) < 0.3 for seed in (3, 4))
-    complete = objects.any(axis=1) & composition.any(axis=1)
-    assert 0 < complete.sum() < 9
+    order = [*range(first, 9), 2]  # the third caption has no token of one kind
+    objects, composition = objects[order], composition[order]
+    assert (objects.any(axis=1) & composition.any(axis=1)).sum() == complete
     assert_value_and_gradients(
         lambda scores: attribution_loss(scores, torch.tensor(objects), torch.tensor(composition), margin),
         lambda scores: attribution_by_loop(scores, objects.tolist(), composition.tolist(), margin),
-        [normal(10, 9, 6)],
+        [normal(10, len(order), 6)],
     )
 
 
