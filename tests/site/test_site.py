@@ -21,6 +21,7 @@ from recompose.plan import Recipe
 from recompose.records import Build
 from recompose.site.build import notes_html, pages
 from recompose.site.document import Site
+from recompose.site.scope import scope_of
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 from tests.audit.invented import cell_of, lineage_of, made_of
@@ -407,3 +408,12 @@ def test_every_address_in_the_page_leads_somewhere(toy: Toy) -> None:
     assert len(ids) == len(set(ids))
     wanted = set(re.findall(r'href="#([^"]*)"', html)) | set(re.findall(r'aria-labelledby="([^"]*)"', html))
     assert wanted - set(ids) == {"lineage-heading"}  # the dialog's, written as it opens
+
+
+def test_word_vectors_are_none_of_the_data_sets_behind_the_numbers() -> None:
+    words = Recipe("data", "glove", {"file": "glove.zip"}, track="czsl", labels={"dataset": "glove"})
+    document = {"adapter": "compositional", "archives": {}}
+    pairs = Recipe("data", "cgqa", document, track="czsl", labels={"dataset": "cgqa"})
+    evaluation = Recipe("evaluations", "chance", {}, {"data": pairs, "words": words}, track="czsl")
+    scope = scope_of(PublishedLineage({"toy/table-1": lineage_of([evaluation], [])}))
+    assert scope and (scope["synthetic"], scope["published"], scope["samples"]) == ([], ["cgqa"], [])

@@ -38,10 +38,10 @@ def scope_of(published: PublishedLineage) -> Document | None:
 
 
 def _by_name(records: Iterable[Description]) -> dict[str, list[Recipe]]:
-    """Return the replicates of each data set that has images or captions, by its name."""
+    """Return the replicates of each data set that has images or captions, by its name; word vectors have no adapter."""
     by_name: dict[str, list[Recipe]] = {}
     for record in sorted(records, key=lambda record: (record.track, record.name, record.digest)):
-        if "dataset" in record.labels and record.track in TRACKS:
+        if "dataset" in record.labels and "adapter" in record.document and record.track in TRACKS:
             by_name.setdefault(record.name, []).append(recipe_of(record))
     return by_name
 

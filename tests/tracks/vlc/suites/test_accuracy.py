@@ -241,6 +241,7 @@ def test_scores_of_what_is_not_present_are_not_looked_at() -> None:
         (lambda: right_groups(np.zeros((2, 2, 3))), "scores"),
         (lambda: right_triplets(np.zeros((2, 5))), "scores"),
         (lambda: first_hits(SCORES, [0, 1], [0, 0, 0]), "candidates"),
+        (lambda: first_hits(SCORES, [0, 1], [0, 1]), "scores"),
         (lambda: mean_average_precision(SCORES, ~ALL), "labels"),
         (lambda: mean_average_precision(SCORES, ALL.astype(int)), "labels"),
         (lambda: mean_average_precision(SCORES[:1], ALL), "scores"),
