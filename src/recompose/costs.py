@@ -1,23 +1,23 @@
 """Costs: the time and memory of recipes, estimated from the records of like recipes.
 
-The records of the store count first, then those behind the profile's reports, which another machine may have made. The
-time of what is like nothing that was made is unknown.
+The records of the store count first, then what is planned and behind the profile's reports, which another machine may
+have made. The time of what is like nothing that was made is unknown.
 """
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
 
-from recompose.errors import DamagedError, LineageError
+from recompose.errors import DamagedError
 from recompose.files import read_json
 from recompose.phases import PHASES, needs_gpu
 from recompose.plan import Plan, Recipe, recipe_of
 from recompose.progress import read_progress
-from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, flat
-from recompose.tables.lineage import SUFFIX, Lineage, Made
+from recompose.records import COSTS, RECORD, BuildInfo, Record, flat
+from recompose.tables.lineage import Made
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -52,16 +52,20 @@ class MadeRecipe:
 class Costs:
     """The costs of everything that was made."""
 
-    stored: list[MadeRecipe]
-    read_published: Callable[[], list[MadeRecipe]]  # called where nothing stored is like a recipe: it takes seconds
+    made: Sequence[list[MadeRecipe]]  # those of the store, and then those of the reports
     read_size: Callable[[Recipe], Mapping[str, int]]  # of data: part -> number of images
     _sizes: dict[str, Mapping[str, int]] = field(default_factory=dict)  # by digest
     _estimates: dict[str, CostEstimate | None] = field(default_factory=dict)  # by digest
 
     @classmethod
     def of(cls, work: Workspace, plan: Plan) -> "Costs":
-        """Read the costs in a workspace; the plan knows recipes that records name and that are not stored."""
-        return cls(_stored(work, plan), lambda: _published(work, plan), lambda data: _size(work, data))
+        """Read the costs in a workspace.
+
+        Args:
+            work: the workspace.
+            plan: of the recipes behind its reports, and of those that records name and that are not stored.
+        """
+        return cls([_stored(work, plan), _published(work, plan)], lambda data: _size(work, data))
 
     def estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the estimated cost of making a recipe, or None where nothing like it was made."""
@@ -72,7 +76,7 @@ class Costs:
     def _estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the median of the costs of like recipes, in proportion to epochs and images."""
         for basis, key in likenesses(recipe):
-            like = self._stored_by_likeness.get(key) or self._published_by_likeness.get(key, [])
+            like = next(filter(None, (groups.get(key) for groups in self._by_likeness)), [])
             scales = [(made, self._scale(recipe, made.recipe, basis)) for made in like]
             seconds = [scale * made.build.seconds for made, scale in scales if scale]
             if seconds:
@@ -91,12 +95,8 @@ class Costs:
         return _epochs(recipe) / _epochs(made) if basis == MEASURED else None
 
     @cached_property
-    def _stored_by_likeness(self) -> dict[Hashable, list[MadeRecipe]]:
-        return _by_likeness(self.stored)
-
-    @cached_property
-    def _published_by_likeness(self) -> dict[Hashable, list[MadeRecipe]]:
-        return _by_likeness(self.read_published())
+    def _by_likeness(self) -> list[dict[Hashable, list[MadeRecipe]]]:
+        return [_by_likeness(made) for made in self.made]
 
     def _images(self, recipe: Recipe) -> int:
         """Return the number of images that a recipe processes: runs the training part, evaluations the others, the rest
@@ -171,34 +171,17 @@ def _stored(work: Workspace, plan: Plan) -> list[MadeRecipe]:
         for path in (work.results / kind).glob(f"*/{RECORD}"):
             with suppress(DamagedError):
                 records[f"{kind}/{path.parent.name}"] = Record.read(path)
-    recipes = _recipes(records, plan)
+    recipes = dict(plan.by_key)
+    for key, record in records.items():  # what a recipe needs comes in an earlier phase
+        if key not in recipes:
+            recipes[key] = recipe_of(record, recipes)
     return [MadeRecipe(recipes[key], record.made, _peak_memory(work, key)) for key, record in records.items()]
 
 
 def _published(work: Workspace, plan: Plan) -> list[MadeRecipe]:
-    """Return what is behind the reports: from few lineages that have all methods and variants of a paper, as reading
-    all of them takes seconds. The audit reports those that cannot be read.
-    """
-    records: dict[str, Description] = {}
-    for paper in work.papers:
-        covered: set[str] = set()
-        for name in sorted(paper.artifacts, key=lambda name: len(paper.methods_of(name)), reverse=True):
-            if not paper.methods_of(name) <= covered:
-                with suppress(LineageError):
-                    records |= Lineage.read(work.reports / paper.name / f"{name}{SUFFIX}").records
-                    covered |= paper.methods_of(name)
-    builds, recipes = Made.read(work.reports).builds, _recipes(records, plan)
-    return [MadeRecipe(recipes[key], builds[key]) for key in records if key in builds]
-
-
-def _recipes(descriptions: Mapping[str, Description], plan: Plan) -> dict[str, Recipe]:
-    """Return the described and the planned recipes by key; each has what it needs, where that is known."""
-    recipes: dict[str, Recipe] = dict(plan.by_key)
-    for kind in PHASES:  # what a recipe needs comes in an earlier phase
-        for key, description in descriptions.items():
-            if description.kind == kind and key not in recipes:
-                recipes[key] = recipe_of(description, recipes)
-    return recipes
+    """Return what is behind the reports, as far as it is planned."""
+    builds = Made.read(work.reports).builds
+    return [MadeRecipe(recipe, builds[key]) for key, recipe in plan.by_key.items() if key in builds]
 
 
 def _peak_memory(work: Workspace, key: str) -> int | None:

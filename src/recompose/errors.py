@@ -74,7 +74,7 @@ class PluginError(RecomposeError, ValueError):
 
 
 class ChangedError(RecomposeError, RuntimeError):
-    """A recipe that is not in the plan, as after a change of parameters or code while a workflow ran."""
+    """Code that was changed while a workflow ran."""
 
 
 # external data
@@ -122,7 +122,7 @@ class DamagedError(RecomposeError, RuntimeError):
 
 
 class UnknownError(RecomposeError, ValueError):
-    """A key that is not in the store."""
+    """A key of a result that is not there, or of several ones."""
 
 
 class FailedError(RecomposeError, RuntimeError):
@@ -154,10 +154,6 @@ class OutdatedLineageError(LineageError):
 
 class TraceError(RecomposeError, LookupError):
     """A number that does not exist; the message names those that do."""
-
-
-class DownstreamError(RecomposeError, LookupError):
-    """A name that no recipe, or several recipes, of the reports match."""
 
 
 class DiffError(RecomposeError, LookupError):

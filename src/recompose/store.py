@@ -7,7 +7,6 @@ missing file is identified by name.
 """
 
 import fcntl
-import json
 import os
 import shutil
 import time
@@ -21,7 +20,7 @@ from pathlib import Path
 from recompose.digest import digest, sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
-from recompose.files import SCRATCH, Document, fresh_folder, read_json, write_json
+from recompose.files import SCRATCH, Document, fresh_folder, read_json, write_json, write_text
 from recompose.locks import LOCKS, acquire, lock_below
 from recompose.plan import Recipe
 from recompose.progress import logged
@@ -29,7 +28,7 @@ from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
 
 BEGUN = "begun.json"  # in scratch: the contents of needs, and the number of attempts
 ERROR = "error.txt"
-ORIGINS = "origins.jsonl"  # in the store: the digest of what each content was made from, and its key
+ORIGINS = "origins"  # in the store: files named by the digest of what a content was made from, with its key
 Stamp = tuple[int, int, int, int]  # changes whenever a file is touched
 
 
@@ -122,8 +121,10 @@ class Store:
         status = path.stat()
         if status.st_size != expected.bytes:
             return f"has {status.st_size} bytes instead of {expected.bytes}"
-        is_untouched = status.st_ctime_ns < self.record_path(recipe).stat().st_ctime_ns
-        if not reading and (is_untouched or self._verified.get(path) == (expected.sha256, _stamp(status))):
+        if not reading and (
+            status.st_ctime_ns < self.record_path(recipe).stat().st_ctime_ns  # untouched
+            or self._verified.get(path) == (expected.sha256, _stamp(status))
+        ):
             return ""
         if sha256_file(path) != expected.sha256:
             return "was changed since it was made"
@@ -198,7 +199,8 @@ class Store:
                 raise
             for recipe, record in zip(missing.values(), records, strict=True):
                 record.write(self.record_path(recipe))
-            self._remember_origins(records)
+                with suppress(OSError):  # where it cannot be noted, what is equal is computed again
+                    write_text(self.root / ORIGINS / _origin(record, record.inputs), record.key)
             for folder in missing:
                 shutil.rmtree(folder / SCRATCH)
 
@@ -222,50 +224,28 @@ class Store:
             return None
         inputs = self._inputs(recipe)
         origin = _origin(recipe, inputs)
-        for key in self._made_from(origin):
-            with suppress(DamagedError):
-                record = Record.read(self.root / key / RECORD)
-                if _origin(record, record.inputs) == origin:
-                    self._copy(record, recipe, inputs)
-                    return key
-        return None
-
-    def _remember_origins(self, records: Iterable[Record]) -> None:
-        """Note what contents were made from; where that cannot be written, equal ones are computed again."""
-        lines = [json.dumps([_origin(record, record.inputs), record.key]) + "\n" for record in records if record.needs]
-        with suppress(OSError), (self.root / ORIGINS).open("a", encoding="utf-8") as file:
-            file.writelines(lines)
-
-    def _made_from(self, origin: str) -> list[str]:
-        """Return the keys of what was made from something, the last one first."""
-        keys = []
-        with suppress(OSError):
-            for line in (self.root / ORIGINS).read_text(encoding="utf-8", errors="replace").splitlines():
-                with suppress(ValueError, TypeError):  # a killed writer tears lines
-                    made_from, key = json.loads(line)
-                    keys += [key] * (made_from == origin)
-        return keys[::-1]
-
-    def _copy(self, record: Record, recipe: Recipe, inputs: dict[str, str]) -> None:
-        """Copy the content of a record as that of a recipe, unless it is complete.
-
-        Raises:
-            DamagedError: a file differs from the record.
-        """
+        try:
+            record = Record.read(self.root / (self.root / ORIGINS / origin).read_text(encoding="utf-8") / RECORD)
+        except (OSError, ValueError, DamagedError):
+            return None
         with ExitStack() as stack:
             self._acquire(recipe, stack)
-            if self.is_complete(recipe):
-                return
-            folder = self.folder(recipe)
-            shutil.rmtree(folder, ignore_errors=True)  # of an interrupted process
-            try:
-                _copy_files(record, self.root / record.key, folder)
-            except DamagedError:
-                shutil.rmtree(folder)
-                raise
-            made = record.made.model_copy(update={"equal_to": record.key})
-            changed = {**dict(recipe.description()), "inputs": inputs, "made": made}
-            record.model_copy(update=changed).write(self.record_path(recipe))
+            is_equal = _origin(record, record.inputs) == origin and not self.is_complete(recipe)
+            return record.key if is_equal and self._copy(record, recipe, inputs) else None
+
+    def _copy(self, record: Record, recipe: Recipe, inputs: dict[str, str]) -> bool:
+        """Copy the content of a record as that of a recipe; return false, and leave nothing, where it is damaged."""
+        folder = self.folder(recipe)
+        shutil.rmtree(folder, ignore_errors=True)  # of an interrupted process
+        others = shutil.ignore_patterns(RECORD, SCRATCH, ".*")
+        shutil.copytree(self.root / record.key, folder, ignore=others, ignore_dangling_symlinks=True)
+        if self.faults(recipe, record, reading=True):
+            shutil.rmtree(folder)
+            return False
+        made = record.made.model_copy(update={"equal_to": record.key})
+        changed = {**dict(recipe.description()), "inputs": inputs, "made": made}
+        record.model_copy(update=changed).write(self.record_path(recipe))
+        return True
 
     def _inputs(self, recipe: Recipe) -> dict[str, str]:
         """Return the digests of what a recipe needs as it is now, by role."""
@@ -321,24 +301,6 @@ def _origin(recipe: Recipe | Record, inputs: Mapping[str, str]) -> str:
     return digest(
         {"kind": recipe.kind, "document": dict(recipe.document), "code": dict(recipe.code), "inputs": dict(inputs)}
     )
-
-
-def _copy_files(record: Record, source: Path, folder: Path) -> None:
-    """Copy the files of a record from one folder into another.
-
-    Raises:
-        DamagedError: a file differs from the record.
-    """
-    for name, file in record.files.items():
-        target = folder / name
-        if not target.resolve().is_relative_to(folder.resolve()):
-            raise DamagedError(source / RECORD, f"names the file {name!r}", "remove that folder", "unsafe-name")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not (source / name).is_file():
-            raise DamagedError(source / name, "is missing", "put the file back, or remove its folder")
-        shutil.copyfile(source / name, target)
-        if sha256_file(target) != file.sha256:
-            raise DamagedError(source / name, "was changed since it was made", "remove its folder")
 
 
 def _is_temporary(path: Path) -> bool:

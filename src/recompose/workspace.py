@@ -6,23 +6,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from recompose.errors import ChangedError, ParamsError, PlanError
+from recompose.errors import ParamsError, PlanError
 from recompose.papers.checks import check_paper, check_variants
 from recompose.papers.comparison import FOLDER, Comparison, compared_variants, read_comparisons
 from recompose.papers.declaration import Paper
 from recompose.params import Params
 from recompose.params.documents import Written
 from recompose.params.loading import PARAMS, Sources, read_params
+from recompose.params.mistakes import key_of
 from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.plugins import Catalogue, Plugin, find_plugins
 
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
-_NOT_PLANNED = (
-    "{} is not in the plan; `recompose plan` shows the plan. If a running workflow needs it, params.yaml or the code "
-    "changed since the workflow started: start it again."
-)
 
 
 def plan_of(params: Params, comparisons: Sequence[Comparison] = (), catalogue: Catalogue = SHIPPED) -> Plan:
@@ -194,21 +191,9 @@ class Workspace:
         """Return the recipe of the plan with this key, or the only one whose digest or key starts with this name.
 
         Raises:
-            ChangedError: the plan has no such recipe, or several.
+            UnknownError: the plan has no such recipe, or several.
         """
-        if name in self.plan.by_key:
-            return self.plan.by_key[name]
-        start = name.removeprefix("results/").rstrip("/")
-        matches = [
-            r for r in self.plan.recipes if r.digest.startswith(start) or f"{r.kind}/{r.digest}".startswith(start)
-        ]
-        if not matches:
-            raise ChangedError(_NOT_PLANNED.format(name), code="unplanned", place=name)
-        if len(matches) > 1:
-            keys = ", ".join(recipe.key for recipe in matches[:4])
-            message = f"{len(matches)} recipes of the plan start with {name!r} ({keys}, ...): give a longer key"
-            raise ChangedError(message, code="ambiguous-key", place=name)
-        return matches[0]
+        return self.plan.by_key[key_of(name, self.plan.by_key, "the plan")]
 
 
 def open_workspace(folder: str) -> Workspace:

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.commands.diff import settings_differences
-from recompose.errors import PlanError
+from recompose.errors import UnknownError
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.errors import raises
@@ -36,6 +36,6 @@ def test_two_profiles_differ_in_all_their_parameters(work: Workspace) -> None:
 
 
 def test_what_is_neither_is_named_with_the_nearest(work: Workspace) -> None:
-    with raises(PlanError, "unknown-name", "trokia") as error:
+    with raises(UnknownError, "unknown-key", "trokia") as error:
         settings_differences(work, "csp", "trokia")
     assert "the nearest is 'troika'" in str(error.value)

@@ -9,9 +9,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.commands.downstream import find_key, show_downstream
-from recompose.errors import DownstreamError
+from recompose.commands.downstream import show_downstream
+from recompose.errors import UnknownError
 from recompose.papers.declaration import load_paper
+from recompose.params.mistakes import key_of
 from recompose.plan import Recipe, closure
 from recompose.tables.lineage import lineage_path
 from recompose.tables.published import PublishedLineage, read_lineages
@@ -54,6 +55,10 @@ def published(reports: Path) -> PublishedLineage:
     return PublishedLineage(read_lineages(reports, PAPERS))
 
 
+def key_of_published(published: PublishedLineage, start: str) -> str:
+    return key_of(start, published.records, "the reports")
+
+
 @pytest.mark.parametrize("recipe", [INDEX, *RUNS, FIRST, SECOND], ids=lambda recipe: recipe.kind)
 def test_a_thing_reaches_exactly_the_cells_that_rest_on_it_and_what_was_made_from_it(
     published: PublishedLineage, capsys: pytest.CaptureFixture[str], recipe: Recipe
@@ -81,16 +86,16 @@ def test_a_thing_reaches_exactly_the_cells_that_rest_on_it_and_what_was_made_fro
     [SECOND_RUN.digest, SECOND_RUN.digest[:9], SECOND_RUN.key[:9], f"results/{SECOND_RUN.key}/"],
 )
 def test_every_way_to_call_it(published: PublishedLineage, start: str) -> None:
-    assert find_key(published, start) == SECOND_RUN.key
+    assert key_of_published(published, start) == SECOND_RUN.key
 
 
 def test_an_ambiguous_or_unknown_start_names_the_candidates(published: PublishedLineage) -> None:
-    with raises(DownstreamError, "ambiguous-key", "runs") as error:
-        find_key(published, "runs")
+    with raises(UnknownError, "ambiguous-key", "runs") as error:
+        key_of_published(published, "runs")
     assert FIRST_RUN.key in str(error.value) and SECOND_RUN.key in str(error.value)
     wrong = SECOND_RUN.folder[:8] + "x"
-    with raises(DownstreamError, "unknown-key", wrong) as error:
-        find_key(published, wrong)
+    with raises(UnknownError, "unknown-key", wrong) as error:
+        key_of_published(published, wrong)
     assert SECOND_RUN.folder in str(error.value)
 
 

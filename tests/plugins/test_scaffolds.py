@@ -213,12 +213,12 @@ def test_points_are_closed_one_by_one(root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "track", "code", "place", "near"),
     [
-        ("metod", "my-own", "czsl", "unknown-kind", "KIND", "'method'"),
-        ("method", "my-own", "czls", "unknown-track", "--track", "'czsl'"),
+        ("metod", "my-own", "czsl", "unknown-name", "KIND", "'method'"),
+        ("method", "my-own", "czls", "unknown-name", "--track", "'czsl'"),
         ("method", "My Own", "czsl", "wrong-name", "NAME", "lower-case"),
         ("method", "csp", "czsl", "name-taken", "NAME", "csp"),
         ("method", "json", "czsl", "name-taken", "NAME", "module"),
-        ("suite", "my-own", "czsl", "unknown-track", "--track", "vlc"),
+        ("suite", "my-own", "czsl", "unknown-name", "--track", "vlc"),
         ("suite", "shapes-suites", "vlc", "name-taken", "NAME", "shapes-suites"),
     ],
 )

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from rich.console import Console
 
 from recompose.console import line, new_table, print_json
-from recompose.errors import ChangedError, DamagedError, PlanError
 from recompose.files import Document
-from recompose.params.mistakes import nearest
-from recompose.records import RECORD, Description, Record
+from recompose.params.mistakes import key_of
+from recompose.records import RECORD, Record
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.workspace import Workspace
 
@@ -27,8 +26,8 @@ def settings_differences(work: Workspace, first: str, second: str) -> dict[str, 
         second: another one of the same kind.
 
     Raises:
-        PlanError: there are no two such things; the message names the nearest.
-        ParamsError: a profile is wrong.
+        UnknownError: there are no two such things; the message names the nearest.
+        ParamsError, DamagedError: a profile or a record is wrong.
     """
     sides: dict[str, list[Settings]] = {
         f"{track} on {benchmark}": [settings_of(evaluations[0]) for evaluations in both]
@@ -55,32 +54,13 @@ def _profile(work: Workspace, name: str) -> Settings:
 
 def _result(work: Workspace, name: str, known: list[str]) -> Settings:
     """Return the document of a planned or stored result, with what it needs and the digest of each module's code."""
-    try:
-        description = work.recipe(name).description()
-    except ChangedError as error:
-        if error.code != "unplanned":
-            raise PlanError(str(error), code=error.code, place=name) from None
-        description = _stored(work, name, known)
-    needs = {role: need.key for role, need in description.needs.items()}
-    labels = {label: value for label, value in description.labels.items() if label not in description.document}
-    return {**labels, **description.document, "needs": needs, "code": description.code}
-
-
-def _stored(work: Workspace, name: str, known: list[str]) -> Description:
-    """Return the record of the one stored result whose key, or the digest in it, starts with a name."""
-    start = name.removeprefix(f"{work.results.name}/").rstrip("/")
-    keys = (f"{path.parent.parent.name}/{path.parent.name}" for path in work.results.glob(f"*/*/{RECORD}"))
-    matches = [key for key in keys if start and (key.startswith(start) or key.partition("/")[2].startswith(start))]
-    if len(matches) == 1:
-        try:
-            return Record.read(work.results / matches[0] / RECORD)
-        except DamagedError as error:
-            raise PlanError(str(error), code=error.code, place=name) from None
-    message = (
-        f"{name!r} is no method, variant or profile{nearest(name, known)}; {len(matches) or 'no'} stored results start "
-        "with it. Give two methods or variants of one track, two profiles, or two results"
-    )
-    raise PlanError(message, code="unknown-name", place=name)
+    planned = work.plan.by_key
+    stored = [f"{path.parent.parent.name}/{path.parent.name}" for path in work.results.glob(f"*/*/{RECORD}")]
+    key = key_of(name, dict.fromkeys([*planned, *stored]), "the plan and results/", known)
+    result = planned[key].description() if key in planned else Record.read(work.results / key / RECORD)
+    needs = {role: need.key for role, need in result.needs.items()}
+    labels = {label: value for label, value in result.labels.items() if label not in result.document}
+    return {**labels, **result.document, "needs": needs, "code": result.code}
 
 
 def show_diff(console: Console, work: Workspace, first: str, second: str, *, as_json: bool) -> None:

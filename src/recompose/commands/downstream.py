@@ -2,43 +2,19 @@
 
 from rich.console import Console
 
-from recompose.console import first, pluralize, print_json, print_line
-from recompose.errors import DownstreamError
-from recompose.params.mistakes import nearest
+from recompose.console import pluralize, print_json, print_line
+from recompose.params.mistakes import key_of
 from recompose.tables.cells import Cell
 from recompose.tables.published import PublishedLineage
 
-NAMED = 8  # candidates that an error names
-
-
-def find_key(published: PublishedLineage, start: str) -> str:
-    """Return the key of the one result behind the reports that starts like this.
-
-    Args:
-        published: the lineage of the reports.
-        start: the first characters of a digest, or of a key such as ``runs/0123``.
-
-    Raises:
-        DownstreamError: no record of the reports starts like this, or several do.
-    """
-    prefix = start.removeprefix("results/").rstrip("/")
-    names = {key: (key, record.digest, f"{record.kind}/{record.digest}") for key, record in published.records.items()}
-    keys = sorted(key for key in names if any(name.startswith(prefix) for name in names[key]))
-    if prefix in keys:
-        return prefix
-    if not keys:
-        known = [key if "/" in prefix else key.partition("/")[2] for key in names]
-        message = f"the reports use nothing that starts with '{start}'{nearest(prefix, known)}"
-        raise DownstreamError(message, code="unknown-key", place=start)
-    if len(keys) > 1:
-        message = f"{len(keys)} start with '{start}': {', '.join(first(keys, NAMED))}; add characters"
-        raise DownstreamError(message, code="ambiguous-key", place=start)
-    return keys[0]
-
 
 def show_downstream(console: Console, published: PublishedLineage, start: str, *, as_json: bool) -> None:
-    """Print the cells that a stored result reaches, a line for each row of an artifact, and what was made from it."""
-    key = find_key(published, start)
+    """Print the cells that a stored result reaches, a line for each row of an artifact, and what was made from it.
+
+    Raises:
+        UnknownError: no key of the reports starts like this, or several do.
+    """
+    key = key_of(start, published.records, "the reports")
     dependents = sorted(published.dependents(key))
     if as_json:
         cells = {

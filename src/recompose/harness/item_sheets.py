@@ -41,7 +41,7 @@ def item_sheet(work: Workspace, name: str, suite: str, data: Path, seed: int | N
 
     Raises:
         DataError: there is no such result, or it cannot be read.
-        PlanError, ChangedError: there is no such profile, method or evaluation.
+        PlanError, UnknownError: there is no such profile, method or evaluation.
         DamagedError: a stored file was changed.
     """
     folder, results = Path(name).resolve(), work.results.resolve()

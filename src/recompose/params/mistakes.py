@@ -9,10 +9,12 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from recompose.errors import ParamsError, PlanError, RecomposeError
+from recompose.digest import short
+from recompose.errors import ParamsError, PlanError, RecomposeError, UnknownError
 from recompose.params.documents import Place, read_document
 
 Form = TypeVar("Form", bound=BaseModel)
+MATCHES = 8  # keys that an error names
 QUOTED = re.compile(r"'([^']*)'")  # the names in pydantic's messages
 
 
@@ -135,6 +137,33 @@ def check_name(source: str, place: str, name: str, what: str, allowed: Collectio
         message = f"{source}: {place}: there is no {what} {name!r}{nearest(name, allowed)}"
         code = f"unknown-{what.replace('data set', 'dataset').split()[0]}"
         raise PlanError(message, code=code, place=f"{source}: {place}")
+
+
+def key_of(start: str, keys: Iterable[str], where: str, others: Collection[str] = ()) -> str:
+    """Return the key, such as ``runs/0123456789ab``, that starts with a text, or whose digest does.
+
+    Args:
+        start: the first characters of a digest, or of a path below the project such as ``results/runs/0123``.
+        keys: those to choose from.
+        where: they are from, for messages.
+        others: names of other things, which the text may be meant for.
+
+    Raises:
+        UnknownError: no key starts like this, or several do; the message names the nearest.
+    """
+    kind, slash, digest = start.removeprefix("results/").rstrip("/").rpartition("/")
+    prefix = f"{kind}{slash}{short(digest)}"
+    digests = {key: key.partition("/")[2] for key in keys}
+    matches = [key for key, own in digests.items() if prefix and (key.startswith(prefix) or own.startswith(prefix))]
+    if not matches:
+        known = [*others, *(digests if slash else digests.values())]
+        message = f"nothing in {where} starts with {start!r}{nearest(prefix, known)}"
+        raise UnknownError(message, code="unknown-key", place=start)
+    if len(matches) > 1:
+        named = ", ".join([*matches[:MATCHES], *(["..."] if len(matches) > MATCHES else [])])
+        message = f"{len(matches)} results in {where} start with {start!r}: {named}; add characters"
+        raise UnknownError(message, code="ambiguous-key", place=start)
+    return matches[0]
 
 
 def problems_of(error: ValidationError, document: Any) -> list[Problem]:

@@ -9,7 +9,7 @@ from pydantic import Field
 from recompose.errors import ArgumentError, ParamsError
 from recompose.papers.comparison import FOLDER
 from recompose.params import Section
-from recompose.params.mistakes import nearest, read_form
+from recompose.params.mistakes import read_form, unknown_name
 from recompose.workspace import Workspace
 
 FILE = "checklist.yaml"
@@ -53,12 +53,9 @@ def open_points(work: Workspace, name: str) -> list[OpenPoint]:
     comparisons = [comparison.name for comparison in work.comparisons]
     if (plugin := plugins.get(name.replace("_", "-"))) is not None:
         return [*_tests(plugin.folder.parent / "tests"), *_empty(plugin.folder / FILE)]
-    if name in comparisons:
-        return list(_empty(work.root / FOLDER / name / FILE))
-    known = [*plugins, *comparisons]
-    there = f"there is: {', '.join(known)}" if known else "install a plugin, or name its folder in params.yaml"
-    message = f"{name!r} is no plugin and no comparison of this project{nearest(name, known)}; {there}"
-    raise ArgumentError("NAME", message, code="unknown-name")
+    for problem in unknown_name(("NAME",), name, [*plugins, *comparisons]):
+        raise ArgumentError("NAME", f"{problem.message} (plugins and comparisons of this project)", code=problem.code)
+    return list(_empty(work.root / FOLDER / name / FILE))
 
 
 def _tests(folder: Path) -> Iterator[OpenPoint]:

@@ -2,16 +2,15 @@
 
 import keyword
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
 from recompose.errors import ArgumentError
-from recompose.files import write_text
 from recompose.papers.comparison import FOLDER, RESERVED
-from recompose.params.mistakes import nearest
-from recompose.scaffolds.example_items import item_places, write_items
+from recompose.params.mistakes import unknown_name
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -19,8 +18,9 @@ NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 TEMPLATES = Path(__file__).parent / "templates"
 PLUGIN = "plugin"  # the folder of templates that all plugins share
 SHARED = "shared"  # in the folder of a kind: the templates of all its tracks
-COMPARISON, SUITE = "comparison", "suite"
-ENDING = ".txt"  # of templates, so that no tool takes them for code
+ITEMS = "items"  # in the folder of a kind: files that lie in the project's data, below the track
+COMPARISON = "comparison"
+ENDING = ".txt"  # of templates, so that no tool takes them for code; other files are copied
 
 
 @dataclass(frozen=True)
@@ -73,22 +73,18 @@ def write_scaffold(kind: str, name: str, track: str, folder: Path | None, root: 
     _check(kind, name, track, folder)
     is_plugin, package = kind != COMPARISON, name.replace("-", "_")
     target = (folder or root.parent / name) if is_plugin else root / FOLDER
-    folders = [TEMPLATES / PLUGIN] if is_plugin else []
-    files = {
-        target / path: text
-        for part in (*folders, TEMPLATES / kind / SHARED, TEMPLATES / kind / track)
-        for path, text in _rendered(part, name).items()
-    }
-    places = item_places(root / "data" / track, name) if kind == SUITE else ()
-    present = [path for path in (*([target] if is_plugin else files), *places) if path.exists()]
+    places = {TEMPLATES / kind / part: target for part in (SHARED, track)}
+    places |= {TEMPLATES / PLUGIN: target} if is_plugin else {}
+    places |= {TEMPLATES / kind / ITEMS: root / "data" / track}
+    files = {place / path: text for part, place in places.items() for path, text in _rendered(part, name)}
+    present = [path for path in (*([target] if is_plugin else ()), *files) if path.exists()]
     if present or name in taken or (is_plugin and find_spec(package)):
         there = present[0] if present else f"a module {package}" if name not in taken else name
         raise ArgumentError("NAME", f"{name!r}: {there} exists already; choose another", code="name-taken")
-    for path, text in sorted(files.items()):
+    for path, content in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, text)
-    items = write_items(root / "data" / track, name) if kind == SUITE else []
-    return Scaffold([*sorted(files), *items], _commands(name, target, is_plugin=is_plugin))
+        path.write_bytes(content)
+    return Scaffold(sorted(files), _commands(name, target, is_plugin=is_plugin))
 
 
 def _check(kind: str, name: str, track: str, folder: Path | None) -> None:
@@ -97,13 +93,9 @@ def _check(kind: str, name: str, track: str, folder: Path | None) -> None:
     Raises:
         ArgumentError: one is wrong.
     """
-    for option, value, what, known in (
-        ("KIND", kind, "kind of scaffold", kinds()),
-        ("--track", track, f"track with a scaffold of a {kind}", tracks_of(kind)),
-    ):
-        if value not in known:
-            message = f"{value!r} is no {what}{nearest(value, known)}; there is: {', '.join(known)}"
-            raise ArgumentError(option, message, code="unknown-kind" if option == "KIND" else "unknown-track")
+    for option, value, known in (("KIND", kind, kinds()), ("--track", track, tracks_of(kind))):
+        for problem in unknown_name((option,), value, known):
+            raise ArgumentError(option, problem.message, code=problem.code)
     if not NAME.fullmatch(name) or keyword.iskeyword(name):
         message = f"{name!r} is no name: it begins with a lower-case letter, and has those, digits, - and _ only"
         raise ArgumentError("NAME", message, code="wrong-name")
@@ -119,8 +111,8 @@ def _commands(name: str, target: Path, *, is_plugin: bool) -> list[str]:
     return [install, f"recompose check {name}", f"RECOMPOSE_PROFILE={name} snakemake --cores all {name}"]
 
 
-def _rendered(folder: Path, name: str) -> dict[str, str]:
-    """Return the texts of a folder of templates by their relative paths; the names of files hold those of people."""
+def _rendered(folder: Path, name: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a folder of templates: paths in which ``$`` begins a name of what is new, and contents."""
     package = name.replace("-", "_")
     names = {
         "name": name,
@@ -128,13 +120,8 @@ def _rendered(folder: Path, name: str) -> dict[str, str]:
         "class_name": "".join(part.capitalize() for part in package.split("_")),
         "title": name.replace("-", " ").replace("_", " ").capitalize(),
     }
-    texts: dict[str, str] = {}
-    for file in folder.rglob(f"*{ENDING}"):
-        parts = [names.get(part, part) for part in file.relative_to(folder).parent.parts]
-        stem = (
-            file.name.removesuffix(ENDING)
-            .replace("test_package", f"test_{package}")
-            .replace("name.yaml", f"{name}.yaml")
-        )
-        texts["/".join([*parts, stem])] = Template(file.read_text(encoding="utf-8")).substitute(names)
-    return texts
+    for file in folder.rglob("*.*"):
+        path, content = Template(file.relative_to(folder).as_posix()).substitute(names), file.read_bytes()
+        if file.suffix == ENDING:
+            path, content = path.removesuffix(ENDING), Template(content.decode()).substitute(names).encode()
+        yield path, content
