@@ -496,22 +496,21 @@ def main() -> None:
     interrupt prints nothing.
     """
     gc.freeze()  # objects of imports live to the end: collecting among them takes a tenth of a short command
+    code = 1
     try:
         sys.exit(app(standalone_mode=False))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except typer.TyperException as error:  # of the arguments
-        if message := error.format_message():  # none where the help is shown instead
-            print(f"recompose: {printable_lines(message)}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    except typer.TyperException as error:  # of the arguments; without a message where the help is shown instead
+        message, code = error.format_message(), error.exit_code
     except RecomposeError as error:
-        print(f"recompose: {printable_lines(str(error))}", file=sys.stderr)
-        sys.exit(1)
+        message = str(error)
     except ModuleNotFoundError as error:
         if not error.name or error.name.partition(".")[0] == "recompose":
             raise
-        print(f"recompose: {missing_package(error.name)}", file=sys.stderr)
-        sys.exit(1)
+        message = missing_package(error.name)
     except OSError as error:
-        print(f"recompose: {printable_lines(error_text(error))}", file=sys.stderr)
-        sys.exit(1)
+        message = error_text(error)
+    if message:
+        print(f"recompose: {printable_lines(message)}", file=sys.stderr)
+    sys.exit(code)

@@ -44,9 +44,9 @@ def test_a_right_release_is_opened_with_its_description(tmp_path: Path) -> None:
     ("damage", "code"),
     [
         (lambda folder: (folder / "reports/a.csv").write_text("2"), "changed-file"),
-        (lambda folder: (folder / "reports/a.csv").unlink(), "missing-file"),
-        (lambda folder: (folder / "b.csv").write_text("2"), "unlisted-file"),
-        (lambda folder: (folder / CHECKSUMS).write_text(f"{'0' * 64}  ../../etc/passwd\n"), "missing-file"),
+        (lambda folder: (folder / "reports/a.csv").unlink(), "changed-file"),
+        (lambda folder: (folder / "b.csv").write_text("2"), "changed-file"),
+        (lambda folder: (folder / CHECKSUMS).write_text(f"{'0' * 64}  ../../etc/passwd\n"), "changed-file"),
         (lambda folder: (folder / CHECKSUMS).write_text("no digests"), "checksums"),
         (lambda folder: (folder / RELEASE).unlink(), "no-release"),
     ],

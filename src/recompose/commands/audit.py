@@ -3,9 +3,7 @@
 import gc
 import os
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
@@ -14,9 +12,8 @@ from rich.text import Text
 
 from recompose.audit.audit import audit, audit_document, reach
 from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
-from recompose.audit.stored import absent
 from recompose.commands.release import open_release
-from recompose.console import counted, first, pluralize, print_json, print_line, state_colour
+from recompose.console import first, pluralize, print_json, print_line, state_colour
 from recompose.papers.declaration import Paper
 from recompose.progress import printable, say
 from recompose.site.build import pages_of
@@ -24,7 +21,7 @@ from recompose.tables.published import PublishedLineage
 from recompose.workspace import PROFILE, Workspace
 
 GROUPS = 4  # kinds of findings that are shown on one screen
-NAMED = 6  # places of a finding, unchecked parts, and artifacts that are named
+NAMED = 6  # places of a finding, and artifacts that are named
 FOLLOWED = "followed"  # the column of unchecked cells that follow from scores, or from the values of evaluations
 WORDS = {
     FOLLOWED: "computed again and equal, from scores or else from values.json; what made these is not on this disk",
@@ -71,7 +68,7 @@ def _show(audited: Audit, published: PublishedLineage, *, full: bool, as_json: b
 
 
 def show_findings(console: Console, audited: Audit, published: PublishedLineage, *, full: bool = False) -> None:
-    """Print the findings with reasons, the unchecked parts, and the number of cells by state.
+    """Print what was found or could not be checked, the worst first, and the number of cells by state.
 
     Args:
         console: the terminal.
@@ -79,18 +76,19 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
         published: the lineage of the reports.
         full: true for all findings, and for a row of each artifact instead of each paper.
     """
-    order = {state: place for place, state in enumerate(STATES)}
-    findings = sorted(audited.findings, key=lambda finding: (order[finding.state], finding.why, finding.remedy))
-    groups = groupby(findings, key=lambda finding: (finding.state, finding.why, finding.remedy))
-    for number, ((state, why, remedy), group) in enumerate(groups):
-        if number < GROUPS or full:
-            print_line(console, (state, f"bold {state_colour(state)}"), f": {why}")
-            _show_places(console, [_place(published, finding) for finding in group], remedy, full=full)
-        elif number == GROUPS:
-            print_line(console, "and findings of other kinds (--full names them)")
-    if audited.unchecked:
-        print_line(console, ("not checked", "bold"), f": {len(audited.unchecked)}")
-        _show_places(console, list(_unchecked(audited, published, full=full)), audited.remedy, full=full)
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in sorted(audited.everything, key=lambda finding: STATES.index(finding.state)):
+        groups.setdefault((finding.state, finding.why, finding.remedy), []).append(finding)
+    for (state, why, remedy), group in list(groups.items())[: None if full else GROUPS]:
+        print_line(console, (state, f"bold {state_colour(state)}"), f": {why}")
+        for finding in group if full else group[:NAMED]:
+            print_line(console, f"    {finding.place}", (_reach_note(published, finding), "dim"))
+        if len(group) > NAMED and not full:
+            print_line(console, f"    and {len(group) - NAMED} more (--full names them)")
+        if remedy := remedy or (audited.remedy if state == UNCHECKED else ""):
+            print_line(console, (f"    remedy: {remedy}", "dim"))
+    if len(groups) > GROUPS and not full:
+        print_line(console, "and findings of other kinds (--full names them)")
     console.print(_table(audited, full=full))
     if any(map(audited.followed, audited.states)):
         for word, meaning in WORDS.items():
@@ -98,45 +96,11 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
     print_line(console, *_outcome(audited))
 
 
-def _show_places(console: Console, places: list[tuple[str, str]], remedy: str, *, full: bool) -> None:
-    """Print places with their notes, and the remedy."""
-    for place, note in places if full else places[:NAMED]:
-        print_line(console, f"    {place}", (note, "dim"))
-    if len(places) > NAMED and not full:
-        print_line(console, f"    and {len(places) - NAMED} more (--full names them)")
-    if remedy:
-        print_line(console, (f"    remedy: {remedy}", "dim"))
-
-
-def _unchecked(audited: Audit, published: PublishedLineage, *, full: bool) -> Iterator[tuple[str, str]]:
-    """Yield the unchecked parts: absent results with the cells that rest on them, or counted by kind where they are
-    many; then the others, with the number that share a reason.
-    """
-    missing = {absent(key).text: key for key in published.records}
-    keys = [missing[text] for text in audited.unchecked if text in missing]
-    if len(keys) > NAMED and not full:
-        kinds = Counter(published.records[key].kind for key in keys)
-        counts = ", ".join(counted(count, kind) for kind, count in kinds.items())
-        yield f"{len(keys)} results are not on this disk: {counts} (--full names them)", ""
-    else:
-        yield from (_place(published, absent(key), f" {absent(key).why}") for key in keys)
-    reasons: dict[str, list[str]] = {}
-    for text in audited.unchecked:
-        if text not in missing:
-            place, _, reason = text.partition(": ")
-            reasons.setdefault(reason, []).append(place)
-    for reason, places in reasons.items():
-        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-        yield f"{places[0]}{more}{': ' if reason else ''}{reason}", ""
-
-
-def _place(published: PublishedLineage, finding: Finding, why: str = "") -> tuple[str, str]:
-    """Return the place of a finding, and a note on the cells that rest on it where it lies outside of the reports."""
+def _reach_note(published: PublishedLineage, finding: Finding) -> str:
+    """Return a note on the cells that rest on something outside of the reports."""
     cells = reach(published, finding) if finding.place.startswith(("results/", "data/")) else {}
-    if not cells:
-        return f"{finding.place}{why}", ""
-    count, names = sum(cells.values()), ", ".join(first(cells, NAMED))
-    return f"{finding.place}{why}", f" (reaches {pluralize(count, 'cell')} of {names})"
+    names = ", ".join(first(cells, NAMED))
+    return f" (reaches {pluralize(sum(cells.values()), 'cell')} of {names})" if cells else ""
 
 
 def _table(audited: Audit, *, full: bool) -> Table:

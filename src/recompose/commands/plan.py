@@ -26,7 +26,7 @@ from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, tim
 from recompose.papers.declaration import CLAIMS
 from recompose.phases import PHASES, TRAINED, gpus_of
 from recompose.plan import Recipe
-from recompose.tables.due import artifact_recipes, is_due
+from recompose.tables.due import due_counts
 from recompose.tables.kinds import artifact_recipe
 from recompose.tables.published import PublishedLineage
 from recompose.tables.table import planned_recipes
@@ -93,13 +93,8 @@ def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
     """
     after = Workspace(root, edits)
     before = Workspace(root) if edits else after
-    costs, recipes = Costs.of(after, after.plan), artifact_recipes(after)
+    costs = Costs.of(after, before.plan)
     runs = {run.digest for run in after.plan.of("runs")}
-    due = (
-        is_due(after, paper, name, recipes[f"{paper.name}/{name}"])
-        for paper in after.papers
-        for name in paper.artifacts
-    )
     return WorkPlan(
         after.params.profile,
         edits,
@@ -108,7 +103,7 @@ def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
         time_left(after, costs, after.missing(after.plan.recipes)),
         sum(run.digest not in runs for run in before.plan.of("runs")),
         list(_changed_artifacts(before, after)),
-        sum(due),
+        sum(due_counts(after).values()),
     )
 
 

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -18,7 +18,7 @@ from recompose.plan import Plan, Recipe, closure
 from recompose.progress import Progress, read_progress
 from recompose.records import LOG
 from recompose.store import ERROR
-from recompose.tables.due import artifact_recipes, is_due
+from recompose.tables.due import due_counts
 from recompose.workspace import Workspace
 
 STYLES = {  # by state
@@ -90,14 +90,10 @@ def current_status(work: Workspace, costs: Costs) -> Status:
     """Return the status of a workspace; the time that is left rests on these costs."""
     items = {recipe.digest: store_item(work, recipe) for recipe in work.plan.recipes}
     unfinished = [recipe for recipe in work.plan.recipes if items[recipe.digest].state not in ("done", "tampered")]
-    recipes = artifact_recipes(work)
     return Status(
         work.params.profile,
         {paper.name: Counter(items[key].state for key in needed_by(work.plan, paper)) for paper in work.papers},
-        {
-            paper.name: sum(is_due(work, paper, name, recipes[f"{paper.name}/{name}"]) for name in paper.artifacts)
-            for paper in work.papers
-        },
+        due_counts(work),
         [*items.values()],
         time_left(work, costs, unfinished),
     )
@@ -117,8 +113,9 @@ def store_item(work: Workspace, recipe: Recipe) -> StoreItem:
         if store.is_being_made(recipe):
             return item("running", progress=read_progress(folder))
         if not store.is_complete(recipe):  # it may have become complete just now
-            if (folder / ERROR).exists():
-                return item("failed", error=_last_lines(folder / ERROR))
+            with suppress(OSError):
+                error = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
+                return item("failed", error=tuple(error.rstrip().splitlines()[-ERROR_LINES:]))
             return item("interrupted", progress=read_progress(folder)) if folder.exists() else item("waiting")
     try:
         store.verify(recipe)  # untouched files are not read again
@@ -127,13 +124,6 @@ def store_item(work: Workspace, recipe: Recipe) -> StoreItem:
     except FileNotFoundError:  # it is being discarded
         return item("waiting")
     return item("done")
-
-
-def _last_lines(path: Path) -> tuple[str, ...]:
-    try:
-        return tuple(path.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()[-ERROR_LINES:])
-    except OSError:
-        return ()
 
 
 def show(console: Console, status: Status) -> None:

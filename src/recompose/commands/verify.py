@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import comb, floor, inf
 from multiprocessing import get_context
@@ -56,17 +56,6 @@ SHOWN = 10  # lines of a run
 
 
 @dataclass(frozen=True)
-class Sample:
-    """The runs to make again, in the order in which they were drawn."""
-
-    runs: Mapping[str, tuple[str, ...]]  # key of a run -> keys of its evaluations
-    total: int  # runs behind the reports
-    seed: str = ""  # of the draw; empty: the runs of a cell
-    cell: str = ""
-    minutes: float = inf  # after which no run is begun
-
-
-@dataclass(frozen=True)
 class Rerun:
     """A run that was made again, and what the comparison gave."""
 
@@ -80,10 +69,14 @@ class Rerun:
 
 @dataclass(frozen=True)
 class Verification:
-    """All runs that were made again."""
+    """Runs that were drawn, or that are behind a cell, and what those gave that were made again."""
 
-    sample: Sample
-    reruns: list[Rerun] = field(default_factory=list)
+    runs: Mapping[str, tuple[str, ...]]  # key of a run -> keys of its evaluations, in the order of the draw
+    total: int  # runs behind the reports
+    seed: str = ""  # of the draw; empty: the runs of a cell
+    cell: str = ""
+    minutes: float = inf  # after which no run is begun
+    reruns: tuple[Rerun, ...] = ()
 
     @property
     def outcomes(self) -> Counter[str]:
@@ -100,9 +93,9 @@ class Verification:
     @property
     def sentence(self) -> str:
         """What this shows: also the probability that wrong runs would have been drawn, where none is wrong."""
-        sample, outcomes, unmade = self.sample, self.outcomes, len(self.sample.runs) - len(self.reruns)
-        scope = f"of {sample.total} runs" if sample.seed else f"runs behind {sample.cell}"
-        late = f" ({unmade} more were drawn, but the time was over)" if unmade and sample.minutes < inf else ""
+        outcomes, unmade = self.outcomes, len(self.runs) - len(self.reruns)
+        scope = f"of {self.total} runs" if self.seed else f"runs behind {self.cell}"
+        late = f" ({unmade} more were drawn, but the time was over)" if unmade and self.minutes < inf else ""
         parts = [f"{outcomes[name]} {name}" for name in OUTCOMES if outcomes[name]] or ["nothing is shown"]
         text = "all equal to the byte" if outcomes.keys() == {BYTES} else ", ".join(parts)
         beyond = ""
@@ -113,9 +106,9 @@ class Verification:
             text += f" ({facts}). {words.total():,} numbers: {counts}"
             beyond = " by more than the spread of replicates"
         text = f"{len(self.reruns)} {scope} made again{late}: {text}."
-        if not sample.seed or self.exit_code == UNEQUAL:
+        if not self.seed or self.exit_code == UNEQUAL:
             return text
-        percent = floor(100 * detection(sample.total, len(self.reruns)))
+        percent = floor(100 * detection(self.total, len(self.reruns)))
         return (
             f"{text} Had {WRONG:.0%} of runs been wrong{beyond}, this would have been seen with {percent}% probability."
         )
@@ -144,15 +137,15 @@ def verify(work: Workspace, cell: str | None, count: int | None, minutes: float 
     """
     published = PublishedLineage.read(work, work.papers)
     if cell:
-        sample = runs_behind(work, published, CellPlace.parse(cell, work))
+        drawn = runs_behind(work, published, CellPlace.parse(cell, work))
     else:
         seed = seed or commit_of(work.root, "HEAD")  # nobody chooses the draw
-        sample = draw(work, published, seed, count, minutes or (inf if count else MINUTES))
-    how = f"the runs behind {sample.cell}" if sample.cell else f"drawn by the seed {sample.seed}"
-    until = f", as many as are begun in {sample.minutes:g} minutes" if sample.minutes < inf else ""
+        drawn = draw(work, published, seed, count, minutes or (inf if count else MINUTES))
+    how = f"the runs behind {cell}" if cell else f"drawn by the seed {seed}"
+    until = f", as many as are begun in {drawn.minutes:g} minutes" if drawn.minutes < inf else ""
     by = pluralize(processes(work), "process", "processes")
-    say(f"{len(sample.runs)} of {sample.total} runs, {how}, are made again from nothing by {by}{until}")
-    verification = make_again(work, published, sample)
+    say(f"{len(drawn.runs)} of {drawn.total} runs, {how}, are made again from nothing by {by}{until}")
+    verification = make_again(work, published, drawn)
     console = Console()
     for rerun in verification.reruns:
         if rerun.outcome not in (BYTES, OTHER_MACHINE):
@@ -163,7 +156,7 @@ def verify(work: Workspace, cell: str | None, count: int | None, minutes: float 
     return verification.exit_code
 
 
-def draw(work: Workspace, published: PublishedLineage, seed: str, count: int | None, minutes: float) -> Sample:
+def draw(work: Workspace, published: PublishedLineage, seed: str, count: int | None, minutes: float) -> Verification:
     """Return runs in random order, which the seed decides.
 
     Raises:
@@ -171,10 +164,10 @@ def draw(work: Workspace, published: PublishedLineage, seed: str, count: int | N
     """
     runs = _reported_runs(work, published)
     keys = Random(seed).sample(sorted(runs), len(runs))[:count]
-    return Sample({key: runs[key] for key in keys}, len(runs), seed, minutes=minutes)
+    return Verification({key: runs[key] for key in keys}, len(runs), seed, minutes=minutes)
 
 
-def runs_behind(work: Workspace, published: PublishedLineage, place: CellPlace) -> Sample:
+def runs_behind(work: Workspace, published: PublishedLineage, place: CellPlace) -> Verification:
     """Return the runs behind a cell.
 
     Raises:
@@ -190,7 +183,7 @@ def runs_behind(work: Workspace, published: PublishedLineage, place: CellPlace) 
     if not behind:
         message = f"{place.within} of {place.name} follows from data alone; no run is behind it"
         raise TraceError(message, code="no-runs", place=place.within)
-    return Sample(behind, len(runs), cell=f"{work.reports_place}/{place.name}#{place.within}")
+    return Verification(behind, len(runs), cell=f"{work.reports_place}/{place.name}#{place.within}")
 
 
 def _reported_runs(work: Workspace, published: PublishedLineage) -> dict[str, tuple[str, ...]]:
@@ -208,19 +201,19 @@ def _reported_runs(work: Workspace, published: PublishedLineage) -> dict[str, tu
     return runs
 
 
-def make_again(work: Workspace, published: PublishedLineage, sample: Sample) -> Verification:
-    """Make the runs of a sample again from nothing, and compare them with the reports."""
-    planned = {run: keys for run, keys in sample.runs.items() if work.plan.by_key.keys() >= {*keys}}
-    names = {run: published.records[run].name for run in sample.runs}
-    reruns = [Rerun(run, names[run], UNPLANNED) for run in sample.runs if run not in planned]
+def make_again(work: Workspace, published: PublishedLineage, drawn: Verification) -> Verification:
+    """Make drawn runs again from nothing, and compare them with the reports."""
+    planned = {run: keys for run, keys in drawn.runs.items() if work.plan.by_key.keys() >= {*keys}}
+    names = {run: published.records[run].name for run in drawn.runs}
+    reruns = [Rerun(run, names[run], UNPLANNED) for run in drawn.runs if run not in planned]
     with _separate_folder(work) as folder:
         rerun = _workspace(work.root, folder)
-        for run, fault in _make_all(rerun, planned, sample.minutes) if planned else ():
+        for run, fault in _make_all(rerun, planned, drawn.minutes) if planned else ():
             evaluations = [work.plan.by_key[key] for key in planned[run]]
             failed = Rerun(run, names[run], FAILED, (fault,))
             reruns.append(failed if fault else _compare(published, rerun, run, evaluations))
-            say(f"{len(reruns)}/{len(sample.runs)} {names[run]}: {reruns[-1].outcome}")
-    return Verification(sample, reruns)
+            say(f"{len(reruns)}/{len(drawn.runs)} {names[run]}: {reruns[-1].outcome}")
+    return replace(drawn, reruns=tuple(reruns))
 
 
 @contextmanager
@@ -299,7 +292,8 @@ def _compare(published: PublishedLineage, rerun: Workspace, run: str, evaluation
             continue
         now = rerun.store.record(recipe).build
         if files := sorted(name for name in then.files | now.files if then.files.get(name) != now.files.get(name)):
-            facts = [] if _is_exact(recipe) else machine_differences(then, now)
+            is_exact = recipe.kind in EXACT or (recipe.kind == "backbones" and not recipe.needs)
+            facts = [] if is_exact else machine_differences(then, now)
             details.append("; ".join([f"{', '.join(files)} of {recipe.key} differ", *facts]))
             machines |= dict.fromkeys(facts)
             moved |= {recipe.key} if facts else set()
@@ -312,11 +306,6 @@ def _compare(published: PublishedLineage, rerun: Workspace, run: str, evaluation
     differs = not is_explained or words[DIFFERENT]
     outcome = DIFFERS if differs else OTHER_MACHINE if machines else BYTES
     return Rerun(run, published.records[run].name, outcome, tuple(details), tuple(machines), words)
-
-
-def _is_exact(recipe: Recipe) -> bool:
-    """Return true for what has the same bytes on all machines."""
-    return recipe.kind in EXACT or (recipe.kind == "backbones" and not recipe.needs)
 
 
 def machine_differences(then: BuildInfo, now: BuildInfo) -> list[str]:

@@ -24,6 +24,15 @@ def artifact_recipes(work: Workspace) -> dict[str, Recipe]:
     }
 
 
+def due_counts(work: Workspace) -> dict[str, int]:
+    """Return the number of artifacts of each paper that are to be made."""
+    recipes = artifact_recipes(work)
+    return {
+        paper.name: sum(is_due(work, paper, name, recipes[f"{paper.name}/{name}"]) for name in paper.artifacts)
+        for paper in work.papers
+    }
+
+
 def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
     """Return true unless an artifact is there as its lineage says, made from this recipe and from what the store has
     now.
