@@ -194,40 +194,30 @@ class Planner:
 
     def features(self, pixels: Recipe, backbone: Recipe) -> Recipe:
         """Return the recipe of a backbone's features of the pixels of a data set."""
-        return Recipe(
-            "features",
-            f"{pixels.needs['data'].name} by {backbone.name}",
-            {},
-            {"pixels": pixels, "backbone": backbone},
-            fingerprint(["recompose.backbones.features"]),
-            pixels.track,
-            {**pixels.labels, **backbone.labels},
-        )
+        title = f"{pixels.needs['data'].name} by {backbone.name}"
+        return _made_of("features", title, {}, "recompose.backbones.features", pixels=pixels, backbone=backbone)
 
     def grids(self, data: Recipe, backbone: Recipe, *, size: int, layer: str) -> Recipe:
         """Return the recipe of the images of a data set as grids of regions: the outputs of a layer of a convolutional
         backbone for images of ``size`` x ``size`` pixels.
         """
-        return Recipe(
-            "grids",
-            f"{data.name} by {backbone.name}",
-            {"size": size, "layer": layer},
-            {"data": data, "backbone": backbone},
-            fingerprint([GRIDS]),
-            data.track,
-            {**data.labels, **backbone.labels},
-        )
+        title, document = f"{data.name} by {backbone.name}", {"size": size, "layer": layer}
+        return _made_of("grids", title, document, GRIDS, data=data, backbone=backbone)
 
     def pixels(self, data: Recipe, size: int) -> Recipe:
         """Return the recipe of the pictures of a data set as inputs of towers, squares of ``size`` pixels."""
-        needs, code = {"data": data}, fingerprint(["recompose.backbones.pixels"])
-        return Recipe("pixels", f"{data.name} at {size} pixels", {"size": size}, needs, code, data.track, data.labels)
+        title = f"{data.name} at {size} pixels"
+        return _made_of("pixels", title, {"size": size}, "recompose.backbones.pixels", data=data)
 
     def grids_from_file(self, data: Recipe, grids: GivenGrids) -> Recipe:
         """Return the recipe of ready-made grids of the images of a data set, in an HDF5 file in data/archives."""
-        needs, code = {"data": data}, fingerprint([GRIDS])
-        document = grids.model_dump()
-        return Recipe("grids", f"{data.name} from {grids.file}", document, needs, code, data.track, data.labels)
+        return _made_of("grids", f"{data.name} from {grids.file}", grids.model_dump(), GRIDS, data=data)
+
+
+def _made_of(kind: str, title: str, document: Document, module: str, **needs: Recipe) -> Recipe:
+    """Return the recipe of what a module makes of these: it has their labels, and the track of the first."""
+    labels = {label: value for need in needs.values() for label, value in need.labels.items()}
+    return Recipe(kind, title, document, needs, fingerprint([module]), next(iter(needs.values())).track, labels)
 
 
 def _architecture(name: str) -> Any:

@@ -338,7 +338,8 @@ def place_of(root: Path, place: str) -> str:
 
 def traced(root: Path) -> TraceResult:
     work = Workspace(root)
-    return trace(work, Artifact.read(work.declared, root / CSV), ROW, COLUMN, VIEW)
+    table = Artifact.read(work.declared, root / CSV)
+    return trace(work, table, table.find(row=ROW, column=COLUMN, view=VIEW)[0])
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -87,7 +87,8 @@ def read(work: Workspace, file: str = "msci/table-2.csv") -> Artifact:
 
 
 def traced(work: Workspace, view: str | None = None) -> TraceResult:
-    return trace(work, read(work), "CSP", "shapes-pairs AUC", view)
+    table = read(work)
+    return trace(work, table, table.find(row="CSP", column="shapes-pairs AUC", view=view)[0])
 
 
 def edited(work: Workspace, key: str, value: object) -> Workspace:

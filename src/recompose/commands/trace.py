@@ -61,9 +61,7 @@ class Artifact:
         folder, name = path.resolve().parent.name, place.name.removesuffix(SUFFIX)
         paper = next((paper for paper in papers if paper.name == folder and name in paper.artifacts), None)
         if not place.exists():
-            others = [other.name.removesuffix(SUFFIX) for other in sorted(place.parent.glob(f"*{SUFFIX}"))]
-            remedy = f"`snakemake --cores all` makes it{nearest(name, others)}"
-            message = f"{place} is missing: {path.name} is no artifact, or was not made here; {remedy}"
+            message = f"{place} is missing: it is no artifact, or was not made here; `snakemake --cores all` makes it"
             raise TraceError(message, code="missing-lineage", place=place)
         try:
             return cls(f"{folder}/{name}", name, paper, Lineage.read(place))
@@ -133,38 +131,22 @@ def show_trace(
     """
     artifact, console = Artifact.read(work.declared, find_artifact(work, name)), Console()
     cells = artifact.find(row=row, column=column, view=view)
-    if row is None or column is None:
-        if as_json:
-            print_json({"artifact": artifact.title, "cells": [cell.model_dump(include=PLACE) for cell in cells]})
-        else:
-            show_contents(console, artifact, cells, is_whole=row is None and column is None)
-    elif cells[0].source == "reported":
-        if as_json:
-            print_json(cells[0].model_dump(include=PLACE) | {"source": "reported"})
-        else:
-            show_printed(console, artifact, cells[0])
+    is_value = row is not None and column is not None
+    if is_value and cells[0].source == "measured":
+        traced = trace(work, artifact, cells[0])
+        print_json(traced) if as_json else show_traced(console, work, artifact, traced, full=full)
+    elif as_json:
+        listed = [cell.model_dump(include=PLACE) | {"source": cell.source} for cell in cells]
+        print_json({"artifact": artifact.title, "cells": listed})
+    elif is_value:
+        show_printed(console, artifact, cells[0])
     else:
-        traced = trace(work, artifact, row, column, view)
-        if as_json:
-            print_json(traced)
-        else:
-            show_traced(console, work, artifact, traced, full=full)
+        show_contents(console, artifact, cells, is_whole=row is None and column is None)
 
 
-def trace(work: Workspace, artifact: Artifact, row: str, column: str, view: str | None = None) -> TraceResult:
-    """Trace a measured cell, and verify every file behind it.
-
-    Args:
-        work: the workspace.
-        artifact: the artifact.
-        row: the cell's row.
-        column: the cell's column.
-        view: the cell's view; None: the first one that fits.
-
-    Raises:
-        TraceError: the artifact has no such cell.
-    """
-    lineage, cell = artifact.lineage, artifact.find(row=row, column=column, view=view)[0]
+def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
+    """Trace a measured cell of an artifact, and verify every file behind it."""
+    lineage = artifact.lineage
     published = PublishedLineage.of(work, {artifact.title: lineage})
     trust = _trust(Stored(work, published), artifact, cell)
     records = {key: lineage.records[key] for key in lineage.closure(cell.made_from)}

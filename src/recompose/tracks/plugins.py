@@ -201,11 +201,10 @@ def find_plugins(folders: list[str], root: Path) -> list[Plugin]:
             message = f"the entry point {point.name}: {point.value} is no package of the top level with a {FILE}"
             raise PluginError(f"{message}; reinstall its distribution", code="no-plugin", place=point.name)
         packages.setdefault(installed.name, installed)
-    declarations = {
-        name: read_form(Declaration, folder / FILE, str(folder / FILE), PluginError)
+    return [
+        Plugin(name, folder, read_form(Declaration, folder / FILE, str(folder / FILE), PluginError))
         for name, folder in packages.items()
-    }
-    return [Plugin(name, folder, declarations[name]) for name, folder in packages.items()]
+    ]
 
 
 def _packages_in(folder: Path, place: str) -> list[Path]:
