@@ -8,9 +8,10 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from statistics import median
 
+from recompose.data.content import raw_files
 from recompose.errors import DamagedError
 from recompose.files import read_json
 from recompose.phases import PHASES, needs_gpu
@@ -18,7 +19,6 @@ from recompose.plan import Plan, Recipe, recipe_of
 from recompose.progress import read_progress
 from recompose.records import COSTS, RECORD, BuildInfo, Record, flat
 from recompose.tables.lineage import Made
-from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 MEASURED, SIMILAR, UNKNOWN = BASES = ("measured", "similar", "unknown")  # the basis of an estimate
@@ -53,8 +53,7 @@ class Costs:
     """The costs of everything that was made."""
 
     made: Sequence[list[MadeRecipe]]  # those of the store, and then those of the reports
-    read_size: Callable[[Recipe], Mapping[str, int]]  # of data: part -> number of images
-    _sizes: dict[str, Mapping[str, int]] = field(default_factory=dict)  # by digest
+    count_images: Callable[[Recipe], int]  # of data
     _estimates: dict[str, CostEstimate | None] = field(default_factory=dict)  # by digest
 
     @classmethod
@@ -65,7 +64,7 @@ class Costs:
             work: the workspace.
             plan: of the recipes behind its reports, and of those that records name and that are not stored.
         """
-        return cls([_stored(work, plan), _published(work, plan)], lambda data: _size(work, data))
+        return cls([_stored(work, plan), _published(work, plan)], cache(lambda data: _count_images(work, data)))
 
     def estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the estimated cost of making a recipe, or None where nothing like it was made."""
@@ -99,17 +98,8 @@ class Costs:
         return [_by_likeness(made) for made in self.made]
 
     def _images(self, recipe: Recipe) -> int:
-        """Return the number of images that a recipe processes: runs the training part, evaluations the others, the rest
-        all; 0 where it is unknown.
-        """
-        total = 0
-        for data in _data_of(recipe):
-            if data.digest not in self._sizes:
-                self._sizes[data.digest] = self.read_size(data)
-            parts = self._sizes[data.digest]
-            chosen = {part: count for part, count in parts.items() if (part == "train") == (recipe.kind == "runs")}
-            total += sum((chosen if chosen and "method" in recipe.labels else parts).values())
-        return total
+        """Return the number of images that a recipe goes through, as that of its data; 0 where it is unknown."""
+        return sum(map(self.count_images, _data_of(recipe)))
 
 
 def _by_likeness(recipes: Iterable[MadeRecipe]) -> dict[Hashable, list[MadeRecipe]]:
@@ -158,10 +148,14 @@ def _data_of(recipe: Recipe) -> list[Recipe]:
     return direct or [data for need in recipe.needs.values() if need.kind == "pixels" for data in _data_of(need)]
 
 
-def _size(work: Workspace, data: Recipe) -> Mapping[str, int]:
-    if data.track in TRACKS:
-        return TRACKS[data.track].size(data, work.store.folder(data))
-    return {"scenes": int(data.document.get("scenes", 0))}  # of a corpus, or nothing is known of the data
+def _count_images(work: Workspace, data: Recipe) -> int:
+    """Return the number of generated images of data, or of raw files where it is indexed; 0 if neither is known."""
+    images = data.document.get("images", data.document.get("scenes"))
+    if images is not None:
+        return sum(images.values()) if isinstance(images, Mapping) else int(images)
+    with suppress(OSError, ValueError):
+        return len(raw_files(work.store.folder(data)))
+    return 0
 
 
 def _stored(work: Workspace, plan: Plan) -> list[MadeRecipe]:

@@ -1,7 +1,7 @@
 """The entries of all catalogues: methods with their settings, and adapters of data sets. No class is imported."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -53,7 +53,6 @@ class DataAdapter:
     settings: type[Section]
     synthetic: bool = False  # generated from a seed: each seed of a profile has a replicate of its own
     companions: tuple[str, ...] = ()  # modules beside it that decide what it reads
-    sizes: Mapping[str, int] = field(default_factory=dict)  # images of each part, as published
 
 
 @dataclass(frozen=True)

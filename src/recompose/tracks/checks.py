@@ -3,19 +3,8 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from recompose.errors import DataError
-from recompose.files import read_json
-
-
-def counts_of(document: Mapping[str, Any], index: Path) -> Mapping[str, int]:
-    """Return the counts of a data set by its index; if that is absent, by its recipe's document."""
-    try:
-        counts: Mapping[str, int] = read_json(index / "statistics.json")
-    except (OSError, ValueError):
-        counts = document.get("counts", {})
-    return counts
 
 
 def check_counts(counts: Mapping[str, int], expected: Mapping[str, int] | None, root: Path) -> None:

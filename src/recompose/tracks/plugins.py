@@ -27,7 +27,7 @@ from recompose.params.loading import Addition
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import nearest, read_form
 from recompose.params.schema import TrackForm
-from recompose.params.sections import Count, Name, Section
+from recompose.params.sections import Name, Section
 from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric
 from recompose.tracks.track import Added, Track
@@ -64,7 +64,6 @@ class DataEntry(Section):
         "one of its own.",
     )
     companions: list[str] = Field(default=[], description="Modules beside it that decide what it reads.")
-    sizes: dict[str, Count] = Field(default={}, description="Images of each part, for estimates of costs.")
 
 
 class SubTaskEntry(Section):
@@ -300,7 +299,7 @@ def _format(track: Track, plugin: Plugin, place: str, name: str, entry: DataEntr
     companions = tuple(plugin.module(f"{place}.companions", companion) for companion in entry.companions)
     adapter: Any = (Literal[name], Field(description="The reader."))
     section = create_model(f"{base.__name__}_{name}", __base__=base, __doc__=base.__doc__, adapter=adapter)
-    return track.adapter_class(module, section, entry.synthetic, companions, entry.sizes)
+    return track.adapter_class(module, section, entry.synthetic, companions)
 
 
 def _suite(track: Track, plugin: Plugin, place: str, name: str, entry: SuiteEntry) -> DataAdapter:

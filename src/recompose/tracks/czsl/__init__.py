@@ -11,7 +11,6 @@ from recompose.params import Params
 from recompose.plan import Recipe
 from recompose.tables.expectations import Above
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, Czsl, CzslChoice, PublishedPairs
-from recompose.tracks.czsl.data.pairs import SPLITS
 from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Track
@@ -85,7 +84,6 @@ class CZSL(Track):
     )
     methods = METHODS
     adapters = ADAPTERS
-    parts: ClassVar = {split: (split,) for split in SPLITS}
     index_code = "recompose.tracks.czsl.data.pairs"
     layout, dataset_section = "recompose.tracks.czsl.data.compositional", PublishedPairs
     training, evaluation = "recompose.tracks.czsl.training", "recompose.tracks.czsl.evaluation"

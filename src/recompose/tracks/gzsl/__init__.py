@@ -64,7 +64,6 @@ class GZSL(Track):
     expectations = (Above("ESZSL is above chance", "test/accuracy", ("eszsl",), one_of="unseen_classes"),)
     methods = METHODS
     adapters = ADAPTERS
-    parts: ClassVar = {"train": ("trainval",), "test": ("test_seen", "test_unseen")}
     index_code = "recompose.tracks.gzsl.data.classes"
     layout, dataset_section = "recompose.tracks.gzsl.data.xlsa17", PublishedClasses
     training, evaluation = "recompose.tracks.gzsl.training", "recompose.tracks.gzsl.evaluation"

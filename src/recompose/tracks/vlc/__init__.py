@@ -252,15 +252,6 @@ class VLC(Track):
         is_named_so = metric.startswith("test/") and suite not in RESERVED
         return is_named_so and any(f"test/{form}{part}" in self.known_metrics for form in forms)
 
-    def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
-        if index.exists():
-            from recompose.tracks.vlc.data.index import size
-
-            if counted := size(index):
-                return counted
-        synthetic = recipe.document.get("images")  # of a corpus, one for each caption
-        return {"train": synthetic} if isinstance(synthetic, int) else super().size(recipe, index)
-
 
 def _suite_of(metric: str) -> str:
     return metric.removeprefix("test/").split("/")[0]

@@ -102,12 +102,11 @@ def suite_adapter(module: str, form: str, subtasks: Mapping[str, tuple[str, str]
 
 
 _DATA = "recompose.tracks.vlc.data"
-_100K = {"train": 100_000}  # as FSC-CLIP's authors chose them
 _DRAWN = tuple(MODULES[form] for form in DRAWN_FORMS)
 ADAPTERS: dict[str, CaptionAdapter] = {
     "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, synthetic=True),
     DRAWN: CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, companions=_DRAWN, kind="suites"),
-    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
-    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
+    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, companions=(f"{_DATA}.analysis",)),
+    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, companions=(f"{_DATA}.analysis",)),
     **{form: CaptionAdapter(MODULES[form], PublishedSuite, kind="suites") for form in FORMS},
 }

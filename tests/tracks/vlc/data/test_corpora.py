@@ -19,7 +19,7 @@ from recompose.tracks.vlc.data import caption_list, negclip_list, wordnet
 from recompose.tracks.vlc.data.acquire import acquire, write_index
 from recompose.tracks.vlc.data.analysis import annotate, unpack_model
 from recompose.tracks.vlc.data.captions import Captions, read_docs, read_negatives, write_docs
-from recompose.tracks.vlc.data.index import pictures, size
+from recompose.tracks.vlc.data.index import pictures
 from recompose.tracks.vlc.data.negclip_list import LIST
 from recompose.tracks.vlc.text.lexicon import WordNet
 from tests.errors import raises
@@ -274,6 +274,3 @@ def test_captions_that_are_drawn_without_parses_are_parsed_here(
 def test_pictures_of_a_corpus_are_those_of_its_rows_each_once(tmp_path: Path) -> None:
     Captions(("b.png", "a.png", "b.png"), ("a dog", "a cat", "two dogs")).write(tmp_path)
     assert pictures(tmp_path) == [Picture("b.png"), Picture("a.png")]
-    assert size(tmp_path) == {"train": 2}
-    (tmp_path / "captions.json").write_text("not JSON")
-    assert size(tmp_path) == {}

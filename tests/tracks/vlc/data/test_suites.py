@@ -17,7 +17,7 @@ from recompose.tracks.vlc.catalogue import PublishedSuite
 from recompose.tracks.vlc.data import acquire as acquisition
 from recompose.tracks.vlc.data.acquire import acquire, check_counts, write_index
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
-from recompose.tracks.vlc.data.index import pictures, read_suites, size, write_suites
+from recompose.tracks.vlc.data.index import pictures, read_suites, write_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import RETRIEVAL, SUBTASKS, read_suite
 from recompose.tracks.vlc.suites.tasks import Choices, Groups, Task, Triplets
@@ -44,7 +44,6 @@ def test_pictures_of_suites_are_theirs_each_once(tmp_path: Path) -> None:
         expected += [picture for picture in suite.images if picture not in expected]
     assert pictures(tmp_path) == expected
     assert len(expected) == 8 + 3 + 8  # whole, cropped or of an array, and squeezed
-    assert size(tmp_path) == {"test": len(expected)}
 
 
 # counts

@@ -36,12 +36,3 @@ def pictures_of(suites: Iterable[Suite]) -> list[Picture]:
 def texts_of(suites: Iterable[Suite]) -> list[str]:
     """Return the texts of suites, each once."""
     return list(dict.fromkeys(text for suite in suites for text in suite.texts))
-
-
-def size(folder: Path) -> dict[str, int]:
-    """Return the number of images for training or for evaluation; empty without an index."""
-    try:
-        count = len(pictures(folder))
-    except (OSError, ValueError, KeyError):
-        return {}
-    return {"train" if (folder / ROWS).exists() else "test": count} if count else {}
