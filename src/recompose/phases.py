@@ -111,16 +111,18 @@ def _copy_asset(work: Workspace, section: Bundled, folder: Path) -> str:
     """
     asset = section.asset
     path = work.assets / asset.file
-    if not path.is_file():
-        raise DataError(f"{path} is missing; `git checkout -- assets` restores it", code="missing-file", place=path)
-    if (sha256 := sha256_file(path)) != asset.sha256:
-        message = (
-            f"{path} has the sha256 {sha256}, not {asset.sha256} as params.yaml says: `git checkout -- assets` "
-            "restores it; if you made a new file, put its digest into params.yaml"
-        )
+    if fault := asset_fault(path, asset.sha256):
+        message = f"{path} {fault}: `git checkout -- assets` restores it; for a new file, edit params.yaml"
         raise DataError(message, code="wrong-digest", place=path)
     shutil.copyfile(path, folder / asset.file)
     return asset.file
+
+
+def asset_fault(path: Path, sha256: str) -> str:
+    """Return what is wrong with a file that is released with the project; empty if it is right."""
+    if not path.is_file():
+        return "is missing"
+    return "" if sha256_file(path) == sha256 else f"does not match its sha256 in params.yaml, {sha256}"
 
 
 def _check_name(path: Path) -> None:

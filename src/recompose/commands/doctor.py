@@ -22,11 +22,10 @@ from recompose.backbones.published import weights_urls
 from recompose.console import gibibytes, pluralize, print_json
 from recompose.data.upstream import LOCK as ARCHIVES_LOCK
 from recompose.data.upstream import MIRROR, expectation, lock_entries, mirrors
-from recompose.digest import sha256_file
 from recompose.environment import LOCK, PACKAGES, processor_name
 from recompose.harness.survey import survey_all
 from recompose.params import Archive, Bundled, Classifier, Released, Section, Trainer
-from recompose.phases import track_of
+from recompose.phases import asset_fault, track_of
 from recompose.plan import Recipe
 from recompose.progress import printable
 from recompose.workspace import Workspace
@@ -223,8 +222,7 @@ def check_weights(work: Workspace) -> Iterator[Check]:
         section = work.params.backbones[recipe.name]
         if isinstance(section, Bundled):
             path = work.assets / section.asset.file
-            if not path.is_file() or sha256_file(path) != section.asset.sha256:
-                fault = "does not match its sha256 in params.yaml" if path.is_file() else "is missing"
+            if fault := asset_fault(path, section.asset.sha256):
                 yield Check(recipe.name, STOPS, f"{path} {fault}", "`git checkout -- assets` restores it")
             else:
                 yield Check(recipe.name, FINE, f"released with the project, {gibibytes(path.stat().st_size)}")

@@ -30,6 +30,7 @@ from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.records import Build, Description, code_text, flat
 from recompose.tables.cells import Cell, ClaimEvidence, ComparisonEvidence
+from recompose.tables.index import builds_of
 from recompose.tables.lineage import SUFFIX, Lineage, lineage_path
 from recompose.tables.published import PublishedLineage
 from recompose.tables.table import reported_cells
@@ -150,24 +151,16 @@ def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
     published = PublishedLineage.of(work, {artifact.title: lineage})
     trust = _trust(Stored(work, published), artifact, cell)
     records = {key: lineage.records[key] for key in lineage.closure(cell.made_from)}
-    made = {key: published.made[key] for key in records if key in published.made}
-    absent_keys = []
-    for key, record in records.items():
-        recipe = recipe_of(record)
-        if not work.store.is_complete(recipe):
-            absent_keys.append(key)
-        elif key in work.plan.by_key:
-            made[key] = work.store.record(recipe).build
     beside = [other for other in lineage.cells if (other.row, other.benchmark) == (cell.row, cell.benchmark)]
     return TraceResult(
         cell,
         records,
-        made,
+        {key: build for key, build in builds_of(work, published).items() if key in records},
         trust.state,
         list(trust.why),
         trust.note,
         next((other.evidence for other in beside if other.evidence), None),
-        tuple(absent_keys),
+        tuple(key for key, record in records.items() if not work.store.is_complete(recipe_of(record))),
         {other.view: other.text for other in beside if other.column == cell.column and other.view != cell.view},
     )
 
