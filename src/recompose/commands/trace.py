@@ -6,7 +6,7 @@ The short answer is one screen; the full one names everything, and adds a tree o
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
@@ -151,11 +151,12 @@ def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
     published = PublishedLineage.of(work, {artifact.title: lineage})
     trust = _trust(Stored(work, published), artifact, cell)
     records = {key: lineage.records[key] for key in lineage.closure(cell.made_from)}
+    behind = replace(published, lineages={artifact.title: lineage.model_copy(update={"records": records})})
     beside = [other for other in lineage.cells if (other.row, other.benchmark) == (cell.row, cell.benchmark)]
     return TraceResult(
         cell,
         records,
-        {key: build for key, build in builds_of(work, published).items() if key in records},
+        builds_of(work, behind),
         trust.state,
         list(trust.why),
         trust.note,
