@@ -21,7 +21,7 @@ from torch import Tensor
 
 from benchmarks.machine import machine
 from recompose.backbones.clip import build
-from recompose.params import load_params
+from recompose.params.loading import load_params
 from recompose.tracks import FORMS
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.czsl.catalogue import METHODS

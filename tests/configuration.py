@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from recompose.files import Document, write_json
-from recompose.params import Params
 from recompose.params.documents import read_document, read_written
 from recompose.params.loading import Addition, Sources
+from recompose.params.schema import Params
 from recompose.plan import Recipe
 from recompose.tracks import FORMS
 from recompose.workspace import Workspace

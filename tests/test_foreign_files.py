@@ -20,7 +20,7 @@ from recompose.commands.release import open_release
 from recompose.data.archives import extract
 from recompose.data.pictures import Picture
 from recompose.errors import RecomposeError
-from recompose.params import load_params
+from recompose.params.loading import load_params
 from recompose.records import Record
 from recompose.tracks import FORMS
 from recompose.tracks.czsl.data.compositional import read_metadata, read_pairs

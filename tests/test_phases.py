@@ -11,7 +11,7 @@ from recompose import phases
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, DownloadError, FailedError
 from recompose.files import read_json
-from recompose.params import GivenGrids
+from recompose.params.sections import GivenGrids
 from recompose.phases import PHASES, make
 from recompose.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS

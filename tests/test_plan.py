@@ -10,7 +10,7 @@ from recompose import workspace
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, load_paper
-from recompose.params import Params
+from recompose.params.schema import Params
 from recompose.plan import Plan, Planner, Recipe, closure, recipe_of
 from recompose.tracks import TRACKS
 from tests.configuration import params_text, parse_params

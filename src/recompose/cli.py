@@ -174,7 +174,7 @@ def parameters(
     a profile, and the file and line that each comes from.
     """
     from recompose.commands.parameters import show_values
-    from recompose.params import json_schema, reference
+    from recompose.params.reference import json_schema, reference
 
     if path:
         show_values(Console(), work.load(profile), work.sources(profile), path)

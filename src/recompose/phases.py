@@ -18,7 +18,7 @@ from recompose.data.raw import draw_once
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError, error_text
 from recompose.files import write_atomically, write_json
-from recompose.params import Backbone, Bundled, Classifier, Pretrained, Released
+from recompose.params.sections import Backbone, Bundled, Classifier, Pretrained, Released
 from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
 from recompose.store import ERROR

@@ -14,7 +14,8 @@ from typing import Any
 
 from recompose.digest import short
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.params import Bundled, Classifier, GivenGrids, Params, Released
+from recompose.params.schema import Params
+from recompose.params.sections import Bundled, Classifier, GivenGrids, Released
 from recompose.records import Description, Need, identity
 
 GRIDS = "recompose.backbones.grids"

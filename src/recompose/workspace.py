@@ -10,10 +10,10 @@ from recompose.errors import ParamsError, PlanError
 from recompose.papers.checks import check_paper, check_variants
 from recompose.papers.comparison import FOLDER, Comparison, compared_variants, read_comparisons
 from recompose.papers.declaration import Paper
-from recompose.params import Params
 from recompose.params.documents import Written
 from recompose.params.loading import PARAMS, Sources, read_params
 from recompose.params.mistakes import key_of
+from recompose.params.schema import Params
 from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
 from recompose.tracks import SHIPPED, TRACKS

@@ -11,7 +11,8 @@ from torch import Tensor
 from recompose.backbones.clip import build, end_of_text, load
 from recompose.backbones.compact import TABLE, USED, write_compact
 from recompose.digest import sha256_file
-from recompose.params import Bundled, load_params
+from recompose.params.loading import load_params
+from recompose.params.sections import Bundled
 from recompose.tracks import FORMS
 from tests.conftest import ROOT
 

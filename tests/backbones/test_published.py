@@ -2,7 +2,8 @@
 
 from recompose.backbones.published import weights_urls
 from recompose.errors import DataError
-from recompose.params import Released, load_params
+from recompose.params.loading import load_params
+from recompose.params.sections import Released
 from recompose.tracks import FORMS
 from tests.conftest import ROOT
 from tests.errors import raises

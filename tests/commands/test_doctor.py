@@ -13,7 +13,7 @@ from recompose.cli import app
 from recompose.commands import doctor
 from recompose.commands.doctor import FINE, STOPS, WARNING, Check
 from recompose.data.upstream import Content, record
-from recompose.params import Trainer
+from recompose.params.sections import Trainer
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.conftest import ROOT

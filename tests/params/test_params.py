@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from recompose.errors import ParamsError
-from recompose.params import Params, load_params
-from recompose.params.loading import Addition
+from recompose.params.loading import Addition, load_params
+from recompose.params.schema import Params
 from recompose.tracks import FORMS as TRACKS
 from recompose.tracks.czsl.catalogue import Czsl, CzslChoice
 from tests.configuration import GONE, PROFILES, SHIPPED, params_text, parse_params

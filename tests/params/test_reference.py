@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recompose.params import json_schema, reference
+from recompose.params.reference import json_schema, reference
 from recompose.tracks import FORMS as TRACKS
 from tests.configuration import parameters
 

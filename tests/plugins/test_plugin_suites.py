@@ -32,7 +32,7 @@ LAYOUT = "<suite>/items.json"
 
 def read(files):
     items = files.items("items.json")
-    asked = [(files.image(item, "image", files.images), files.texts(item, "true", "false"), 0) for item in items]
+    asked = [(item.path("image", files.images), [item.text("true"), item.text("false")], 0) for item in items]
     return files.suite({"pairs": files.choices("i2t", asked)})
 """
 DECLARATION: dict[str, Any] = {

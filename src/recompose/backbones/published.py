@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from recompose.errors import DataError
-from recompose.params import Classifier, Released
 from recompose.params.mistakes import nearest
+from recompose.params.sections import Classifier, Released
 
 
 def weights_urls(section: Released | Classifier) -> list[str]:

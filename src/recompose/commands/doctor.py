@@ -24,7 +24,7 @@ from recompose.data.upstream import LOCK as ARCHIVES_LOCK
 from recompose.data.upstream import MIRROR, expectation, lock_entries, mirrors
 from recompose.environment import LOCK, PACKAGES, processor_name
 from recompose.harness.survey import survey_all
-from recompose.params import Archive, Bundled, Classifier, Released, Section, Trainer
+from recompose.params.sections import Archive, Bundled, Classifier, Released, Section, Trainer
 from recompose.phases import asset_fault, track_of
 from recompose.plan import Recipe
 from recompose.progress import printable

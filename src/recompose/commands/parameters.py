@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.table import Table
 
 from recompose.errors import ParamsError
-from recompose.params import Params
 from recompose.params.loading import Keys, Sources
 from recompose.params.mistakes import nearest
+from recompose.params.schema import Params
 from recompose.progress import printable
 
 

@@ -10,7 +10,7 @@ from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder
 from recompose.locks import make_once
-from recompose.params import Archive
+from recompose.params.sections import Archive
 from recompose.plan import Recipe
 from recompose.progress import say
 

@@ -23,7 +23,7 @@ from recompose.data.archives import extract
 from recompose.data.raw import unpack_once
 from recompose.errors import DataError, MissingFilesError
 from recompose.files import write_json
-from recompose.params import Archive
+from recompose.params.sections import Archive
 from recompose.progress import say
 from recompose.tracks.vlc.data import analysis
 from recompose.tracks.vlc.data.formats import aro, coco, flickr30k

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from recompose.params import Section
+from recompose.params.sections import Section
 
 FEW = 4  # names in a note
 ALL = "all"  # in place of names: every suite whose data is there

@@ -10,8 +10,8 @@ from pydantic import ValidationError, create_model
 
 from recompose.errors import DataError
 from recompose.harness.evaluation import ALL
-from recompose.params import Section
 from recompose.params.mistakes import nearest, params_error, problems_of
+from recompose.params.sections import Section
 from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Plugin
 from recompose.tracks.vlc import VLC

@@ -12,7 +12,7 @@ from recompose.console import first
 from recompose.errors import DataError, MissingFilesError
 from recompose.harness.evaluation import ALL, FEW
 from recompose.harness.named_suites import NamedSuite, find_suite, find_suites
-from recompose.params import Section
+from recompose.params.sections import Section
 from recompose.progress import printable
 from recompose.tracks.vlc.data.suite import Suite, files
 from recompose.tracks.vlc.suites.catalogue import FORMS, layout_of, missing_subtasks, present_suites

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from recompose.errors import ParamsError, PlanError
 from recompose.papers.declaration import Paper, Variant
-from recompose.params import Params
 from recompose.params.mistakes import check_name
+from recompose.params.schema import Params
 from recompose.params.track import TrackSection
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from recompose.papers.declaration import (
     Variant,
     View,
 )
-from recompose.params import Params
 from recompose.params.mistakes import check_name, read_form
+from recompose.params.schema import Params
 from recompose.params.sections import Distinct, Name, Positive, Section
 from recompose.params.track import TrackChoice, TrackSection
 

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from recompose.errors import ArgumentError, ParamsError
 from recompose.papers.comparison import FOLDER
-from recompose.params import Section
 from recompose.params.mistakes import read_form, unknown_name
+from recompose.params.sections import Section
 from recompose.workspace import Workspace
 
 FILE = "checklist.yaml"

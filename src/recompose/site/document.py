@@ -12,7 +12,7 @@ from recompose.digest import short
 from recompose.errors import ParamsError
 from recompose.files import Document, read_text
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Flag, Paper, View
-from recompose.params import Params
+from recompose.params.schema import Params
 from recompose.plan import Recipe, recipe_of
 from recompose.records import Build, Description, code_text, flat
 from recompose.site.claims import claim_dialog

@@ -9,7 +9,7 @@ from recompose.console import pluralize
 from recompose.digest import sha256_file
 from recompose.files import write_text
 from recompose.papers.declaration import PRINTED, Paper
-from recompose.params import json_schema, reference
+from recompose.params.reference import json_schema, reference
 from recompose.records import Build
 from recompose.tables.cells import Cell
 from recompose.tables.formats import escape_markdown, measured_part

@@ -7,8 +7,8 @@ from recompose.errors import PlanError
 from recompose.files import Document
 from recompose.fingerprint import ROOT, fingerprint
 from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
-from recompose.params import json_schema
 from recompose.params.mistakes import nearest
+from recompose.params.reference import json_schema
 from recompose.plan import Plan, Recipe
 from recompose.tables.rows import shared_replicates
 from recompose.tracks import TRACKS

@@ -2,7 +2,7 @@
 
 from collections import UserDict
 
-from recompose.params import TrackForm
+from recompose.params.schema import TrackForm
 from recompose.tracks.czsl import CZSL
 from recompose.tracks.gzsl import GZSL
 from recompose.tracks.plugins import Catalogue

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from recompose.data.raw import draw_once, unpack
-from recompose.params import Archive, Section
+from recompose.params.sections import Archive, Section
 from recompose.plan import Recipe
 from recompose.progress import say
 from recompose.tracks.catalogue import Adapters, load_adapter, read_raw

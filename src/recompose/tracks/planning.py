@@ -11,9 +11,10 @@ from recompose.files import Document
 from recompose.fingerprint import fingerprint
 from recompose.papers.comparison import ComparedVariant
 from recompose.papers.declaration import Paper, Variant
-from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import check_name
+from recompose.params.schema import Params
+from recompose.params.sections import Archive, GivenGrids, Section
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import DataAdapter

@@ -12,8 +12,8 @@ from pydantic import Field, create_model
 
 from recompose.errors import PlanError, PluginError
 from recompose.papers.declaration import Paper, Variant, papers_of
-from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
+from recompose.params.schema import Params, TrackForm
 from recompose.params.sections import Distinct, Name, Section
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.plan import Planner, Recipe, TrackPlan

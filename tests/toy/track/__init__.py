@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from recompose.files import write_json, write_text
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
-from recompose.params import Params
 from recompose.params.documents import merged
+from recompose.params.schema import Params
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tables.metric import Metric
 from recompose.tracks.toy.params import FORM

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable
 
 from pydantic import Field
 
-from recompose.params import Section, TrackForm
 from recompose.params.mistakes import Problem, unknown_name
-from recompose.params.sections import Count, Name, Positive, Seed
+from recompose.params.schema import TrackForm
+from recompose.params.sections import Count, Name, Positive, Section, Seed
 
 
 class Lengths(Section):

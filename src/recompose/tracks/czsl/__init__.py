@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from recompose.files import Document
 from recompose.papers.declaration import Variant
-from recompose.params import Params
+from recompose.params.schema import Params
 from recompose.plan import Recipe
 from recompose.tables.expectations import Above
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, Czsl, CzslChoice, PublishedPairs

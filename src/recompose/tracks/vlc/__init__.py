@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from recompose.errors import PlanError
 from recompose.papers.declaration import Variant
-from recompose.params import Params, Section
 from recompose.params.mistakes import nearest
+from recompose.params.schema import Params
+from recompose.params.sections import Section
 from recompose.plan import Recipe
 from recompose.tables.expectations import Above
 from recompose.tables.metric import Metric

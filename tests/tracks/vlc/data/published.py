@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.lookups import Lookups
 from spacy.training import Example
 
-from recompose.params import Archive
+from recompose.params.sections import Archive
 
 LICENCE = "  1 WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved.  \n"
 

@@ -18,7 +18,7 @@ from recompose.data.paths import files_below
 from recompose.data.raw import draw_once, open_archive, unpack, unpack_once
 from recompose.errors import DataError
 from recompose.files import write_atomically, write_json
-from recompose.params import Section
+from recompose.params.sections import Section
 from recompose.plan import Recipe
 from recompose.progress import say
 from recompose.tracks.catalogue import load_adapter
