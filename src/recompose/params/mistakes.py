@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from recompose.digest import short
 from recompose.errors import ParamsError, PlanError, RecomposeError, UnknownError
-from recompose.params.documents import Place, read_document
+from recompose.params.documents import Place, read_written
 
 Form = TypeVar("Form", bound=BaseModel)
 MATCHES = 8  # keys that an error names
@@ -87,7 +87,8 @@ def read_form(form: type[Form], file: Path, source: str, error: type[RecomposeEr
         error: the file cannot be read or is no YAML, or its content has mistakes; the message has a line for each.
     """
     try:
-        document = read_document(file.read_text(encoding="utf-8"), source)
+        written = read_written(file.read_text(encoding="utf-8"), source)
+        document = written.document
         document = {**(document or {}), **given} if isinstance(document, dict | None) else document
         return form.model_validate(document)
     except (OSError, UnicodeDecodeError) as fault:
@@ -95,10 +96,8 @@ def read_form(form: type[Form], file: Path, source: str, error: type[RecomposeEr
     except ParamsError as fault:
         raise error(str(fault), code=fault.code, place=fault.place) from None
     except ValidationError as fault:
-        problems = problems_of(fault, document)
-        lines = "\n".join(f"{source}: {problem.line}" for problem in problems)
-        places = ", ".join(problem.path for problem in problems)
-        raise error(lines, code=problems[0].code, place=f"{source}: {places}") from None
+        wrong = params_error(f"{source} is wrong:", problems_of(fault, document), written.origin_of)
+        raise error(str(wrong), code=wrong.code, place=f"{source}: {wrong.place}") from None
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
