@@ -1,6 +1,5 @@
 """The settings of a method, and its section of params.yaml."""
 
-from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, create_model
@@ -30,11 +29,11 @@ class MethodSettings(Section):
         return self.model_dump(by_alias=True, exclude={*without})
 
     @classmethod
-    def whole(cls, parts: Iterable[str] = PARTS) -> type[Self]:
-        """Return the schema of the settings with those of these parts that the method has."""
+    def whole(cls) -> type[Self]:
+        """Return the schema of the settings with those of the parts that the method has."""
         classes = {"training": cls.training_class, "scoring": cls.scoring_class}
         fields: Document = {
-            name: (classes[name], Field(description=PARTS[name])) for name in parts if classes.get(name) is not None
+            name: (section, Field(description=PARTS[name])) for name, section in classes.items() if section is not None
         }
         return create_model(cls.__name__, __base__=cls, __doc__=cls.__doc__, **fields)
 
