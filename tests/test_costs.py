@@ -13,6 +13,7 @@ from recompose.plan import Recipe, closure
 from recompose.progress import FILE
 from recompose.records import BuildInfo
 from recompose.workspace import Workspace
+from tests.audit.invented import lineage_of
 from tests.configuration import MADE, complete, parameters, write_params
 
 BACKBONES = {name: Recipe("backbones", name, {}) for name in ("small", "large")}
@@ -43,7 +44,7 @@ def made_recipe(recipe: Recipe, seconds: float, memory: int | None = None, **cha
 
 
 def costs_of(*stored: MadeRecipe, published: tuple[MadeRecipe, ...] = ()) -> Costs:
-    return Costs([[*stored], [*published]], lambda data: sum(data.document.get("images", {}).values()))
+    return Costs([*stored], lambda: [*published], lambda data: sum(data.document.get("images", {}).values()))
 
 
 def seconds(estimate: CostEstimate | None) -> float | None:
@@ -89,11 +90,13 @@ def test_other_data_counts_only_where_both_are_counted() -> None:
     assert costs.estimate(run("uncounted", "csp", epochs=8)) == CostEstimate(20.0, ("h, d",))
 
 
-def test_the_store_counts_before_the_reports() -> None:
+def test_the_store_counts_before_the_reports_which_are_read_only_where_they_are_needed() -> None:
     stored, published = made_recipe(run("first", "csp"), 5.0), made_recipe(run("first", "coop"), 8.0, host="elsewhere")
     costs = costs_of(stored, published=(published, made_recipe(run("first", "csp"), 99.0)))
     assert costs.estimate(run("first", "csp")) == CostEstimate(5.0, ("h, d",))
     assert costs.estimate(run("first", "coop")) == CostEstimate(8.0, ("elsewhere, d",))
+    unread = Costs([stored], lambda: pytest.fail("it reads the reports"), lambda data: 1)
+    assert seconds(unread.estimate(run("first", "csp"))) == 5.0
 
 
 def test_a_resumed_recipe_does_not_count() -> None:
@@ -120,6 +123,9 @@ def test_records_in_the_store_and_in_the_reports_are_read(tmp_path: Path) -> Non
     for name, text in {"broken": "[", "list": "[]", "half": '{"document": {}}'}.items():
         (work.results / "runs" / name).mkdir()
         (work.results / "runs" / name / "record.json").write_text(text)
+    lineage_of(coop[:1], []).write(work.reports / "msci/claims.lineage.json")
+    (work.reports / "duplex").mkdir()
+    (work.reports / "duplex/claims.lineage.json").write_text("[")
     write_json(work.reports / "made.json", {"results": {coop[0].key: {**MADE, "seconds": 30.0, "host": "other"}}})
     costs = Costs.of(work, work.plan)
     assert costs.estimate(csp[2]) == CostEstimate(10, ("h, d",), 5)
@@ -142,7 +148,7 @@ class Known(Costs):
         return CostEstimate(60.0) if recipe.kind == "runs" else None
 
 
-KNOWN = Known([], lambda data: 0)
+KNOWN = Known([], list, lambda data: 0)
 
 
 @pytest.mark.slow

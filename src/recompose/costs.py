@@ -1,24 +1,24 @@
 """Costs: the time and memory of recipes, estimated from the records of like recipes.
 
-The records of the store count first, then what is planned and behind the profile's reports, which another machine may
-have made. The time of what is like nothing that was made is unknown.
+The records of the store count first, then those behind the profile's reports, which another machine may have made. The
+time of what is like nothing that was made is unknown.
 """
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from statistics import median
 
 from recompose.data.content import raw_files
-from recompose.errors import DamagedError
+from recompose.errors import DamagedError, LineageError
 from recompose.files import read_json
 from recompose.phases import PHASES, needs_gpu
 from recompose.plan import Plan, Recipe, recipe_of
 from recompose.progress import read_progress
-from recompose.records import COSTS, RECORD, BuildInfo, Record, flat
-from recompose.tables.lineage import Made
+from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, flat
+from recompose.tables.lineage import SUFFIX, Lineage, Made
 from recompose.workspace import Workspace
 
 MEASURED, SIMILAR, UNKNOWN = BASES = ("measured", "similar", "unknown")  # the basis of an estimate
@@ -52,7 +52,8 @@ class MadeRecipe:
 class Costs:
     """The costs of everything that was made."""
 
-    made: Sequence[list[MadeRecipe]]  # those of the store, and then those of the reports
+    stored: list[MadeRecipe]
+    read_published: Callable[[], list[MadeRecipe]]  # called where nothing stored is like a recipe: it takes a second
     count_images: Callable[[Recipe], int]  # of data
     _estimates: dict[str, CostEstimate | None] = field(default_factory=dict)  # by digest
 
@@ -62,9 +63,9 @@ class Costs:
 
         Args:
             work: the workspace.
-            plan: of the recipes behind its reports, and of those that records name and that are not stored.
+            plan: of the recipes that records name and that are not stored.
         """
-        return cls([_stored(work, plan), _published(work, plan)], cache(lambda data: _count_images(work, data)))
+        return cls(_stored(work, plan), lambda: _published(work, plan), cache(lambda data: _count_images(work, data)))
 
     def estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the estimated cost of making a recipe, or None where nothing like it was made."""
@@ -75,7 +76,7 @@ class Costs:
     def _estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the median of the costs of like recipes, in proportion to epochs and images."""
         for basis, key in likenesses(recipe):
-            like = next(filter(None, (groups.get(key) for groups in self._by_likeness)), [])
+            like = self._stored_by_likeness.get(key) or self._published_by_likeness.get(key, [])
             scales = [(made, self._scale(recipe, made.recipe, basis)) for made in like]
             seconds = [scale * made.build.seconds for made, scale in scales if scale]
             if seconds:
@@ -94,8 +95,12 @@ class Costs:
         return _epochs(recipe) / _epochs(made) if basis == MEASURED else None
 
     @cached_property
-    def _by_likeness(self) -> list[dict[Hashable, list[MadeRecipe]]]:
-        return [_by_likeness(made) for made in self.made]
+    def _stored_by_likeness(self) -> dict[Hashable, list[MadeRecipe]]:
+        return _by_likeness(self.stored)
+
+    @cached_property
+    def _published_by_likeness(self) -> dict[Hashable, list[MadeRecipe]]:
+        return _by_likeness(self.read_published())
 
     def _images(self, recipe: Recipe) -> int:
         """Return the number of images that a recipe goes through, as that of its data; 0 where it is unknown."""
@@ -165,17 +170,28 @@ def _stored(work: Workspace, plan: Plan) -> list[MadeRecipe]:
         for path in (work.results / kind).glob(f"*/{RECORD}"):
             with suppress(DamagedError):
                 records[f"{kind}/{path.parent.name}"] = Record.read(path)
-    recipes = dict(plan.by_key)
-    for key, record in records.items():  # what a recipe needs comes in an earlier phase
-        if key not in recipes:
-            recipes[key] = recipe_of(record, recipes)
+    recipes = _recipes(records, plan)
     return [MadeRecipe(recipes[key], record.made, _peak_memory(work, key)) for key, record in records.items()]
 
 
 def _published(work: Workspace, plan: Plan) -> list[MadeRecipe]:
-    """Return what is behind the reports, as far as it is planned."""
-    builds = Made.read(work.reports).builds
-    return [MadeRecipe(recipe, builds[key]) for key, recipe in plan.by_key.items() if key in builds]
+    """Return what is behind the claims of papers; the audit reports lineages that cannot be read."""
+    records: dict[str, Description] = {}
+    for paper in work.papers:
+        for name in paper.claims_tables or [paper.first_artifact]:
+            with suppress(LineageError):
+                records |= Lineage.read(work.reports / paper.name / f"{name}{SUFFIX}").records
+    builds, recipes = Made.read(work.reports).builds, _recipes(records, plan)
+    return [MadeRecipe(recipes[key], builds[key]) for key in records if key in builds]
+
+
+def _recipes(descriptions: Mapping[str, Description], plan: Plan) -> dict[str, Recipe]:
+    """Return the described recipes, needs first, and the planned ones, by key."""
+    recipes = dict(plan.by_key)
+    for key, description in descriptions.items():
+        if key not in recipes:
+            recipes[key] = recipe_of(description, recipes)
+    return recipes
 
 
 def _peak_memory(work: Workspace, key: str) -> int | None:
