@@ -123,9 +123,8 @@ def test_records_in_the_store_and_in_the_reports_are_read(tmp_path: Path) -> Non
     for name, text in {"broken": "[", "list": "[]", "half": '{"document": {}}'}.items():
         (work.results / "runs" / name).mkdir()
         (work.results / "runs" / name / "record.json").write_text(text)
-    lineage_of(coop[:1], []).write(work.reports / "msci/claims.lineage.json")
-    (work.reports / "duplex").mkdir()
-    (work.reports / "duplex/claims.lineage.json").write_text("[")
+    lineage_of(coop[:1], []).write(work.reports / "msci/table-2.lineage.json")
+    (work.reports / "msci/claims.lineage.json").write_text("[")  # which would have the same records
     write_json(work.reports / "made.json", {"results": {coop[0].key: {**MADE, "seconds": 30.0, "host": "other"}}})
     costs = Costs.of(work, work.plan)
     assert costs.estimate(csp[2]) == CostEstimate(10, ("h, d",), 5)

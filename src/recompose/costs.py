@@ -175,12 +175,17 @@ def _stored(work: Workspace, plan: Plan) -> list[MadeRecipe]:
 
 
 def _published(work: Workspace, plan: Plan) -> list[MadeRecipe]:
-    """Return what is behind the claims of papers; the audit reports lineages that cannot be read."""
+    """Return what is behind the reports: from few lineages that have all methods and variants of a paper, as reading
+    all of them takes seconds. The audit reports those that cannot be read.
+    """
     records: dict[str, Description] = {}
     for paper in work.papers:
-        for name in paper.claims_tables or [paper.first_artifact]:
-            with suppress(LineageError):
-                records |= Lineage.read(work.reports / paper.name / f"{name}{SUFFIX}").records
+        covered: set[str] = set()
+        for name in sorted(paper.artifacts, key=lambda name: len(paper.methods_of(name)), reverse=True):
+            if not paper.methods_of(name) <= covered:
+                with suppress(LineageError):
+                    records |= Lineage.read(work.reports / paper.name / f"{name}{SUFFIX}").records
+                    covered |= paper.methods_of(name)
     builds, recipes = Made.read(work.reports).builds, _recipes(records, plan)
     return [MadeRecipe(recipes[key], builds[key]) for key in records if key in builds]
 
