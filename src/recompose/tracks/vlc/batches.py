@@ -190,21 +190,15 @@ def read_rows(
             remedy = "delete its folder, and prepare the data set again"
             raise DataError(f"{message}: {remedy}", code="wrong-number", place=file)
     images = np.array([places[path] for path in captions.paths], dtype=np.int64)
-    labeller = _labeller(label_request, docs, folder, tokenizer)
+    labeller = None
+    if label_request is not None:
+        from recompose.tracks.vlc.attribution.labels import TokenLabeller  # few methods need it
+        from recompose.tracks.vlc.text.lexicon import WordNet
+
+        labeller = TokenLabeller(label_request, docs, WordNet(folder / LEXICON), tokenizer)
     return CaptionRows(
         pixels, images, captions.captions, makers(kinds, folder, docs, listed), tokenizer, seed, labeller
     )
-
-
-def _labeller(
-    label_request: "LabelRequest | None", docs: "Sequence[Doc]", folder: Path, tokenizer: Tokenizer
-) -> "TokenLabeller | None":
-    if label_request is None:
-        return None
-    from recompose.tracks.vlc.attribution.labels import TokenLabeller  # few methods need it
-    from recompose.tracks.vlc.text.lexicon import WordNet
-
-    return TokenLabeller(label_request, docs, WordNet(folder / LEXICON), tokenizer)
 
 
 def makers(

@@ -30,7 +30,7 @@ and starts at the last layer by default.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import torch
 from torch import Tensor
@@ -45,6 +45,14 @@ Heads = Literal["mean", "sum"]
 Clamp = Literal["each", "joined", "none"]
 Support = Literal["text", "context"]
 Derived = Literal["logit", "cosine"]
+
+
+class Relevance(TypedDict, total=False):
+    """The conventions of GradCAM, see above."""
+
+    heads: Heads
+    clamp: Clamp
+    layers: Layers
 
 
 class Pass(NamedTuple):
@@ -181,14 +189,7 @@ def attention(
 
 
 def gradcam(
-    backbone: Backbone,
-    images: Tensor,
-    ids: Tensor,
-    *,
-    heads: Heads = "mean",
-    clamp: Clamp = "each",
-    layers: Layers = "all",
-    create_graph: bool = False,
+    backbone: Backbone, images: Tensor, ids: Tensor, *, create_graph: bool = False, **conventions: Unpack[Relevance]
 ) -> Tensor:
     """Return the end of text's row of the relevance R [texts, context].
 
@@ -200,10 +201,9 @@ def gradcam(
         backbone: the model whose text tower attends.
         images: pixels [texts, 3, H, W], or their embeddings [texts, E].
         ids: [texts, context], padded with zeros.
-        heads: ``mean`` or ``sum``.
-        clamp: negative parts become 0 in ``each`` head, after heads are ``joined``, or never (``none``).
-        layers: ``all``, or the ``last`` alone.
         create_graph: True to keep the graph, so that scores can be differentiated.
+        conventions: ``heads``, ``mean`` or ``sum``; ``clamp``, whether negative parts become 0 in ``each`` head, after
+            heads are ``joined``, or never (``none``); ``layers``, ``all`` or the ``last`` alone.
 
     Raises:
         ArgumentError: shapes do not fit, or there is no text.
@@ -215,19 +215,12 @@ def gradcam(
         tokens = embed_texts(backbone, ids)
         read = read_texts(backbone, tokens)
         similarities = similarity(backbone, features if create_graph else features.detach(), read.features)
-        scores = _row_of_relevance(similarities, read.attention, tokens.end, heads, clamp, layers, create_graph)
+        scores = _row_of_relevance(similarities, read.attention, tokens.end, create_graph, **conventions)
     return pad_to(scores, ids.shape[1])
 
 
 def patches(
-    backbone: Backbone,
-    pixels: Tensor,
-    ids: Tensor,
-    *,
-    heads: Heads = "mean",
-    clamp: Clamp = "each",
-    layers: Layers = "all",
-    create_graph: bool = False,
+    backbone: Backbone, pixels: Tensor, ids: Tensor, *, create_graph: bool = False, **conventions: Unpack[Relevance]
 ) -> Tensor:
     """Return the class token's row of the image tower's R, without the class token [images, patches].
 
@@ -237,10 +230,8 @@ def patches(
         backbone: a model whose image tower is a transformer.
         pixels: [images, 3, H, W].
         ids: [images, context], of a caption of each.
-        heads: see ``gradcam``.
-        clamp: see ``gradcam``.
-        layers: see ``gradcam``.
         create_graph: see ``gradcam``.
+        conventions: see ``gradcam``.
 
     Raises:
         ArgumentError: shapes do not fit, there is no image, or the image tower is convolutional.
@@ -254,7 +245,7 @@ def patches(
         read = read_images(backbone, with_gradient(pixels))
         similarities = similarity(backbone, read.features, texts)
         start = torch.zeros(len(pixels), dtype=torch.long, device=pixels.device)
-        scores = _row_of_relevance(similarities, read.attention, start, heads, clamp, layers, create_graph)
+        scores = _row_of_relevance(similarities, read.attention, start, create_graph, **conventions)
     return scores[:, 1:]
 
 
@@ -262,10 +253,10 @@ def _row_of_relevance(
     similarities: Tensor,
     attention: Sequence[Tensor],
     rows: Tensor,
-    heads: Heads,
-    clamp: Clamp,
-    layers: Layers,
     create_graph: bool,
+    heads: Heads = "mean",
+    clamp: Clamp = "each",
+    layers: Layers = "all",
 ) -> Tensor:
     """Return a row [n, length] of R, the product (I + E of the last layer) ... (I + E of the first).
 

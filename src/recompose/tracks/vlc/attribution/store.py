@@ -6,7 +6,7 @@ This module does not import torch.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,38 +37,28 @@ class Attributed:
 
 def write(by_task: Mapping[str, Attributed], path: Path) -> None:
     """Write an evaluation's attributions, by sub-task."""
-    arrays = {
-        f"{task}:{name}": np.ascontiguousarray(array)
-        for task, attributed in by_task.items()
-        for name, array in _arrays(attributed)
-    }
+    arrays: dict[str, np.ndarray] = {}
+    for task, attributed in by_task.items():
+        for name, value in vars(attributed).items():
+            parts = (
+                {f"{name}/{method}": array for method, array in value.items()} if name in BY_METHOD else {name: value}
+            )
+            arrays |= {f"{task}:{part}": np.ascontiguousarray(array) for part, array in parts.items()}
     write_atomically(path, lambda temporary: save_file(arrays, temporary))
 
 
 def read(path: Path) -> dict[str, Attributed]:
     """Read a file of ``write``."""
-    parts: dict[str, dict[str, np.ndarray]] = {}
+    by_task: dict[str, dict[str, Any]] = {}
     for place, array in load_file(path).items():
-        task, _, name = place.partition(":")
-        parts.setdefault(task, {})[name] = array
-    return {task: _from_arrays(arrays) for task, arrays in parts.items()}
-
-
-def _arrays(attributed: Attributed) -> list[tuple[str, np.ndarray]]:
-    names = [field.name for field in fields(Attributed) if field.name not in BY_METHOD]
-    plain = [(name, getattr(attributed, name)) for name in names]
-    nested = [(f"{name}/{method}", array) for name in BY_METHOD for method, array in getattr(attributed, name).items()]
-    return plain + nested
-
-
-def _from_arrays(arrays: Mapping[str, np.ndarray]) -> Attributed:
-    values: dict[str, Any] = {
-        field.name: arrays[field.name] for field in fields(Attributed) if field.name not in BY_METHOD
-    }
-    for part in BY_METHOD:
-        prefix = f"{part}/"
-        values[part] = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-    return Attributed(**values)
+        task, _, part = place.partition(":")
+        name, _, method = part.partition("/")
+        values = by_task.setdefault(task, {name: {} for name in BY_METHOD})
+        if method:
+            values[name][method] = array
+        else:
+            values[name] = array
+    return {task: Attributed(**values) for task, values in by_task.items()}
 
 
 def spans(caption: str, pieces: Sequence[str]) -> np.ndarray:

@@ -50,16 +50,12 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path, adapters: 
     elif isinstance(section, PublishedSuite):
         _acquire_suite(recipe, section, data, root, adapters)
     elif isinstance(section, ParsedCorpus):
-        draw_once(partial(_draw_unparsed, adapter), recipe, root)
+        # its section also names what parses its captions
+        draw_once(lambda root, *, model, lexicon, **values: adapter.draw(root, **values), recipe, root)
         _acquire_parser(section, data, root)
     else:
         draw_once(adapter.draw, recipe, root)
     return root
-
-
-def _draw_unparsed(adapter: ModuleType, root: Path, *, model: object, lexicon: object, **values: object) -> None:
-    """Generate a corpus whose section also names what parses its captions."""
-    adapter.draw(root, **values)
 
 
 def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:

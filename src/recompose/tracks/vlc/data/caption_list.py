@@ -17,6 +17,7 @@ from recompose.data.paths import files_below, find_folder
 from recompose.errors import DataError
 from recompose.files import read_text
 from recompose.tracks.vlc.data.captions import Captions
+from recompose.tracks.vlc.data.formats.reading import missing_error
 
 CAPTIONS = "captions"
 MARK = CAPTIONS  # its presence means that a folder is complete
@@ -64,10 +65,10 @@ def read(root: Path) -> Captions:
         DataError: there are no images or captions, or an image has no caption.
     """
     if not (root / CAPTIONS).is_dir():
-        raise _error(root / CAPTIONS, "missing-file", f"is missing. Required files: {LAYOUT}")
+        raise missing_error(root / CAPTIONS, "is missing", LAYOUT)
     images = [path for path in files_below(root / "images") if path.suffix.lower() in SUFFIXES]
     if not images:
-        raise _error(root / "images", "missing-image", f"holds no images. Required files: {LAYOUT}")
+        raise missing_error(root / "images", "holds no images", LAYOUT, "missing-image")
     captions = tuple(_caption(root / CAPTIONS / f"{path.stem}.txt", path) for path in images)
     return Captions(tuple(path.relative_to(root).as_posix() for path in images), captions)
 
@@ -77,19 +78,16 @@ def _caption(path: Path, image: Path) -> str:
     try:
         caption = "".join(read_text(path).partition("\n")[:2])
     except FileNotFoundError:
-        message = f"is missing, the caption of {image}; put it there or remove the image"
-        raise _error(path, "missing-file", message) from None
+        message = f"{path} is missing, the caption of {image}; put it there or remove the image"
+        raise DataError(message, code="missing-file", place=path) from None
     if not caption.strip():
-        raise _error(path, "empty-text", f"holds no caption; correct it, or remove it and {image}")
+        message = f"{path} holds no caption; correct it, or remove it and {image}"
+        raise DataError(message, code="empty-text", place=path)
     return caption
-
-
-def _error(path: Path, code: str, fault: str) -> DataError:
-    return DataError(f"{path} {fault}", code=code, place=path)
 
 
 def _move(file: Path, place: Path) -> None:
     if place.exists():
-        message = f"exists already, where {file} belongs; the shards of two corpora may be mixed"
-        raise _error(place, "duplicate-name", message)
+        message = f"{place} exists already, where {file} belongs; the shards of two corpora may be mixed"
+        raise DataError(message, code="duplicate-name", place=place)
     file.rename(place)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from textwrap import wrap
 from typing import Any, TypeAlias
 
@@ -121,47 +121,32 @@ def _columns(paper: Paper, name: str) -> Mapping[str, str]:
 
 def _draw_distributions(lines: Lines, panels: list[str], sheet: Sheet, *, label: str, share: str) -> None:
     """Draw a line of panels for each data set and row; the panels of a data set in one column share their bins."""
-    edges = {
-        (dataset, panel): bins(
-            [values for (own, _), by_panel in lines.items() if own == dataset for values in by_panel[panel].values()]
-        )
-        for dataset, _ in lines
-        for panel in panels
-    }
-    numbers = [
-        [dataset, row, panel, name, len(values), values.mean(), start, end, part]
-        for (dataset, row), by_panel in lines.items()
-        for panel in panels
-        for name, values in by_panel[panel].items()
-        if len(values)
-        for start, end, part in zip(
-            edges[dataset, panel][:-1], edges[dataset, panel][1:], _shares(values, edges[dataset, panel]), strict=True
-        )
-    ]
-    sheet.write(
-        pd.DataFrame(numbers, columns=DISTRIBUTION), partial(_distribution_figure, lines, edges, panels, label, share)
-    )
-
-
-def _shares(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Return the shares of values in bins [bins]; larger ones are in the last bin."""
-    shares: np.ndarray = np.histogram(np.minimum(values, edges[-1]), edges)[0] / len(values)
-    return shares
+    numbers: list[list[object]] = []
+    for (dataset, row), by_panel in lines.items():
+        for panel in panels:
+            edges = bins([values for (own, _), of in lines.items() if own == dataset for values in of[panel].values()])
+            for name, values in by_panel[panel].items():
+                if len(values):
+                    shares = np.histogram(np.minimum(values, edges[-1]), edges)[0] / len(values)
+                    about = [dataset, row, panel, name, len(values), values.mean()]
+                    numbers += [[*about, *part] for part in zip(edges[:-1], edges[1:], shares, strict=True)]
+    table = pd.DataFrame(numbers, columns=DISTRIBUTION)
+    sheet.write(table, partial(_distribution_figure, table, list(lines), panels, label, share))
 
 
 def _distribution_figure(
-    lines: Lines, edges: Mapping[tuple[str, str], np.ndarray], panels: list[str], label: str, share: str
+    numbers: pd.DataFrame, lines: Sequence[tuple[str, str]], panels: list[str], label: str, share: str
 ) -> Figure:
-    drawn = lines or {("", ""): {panel: {} for panel in panels}}
+    drawn = lines or [("", "")]
     size = (pages.WIDTH, PANEL * len(drawn) + AROUND + (PANEL if len(drawn) == 1 else 0))
     figure, axes = plt.subplots(len(drawn), len(panels), figsize=size, squeeze=False, layout="constrained")
-    names = list(dict.fromkeys(name for by_panel in lines.values() for values in by_panel.values() for name in values))
+    names = list(dict.fromkeys(numbers["of"]))
     colours = dict(zip(names, sns.color_palette(SERIES, len(names)), strict=True))
-    for place, (axes_of_line, ((dataset, row), by_panel)) in enumerate(zip(axes, drawn.items(), strict=True)):
+    for place, (axes_of_line, (dataset, row)) in enumerate(zip(axes, drawn, strict=True)):
+        line = numbers[(numbers["dataset"] == dataset) & (numbers["row"] == row)]
         for axis, panel in zip(axes_of_line, panels, strict=True):
-            for name, values in by_panel[panel].items():
-                if len(values):
-                    _draw_one(axis, name, values, edges[dataset, panel], colours[name])
+            for name, part in line[line["panel"] == panel].groupby("of", sort=False):
+                _draw_one(axis, name, part, colours[name])
             axis.set_title(panel if place == 0 else "")
             axis.set_xlabel(label if place == len(drawn) - 1 else "")
             sns.despine(ax=axis)
@@ -181,12 +166,12 @@ def bins(values: list[np.ndarray]) -> np.ndarray:
     return np.linspace(low, high if high > low else low + 1.0, BINS + 1)
 
 
-def _draw_one(axis: plt.Axes, label: str, values: np.ndarray, edges: np.ndarray, colour: Any) -> None:
+def _draw_one(axis: plt.Axes, label: str, bins: pd.DataFrame, colour: Any) -> None:
     """Draw shares of values as steps, and their mean as a line."""
-    shares = _shares(values, edges)
+    shares, edges = bins["share"].to_numpy(), [*bins["from"], bins["to"].iloc[-1]]
     axis.stairs(shares, edges, color=colour, alpha=0.3, fill=True)
     axis.stairs(shares, edges, color=colour, linewidth=1.0, label=label)
-    axis.axvline(min(values.mean(), edges[-1]), color=colour, linewidth=0.9, linestyle="dashed")
+    axis.axvline(min(bins["mean"].iloc[0], edges[-1]), color=colour, linewidth=0.9, linestyle="dashed")
 
 
 # accuracy by the share of attribution
@@ -205,56 +190,39 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 
     The results are those of the first seed that all rows have.
     """
-    methods = methods_of(paper, name)
-    rows = list(paper.artifacts[name].rows)
-    of_datasets = evaluations_of_one_seed(results, paper, name)
-    curves = [
-        curve
-        for dataset, evaluations in of_datasets.items()
-        for curve in _curves(dataset, {row: _relations(results, evaluations[row]) for row in rows}, methods)
-    ]
-    points = [
-        (curve.dataset, curve.row, curve.column, ratio, 100 * share)
-        for curve in curves
-        for ratio, share in zip(curve.ratio, curve.share, strict=True)
-    ]
+    methods, rows = methods_of(paper, name), list(paper.artifacts[name].rows)
+    points: list[tuple[str, str, str, float, float]] = []
+    backgrounds: dict[tuple[str, str], np.ndarray] = {}
+    by_dataset = evaluations_of_one_seed(results, paper, name)
+    for dataset, evaluations in by_dataset.items():
+        relations = {row: _relations(results, evaluations[row]) for row in rows}
+        for (column, method), (row, stored) in product(methods.items(), relations.items()):
+            if stored is not None and method in stored[0].scores:
+                items = ratios(stored[0], method)
+                curve = zip(*_thin(*cumulative_accuracy(items, stored[1])), strict=True)
+                points += [(dataset, row, column, ratio, 100 * share) for ratio, share in curve]
+                if row == rows[0]:
+                    backgrounds[dataset, column] = items[~np.isnan(items)]
     numbers = pd.DataFrame(points, columns=CURVE)
-    sheet.write(numbers, partial(_cumulative_figure, curves, list(of_datasets), list(methods), rows))
+    sheet.write(numbers, partial(_cumulative_figure, numbers, backgrounds, list(by_dataset), list(methods), rows))
 
 
-@dataclass(frozen=True)
-class Curve:
-    """The share of right items up to each ratio of attribution."""
-
-    dataset: str
-    row: str
-    column: str
-    items: np.ndarray  # the ratio of each item, NaN without one
-    ratio: np.ndarray
-    share: np.ndarray
-
-
-def _curves(
-    dataset: str, of_rows: Mapping[str, tuple[Attributed, np.ndarray] | None], methods: Mapping[str, str]
-) -> Iterator[Curve]:
-    """Yield the curves of a data set, by attribution method and row, of those that have the method's scores."""
-    for column, method in methods.items():
-        for row, relations in of_rows.items():
-            if relations is not None and method in relations[0].scores:
-                items = ratios(relations[0], method)
-                yield Curve(dataset, row, column, items, *_thin(*cumulative_accuracy(items, relations[1])))
-
-
-def _cumulative_figure(curves: Sequence[Curve], datasets: list[str], columns: list[str], rows: list[str]) -> Figure:
+def _cumulative_figure(
+    numbers: pd.DataFrame,
+    backgrounds: Mapping[tuple[str, str], np.ndarray],
+    datasets: list[str],
+    columns: list[str],
+    rows: list[str],
+) -> Figure:
     colours = dict(zip(rows, sns.color_palette(SERIES, len(rows)), strict=True))
     figure, axes = panels(max(1, len(datasets)), len(columns))
     for line, dataset in zip(axes, datasets, strict=False):
         for axis, column in zip(line, columns, strict=True):
-            for curve in curves:
-                if (curve.dataset, curve.column) == (dataset, column) and len(curve.ratio):
-                    _draw_line(axis, curve.ratio, curve.share, curve.row, colours[curve.row])
-                    if curve.row == rows[0]:
-                        _draw_items(axis, curve.items[~np.isnan(curve.items)])
+            inside = numbers[(numbers["dataset"] == dataset) & (numbers["attribution"] == column)]
+            for row, points in inside.groupby("row", sort=False):
+                _draw_line(axis, points["ratio"].to_numpy(), points["accuracy"].to_numpy(), row, colours[row])
+                if row == rows[0]:
+                    _draw_items(axis, backgrounds[dataset, column])
             axis.set(xlabel="ratio of attribution", ylabel="cumulative accuracy (%)")
             axis.set_title(f"{dataset}, {column}")
             sns.despine(ax=axis)
@@ -285,8 +253,8 @@ def _thin(ratio: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return ratio[places], share[places]
 
 
-def _draw_line(axis: plt.Axes, ratio: np.ndarray, share: np.ndarray, row: str, colour: Any) -> None:
-    axis.plot(ratio, 100 * share, color=colour, linewidth=1.2, label=row)
+def _draw_line(axis: plt.Axes, ratio: np.ndarray, accuracy: np.ndarray, row: str, colour: Any) -> None:
+    axis.plot(ratio, accuracy, color=colour, linewidth=1.2, label=row)
     low, high = (float(end) for end in np.percentile(ratio, ENDS))
     if low > 0 and high > WIDE * low:
         axis.set_xscale("log")

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -244,19 +243,14 @@ class ChoicesJudge(Judge[kinds.Choices]):
         """Return the query and its candidates."""
         offered, asked = self.task.offered[number], self.task.asked[number]
         offered, is_caption = offered[offered != ABSENT].tolist(), self.task.query == "i2t"
+        texts, true = offered if is_caption else [asked] * len(offered), int(self.task.true[number])
         pairs = [
-            ScoredPair(
-                0 if is_caption else column,
-                self.text(place if is_caption else asked),
-                float(row[column]),
-                column == int(self.task.true[number]),
-            )
-            for column, place in enumerate(offered)
+            ScoredPair(0 if is_caption else column, self.text(text), float(row[column]), column == true)
+            for column, text in enumerate(texts)
         ]
         images = [asked] if is_caption else offered
-        return ItemContent(
-            tuple(map(self.picture, images)), tuple(sorted(pairs, key=lambda pair: -(pair.score or 0.0)))
-        )
+        pairs.sort(key=lambda pair: -(pair.score or 0.0))
+        return ItemContent(tuple(map(self.picture, images)), tuple(pairs))
 
 
 class GroupsJudge(Judge[kinds.Groups]):
@@ -347,7 +341,8 @@ class ClassesJudge(Judge[kinds.Classes]):
         """Yield the data set's metric."""
         labels = self.task.labels[items]
         if self._metric not in ("accuracy", "mean-per-class"):
-            yield Number(leaf, of_items=partial(_on_rows, metrics.CLASSIFICATION[self._metric], scores, labels))
+            metric = metrics.CLASSIFICATION[self._metric]
+            yield Number(leaf, of_items=lambda rows: metric(scores[rows], labels[rows]))
             return
         groups = labels if self._metric == "mean-per-class" else None
         yield Number(leaf, metrics.right_choices(scores, labels, "first"), groups, are_groups_drawn=False)
@@ -416,7 +411,8 @@ class SimilarityJudge(Judge[kinds.Similarity]):
 
     def numbers(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[Number]:
         """Yield Spearman's correlation."""
-        yield Number(leaf, of_items=partial(_on_rows, metrics.spearman, scores, self.task.graded[items]))
+        graded = self.task.graded[items]
+        yield Number(leaf, of_items=lambda rows: metrics.spearman(scores[rows], graded[rows]))
 
     def details(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[tuple[str, float]]:
         """Yield Pearson's correlation."""
@@ -462,20 +458,11 @@ def rank_distances(scores: np.ndarray, grades: np.ndarray) -> np.ndarray:
     return distances
 
 
-def _on_rows(
-    metric: Callable[[np.ndarray, np.ndarray], float], scores: np.ndarray, truth: np.ndarray, rows: np.ndarray
-) -> float:
-    """Return a metric of some items, given by their positions."""
-    return metric(scores[rows], truth[rows])
-
-
 def _one_hot(true: np.ndarray, like: np.ndarray) -> np.ndarray:
     return np.arange(like.shape[1]) == true[:, None]
 
 
 def _lead(values: np.ndarray, true: np.ndarray, present: np.ndarray) -> np.ndarray:
     """Return the highest true score minus the highest other one [items]."""
-    lead: np.ndarray = np.where(true, values, -np.inf).max(axis=1) - np.where(~true & present, values, -np.inf).max(
-        axis=1
-    )
-    return lead
+    highest, other = (np.where(mask, values, -np.inf).max(axis=1) for mask in (true, ~true & present))
+    return np.asarray(highest - other)

@@ -104,18 +104,6 @@ def micro(name: str, *parts: Tree) -> Mean:
     return Mean(name, parts, by_items=True)
 
 
-def prefix_names(name: str, part: Tree) -> Tree:
-    """Return a part of a suite, with the suite's name before all names in it.
-
-    Example:
-        >>> prefix_names("aro", macro("order", "coco", "flickr")).leaves
-        ('aro/coco', 'aro/flickr')
-    """
-    if isinstance(part, str):
-        return f"{name}/{part}"
-    return replace(part, name=f"{name}/{part.name}", parts=tuple(prefix_names(name, inner) for inner in part.parts))
-
-
 def in_sense(tree: Mean, sense: str) -> Mean:
     """Return the same mean over another number of each sub-task.
 
@@ -127,8 +115,13 @@ def in_sense(tree: Mean, sense: str) -> Mean:
 
 
 def suite(tree: Mean) -> Mean:
-    """Return the tree of a suite, with its name before the names of its parts."""
-    return replace(tree, parts=tuple(prefix_names(tree.name, part) for part in tree.parts))
+    """Return the tree of a suite, with its name before the names of its parts.
+
+    Example:
+        >>> suite(macro("aro", macro("order", "coco", "flickr"))).leaves
+        ('aro/coco', 'aro/flickr')
+    """
+    return replace(tree, parts=tuple(renamed(part, "", f"{tree.name}/") for part in tree.parts))
 
 
 def name_of(tree: Tree) -> str:

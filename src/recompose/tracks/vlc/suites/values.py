@@ -27,8 +27,8 @@ from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import I2T_RET, OVER_SUITES, SUBTASKS, T2I_RET, TREES, ZS, trees_of
 from recompose.tracks.vlc.suites.judges import Judge, judge_of
 from recompose.tracks.vlc.suites.scores import FILE, has_scores, read_scores
-from recompose.tracks.vlc.suites.subtasks import Mean, Tree, aggregate, macro, names_in
-from recompose.tracks.vlc.suites.tasks import Classes, Pool, Task
+from recompose.tracks.vlc.suites.subtasks import Tree, aggregate, macro, names_in
+from recompose.tracks.vlc.suites.tasks import Classes, Pool
 
 PREFIX = "test/"
 CLASSIFICATION_FORM = "elevater"
@@ -113,10 +113,9 @@ def _suites_of(index: Path) -> list[Suite]:
 def counts(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[str, Count]:
     """Return the number of items of each sub-task, by the names of scores."""
     counted = {}
-    for name, task in _tasks(suites):
-        for leaf in task.leaves(name):
-            items = int(has_scores(scores[leaf]).sum())
-            counted[leaf] = Count(items, len(scores[leaf]) - items)
+    for leaf in (leaf for suite in suites for name, task in suite.tasks.items() for leaf in task.leaves(name)):
+        items = int(has_scores(scores[leaf]).sum())
+        counted[leaf] = Count(items, len(scores[leaf]) - items)
     return counted
 
 
@@ -126,14 +125,12 @@ def trees(suites: Sequence[Suite]) -> tuple[Tree, ...]:
     They are the published ones, except that a mean over data sets is over those of the suites if any of these is
     unpublished. They are followed by the trees of suites under names of their own.
     """
-    published = [suite for suite in suites if not suite.form]
-    classifications = [name for name, task in _tasks(published) if isinstance(task, Classes)]
-    pools = [name for name, task in _tasks(published) if isinstance(task, Pool)]
+    published = [named for suite in suites if not suite.form for named in suite.tasks.items()]
     means: dict[Tree, Tree] = {}
-    if not {*classifications} <= {*SUBTASKS}:
-        means[ZS] = zero_shot(classifications)
-    if not {*pools} <= {*SUBTASKS}:
-        means |= {I2T_RET: retrieval(pools, "i2t"), T2I_RET: retrieval(pools, "t2i")}
+    for tree, kind, end in ((ZS, Classes, ""), (I2T_RET, Pool, "/i2t"), (T2I_RET, Pool, "/t2i")):
+        names = [name for name, task in published if isinstance(task, kind)]
+        if not {*names} <= {*SUBTASKS}:
+            means[tree] = macro(tree.name, *(f"{name}{end}" for name in names))
     own_trees = (tree for suite in suites if suite.form for tree in _own_trees(suite))
     return (*(means.get(tree, tree) for tree in TREES), *own_trees)
 
@@ -145,28 +142,9 @@ def _own_trees(suite: Suite) -> tuple[Tree, ...]:
     return trees_of(suite.form, suite.name)
 
 
-def zero_shot(names: Sequence[str]) -> Mean:
-    """Return the mean over data sets of zero-shot classification, given the names of their tasks.
-
-    Example:
-        >>> zero_shot(["elevater/drawn-colours", "elevater/drawn-shapes"]).leaves
-        ('elevater/drawn-colours', 'elevater/drawn-shapes')
-    """
-    return macro("zs", *names)
-
-
-def retrieval(names: Sequence[str], way: str) -> Mean:
-    """Return the mean over sets of retrieval in one direction, ``i2t`` or ``t2i``."""
-    return macro(f"{way}_ret", *(f"{name}/{way}" for name in names))
-
-
 def headline() -> tuple[str, ...]:
     """Return the names of the four means that summarise a model."""
     return tuple(f"{PREFIX}{tree.name}" for tree in OVER_SUITES)
-
-
-def _tasks(suites: Iterable[Suite]) -> Iterator[tuple[str, Task]]:
-    return (named for suite in suites for named in suite.tasks.items())
 
 
 def _values(judge: Judge, scores: Mapping[str, np.ndarray]) -> Iterator[tuple[str, float]]:

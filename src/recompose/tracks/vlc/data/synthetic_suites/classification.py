@@ -59,14 +59,8 @@ def draw_classification(replicate: SuiteReplicate) -> None:
             lines.append(f"test.zip@{number:05d}.png {label}\n")
         replicate.write(f"elevater/{below}/test.txt", "".join(lines))
         prompts["class_map"][name], prompts["template_map"][name] = list(classes), _templates(name)
-        registry.append(
-            {
-                "name": name,
-                "type": "classification_multiclass",
-                "root_folder": below,
-                "num_classes": len(classes),
-                "test": {"index_path": "test.txt", "files_for_local_usage": ["test.zip"], "num_images": pictures},
-            }
-        )
+        test = {"index_path": "test.txt", "files_for_local_usage": ["test.zip"], "num_images": pictures}
+        entry = {"name": name, "type": "classification_multiclass", "root_folder": below, "num_classes": len(classes)}
+        registry.append(entry | {"test": test})
     replicate.write_json(f"elevater/{elevater.PROMPTS}", prompts)
     replicate.write_json(f"elevater/{elevater.REGISTRY}", registry)

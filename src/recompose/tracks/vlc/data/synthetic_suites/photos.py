@@ -165,11 +165,6 @@ class SuiteReplicate:
         self.write(path, table.getvalue())
 
 
-def random_opening(rng: Random) -> Wording:
-    """Return a wording with a random opening, for a true and a false caption."""
-    return Wording(opening=rng.choice(("", *sentences.OPENINGS)))
-
-
 def with_relation(photos: Iterable[Photo], relations: Iterable[str]) -> list[Photo]:
     """Return the pictures of two entities with one of these relations, or of one at one of these places."""
     selected = set(relations)
@@ -194,6 +189,9 @@ def caption_pair(
     wording: Wording | None = None,
     abridge: Callable[[Scene], Scene] = lambda statement: statement,
 ) -> tuple[str, str]:
-    """Return a true and a false caption of a picture, of its statement after a further abridgement."""
-    wording, statement = wording or random_opening(rng), abridge(partial_statement(photo.scene, rng))
+    """Return a true and a false caption of a picture, of its statement after a further abridgement; without a wording,
+    with a random opening.
+    """
+    wording = wording or Wording(opening=rng.choice(("", *sentences.OPENINGS)))
+    statement = abridge(partial_statement(photo.scene, rng))
     return caption(statement, wording), caption(falsify(photo.scene, statement, change, rng), wording)

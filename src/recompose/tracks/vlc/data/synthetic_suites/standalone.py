@@ -63,6 +63,12 @@ def _as_array(replicate: SuiteReplicate, photo: Photo) -> Photo:
     return replace(photo, path=path)
 
 
+IMAGECODE: Sequence[changes.Change] = (
+    *(changes.replace_object, changes.replace_state, changes.replace_relation),
+    *(changes.swap_entities, changes.swap_states),
+)
+
+
 def draw_imagecode(replicate: SuiteReplicate) -> None:
     """Draw ImageCoDe: ten scenes in a folder, each a counterfactual of another, none true of another's description."""
     document, folders = {}, replicate.items(8)
@@ -70,16 +76,7 @@ def draw_imagecode(replicate: SuiteReplicate) -> None:
         rng = replicate.rng(f"imagecode/{number}")
         scenes = [held_out_scene("act" if number % 2 else "two", rng)]
         while len(scenes) < imagecode.CANDIDATES:
-            change = rng.choice(
-                (
-                    changes.replace_object,
-                    changes.replace_state,
-                    changes.replace_relation,
-                    changes.swap_entities,
-                    changes.swap_states,
-                )
-            )
-            changed = change(rng.choice(scenes), rng)
+            changed = rng.choice(IMAGECODE)(rng.choice(scenes), rng)
             if not any(is_true_of(changed, scene) or is_true_of(scene, changed) for scene in scenes):
                 scenes.append(changed)
         folder = f"open-images-{number:04d}" if 8 * (number + 1) > 5 * folders else f"drawn-video-{number:04d}-shot0_0"

@@ -64,17 +64,10 @@ def draw_valse(replicate: SuiteReplicate, val2017: list[Photo], val2014: list[Ph
     of_coco = replicate.album("images/coco/train2014/COCO_train2014_{:012d}.jpg", scenes("two", 20))
 
     def write(name: str, data_set: str, foils: Iterable[Foil]) -> None:
-        votes = {"foil": 0, "caption": 3, "other": 0}
-        entries = {
-            f"{name}_{number}": {
-                "dataset": data_set,
-                "image_file": photo.name,
-                "caption": true,
-                "foil": false,
-                "mturk": votes,
-            }
-            for number, (photo, true, false) in enumerate(foils)
-        }
+        entries = {}
+        for number, (photo, true, false) in enumerate(foils):
+            item = {"dataset": data_set, "image_file": photo.name, "caption": true, "foil": false}
+            entries[f"{name}_{number}"] = item | {"mturk": {"foil": 0, "caption": 3, "other": 0}}
         replicate.write_json(f"valse/{name}.json", entries)
 
     def pairs(album: Iterable[Photo], change: changes.Change, wording: Wording | None = None) -> Iterator[Foil]:
