@@ -106,49 +106,14 @@ def _rows(baseline: str, numbers: dict[str, list[PairedNumber]], levels: dict[st
     rows = []
     for other, number in tested:
         level, corrected_p = levels[number.name], corrected.get((other, number.name))
-        detectable = number.detectable(ALPHA / sizes[level])
-        finding = _finding(number.difference, corrected_p)
-        rows.append(_row(number, level, baseline, other, corrected_p, detectable, finding))
+        direction: Finding = "higher" if number.difference > 0 else "lower"
+        finding: Finding = "undecided" if corrected_p is None or corrected_p >= ALPHA else direction
+        about = number.name, level, baseline, other
+        measured = number.items, number.units, *number.values, number.difference, number.test
+        tests = *(number.interval or (None, None)), number.p, corrected_p, number.detectable(ALPHA / sizes[level])
+        only = *(number.only or (None, None)), number.mcnemar_p
+        rows.append(ComparisonRow(*about, *measured, *tests, *only, finding))
     return tuple(rows)
-
-
-def _row(
-    number: PairedNumber,
-    level: Level,
-    baseline: str,
-    other: str,
-    corrected_p: float | None,
-    detectable: float | None,
-    finding: Finding,
-) -> ComparisonRow:
-    low, high = number.interval or (None, None)
-    only_first, only_second = number.only or (None, None)
-    return ComparisonRow(
-        number.name,
-        level,
-        baseline,
-        other,
-        number.items,
-        number.units,
-        *number.values,
-        number.difference,
-        number.test,
-        low,
-        high,
-        number.p,
-        corrected_p,
-        detectable,
-        only_first,
-        only_second,
-        number.mcnemar_p,
-        finding,
-    )
-
-
-def _finding(difference: float, corrected_p: float | None) -> Finding:
-    if corrected_p is None or corrected_p >= ALPHA:
-        return "undecided"
-    return "higher" if difference > 0 else "lower"
 
 
 def _left_out(suites: Sequence[Suite], baseline: StoredEvaluation, others: Sequence[StoredEvaluation]) -> list[str]:

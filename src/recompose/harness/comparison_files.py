@@ -176,19 +176,9 @@ def _draw_panel(axis: "plt.Axes", lines: "pd.DataFrame") -> None:
     """Draw a line for each number, from the top down."""
     import seaborn as sns
 
-    sns.scatterplot(
-        lines,
-        x="difference",
-        y=lines.index,
-        hue="finding",
-        hue_order=list(FINDINGS),
-        palette=FINDINGS,
-        style="finding",
-        style_order=list(FINDINGS),
-        s=18,
-        legend="brief",
-        ax=axis,
-    )
+    order = list(FINDINGS)
+    look = {"hue": "finding", "hue_order": order, "palette": FINDINGS, "style": "finding", "style_order": order}
+    sns.scatterplot(lines, x="difference", y=lines.index, **look, s=18, legend="brief", ax=axis)
     colours = [FINDINGS[finding] for finding in lines["finding"]]
     axis.hlines(lines.index, lines["low"], lines["high"], colours, linewidth=1.2, zorder=0)
     for ends in (-lines["detectable"], lines["detectable"]):

@@ -6,7 +6,7 @@ weights were trained with, as far as that is known.
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,6 @@ from recompose.harness.checkpoints import (
 )
 from recompose.harness.encoding import Encoded, broken_error, broken_image, encode
 from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
-from recompose.harness.named_suites import NamedSuite
 from recompose.harness.own_model import is_own, load_own_model
 from recompose.harness.stored_evaluation import RESULTS, digests
 from recompose.harness.survey import SurveyedSuite, suites_present, survey, without_images
@@ -69,8 +68,10 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     notes = (*(assumption.note for assumption in chosen.assumed), *chosen.notes)
     for note in (title, *notes):
         say(note)
-    selection = _Selection(request)
-    suites = selection.read(requested)
+    incomplete: dict[str, SurveyedSuite] = {}
+    with_images, items = not request.skip_broken, request.items
+    surveyed = (survey(each, request.data, with_images=with_images, items=items) for each in requested)
+    suites = _usable(surveyed, request, incomplete)
     asked = {
         "model": request.model,
         **chosen.document,
@@ -96,7 +97,8 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
             identity=chosen.identity,
         )
         if not request.skip_broken:
-            suites = selection.readable(suites, encoded)
+            suites = _usable(_readable(suites, encoded), request, incomplete)
+        left_out = {name: each.line for name, each in incomplete.items()}
         scores = {name: array for suite in suites for name, array in _scores(suite, encoded, model.sigmoid).items()}
         write_suites(suites, request.out)  # the items of the scores, by which evaluations are compared
         write_scores(scores, request.out / FILE)
@@ -111,7 +113,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
             "sigmoid": model.sigmoid and asdict(model.sigmoid),
             "suites": [suite.name for suite in suites],
             "absent": absent,
-            "left_out": selection.left_out,
+            "left_out": left_out,
             "metrics": numbers,
             "items": {name: count._asdict() for name, count in counted.items()},
             "broken": [
@@ -123,7 +125,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         }
         write_json(request.out / RESULTS, document)
     files = tuple(request.out / name for name in (TABLE, RESULTS, FILE))
-    return EvaluationSummary(title, rows, notes, tuple(selection.left_out.values()), files)
+    return EvaluationSummary(title, rows, notes, tuple(left_out.values()), files)
 
 
 def _check_folder(path: Path, asked: Mapping[str, Any], suites: Sequence[str]) -> None:
@@ -224,56 +226,38 @@ def _own_model(request: EvaluationRequest, device: torch.device) -> _Chosen:
     return _Chosen(title, {"weights": weights}, uuid4().hex, lambda: loaded)
 
 
-class _Selection:
-    """The suites of an evaluation that can be evaluated, and a line for each that is not complete."""
+def _usable(
+    surveyed: Iterable[SurveyedSuite], request: EvaluationRequest, incomplete: dict[str, SurveyedSuite]
+) -> list[Suite]:
+    """Return what can be evaluated of suites, and add those that are not complete to others by name.
 
-    def __init__(self, request: EvaluationRequest) -> None:
-        self._request = request
-        self.left_out: dict[str, str] = {}  # name of a suite -> line
-        self._errors: list[DataError] = []
+    Raises:
+        DataError: one is not complete and the evaluation is strict, or nothing can be evaluated.
+    """
+    suites: list[Suite] = []
+    for each in surveyed:
+        if each.error:
+            if request.strict:
+                raise each.error
+            incomplete[each.name] = each
+            say(each.line)
+        suites += [each.suite] if each.suite else []
+    if not suites:
+        errors = [each.error for each in incomplete.values() if each.error]
+        message = "\n  ".join(("no suite is complete:", *(each.line for each in incomplete.values())))
+        raise errors[0] if len(errors) == 1 else DataError(message, code="missing-suite", place=request.data)
+    return suites
 
-    def read(self, requested: Sequence[NamedSuite]) -> list[Suite]:
-        """Return the suites of which all or a part is complete."""
-        with_images, items = not self._request.skip_broken, self._request.items
-        surveyed = (survey(each, self._request.data, with_images=with_images, items=items) for each in requested)
-        return self._require([suite for each in surveyed for suite in self._usable(each)])
 
-    def readable(self, suites: Sequence[Suite], encoded: Encoded) -> list[Suite]:
-        """Return the suites without the sub-tasks of which an image could not be read."""
-        readable: list[Suite] = []
-        for suite in suites:
-            pictures = {*suite.images}
-            broken = [broken for broken in encoded.broken if broken.picture in pictures]
-            if broken:
-                error = broken_error(broken_image([suite], broken[0].picture, broken[0].reason))
-                paths = {broken.picture.path for broken in broken}
-                readable += self._usable(without_images(suite, paths, "broken", error))
-            else:
-                readable.append(suite)
-        return self._require(readable)
-
-    def _usable(self, surveyed: SurveyedSuite) -> list[Suite]:
-        """Return what can be evaluated of a suite; note a line if that is not all of it."""
-        if surveyed.error and self._request.strict:
-            raise surveyed.error
-        if surveyed.error:
-            self.left_out[surveyed.name] = surveyed.line
-            self._errors.append(surveyed.error)
-            say(surveyed.line)
-        return [surveyed.suite] if surveyed.suite else []
-
-    def _require(self, suites: list[Suite]) -> list[Suite]:
-        """Return the suites, after a check that there is one.
-
-        Raises:
-            DataError: there is none.
-        """
-        if suites:
-            return suites
-        if len(self._errors) == 1:
-            raise self._errors[0]
-        message = "\n  ".join(("no suite is complete:", *self.left_out.values()))
-        raise DataError(message, code="missing-suite", place=self._request.data)
+def _readable(suites: Sequence[Suite], encoded: Encoded) -> Iterator[SurveyedSuite]:
+    """Yield the suites without the sub-tasks of which an image could not be read."""
+    for suite in suites:
+        pictures = {*suite.images}
+        if broken := [broken for broken in encoded.broken if broken.picture in pictures]:
+            error = broken_error(broken_image([suite], broken[0].picture, broken[0].reason))
+            yield without_images(suite, {each.picture.path for each in broken}, "broken", error)
+        else:
+            yield SurveyedSuite(suite.name, "complete", suite)
 
 
 def device_of(name: str) -> torch.device:

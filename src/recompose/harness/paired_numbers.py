@@ -13,16 +13,7 @@ from zlib import crc32
 import numpy as np
 
 from recompose.errors import DataError
-from recompose.harness.paired_items import (
-    accuracy_interval,
-    bootstrap,
-    bootstrap_mean,
-    bootstrap_p,
-    detectable_by_mcnemar,
-    detectable_by_spread,
-    mcnemar,
-    percentile_interval,
-)
+from recompose.harness import paired_items
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.judges import Judge, Number, judge_of
 from recompose.tracks.vlc.suites.scores import has_scores
@@ -55,20 +46,20 @@ class PairedNumber:
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the difference; None without any spread, of a single unit or of equal draws."""
         if self.test == EXACT and self.only:
-            return accuracy_interval(*self.only, self.items)
-        return None if self.draws is None or not np.ptp(self.draws) else percentile_interval(self.draws)
+            return paired_items.accuracy_interval(*self.only, self.items)
+        return None if self.draws is None or not np.ptp(self.draws) else paired_items.percentile_interval(self.draws)
 
     @cached_property
     def p(self) -> float | None:
         """The p of no difference, not corrected; None for a single unit."""
         if self.test == EXACT:
             return self.mcnemar_p
-        return None if self.draws is None else bootstrap_p(self.draws)
+        return None if self.draws is None else paired_items.bootstrap_p(self.draws)
 
     @cached_property
     def mcnemar_p(self) -> float | None:
         """The p of McNemar's test, as if items were independent; None for a number that is no accuracy over items."""
-        return mcnemar(*self.only) if self.only else None
+        return paired_items.mcnemar(*self.only) if self.only else None
 
     def detectable(self, level: float) -> float | None:
         """Return the smallest difference that a test of this level finds with a power of 80 %; None if it finds none.
@@ -76,8 +67,12 @@ class PairedNumber:
         A spread of zero, as of models that agree on all items, tells nothing about it.
         """
         if self.test == EXACT and self.only:
-            return detectable_by_mcnemar(sum(self.only), self.items, level)
-        return None if self.draws is None or not np.ptp(self.draws) else detectable_by_spread(self.draws, level)
+            return paired_items.detectable_by_mcnemar(sum(self.only), self.items, level)
+        return (
+            None
+            if self.draws is None or not np.ptp(self.draws)
+            else paired_items.detectable_by_spread(self.draws, level)
+        )
 
 
 def paired_numbers(suites: Sequence[Suite], first: Scores, second: Scores, resamples: int) -> list[PairedNumber]:
@@ -134,7 +129,9 @@ def _paired_number(pair: tuple[Number, Number], units: np.ndarray, unit: str, re
         unit = "groups"
     else:  # a mean over classes of accuracies, whose units are items
         sums, sizes, classes = differences, np.ones(len(units), dtype=np.int64), one.groups
-    draws = bootstrap_mean(sums, sizes, resamples, _generator(one.name), classes) if len(sizes) > 1 else None
+    draws = (
+        paired_items.bootstrap_mean(sums, sizes, resamples, _generator(one.name), classes) if len(sizes) > 1 else None
+    )
     test = EXACT if only and len(sizes) == len(units) else UNITS.format(unit)
     return PairedNumber(one.name, len(units), len(sizes), values, test, draws, only)
 
@@ -145,7 +142,7 @@ def _other_number(pair: tuple[Number, Number], values: tuple[float, float], item
     assert one.of_items and other.of_items
     first, second = one.of_items, other.of_items
     few = min(resamples, SLOW_RESAMPLES)
-    draws = bootstrap(lambda rows: second(rows) - first(rows), items, few, _generator(one.name))
+    draws = paired_items.bootstrap(lambda rows: second(rows) - first(rows), items, few, _generator(one.name))
     return PairedNumber(one.name, items, items, values, UNITS.format("items"), draws)
 
 
