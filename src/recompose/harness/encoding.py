@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -44,14 +44,6 @@ LIBRARIES = ("open_clip_torch", "pillow", "torch", "torchvision")  # another rel
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
-class Towers(Protocol):
-    """The encoders: a model of open_clip, or a ``Backbone``, whose text tower skips padding."""
-
-    def encode_image(self, pixels: Tensor) -> Tensor: ...
-
-    def encode_text(self, ids: Tensor) -> Tensor: ...
-
-
 @dataclass(frozen=True)
 class Broken:
     """An unreadable image."""
@@ -74,9 +66,7 @@ class Encoded:
     def features(self, suite: Suite) -> Features:
         """Return the embeddings of one of the suites."""
         rows = dict(self.picture_rows) | {broken.picture: BROKEN for broken in self.broken}
-        images = np.array([rows.get(picture, BROKEN) for picture in suite.images], dtype=np.int64)
-        texts = np.array([self.text_rows[text] for text in suite.texts], dtype=np.int64)
-        return Features(self.images, self.texts, images, texts)
+        return suite.features(self.images, self.texts, rows, self.text_rows)
 
 
 @torch.no_grad()
@@ -100,7 +90,8 @@ def encode(
     images and texts is reused. Any other embeddings there are replaced. No other process may write into the folder.
 
     Args:
-        model: with the towers of an open_clip model; it is moved to the device.
+        model: with the towers of an open_clip model, or a ``Backbone``, whose text tower skips padding; it is moved to
+            the device.
         preprocess: of images, for the image tower.
         tokenizer: of texts, for the text tower, padded with zeros.
         suites: the suites; each distinct image and text is encoded once.
@@ -125,7 +116,7 @@ def encode(
             raise broken_error(broken_image(suites, picture, reason))  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
-    towers = cast(Towers, model)
+    towers: Any = model
     key = _key(model, preprocess, root, pictures, ids, precision, identity)
     if (state := _state_of(folder, key)) is None:
         state = {"key": key, "width": towers.encode_text(ids[-1:].long().to(device)).shape[1], "broken": {}}
@@ -252,8 +243,15 @@ def _path_problem(root: Path, name: str) -> str:
 
 
 def broken_image(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
-    """Return an unreadable image with the first item that shows it."""
-    return Broken(picture, reason, _first_item(suites, picture))
+    """Return an unreadable image with the first item that shows it, in words."""
+    for suite in suites:
+        same = [number for number, image in enumerate(suite.images) if image == picture]
+        for name, task in suite.tasks.items():
+            numbers = task.image_numbers
+            rows = np.isin(numbers, same).reshape(len(numbers), -1).any(axis=1)
+            if rows.any():
+                return Broken(picture, reason, f"item {int(rows.argmax())} (from 0) of {name}")
+    return Broken(picture, reason, "no item")
 
 
 def broken_error(broken: Broken) -> DataError:
@@ -261,18 +259,6 @@ def broken_error(broken: Broken) -> DataError:
     remedy = "Repair it, or leave out its items with --skip-broken"
     message = f"{broken.reason}; first shown by {broken.first_item}. {remedy}"
     return DataError(message, code="broken-image", place=f"{broken.picture.path}, {broken.first_item}")
-
-
-def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
-    """Return the first item that shows an image, in words."""
-    for suite in suites:
-        same = [number for number, image in enumerate(suite.images) if image == picture]
-        for name, task in suite.tasks.items():
-            numbers = task.image_numbers
-            rows = np.isin(numbers, same).reshape(len(numbers), -1).any(axis=1)
-            if rows.any():
-                return f"item {int(rows.argmax())} (from 0) of {name}"
-    return "no item"
 
 
 def _key(

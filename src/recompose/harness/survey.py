@@ -15,7 +15,7 @@ from recompose.harness.named_suites import NamedSuite, find_suite, find_suites
 from recompose.params.sections import Section
 from recompose.progress import printable
 from recompose.tracks.vlc.data.suite import Suite, files
-from recompose.tracks.vlc.suites.catalogue import FORMS, layout_of, missing_subtasks, present_suites
+from recompose.tracks.vlc.suites.catalogue import FORMS, layout_of, missing_subtasks
 from recompose.tracks.vlc.suites.tasks import ABSENT, Task
 from recompose.tracks.vlc.suites.values import check
 
@@ -145,8 +145,7 @@ def suites_present(
         raise DataError(message, code="missing-suite", place=f"{root}: {', '.join(absent)}")
     if ALL not in requested:
         return [*named.values()], []
-    on_disk = present_suites(root)
-    if not on_disk:
+    if not (on_disk := [name for name in FORMS if (root / name).is_dir()]):
         command = f"recompose doctor --suites --data {quote(str(root))}"
         message = f"no suite is below {root}; `{command}` lists the files of all suites"
         raise DataError(message, code="missing-suite", place=root)

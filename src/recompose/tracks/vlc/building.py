@@ -56,7 +56,10 @@ def restore_clip(
     """
     if not 0 <= alpha <= 1:
         raise ArgumentError("alpha", f"is {alpha}, not a share from 0 to 1")
-    backbone = _pretrained(needs["backbone"], activation)
+    description = read_json(needs["backbone"] / DESCRIPTION)
+    pretrained_with: Activation = description["activation"]
+    runs_with = pretrained_with if activation == "own" else OTHER[pretrained_with]
+    backbone = load(description["architecture"], runs_with, needs["backbone"] / description["weights"])
     if "run" not in needs:
         return backbone
     settings = TypedSettings(document).own
@@ -71,16 +74,3 @@ def restore_clip(
     backbone.load_state_dict(mixed, strict=False)
     low_rank.merge(backbone)
     return backbone.requires_grad_(False).eval()
-
-
-def _pretrained(folder: Path, activation: Gelu) -> Backbone:
-    """Load the backbone of a folder, with its own activation or with the other one."""
-    description = read_json(folder / DESCRIPTION)
-    pretrained_with: Activation = description["activation"]
-    runs_with = pretrained_with if activation == "own" else OTHER[pretrained_with]
-    return load(description["architecture"], runs_with, folder / description["weights"])
-
-
-def trained_names(backbone: Backbone) -> set[str]:
-    """Return the names of a backbone's trainable weights."""
-    return {name for name, parameter in backbone.named_parameters() if parameter.requires_grad}

@@ -37,15 +37,7 @@ class EncodedCollection:
         """Return each suite's features, as rows of the shared embeddings."""
         rows = {picture: row for row, picture in enumerate(pictures_of(self.suites))}
         places = {text: row for row, text in enumerate(texts_of(self.suites))}
-        return [
-            Features(
-                self.images,
-                self.texts,
-                np.array([rows[picture] for picture in suite.images], dtype=np.int64),
-                np.array([places[text] for text in suite.texts], dtype=np.int64),
-            )
-            for suite in self.suites
-        ]
+        return [suite.features(self.images, self.texts, rows, places) for suite in self.suites]
 
 
 class SuitesScoring(Scoring[dict[str, np.ndarray]]):
@@ -67,7 +59,7 @@ class SuitesScoring(Scoring[dict[str, np.ndarray]]):
         """Encode all pictures and texts, and return the scores of each sub-task."""
         self._collections = {
             name: encode_collection(self._backbone, self._needs, name, self._device, self._title)
-            for name in collection_names(self._needs)
+            for name in (role.removeprefix(SUITES) for role in self._needs if role.startswith(SUITES))
         }
         scores: dict[str, np.ndarray] = {}
         for collection in self._collections.values():
@@ -93,11 +85,6 @@ class SuitesScoring(Scoring[dict[str, np.ndarray]]):
 
 
 evaluate = SuitesScoring.evaluate
-
-
-def collection_names(needs: Mapping[str, Path]) -> list[str]:
-    """Return the names of the collections of suites among an evaluation's needs."""
-    return [role.removeprefix(SUITES) for role in needs if role.startswith(SUITES)]
 
 
 def encode_collection(

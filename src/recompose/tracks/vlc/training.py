@@ -11,7 +11,7 @@ from recompose.backbones.clip import Backbone, load_backbone
 from recompose.backbones.pixels import check_size
 from recompose.tracks.running import Run, write_checkpoint
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
-from recompose.tracks.vlc.building import build_method, trained_names
+from recompose.tracks.vlc.building import build_method
 from recompose.tracks.vlc.crops import random_crops
 from recompose.tracks.vlc.methods.base import CaptionMethod, represent_in_chunks
 from recompose.tracks.vlc.methods.settings import CaptionTrainingSettings, TunedSettings
@@ -150,5 +150,5 @@ train = CaptionRun.train
 
 def trained_state(backbone: Backbone) -> dict[str, Tensor]:
     """Return the trained weights of a backbone by name."""
-    names = trained_names(backbone)
+    names = {name for name, parameter in backbone.named_parameters() if parameter.requires_grad}
     return {name: tensor.contiguous() for name, tensor in backbone.state_dict().items() if name in names}

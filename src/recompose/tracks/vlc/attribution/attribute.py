@@ -60,10 +60,7 @@ class CaptionsOfTask:
 
 
 def write_attributions(
-    backbone: Backbone,
-    collections: "Sequence[EncodedCollection]",
-    folder: Path,
-    title: str,
+    backbone: Backbone, collections: "Sequence[EncodedCollection]", folder: Path, title: str
 ) -> None:
     """Write ``attribution.safetensors`` into a folder, with the attributions of all suites that are ARO.
 
@@ -81,11 +78,7 @@ def write_attributions(
 
 
 def attributions(
-    backbone: Backbone,
-    suite: Suite,
-    features: Features,
-    pixels: np.ndarray | StoredArray,
-    title: str,
+    backbone: Backbone, suite: Suite, features: Features, pixels: np.ndarray | StoredArray, title: str
 ) -> dict[str, Attributed]:
     """Return the attributions of a suite by sub-task; empty for a suite that is not ARO.
 

@@ -74,15 +74,6 @@ SCORES = tuple(f"{ATTRIBUTION}/{method}/{part}" for method in METHODS for part i
 RIGHT = tuple(f"{ATTRIBUTION}/{method}/{half}" for method in METHODS for half in ("right_below", "right_above"))
 SIMILARITY = f"{ATTRIBUTION}/similarity"  # the cosine of a caption and its relation or attribute alone
 
-DECLARED = tuple(
-    dict.fromkeys(
-        (
-            RELATION,
-            *(name for tree in TREES for name in names_in(tree) if name.startswith("cae")),
-            *OF_WINOGROUND,
-            *ENDS,
-            *RIGHT,
-        )
-    )
-)  # names of metrics that are shares
+_MEANS = (name for tree in TREES for name in names_in(tree) if name.startswith("cae") and name != RELATION)
+DECLARED = (RELATION, *_MEANS, *OF_WINOGROUND, *ENDS, *RIGHT)  # names of metrics that are shares
 PLAIN = (*SCORES, SIMILARITY)  # names of metrics that are plain numbers

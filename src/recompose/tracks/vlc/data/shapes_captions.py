@@ -15,7 +15,7 @@ from recompose.synthetic import sentences
 from recompose.synthetic.looks import Look
 from recompose.synthetic.sentences import Scene, Style
 from recompose.tracks.vlc.data import negclip_list
-from recompose.tracks.vlc.data.captions import Captions, write_docs
+from recompose.tracks.vlc.data.captions import write_docs
 from recompose.tracks.vlc.data.synthetic_suites.changes import swap_entities, swap_names, swap_states
 from recompose.tracks.vlc.text.lexicon import PartOfSpeech
 from recompose.tracks.vlc.text.small_lexicon import Meaning, write_lexicon
@@ -114,10 +114,4 @@ def write_senses(folder: Path) -> None:
     write_lexicon(folder, meanings, antonyms=opposites, derived=derived, prepositions=sentences.PREPOSITIONS)
 
 
-def read(root: Path) -> Captions:
-    """Read and check a synthetic corpus.
-
-    Raises:
-        DataError: its list is absent or broken, or an image is.
-    """
-    return negclip_list.read(root)
+read = negclip_list.read

@@ -11,7 +11,7 @@ import numpy as np
 
 from recompose.data.pictures import Picture
 from recompose.files import read_json, write_json
-from recompose.tracks.vlc.suites.scores import Features
+from recompose.tracks.vlc.suites.scores import BROKEN, Features
 from recompose.tracks.vlc.suites.tasks import Task, as_tuple, read_task
 
 
@@ -40,6 +40,13 @@ class Suite:
         return {
             leaf: values for name, task in self.tasks.items() for leaf, values in task.scores(name, features).items()
         }
+
+    def features(
+        self, images: np.ndarray, texts: np.ndarray, image_rows: Mapping[Picture, int], text_rows: Mapping[str, int]
+    ) -> Features:
+        """Return embeddings as those of this suite, given their rows; an image without one is unreadable."""
+        rows = [image_rows.get(picture, BROKEN) for picture in self.images], [text_rows[text] for text in self.texts]
+        return Features(images, texts, *(np.array(numbers, dtype=np.int64) for numbers in rows))
 
     def write(self, path: Path) -> None:
         """Write the index."""

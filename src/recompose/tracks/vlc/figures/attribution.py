@@ -236,10 +236,10 @@ def _relations(results: Results, evaluation: Recipe) -> tuple[Attributed, np.nda
     None without them.
     """
     attribution = read_attributions(results, evaluation).get(RELATIONS)
-    suite_files = suite_of(results, evaluation, RELATIONS)
-    if attribution is None or suite_files is None:
+    collection = suite_of(results, evaluation, RELATIONS)
+    if attribution is None or collection is None:
         return None
-    task = suite_files[1].tasks[RELATIONS]
+    task = collection[2].tasks[RELATIONS]
     assert isinstance(task, Choices)
     scores = read_scores(results.file(evaluation, SCORES))[RELATIONS]
     return attribution, right_relations(task, scores, attribution.items)
@@ -332,10 +332,10 @@ def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], me
         of_rows = {
             row: tasks[task] for row, tasks in attributions.items() if task in tasks and method in tasks[task].patches
         }
-        suite_files = suite_of(results, first, task)
-        if suite_files is None or len(of_rows) < len(attributions):
+        collection = suite_of(results, first, task)
+        if collection is None or len(of_rows) < len(attributions):
             continue
-        root, suite = suite_files
+        _, data, suite = collection
         choices = suite.tasks[task]
         assert isinstance(choices, Choices)
         places = [
@@ -345,7 +345,7 @@ def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], me
         for item in [item for item in places[0] if all(item in row_places for row_places in places)][:PICTURES]:
             picture = suite.images[int(choices.asked[item])]
             caption = suite.texts[int(choices.offered[item, choices.true[item]])]
-            pixels = pages.square_pixels(picture, root)
+            pixels = pages.square_pixels(picture, results.raw(data))
             by_row = {
                 row: attribution_view(attribution, method, of_row[item], caption)
                 for (row, attribution), of_row in zip(of_rows.items(), places, strict=True)

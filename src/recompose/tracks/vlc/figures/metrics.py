@@ -90,20 +90,14 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
     """
     about = _described(paper, name)
     needed = {metric for metric, _ in about.values()}
-    rows = [
-        (
-            series.benchmark,
-            series.row.partition(AT)[0],
-            alpha_of(evaluation),
-            evaluation.labels["seed"],
-            len(series.planned),
-            *(description.factor * metrics[metric] for metric, description in about.values()),
-        )
-        for series in series_of(results, paper, name)
-        for evaluation in series.complete
-        for metrics in [results.metrics(evaluation)]
-        if metrics.keys() >= needed  # a profile may lack suites
-    ]
+    rows = []
+    for series in series_of(results, paper, name):
+        for evaluation in series.complete:
+            metrics = results.metrics(evaluation)
+            if metrics.keys() >= needed:  # a profile may lack suites
+                values = [description.factor * metrics[metric] for metric, description in about.values()]
+                model, seed = series.row.partition(AT)[0], evaluation.labels["seed"]
+                rows.append((series.benchmark, model, alpha_of(evaluation), seed, len(series.planned), *values))
     points = pd.DataFrame(rows, columns=["dataset", "model", "alpha", "seed", "planned", *about])
     labels = {
         column: f"{column} ({description.unit})" if description.unit else column

@@ -1,12 +1,14 @@
 """The captions that models retrieve for images, among all captions of a set."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from recompose.data.pictures import Picture
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
@@ -29,58 +31,36 @@ TICKS = {True: "\u2713", False: "\u2717"}
 COLUMNS = ["dataset", "image", "row", "rank", "caption", "cosine", "right"]
 
 
+class Retrieved(NamedTuple):
+    """A caption near an image, in a row's model."""
+
+    caption: str
+    cosine: float
+    is_right: bool  # it belongs to the image
+
+
 @dataclass(frozen=True)
-class NearestCaptions:
-    """The captions nearest to each image of a pool in a row's model."""
+class Line:
+    """An image of a pool, with the captions nearest to it in each row's model, the nearest first."""
 
-    captions: np.ndarray  # [images, rank], positions of captions in the pool, the nearest first
-    cosines: np.ndarray  # [images, rank]
-
-
-@dataclass(frozen=True)
-class Gallery:
-    """The images and captions of a pool."""
-
-    root: Path
-    suite: Suite
-    pool: Pool
-
-    def caption(self, place: int) -> str:
-        """Return the caption at a position of the pool."""
-        return self.suite.texts[int(self.pool.texts[place])]
-
-    def path(self, image: int) -> str:
-        """Return the file of an image of the pool, below the root."""
-        return self.suite.images[int(self.pool.images[image])].path
-
-    def pixels(self, image: int) -> np.ndarray:
-        """Return an image, cropped to the square in its middle.
-
-        Raises:
-            DataError: it is no readable image.
-        """
-        return pages.square_pixels(self.suite.images[int(self.pool.images[image])], self.root)
-
-    def right(self, nearest: NearestCaptions) -> np.ndarray:
-        """Return whether each of the retrieved captions [images, rank] belongs to the image."""
-        of_image: np.ndarray = self.pool.image_of[nearest.captions] == np.arange(len(nearest.captions))[:, None]
-        return of_image
+    dataset: str
+    picture: Picture
+    root: Path  # of its file
+    by_row: Mapping[str, Sequence[Retrieved]]
 
 
 def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw an image in each line, with the three captions nearest to it in each row's model, right ones ticked."""
-    lines: list[tuple[Gallery, int, dict[str, NearestCaptions]]] = []
-    table: list[tuple[object, ...]] = []
+    by_dataset = evaluations_of_one_seed(results, paper, name)
+    lines = [line for dataset, rows in by_dataset.items() for line in _lines(results, dataset, rows)]
+    numbers = [
+        (line.dataset, line.picture.path, row, rank, *retrieved)
+        for line in lines
+        for row, nearest in line.by_row.items()
+        for rank, retrieved in enumerate(nearest, start=1)
+    ]
     rows = list(paper.artifacts[name].rows)
-    for dataset, evaluations in evaluations_of_one_seed(results, paper, name).items():
-        gallery = read_gallery(results, evaluations[rows[0]])
-        if gallery is None:
-            continue
-        nearest = {row: read_nearest_captions(results, evaluation, gallery) for row, evaluation in evaluations.items()}
-        for image in select_images([gallery.right(captions)[:, 0] for captions in nearest.values()]):
-            lines.append((gallery, image, nearest))
-            table += _numbers(dataset, gallery, image, nearest)
-    sheet.write(pd.DataFrame(table, columns=COLUMNS), lambda: draw_gallery(rows, lines).figure)
+    sheet.write(pd.DataFrame(numbers, columns=COLUMNS), lambda: draw_gallery(rows, lines).figure)
 
 
 def evaluations_of_one_seed(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
@@ -99,57 +79,59 @@ def evaluations_of_one_seed(results: Results, paper: Paper, name: str) -> dict[s
     return evaluations
 
 
-def read_gallery(results: Results, evaluation: Recipe) -> Gallery | None:
-    """Return the pool of an evaluation; None if it was on other suites only."""
-    if (found := suite_of(results, evaluation, POOL)) is None:
-        return None
-    pool = found[1].tasks[POOL]
-    assert isinstance(pool, Pool)
-    return Gallery(*found, pool)
-
-
-def suite_of(results: Results, evaluation: Recipe, task: str) -> tuple[Path, Suite] | None:
-    """Return the raw files and the suite of a sub-task, among those of an evaluation."""
-    for _, data in collections(evaluation):
-        path = results.folder(data) / SUITES / f"{task.partition('/')[0]}.json"
-        if path.exists():
-            return results.raw(data), Suite.read(path)
+def suite_of(results: Results, evaluation: Recipe, task: str) -> tuple[str, Recipe, Suite] | None:
+    """Return the suite of a sub-task among those of an evaluation, with the name and the data of its collection."""
+    for role, data in evaluation.needs.items():
+        if role.startswith(NEEDED):
+            path = results.folder(data) / SUITES / f"{task.partition('/')[0]}.json"
+            if path.exists():
+                return role.removeprefix(NEEDED), data, Suite.read(path)
     return None
 
 
-def collections(evaluation: Recipe) -> Iterator[tuple[str, Recipe]]:
-    """Yield the collections of suites of an evaluation with their names."""
-    for role, data in evaluation.needs.items():
-        if role.startswith(NEEDED):
-            yield role.removeprefix(NEEDED), data
+def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe]) -> Iterator[Line]:
+    """Yield some images of a data set's pool; none if it was evaluated on other suites only."""
+    if (collection := suite_of(results, next(iter(evaluations.values())), POOL)) is None:
+        return
+    _, data, suite = collection
+    pool = suite.tasks[POOL]
+    assert isinstance(pool, Pool)
+    nearest = {row: _nearest(results, evaluation, suite, pool) for row, evaluation in evaluations.items()}
+    right = {row: pool.image_of[places] == np.arange(len(places))[:, None] for row, (places, _) in nearest.items()}
+    for image in select_images([flags[:, 0] for flags in right.values()]):
+        by_row = {
+            row: [
+                Retrieved(suite.texts[pool.texts[place]], cosine, is_right)
+                for place, cosine, is_right in zip(places[image], cosines[image], right[row][image], strict=True)
+            ]
+            for row, (places, cosines) in nearest.items()
+        }
+        yield Line(dataset, suite.images[pool.images[image]], results.raw(data), by_row)
 
 
-def read_nearest_captions(results: Results, evaluation: Recipe, gallery: Gallery) -> NearestCaptions:
-    """Return the captions nearest to the images of the pool, by the stored embeddings of an evaluation's model."""
-    embeddings = read_embeddings(results, evaluation)
-    for name, data in collections(evaluation):
-        index = results.folder(data)
-        if (index / SUITES / f"{POOL}.json").exists():
-            suites = read_suites(index)
-            image_row = {picture: row for row, picture in enumerate(pictures_of(suites))}
-            text_row = {text: row for row, text in enumerate(texts_of(suites))}
-            images = [image_row[gallery.suite.images[int(image)]] for image in gallery.pool.images]
-            captions = [text_row[gallery.caption(place)] for place in range(len(gallery.pool.texts))]
-            return nearest_captions(embeddings[f"{name}/images"][images], embeddings[f"{name}/texts"][captions])
-    raise AssertionError(f"{evaluation.name} is of no {POOL}")
+def _nearest(results: Results, evaluation: Recipe, suite: Suite, pool: Pool) -> tuple[np.ndarray, np.ndarray]:
+    """Return ``nearest_captions`` of a pool, by the stored embeddings of an evaluation's model."""
+    embeddings, collection = read_embeddings(results, evaluation), suite_of(results, evaluation, POOL)
+    assert collection is not None
+    name, suites = collection[0], read_suites(results.folder(collection[1]))
+    rows = {picture: row for row, picture in enumerate(pictures_of(suites))}
+    places = {text: row for row, text in enumerate(texts_of(suites))}
+    features = suite.features(embeddings[f"{name}/images"], embeddings[f"{name}/texts"], rows, places)
+    images, texts = features.image_rows[pool.images], features.text_rows[pool.texts]
+    return nearest_captions(features.images[images], features.texts[texts])
 
 
-def nearest_captions(images: np.ndarray, captions: np.ndarray) -> NearestCaptions:
-    """Return the captions [captions, E] with the largest cosines to each image [images, E], all of length 1; of equal
-    ones the first.
+def nearest_captions(images: np.ndarray, captions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions [images, rank] of the captions [captions, E] with the largest cosines to each image
+    [images, E], all of length 1, of equal ones the first; and these cosines.
 
     Example:
-        >>> nearest_captions(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])).captions.tolist()
+        >>> nearest_captions(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]))[0].tolist()
         [[1, 0]]
     """
     cosines = images @ captions.T
     ranked = np.argsort(-cosines, axis=1, kind="stable")[:, :NEAREST]
-    return NearestCaptions(ranked, np.take_along_axis(cosines, ranked, axis=1))
+    return ranked, np.take_along_axis(cosines, ranked, axis=1)
 
 
 def select_images(right: list[np.ndarray]) -> list[int]:
@@ -167,42 +149,28 @@ def select_images(right: list[np.ndarray]) -> list[int]:
     return [*np.flatnonzero(better)[:BETTER].tolist(), *np.flatnonzero(none)[:WORSE].tolist()]
 
 
-def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, NearestCaptions]]]) -> pages.Page:
+def draw_gallery(rows: list[str], lines: Sequence[Line]) -> pages.Page:
     """Draw images at the left, and the captions of each row's model in its own column."""
     across = (pages.WIDTH - SIDE - 2 * GAP) / len(rows)
     columns = [SIDE + 2 * GAP + across * place for place in range(len(rows))]
 
-    def line(gallery: Gallery, image: int, nearest: dict[str, NearestCaptions]) -> pages.DrawnLine:
-        captions = [_caption_lines(gallery, image, nearest[row], pages.letters_in(across - GAP)) for row in rows]
+    def drawn(line: Line) -> pages.DrawnLine:
+        wrapped = [
+            [
+                (pages.wrap_text(f"{TICKS[bool(is_right)]} {text}", pages.letters_in(across - GAP)), is_right)
+                for text, _, is_right in line.by_row[row]
+            ]
+            for row in rows
+        ]
 
         def draw(page: pages.Page, top: float) -> None:
-            page.image(gallery.pixels(image), GAP, top, SIDE)
-            for row, column, x in zip(rows, captions, columns, strict=True):
+            page.image(pages.square_pixels(line.picture, line.root), GAP, top, SIDE)
+            for captions, x in zip(wrapped, columns, strict=True):
                 below = top
-                for caption, is_right in zip(column, gallery.right(nearest[row])[image], strict=True):
+                for caption, is_right in captions:
                     below = page.lines(caption, x, below, color=RIGHT if is_right else WRONG) + BETWEEN * pages.LINE
 
-        heights = (pages.LINE * sum(len(caption) + BETWEEN for caption in column) for column in captions)
+        heights = (pages.LINE * sum(len(caption) + BETWEEN for caption, _ in captions) for captions in wrapped)
         return max(SIDE, *heights) + GAP, draw
 
-    return pages.draw_page(rows, columns, [line(*each) for each in lines], GAP)
-
-
-def _caption_lines(
-    gallery: Gallery, image: int, nearest: NearestCaptions, letters: int
-) -> list[list[list[pages.Word]]]:
-    """Return the nearest captions of an image, each with its tick, in lines."""
-    return [
-        pages.wrap_text(f"{TICKS[bool(right)]} {gallery.caption(position)}", letters)
-        for position, right in zip(nearest.captions[image], gallery.right(nearest)[image], strict=True)
-    ]
-
-
-def _numbers(
-    dataset: str, gallery: Gallery, image: int, nearest: dict[str, NearestCaptions]
-) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of the table of an image, for the file beside the figure."""
-    for row, found in nearest.items():
-        ranked = zip(found.captions[image], found.cosines[image], gallery.right(found)[image], strict=True)
-        for rank, (position, cosine, right) in enumerate(ranked, start=1):
-            yield dataset, gallery.path(image), row, rank, gallery.caption(position), cosine, right
+    return pages.draw_page(rows, columns, list(map(drawn, lines)), GAP)

@@ -153,11 +153,6 @@ def read_suite(
     return suite if form in FORMS else replace(suite, own_rules=adapters[form].rules)
 
 
-def present_suites(root: Path) -> list[str]:
-    """Return the published suites whose folder of annotation files exists below a root of raw files."""
-    return [name for name in FORMS if (root / name).is_dir()]
-
-
 def missing_subtasks(suite: Suite) -> list[str]:
     """Return the sub-tasks that a suite lacks here, such as data sets of ELEVATER that are not on disk; none if all its
     sub-tasks are its own.

@@ -38,20 +38,11 @@ SETS = {
     **{"coreference-standard": 708, "coreference-hard": 104, "foil-it": 943},
 }
 SUBTASKS = tuple(subtasks("valse", SETS, "i2t", 2, "strict"))
-MEANS = (
-    suite(
-        macro(  # eleven files count as seven
-            "valse",
-            "existence",
-            "plurals",
-            macro("counting", "counting-hard", "counting-small-quant", "counting-adversarial"),
-            "relations",
-            macro("actions", "action-replacement", "actant-swap"),
-            macro("coreference", "coreference-standard", "coreference-hard"),
-            "foil-it",
-        )
-    ),
-)
+COUNTING = macro("counting", "counting-hard", "counting-small-quant", "counting-adversarial")
+ACTIONS = macro("actions", "action-replacement", "actant-swap")
+COREFERENCE = macro("coreference", "coreference-standard", "coreference-hard")
+# eleven files count as seven
+MEANS = (suite(macro("valse", "existence", "plurals", COUNTING, "relations", ACTIONS, COREFERENCE, "foil-it")),)
 LICENCE = "unknown"  # of annotations, as its repository or its paper states
 STATE = "published; images of four other data sets"
 LAYOUT = (

@@ -61,28 +61,15 @@ COUNTED = {
     "relation_action/vg": 12_733,
     "relation_spatial": 30_650,
 }
-MEAN = suite(
-    macro(
-        "vl_checklist",
-        macro(
-            "object",
-            *(_object_leaf(f"object_location_{place}") for place in ("center", "margin", "mid")),
-            *(_object_leaf(f"object_size_{size}") for size in ("large", "medium", "small")),
-        ),
-        macro(
-            "attribute",
-            *(
-                macro(f"attribute_{kind}", f"attribute_{kind}/vaw", f"attribute_{kind}/vg")
-                for kind in ("action", "color", "material", "size", "state")
-            ),
-        ),
-        macro(
-            "relation",
-            macro("relation_action", "relation_action/hake", "relation_action/swig", "relation_action/vg"),
-            "relation_spatial",
-        ),
-    )
+OBJECT = macro(
+    "object",
+    *(_object_leaf(f"object_location_{place}") for place in ("center", "margin", "mid")),
+    *(_object_leaf(f"object_size_{size}") for size in ("large", "medium", "small")),
 )
+KINDS = (f"attribute_{kind}" for kind in ("action", "color", "material", "size", "state"))
+ATTRIBUTE = macro("attribute", *(macro(kind, f"{kind}/vaw", f"{kind}/vg") for kind in KINDS))
+ACTION = macro("relation_action", *(f"relation_action/{corpus}" for corpus in ("hake", "swig", "vg")))
+MEAN = suite(macro("vl_checklist", OBJECT, ATTRIBUTE, macro("relation", ACTION, "relation_spatial")))
 # all items of the sets that CLIP-CAE is evaluated on; those of the tree above are limited
 MEAN_OF_ALL = macro("vl_checklist/all", *(renamed(part, "vl_checklist", "vl_checklist/all") for part in MEAN.parts[1:]))
 SUBTASKS = (
