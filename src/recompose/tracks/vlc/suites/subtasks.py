@@ -39,13 +39,11 @@ class SubTask:
     name: str
     query: Query
     items: int | None = None  # None: no published count; of a data set of classes or retrieval, the number of images
-    candidates: int | None = None  # of an item, or captions and images of a group; None: items differ, or unknown
     ties: "Ties" = "first"
     group_minimum: int | None = None  # ARO: the mean over groups of at least so many items; None: over items
     groups: tuple[str, ...] = ()  # groups of items with numbers of their own
     captions: int | None = None  # of retrieval
     metric: ClassMetric = "accuracy"  # of classes
-    centre_crop: bool = True  # of images to classify; otherwise they are squeezed
 
     @property
     def suite(self) -> str:
@@ -69,11 +67,11 @@ class SubTask:
 
 
 def subtasks(
-    suite: str, items: Mapping[str, int | None], query: Query, candidates: int | None, ties: "Ties", **others: Any
+    suite: str, items: Mapping[str, int | None], query: Query, ties: "Ties", **others: Any
 ) -> Iterator[SubTask]:
     """Yield the sub-tasks of a suite that differ in their numbers of items alone, given by their names in the suite."""
     for name, count in items.items():
-        yield SubTask(f"{suite}/{name}", query, count, candidates, ties, **others)
+        yield SubTask(f"{suite}/{name}", query, count, ties, **others)
 
 
 Tree: TypeAlias = "Mean | str"  # a mean, or the name of a leaf

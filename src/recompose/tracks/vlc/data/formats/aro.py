@@ -32,11 +32,11 @@ RELATIONS, ATTRIBUTES = "visual_genome_relation.json", "visual_genome_attributio
 FILES = {"vg_relation": RELATIONS, "vg_attribution": ATTRIBUTES, **{name: f"{name}.json" for name in ORDERS}}
 SUBTASKS = (
     # the true caption is last, and argmax takes the first
-    SubTask("aro/vg_relation", "i2t", 23_937, 2, "strict", group_minimum=1),
-    SubTask("aro/vg_attribution", "i2t", 28_748, 2, "strict", group_minimum=25),
+    SubTask("aro/vg_relation", "i2t", 23_937, "strict", group_minimum=1),
+    SubTask("aro/vg_attribution", "i2t", 28_748, "strict", group_minimum=25),
     # it is first: a shuffled caption identical to the true one counts as right
-    SubTask("aro/flickr30k_order", "i2t", 5_000, 5, "lenient"),
-    SubTask("aro/coco_order", "i2t", 25_010, 5, "lenient"),
+    SubTask("aro/flickr30k_order", "i2t", 5_000, "lenient"),
+    SubTask("aro/coco_order", "i2t", 25_010, "lenient"),
 )
 MEANS = (suite(macro("aro", "vg_relation", "vg_attribution", "flickr30k_order", "coco_order")),)
 LICENCE = "MIT"  # of annotations, as its repository or its paper states

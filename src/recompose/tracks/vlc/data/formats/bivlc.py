@@ -18,12 +18,12 @@ from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import in_sense, micro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Groups
 
-TYPES = ("replace", "swap", "add")
+TYPES = {"replace": 2_099, "swap": 359, "add": 475}
 SIDES = ("", "negative_")  # prefixes of the fields of an image and its caption
 SHARDS = ("test-00000-of-00002", "test-00001-of-00002")
 WHOLE, FILES = "test.jsonl", tuple(f"{shard}.jsonl" for shard in SHARDS)
-SUBTASKS = tuple(subtasks("bivlc", {"replace": 2_099, "swap": 359, "add": 475}, "group", 2, "strict"))
-MEAN = suite(micro("bivlc", "replace", "swap", "add"))  # over all items, as in its released code
+SUBTASKS = tuple(subtasks("bivlc", TYPES, "group", "strict"))
+MEAN = suite(micro("bivlc", *TYPES))  # over all items, as in its released code
 MEANS = (MEAN, in_sense(MEAN, "text"), in_sense(MEAN, "image"))
 IS_DRAWN = False  # of no paper here: it has no synthetic data
 LAYOUT = (

@@ -14,8 +14,8 @@ FOLDER = "two_object/images/gen"  # among the suite's images
 PROMPT = "a photo of"
 CAPTIONS = ("pos", "neg_0", "neg_1", "neg_2", "neg_3")
 SUBTASKS = (  # the true caption is first, and argmax takes the first
-    SubTask("clip_binding", "i2t", None, 5, "lenient"),
-    SubTask("clip_binding/plain", "i2t", None, 5, "lenient"),  # another reading of it
+    SubTask("clip_binding", "i2t", None, "lenient"),
+    SubTask("clip_binding/plain", "i2t", None, "lenient"),  # another reading of it
 )
 MEANS = ("clip_binding", "clip_binding/plain")
 LAYOUT = (

@@ -8,7 +8,7 @@ from recompose.tracks.vlc.data.formats.sources import Source, drive
 from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
-SUBTASKS = (SubTask("colorswap", "group", 300, 2, "strict"),)  # its code reads answers in words
+SUBTASKS = (SubTask("colorswap", "group", 300, "strict"),)  # its code reads answers in words
 MEANS = ("colorswap",)
 LAYOUT = (
     "<suite>/test.json, from the archive that github.com/Top34051/colorswap links to (Google Drive): "

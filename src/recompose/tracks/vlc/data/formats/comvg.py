@@ -19,8 +19,8 @@ COLUMNS = ("id", "sentence", "pos_image_id", "neg_image_id", "neg_value")
 FILE = "ComVG.csv"
 VALUES = ("subject", "verb", "object")  # of neg_value: the part in which the images differ
 SUBTASKS = (
-    SubTask("comvg", "t2i", 5_400, 2, "strict"),
-    SubTask("comvg/verb", "t2i", 1_280, 2, "strict"),  # another reading of it
+    SubTask("comvg", "t2i", 5_400, "strict"),
+    SubTask("comvg/verb", "t2i", 1_280, "strict"),  # another reading of it
 )
 MEANS = ("comvg", "comvg/verb")
 LAYOUT = (

@@ -21,7 +21,7 @@ COLUMNS = ("image_id", "caption", "n", NEGATIVES, "x", "y", "width", "height")  
 COMPLEXITIES = range(4, 14)  # atoms of a caption; the last: 13 and more
 # the true caption is first, and a stable sort leaves it before equals: some false captions are the same text
 SETS = {"atom": 17_698, "swap": 7_405, "negate": 17_303}
-SUBTASKS = tuple(subtasks("crepe", SETS, "i2t", None, "lenient", groups=tuple(map(str, COMPLEXITIES))))
+SUBTASKS = tuple(subtasks("crepe", SETS, "i2t", "lenient", groups=tuple(map(str, COMPLEXITIES))))
 MEANS = (suite(macro("crepe", *SETS)),)
 LICENCE = "unknown"  # of annotations, as its repository or its paper states
 STATE = "published; Visual Genome's images"

@@ -23,7 +23,7 @@ REGION = ("image_id", "caption", "x", "y", "width", "height")
 NEGATIVES = {kind: f"valid_hard_negs_{kind}" for kind in ("atom", "comp", "combined")}  # lists or sets of Python
 NONE = ("[]", "set()")  # as Python writes an empty list or set
 SUBTASKS = tuple(  # sorted, with an unspecified order of equal scores
-    SubTask(f"crepe_systematicity/{corpus}_{split}_{kind}", "i2t", ties="strict")
+    SubTask(f"crepe_systematicity/{corpus}_{split}_{kind}", "i2t", None, "strict")
     for corpus in CORPORA
     for split in SPLITS
     for kind in NEGATIVES

@@ -62,8 +62,7 @@ SETS: Mapping[str, tuple[str, int, ClassMetric]] = {  # name of the settings (``
 SQUEEZED = ("kitti-distance",)  # sets of images that are not cropped
 SOURCE, PROMPTS, REGISTRY = "prompts.py", "elevater_prompts.json", "vision_datasets.json"
 SUBTASKS = tuple(
-    SubTask(f"elevater/{name}", "classes", images, metric=metric, centre_crop=name not in SQUEEZED)
-    for name, (_, images, metric) in SETS.items()
+    SubTask(f"elevater/{name}", "classes", images, metric=metric) for name, (_, images, metric) in SETS.items()
 )
 MEANS = (macro("zs", *(task.name for task in SUBTASKS)),)
 LICENCE = "MIT (toolkit)"  # of annotations, as its repository or its paper states

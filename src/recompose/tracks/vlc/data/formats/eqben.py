@@ -19,13 +19,13 @@ from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 from recompose.tracks.vlc.suites.tasks import Groups
 
-SETS = ("youcook2", "gebc", "ag", "kubric_loc", "kubric_cnt", "kubric_attr", "sd")
+SETS = {
+    **{"youcook2": 45_849, "gebc": 1_814, "ag": 195_872},
+    **{"kubric_loc": 2_000, "kubric_cnt": 2_000, "kubric_attr": 2_000, "sd": 1_513},
+}
 FILE = "ann_json_finegrained_random.json"
 PARTS = ("c0i0", "c1i0", "c0i1", "c1i1")  # of a group: a caption and an image
-SUBTASKS = (
-    *subtasks("eqben", {"youcook2": 45_849, "gebc": 1_814, "ag": 195_872, "sd": 1_513}, "group", 2, "strict"),
-    *subtasks("eqben", {"kubric_loc": 2_000, "kubric_cnt": 2_000, "kubric_attr": 2_000}, "group", 2, "strict"),
-)
+SUBTASKS = tuple(subtasks("eqben", SETS, "group", "strict"))
 KUBRIC = macro("kubric", "kubric_loc", "kubric_cnt", "kubric_attr")  # its three sets count as one
 MEANS = (suite(macro("eqben", "youcook2", "gebc", "ag", KUBRIC, "sd")),)
 IS_LIMITED = True  # a setting may limit its items

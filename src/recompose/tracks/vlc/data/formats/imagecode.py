@@ -17,7 +17,7 @@ from recompose.tracks.vlc.suites.subtasks import micro, subtasks, suite
 FILE = "valid_data.json"
 CANDIDATES = 10
 # sorted, with an unspecified order of equal scores
-SUBTASKS = tuple(subtasks("imagecode", {"video": 1_872, "static": 430}, "t2i", 10, "strict"))
+SUBTASKS = tuple(subtasks("imagecode", {"video": 1_872, "static": 430}, "t2i", "strict"))
 MEANS = (suite(micro("imagecode", "video", "static")),)
 LICENCE = "MIT"  # of annotations, as its repository or its paper states
 STATE = "published, without the answers of its test split"

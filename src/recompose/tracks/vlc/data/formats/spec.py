@@ -13,7 +13,7 @@ from recompose.tracks.vlc.suites.tasks import Task
 
 SUBSETS = ("absolute_size", "relative_size", "absolute_spatial", "relative_spatial", "existence", "count")
 SUBTASKS = tuple(  # argmax, with the true candidate anywhere
-    task for way in WAYS for task in subtasks("spec", {f"{way}/{name}": None for name in SUBSETS}, way, None, "first")
+    task for way in WAYS for task in subtasks("spec", {f"{way}/{name}": None for name in SUBSETS}, way, "first")
 )
 MEANS = (suite(macro("spec", *(macro(way, *(f"{way}/{subset}" for subset in SUBSETS)) for way in WAYS))),)
 LICENCE = "unknown"  # of annotations, as its repository or its paper states

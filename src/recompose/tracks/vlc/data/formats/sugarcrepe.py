@@ -15,7 +15,7 @@ SETS = {
     **{"swap_obj": 245, "swap_att": 666, "add_obj": 2_062, "add_att": 692},
 }
 IMAGES = f"{COCO}/val2017"
-SUBTASKS = tuple(subtasks("sugarcrepe", SETS, "i2t", 2, "strict"))
+SUBTASKS = tuple(subtasks("sugarcrepe", SETS, "i2t", "strict"))
 _KINDS = (micro(kind, *(name for name in SETS if name.startswith(kind))) for kind in ("replace", "swap", "add"))
 MEAN = suite(macro("sugarcrepe", *_KINDS))
 MEANS = (MEAN, micro("sugarcrepe/micro", *MEAN.leaves))  # the second: over all items, as in its paper

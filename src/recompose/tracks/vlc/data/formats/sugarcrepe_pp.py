@@ -14,7 +14,7 @@ from recompose.tracks.vlc.suites.tasks import Triplets
 
 CAPTIONS = ("caption", "caption2", "negative_caption")
 SETS = {"replace_obj": 1_652, "replace_att": 788, "replace_rel": 1_406, "swap_obj": 245, "swap_att": 666}
-SUBTASKS = tuple(subtasks("sugarcrepe_pp", SETS, "triplet", 3, "strict"))
+SUBTASKS = tuple(subtasks("sugarcrepe_pp", SETS, "triplet", "strict"))
 MEAN = suite(macro("sugarcrepe_pp", *SETS))  # its paper prints no mean
 MEANS = (MEAN, in_sense(MEAN, "text_only"))
 IS_DRAWN = False  # of no paper here: it has no synthetic data

@@ -19,7 +19,7 @@ from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
 SETS = {"subj_neg": 3_728, "verb_neg": 13_523, "obj_neg": 4_911}
 FILE = "svo_probes.csv"
 COLUMNS = ("sentence", "pos_image_id", "neg_image_id", *SETS)  # the last are True or False
-SUBTASKS = tuple(subtasks("svo_probes", SETS, "t2i", 2, "strict"))
+SUBTASKS = tuple(subtasks("svo_probes", SETS, "t2i", "strict"))
 MEANS = (suite(macro("svo_probes", *SETS)),)
 LICENCE = "CC BY 4.0"  # of annotations, as its repository or its paper states
 STATE = "published as addresses of images, many of which are dead"

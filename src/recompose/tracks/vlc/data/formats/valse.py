@@ -37,7 +37,7 @@ SETS = {
     **{"counting-adversarial": 691, "relations": 535, "action-replacement": 648, "actant-swap": 949},
     **{"coreference-standard": 708, "coreference-hard": 104, "foil-it": 943},
 }
-SUBTASKS = tuple(subtasks("valse", SETS, "i2t", 2, "strict"))
+SUBTASKS = tuple(subtasks("valse", SETS, "i2t", "strict"))
 COUNTING = macro("counting", "counting-hard", "counting-small-quant", "counting-adversarial")
 ACTIONS = macro("actions", "action-replacement", "actant-swap")
 COREFERENCE = macro("coreference", "coreference-standard", "coreference-hard")

@@ -73,9 +73,9 @@ MEAN = suite(macro("vl_checklist", OBJECT, ATTRIBUTE, macro("relation", ACTION, 
 # all items of the sets that CLIP-CAE is evaluated on; those of the tree above are limited
 MEAN_OF_ALL = macro("vl_checklist/all", *(renamed(part, "vl_checklist", "vl_checklist/all") for part in MEAN.parts[1:]))
 SUBTASKS = (
-    *(SubTask(leaf, "i2t", SHORT.get(leaf.removeprefix("vl_checklist/"), CAP), 2, "strict") for leaf in MEAN.leaves),
+    *(SubTask(leaf, "i2t", SHORT.get(leaf.removeprefix("vl_checklist/"), CAP), "strict") for leaf in MEAN.leaves),
     *(
-        SubTask(leaf, "i2t", COUNTED.get(leaf.removeprefix("vl_checklist/all/")), 2, "strict")
+        SubTask(leaf, "i2t", COUNTED.get(leaf.removeprefix("vl_checklist/all/")), "strict")
         for leaf in MEAN_OF_ALL.leaves
     ),
 )

@@ -23,12 +23,9 @@ QUESTIONS = {
     "vg_qa_one": "vg_qa_one_obj.json",
     "vg_qa_two": "vg_qa_two_obj.json",
 }
-SUBTASKS = (  # the true caption is first, and argmax takes the first
-    *subtasks("whatsup", {"a": 412, "b": 408}, "i2t", 4, "lenient"),
-    *subtasks("whatsup", {"coco_qa_one": 2_247, "coco_qa_two": 440}, "i2t", 2, "lenient"),
-    *subtasks("whatsup", {"vg_qa_one": 1_160, "vg_qa_two": 291}, "i2t", 2, "lenient"),
-)
-MEANS = (suite(macro("whatsup", "a", "b", "coco_qa_one", "coco_qa_two", "vg_qa_one", "vg_qa_two")),)
+ITEMS = {"a": 412, "b": 408, "coco_qa_one": 2_247, "coco_qa_two": 440, "vg_qa_one": 1_160, "vg_qa_two": 291}
+SUBTASKS = tuple(subtasks("whatsup", ITEMS, "i2t", "lenient"))  # the true caption is first, and argmax takes the first
+MEANS = (suite(macro("whatsup", *ITEMS)),)
 LICENCE = "MIT"  # of annotations, as its repository or its paper states
 STATE = "published"
 LAYOUT = (

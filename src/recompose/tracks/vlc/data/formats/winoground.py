@@ -13,7 +13,7 @@ from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask
 
-SUBTASKS = (SubTask("winoground", "group", 400, 2, "strict"),)
+SUBTASKS = (SubTask("winoground", "group", 400, "strict"),)
 MEANS = ("winoground",)
 LICENCE = "research only"  # of annotations, as its repository or its paper states
 STATE = "gated: its conditions have to be accepted"
