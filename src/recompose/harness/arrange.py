@@ -22,12 +22,12 @@ from recompose.data.paths import files_below, spelling
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, link, write_atomically
+from recompose.harness.survey import survey
 from recompose.locks import lock_below
 from recompose.progress import say
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
-from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
-from recompose.tracks.vlc.data.suite import Suite, files
-from recompose.tracks.vlc.suites.catalogue import format_of, missing_subtasks
+from recompose.tracks.vlc.data.suite import files
+from recompose.tracks.vlc.suites.catalogue import format_of, read_suite
 
 WORK = ".arranging"  # below the root of raw files, while an archive is unpacked
 IMAGES = "images/"
@@ -115,14 +115,10 @@ def _only_images(source: Source) -> bool:
     return all(folder.startswith(IMAGES) for folder in source.places.values())
 
 
-def _read(form: str, root: Path) -> Suite:
-    return format_of(form).read(SuiteFiles(root, form, form, form, "those of the lines below"))
-
-
 def _absent(form: str, root: Path) -> list[str] | None:
     """Return the images that a suite lacks; None if it cannot be read yet."""
     try:
-        return [path for path in files([_read(form, root)]) if not (root / path).is_file()]
+        return [path for path in files([read_suite(form, root)]) if not (root / path).is_file()]
     except DataError:
         return None
 
@@ -256,25 +252,12 @@ def _add(staged: Path, target: Path) -> None:
 
 def _examine(form: str, root: Path, data: Path, failures: Sequence[str] = ()) -> Arrangement:
     """Return whether a suite is complete, with lines about what it lacks."""
-    lines, absent, without = list(failures), None, list[str]()
-    try:
-        suite = _read(form, root)
-    except DataError as error:
-        lines.append(str(error))
-    else:
-        images, without = list(files([suite])), missing_subtasks(suite)
-        absent = [path for path in images if not (root / path).is_file()]
-        if absent:
-            lines.append(f"{root} lacks {len(absent):,} of {len(images):,} images of {form}, the first is {absent[0]}")
-        else:
-            lines.append(f"{form} can be evaluated in {root}: {len(images):,} images, {len(suite.tasks)} sub-tasks")
-        if without:
-            lines.append(f"{root} lacks sub-tasks: {', '.join(first(without, SHOWN))}")
-    if absent == [] and not without:
-        return Arrangement(True, tuple(lines))
+    surveyed = survey(form, root)
+    if surveyed.state == "complete":
+        return Arrangement(True, (*failures, f"{form} can be evaluated in {root}: {surveyed.finding}"))
     remedies: dict[str, list[str]] = {}
-    for source in _needed(format_of(form).SOURCES, root, absent):
+    for source in _needed(format_of(form).SOURCES, root, _absent(form, root)):
         remedies.setdefault(source.terms or f"`recompose data fetch {form}` downloads it", []).append(source.file)
-    lines += [f"{', '.join(first(names, SHOWN))}: {remedy}" for remedy, names in remedies.items()]
-    lines.append(f"put what you have into {data / STORED} under these names; then `recompose data arrange {form}`")
-    return Arrangement(False, tuple(lines))
+    lines = [surveyed.line, *(f"{', '.join(first(names, SHOWN))}: {remedy}" for remedy, names in remedies.items())]
+    last = f"put what you have into {data / STORED} under these names; then `recompose data arrange {form}`"
+    return Arrangement(False, (*failures, *lines, last))
