@@ -120,7 +120,7 @@ def test_a_suite_without_some_sub_tasks_can_be_evaluated_but_is_not_complete(roo
     box = {"bbox_x": 0, "bbox_y": 0, "bbox_w": 9, "bbox_h": 9}
     item = {"image_id": "7", "image_path": "7.jpg", "true_caption": "a dog", "false_caption": "a cat"}
     write(root / "aro", visual_genome_relation=[{**item, **box, "relation_name": "on"}])
-    write(root / "aro", visual_genome_attribution=[{**item, **box, "attributes": ["a", "b"]}])
+    write(root / "aro", visual_genome_attribution=[{**item, **box, "attributes": ["a", "b"]}] * 25)
     state = arrange("aro", root, data)
     assert not state.is_complete
     assert any("is evaluated without" in line and "aro/coco_order" in line for line in state.lines)

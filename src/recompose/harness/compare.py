@@ -112,7 +112,8 @@ def _rows(baseline: str, numbers: dict[str, list[PairedNumber]], levels: dict[st
         measured = number.items, number.units, *number.values, number.difference, number.test
         tests = *(number.interval or (None, None)), number.p, corrected_p, number.detectable(ALPHA / sizes[level])
         only = *(number.only or (None, None)), number.mcnemar_p
-        rows.append(ComparisonRow(*about, *measured, *tests, *only, finding))
+        values = *about, *measured, *tests, *only, finding
+        rows.append(ComparisonRow(*values))
     return tuple(rows)
 
 

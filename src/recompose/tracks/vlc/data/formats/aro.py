@@ -11,8 +11,7 @@ a list of its ``test_cases``, each with ``image`` and the five ``caption_options
 Each of the four parts is read where its file is there.
 """
 
-from recompose.data.pictures import Picture
-from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME, AnnotationItem
+from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME
 from recompose.tracks.vlc.data.formats.sources import (
     FLICKR30K_IMAGES,
     VAL2014,
@@ -25,7 +24,7 @@ from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
 from recompose.tracks.vlc.suites.subtasks import SubTask, macro, suite
 from recompose.tracks.vlc.suites.tasks import Choices
 
-CANDIDATES = ("false_caption", "true_caption")  # of a region
+BOX = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")  # of a region
 CAPTIONS = 5  # of an item of the order tasks
 ORDERS = {"coco_order": COCO, "flickr30k_order": FLICKR30K}  # sub-task -> the folder of its images
 RELATIONS, ATTRIBUTES = "visual_genome_relation.json", "visual_genome_attribution.json"
@@ -83,8 +82,6 @@ def _part(files: SuiteFiles, name: str) -> Choices:
         groups = [item.text("relation_name") for item in items]
     else:
         groups = ["_".join(item.texts("attributes", 2)) for item in items]
-    return files.choices("i2t", [(_region(item), [item.text(key) for key in CANDIDATES], 1) for item in items], groups)
-
-
-def _region(item: AnnotationItem) -> Picture:
-    return Picture(item.path("image_path", VISUAL_GENOME), item.box("bbox_x", "bbox_y", "bbox_w", "bbox_h"))
+    regions = [files.image(item, "image_path", VISUAL_GENOME, item.box(*BOX)) for item in items]
+    captions = [files.texts(item, "false_caption", "true_caption") for item in items]
+    return files.choices("i2t", [(*both, 1) for both in zip(regions, captions, strict=True)], groups)

@@ -83,7 +83,7 @@ def read(files: SuiteFiles) -> Suite:
 
 
 def _groups(files: SuiteFiles, items: list[AnnotationItem]) -> Groups:
-    return files.groups(
+    return files.pairs(
         [[item.path(f"{side}image", files.images) for side in SIDES] for item in items],
         [[item.text(f"{side}caption") for side in SIDES] for item in items],
     )

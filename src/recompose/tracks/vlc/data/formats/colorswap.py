@@ -34,4 +34,4 @@ def read(files: SuiteFiles) -> Suite:
     """
     examples = files.items("test.json")
     check_distinct(examples, "id")
-    return files.suite({"": files.groups_of(examples, (1, 2))})
+    return files.suite({"": files.groups(examples, (1, 2))})

@@ -93,7 +93,7 @@ def _complete_group(group: Mapping[str, AnnotationItem]) -> Mapping[str, Annotat
 
 def _groups(files: SuiteFiles, groups: list[Mapping[str, AnnotationItem]]) -> Groups:
     pairs = [[group["c0i0"], group["c1i1"]] for group in groups]
-    return files.groups(
+    return files.pairs(
         [[_image(files, item) for item in pair] for pair in pairs],
         [[item.text("caption") for item in pair] for pair in pairs],
     )

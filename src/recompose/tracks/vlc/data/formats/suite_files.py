@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from recompose.data.pictures import Picture
+from recompose.data.pictures import Box, Picture
 from recompose.progress import say
 from recompose.tracks.vlc.data.formats import reading
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Image, Question, missing_error
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Image, Key, Question, missing_error
 from recompose.tracks.vlc.data.suite import Suite as Suite  # what readers return
 from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Groups, Pool, Query, Similarity, Task
 
@@ -115,6 +115,22 @@ class SuiteFiles:
             say(f"{self.name}: items left out without an image: {counts}")
         return complete
 
+    def image(self, item: AnnotationItem, key: Key, folder: str, box: Box | None = None) -> Picture:
+        """Return the image that a field names below a folder, or a region of it."""
+        return Picture(item.path(key, folder), box)
+
+    def text(self, item: AnnotationItem, key: Key) -> str:
+        """Return the text of a field."""
+        return item.text(key)
+
+    def texts(self, item: AnnotationItem, *keys: Key) -> list[str]:
+        """Return the texts of fields."""
+        return [item.text(key) for key in keys]
+
+    def text_list(self, item: AnnotationItem, key: Key, count: int | None = None) -> list[str]:
+        """Return the texts of a field that is a list of them."""
+        return item.texts(key, count)
+
     def image_numbers(self, images: Iterable[Image]) -> np.ndarray:
         """Return the numbers of images, or of regions of them; those that are new get the next ones.
 
@@ -143,12 +159,12 @@ class SuiteFiles:
         named = None if groups is None else tuple(groups)
         return Choices(query, asked, offered, np.array(true, dtype=np.int64), named)
 
-    def groups(self, images: Iterable[Sequence[Image]], texts: Iterable[Sequence[str]]) -> Groups:
+    def pairs(self, images: Iterable[Sequence[Image]], texts: Iterable[Sequence[str]]) -> Groups:
         """Return the task of these pairs of images and of captions [items, 2]."""
         pictures, captions = self.image_numbers(chain(*images)), self.text_numbers(chain(*texts))
         return Groups(pictures.reshape(-1, 2), captions.reshape(-1, 2))
 
-    def groups_of(self, items: Sequence[AnnotationItem], sides: tuple[int, int], suffix: str = "") -> Groups:
+    def groups(self, items: Sequence[AnnotationItem], sides: tuple[int, int], suffix: str = "") -> Groups:
         """Return the task of items with the fields ``image_<side>`` and ``caption_<side>``.
 
         Args:
@@ -156,7 +172,7 @@ class SuiteFiles:
             sides: the ends of the names of fields.
             suffix: of files, where names lack it.
         """
-        return self.groups(
+        return self.pairs(
             [[item.path(f"image_{side}", self.images) + suffix for side in sides] for item in items],
             [[item.text(f"caption_{side}") for side in sides] for item in items],
         )

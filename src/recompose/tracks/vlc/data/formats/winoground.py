@@ -72,4 +72,4 @@ def read(files: SuiteFiles) -> Suite:
     """
     examples = files.lines("examples.jsonl")
     check_distinct(examples, "id")
-    return files.suite({"": files.groups_of(examples, (0, 1), ".png")})
+    return files.suite({"": files.groups(examples, (0, 1), ".png")})
