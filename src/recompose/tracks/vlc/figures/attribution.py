@@ -146,7 +146,7 @@ def _distribution_figure(
         line = numbers[(numbers["dataset"] == dataset) & (numbers["row"] == row)]
         for axis, panel in zip(axes_of_line, panels, strict=True):
             for name, part in line[line["panel"] == panel].groupby("of", sort=False):
-                _draw_one(axis, name, part, colours[name])
+                _draw_one(axis, str(name), part, colours[name])
             axis.set_title(panel if place == 0 else "")
             axis.set_xlabel(label if place == len(drawn) - 1 else "")
             sns.despine(ax=axis)
@@ -219,7 +219,8 @@ def _cumulative_figure(
     for line, dataset in zip(axes, datasets, strict=False):
         for axis, column in zip(line, columns, strict=True):
             inside = numbers[(numbers["dataset"] == dataset) & (numbers["attribution"] == column)]
-            for row, points in inside.groupby("row", sort=False):
+            for row in inside["row"].unique().tolist():
+                points = inside[inside["row"] == row]
                 _draw_line(axis, points["ratio"].to_numpy(), points["accuracy"].to_numpy(), row, colours[row])
                 if row == rows[0]:
                     _draw_items(axis, backgrounds[dataset, column])
