@@ -254,6 +254,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callabl
     """A folder that the first of all workers that wants it makes; the others wait for it."""
     shared = tmp_path_factory.getbasetemp()
     shared = shared.parent if os.environ.get("PYTEST_XDIST_WORKER") else shared
+    shared = Path(os.environ.get("RECOMPOSE_MADE_ONCE", shared))  # of several processes, as mutants are tried
     folder, done = shared / name, shared / f"{name}.done"
     with FileLock(shared / f"{name}.lock"):
         if not done.exists():

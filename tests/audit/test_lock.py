@@ -4,37 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from recompose.audit import checks as module
+from recompose.audit import checks
 
-LOCK = """\
-schema: '2.0'
-stages:
-  reports:
-    outs:
-    - path: reports/demo
-      md5: 978ca45691cd12e610fb0788867f8252.dir
-      size: 2
-      nfiles: 1
-"""
+LOCK = "stages: {reports: {outs: [{path: reports/demo}]}}"
 
 
-@pytest.mark.parametrize("change", ["modified", "deleted"])
-@pytest.mark.parametrize("lock", [LOCK, "stages: [", "stages: {reports: 3}"])
-def test_reports_that_differ_from_the_lock_are_tampered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, lock: str
+@pytest.mark.parametrize(
+    ("lock", "place", "state"),
+    [
+        (LOCK, "reports/demo", "tampered"),
+        (LOCK, "reports/large", "unchecked"),  # of a profile that the lock tells nothing of
+        ("stages: [", "reports/demo", "tampered"),
+        ("stages: {reports: 3}", "reports/demo", "tampered"),
+    ],
+)
+def test_reports_differ_from_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: str, place: str, state: str
 ) -> None:
     (tmp_path / "dvc.lock").write_text(lock)
-    changed = {"reports/demo": change}
-    monkeypatch.setattr(module, "_dvc_status", lambda root: {"reports": [{"changed outs": changed}, "changed command"]})
-    findings = list(module.check_lock(tmp_path))
-    assert [(finding.state, finding.place) for finding in findings] == [("tampered", "reports/demo")]
-
-
-def test_reports_of_a_profile_that_the_lock_tells_nothing_of_are_not_called_tampered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "dvc.lock").write_text(LOCK)
-    changed = {"reports/large": "modified"}
-    monkeypatch.setattr(module, "_dvc_status", lambda root: {"reports": [{"changed outs": changed}]})
-    findings = module.check_lock(tmp_path)
-    assert [(finding.state, finding.place) for finding in findings] == [("unchecked", path) for path in changed]
+    status = {"reports": [{"changed outs": {place: "modified"}}, "changed command"]}
+    monkeypatch.setattr(checks, "_dvc_status", lambda root: status)
+    assert [(finding.state, finding.place) for finding in checks.check_lock(tmp_path)] == [(state, place)]

@@ -1,11 +1,14 @@
-"""Bad worlds: what is done to a finished project, and what may be said of it.
+"""The table of bad worlds: what is done to a finished project, what an audit finds, and the word that all say of it.
 
 Audits are made in this process, of copies of what they read.
 """
 
+import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,8 @@ from recompose.tables.index import builds_of, write_index
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
-from tests.configuration import parameters
+from tests.configuration import GONE, edit, parameters
+from tests.conftest import Project
 
 Found = tuple[str, str, str]  # state, place, what is said
 MADE_FROM_EVALUATIONS = {
@@ -147,6 +151,14 @@ def each_record(root: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         edit_json(path, edit)
 
 
+def on_another_machine(reports: Path) -> None:
+    """Make all that is behind reports the work of another machine."""
+    made = read_json(reports / "made.json")
+    for build in made["results"].values():
+        build["instruction_set"] = "of another machine"
+    write_json(reports / "made.json", made)
+
+
 def remake_reports(root: Path, work: Workspace | None = None) -> None:
     """What the last phases do, of the artifacts that show anything of chance."""
     work = work or Workspace(root)
@@ -211,3 +223,337 @@ def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         trust, "fingerprint", lambda names: fingerprint(names) | {"recompose.tracks.czsl.metrics.czsl": "0" * 64}
     )
+
+
+# the table
+
+PAGE = ("README.md", "metrics.json", "curves.csv", "index.html")  # and what is beside it
+TABLE, COLUMN = "msci/table-2", "shapes-pairs S"
+REPORTS = "reports/smoke"
+CSV, LINEAGE, MADE = f"{REPORTS}/{TABLE}.csv", f"{REPORTS}/{TABLE}.lineage.json", f"{REPORTS}/made.json"
+CELL = f"{CSV} · chance · shapes-pairs S · exact"
+LINE, REST = "chance,shapes-pairs S,measured,exact,0.8 ± 1.1,0.793651", ",1.12239,2,,\n"
+BETTER = "chance,shapes-pairs S,measured,exact,9.9 ± 1.1,9.9"
+Patch = pytest.MonkeyPatch
+Spoil = Callable[[Path, Patch], object]
+Moved = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class World:
+    """A way to spoil a finished project, and what follows from it."""
+
+    name: str
+    spoil: Spoil
+    word: str  # of a number of chance in a table of MSCI
+    found: tuple[tuple[str, str], ...] = ()  # code and place; ``{first}`` is an evaluation, ``{index}`` its data
+    moved: Moved = field(default_factory=dict)  # cells in another state than before, by artifact
+    recomputed: int = 2  # evaluations
+
+
+def first_of(root: Path) -> Path:
+    return evaluations_of(root)[0]
+
+
+def scores_of(root: Path) -> Path:
+    return first_of(root) / "scores.safetensors"
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 40)
+
+
+def edit_csv(root: Path, old: str = LINE, new: str = BETTER, *, lineage: bool = False, digest: bool = True) -> None:
+    """Edit a table, its lineage or the digest there, too."""
+    replace_once(root / CSV, old, new)
+    if lineage:
+        edit_json(root / LINEAGE, improve)
+    if digest:
+        correct(root / LINEAGE, "table-2.csv")
+
+
+def empty_csv(root: Path, lines: int) -> None:
+    text = (root / CSV).read_text().splitlines(keepends=True)[:lines]
+    (root / CSV).write_text("".join(text))
+    correct(root / LINEAGE, "table-2.csv")
+
+
+def edit_lineage(root: Path, **parts: Any) -> None:
+    """Edit the record of an evaluation in the lineage of a table."""
+    edit_json(root / LINEAGE, lambda lineage: lineage["records"][key_of(first_of(root))].update(parts))
+
+
+def edit_made(root: Path, **parts: Any) -> None:
+    """Edit what the reports hold of the build of an evaluation."""
+    edit_json(root / MADE, lambda made: made["results"][key_of(first_of(root))].update(parts))
+
+
+def forge_scores(root: Path) -> None:
+    """Give an evaluation the scores of another one, and a record that agrees."""
+    first, second = evaluations_of(root)
+    shutil.copy(second / "scores.safetensors", first)
+    correct(first / "record.json", "scores.safetensors")
+
+
+def swap_scores(root: Path) -> None:
+    first, second = (folder / "scores.safetensors" for folder in evaluations_of(root))
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+
+
+def forge_index(root: Path, *, anew: bool = False) -> None:
+    index = index_of(root)
+    edit_json(index / "statistics.json", lambda counts: counts.update(states=99))
+    correct(index / "record.json", "statistics.json")
+    if anew:
+        edit_json(index / "record.json", lambda record: record["made"].update(started="2100-01-01T00:00:00+00:00"))
+
+
+def rebuild_record(root: Path, **made: Any) -> None:
+    """Make the reports again with another account of a build."""
+    edit_json(first_of(root) / "record.json", lambda record: record["made"].update(made))
+    remake_reports(root)
+
+
+def commit_since(root: Path, patch: Patch) -> None:
+    patch.setattr(caveats, "_find_commit", lambda code: "abc1234")
+    rebuild_record(root, dirty=True)
+
+
+def deny_dirty(root: Path, patch: Patch, *, record: bool) -> None:
+    """Make a result from a dirty tree, and deny it in its record or in the reports."""
+    dirty(root, first_of(root), patch)
+    if record:
+        edit_json(first_of(root) / "record.json", lambda record: record["made"].update(dirty=False))
+    else:
+        edit_made(root, dirty=False)
+
+
+def invent_cell(root: Path) -> None:
+    """Add a cell to a lineage that its table does not show."""
+    invented = {"row": "MSCI", "made_from": [], "names": [], "missing": []}
+    edit_json(root / LINEAGE, lambda lineage: lineage["cells"].append({**lineage["cells"][0], **invented}))
+
+
+def lose_seed(root: Path) -> None:
+    shutil.rmtree(first_of(root))
+    remake_reports(root)
+
+
+def forge_metrics(root: Path) -> None:
+    """They are kept beside the store for speed alone."""
+    for path in root.glob("results/metrics/*/*.json"):
+        edit_json(path, lambda kept: kept["metrics"].update({"test/closed/dense/auc": 0.5}))
+
+
+def edit_page(root: Path, *, name: str, digest: bool) -> None:
+    path = root / REPORTS / name
+    path.write_text(path.read_text().replace("chance", "magic"))
+    if digest:
+        correct(root / REPORTS / "index.json", name)
+
+
+def append(root: Path, name: str) -> None:
+    path = root / REPORTS / name
+    path.write_bytes(path.read_bytes() + b" ")
+
+
+TAMPERED, STALE = all_of("tampered", MADE_FROM_EVALUATIONS), all_of("stale", MADE_FROM_EVALUATIONS)
+# numbers of the data, too; what nobody asks for stands in the same table
+ALL_TAMPERED = all_of("tampered", SHOWN) | {"duplex/table-13": {"tampered": 10, "unchecked": 30}}
+ALL_STALE = all_of("stale", SHOWN) | {"duplex/table-13": {"stale": 10, "unchecked": 30}}
+ONE, EVERY = {TABLE: {"tampered": 1}}, {TABLE: {"tampered": 8}}
+EVERYTHING = all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
+VALUE, OTHER_RECORD = (("edited-value", CELL),), (("edited-record", LINEAGE),)
+OTHER_LINEAGE, UNREAD = f"{REPORTS}/msci/table-3.lineage.json", {"msci/table-3": {"gone": 4}}
+INVENTED = ("edited-value", f"{LINEAGE} · MSCI · {COLUMN} · exact"), ("other-recipe", f"{TABLE} · MSCI (1 cell)")
+IN_LINEAGE = f"{LINEAGE} · chance · shapes-pairs S · exact"
+EDITED, UNREADABLE = (("edited-record", "results/{first}/record.json"),), (("unreadable", CSV),)
+REBUILT_INDEX = (("rebuilt", "results/{index}"), ("rebuilt", "results/{first}"))
+WITH_CLIP = [*MADE_FROM_EVALUATIONS, "msci/one-scale"]
+REPORTED, FORGED = "SCEN,mit-states S,reported,,29.9", {"scores.safetensors": {"sha256": "0" * 64, "bytes": 1}}
+SEEDS = "profiles.smoke.czsl.seeds"
+
+
+def changed(*places: str) -> tuple[tuple[str, str], ...]:
+    return tuple(("changed-file", place) for place in places)
+
+
+CHANGED = changed("results/{first}/scores.safetensors")
+
+
+def everywhere(state: str) -> tuple[tuple[tuple[str, str], ...], Moved]:
+    """A finding of each artifact that is made from evaluations, and all of their cells in that state."""
+    return tuple((state, name) for name in MADE_FROM_EVALUATIONS), all_of(state, MADE_FROM_EVALUATIONS)
+
+
+def world(
+    name: str, spoil: Callable[..., object], word: str, found: Any = (), to: Any = None, recomputed: int = 2
+) -> Any:
+    """A row of the table; what takes a patch changes this process, too."""
+    spoiling = spoil if "patch" in signature(spoil).parameters else lambda root, patch: spoil(root)
+    return pytest.param(World(name, spoiling, word, found, to or {}, recomputed), id=name)
+
+
+def page_worlds(title: str, code: str, *names: str, digest: bool) -> list[Any]:
+    """The page or a file beside it was edited."""
+    return [
+        world(
+            f"{name} {title}", partial(edit_page, name=name, digest=digest), "current", ((code, f"{REPORTS}/{name}"),)
+        )
+        for name in names
+    ]
+
+
+WORLDS = [
+    world("nothing", lambda r: None, "current"),
+    # what is stored
+    world("scores of zeros", lambda r: zeroed(scores_of(r)), "tampered", CHANGED, TAMPERED, 1),
+    world(
+        "scores swapped",
+        swap_scores,
+        "tampered",
+        changed(*(f"results/{{{each}}}/scores.safetensors" for each in ("first", "second"))),
+        TAMPERED,
+        0,
+    ),
+    world("scores and record forged", forge_scores, "tampered", EDITED, TAMPERED, 1),
+    world("scores gone", lambda r: scores_of(r).unlink(), "tampered", CHANGED, TAMPERED, 1),
+    world("metrics beside forged", forge_metrics, "current"),
+    world("made again, equal", lambda r: again(first_of(r)), "current"),
+    world(
+        "made again, otherwise",
+        lambda r: again(first_of(r), otherwise=True),
+        "stale",
+        (("rebuilt", "results/{first}"),),
+        STALE,
+        1,
+    ),
+    *(
+        world(
+            f"{file} of the {which} index cut",
+            lambda r, file=file, number=number: cut(indexes_of(r)[number] / file),
+            "tampered",
+            changed(f"results/{{{which}}}/{file}"),
+            moves,
+            1,
+        )
+        for which, number, file, moves in (
+            ("index", 0, "samples.csv", ALL_TAMPERED),
+            ("index", 0, "content.json", ALL_TAMPERED),
+            ("other", 1, "pairs.json", TAMPERED),
+        )
+    ),
+    world(
+        "index and record forged",
+        forge_index,
+        "tampered",
+        (("edited-record", "results/{index}/record.json"), ("rebuilt", "results/{first}")),
+        ALL_TAMPERED,
+        1,
+    ),
+    world("indexed anew", lambda r: forge_index(r, anew=True), "stale", REBUILT_INDEX, ALL_STALE, 1),
+    # how it was made
+    world("uncommitted", lambda r, patch: dirty(r, first_of(r), patch), "uncommitted", *everywhere("uncommitted")),
+    world("committed since", commit_since, "current"),
+    world(
+        "uncommitted, denied in the record",
+        lambda r, patch: deny_dirty(r, patch, record=True),
+        "tampered",
+        (*EDITED, *everywhere("uncommitted")[0]),
+        TAMPERED,
+        1,
+    ),
+    world(
+        "uncommitted, denied in the reports",
+        lambda r, patch: deny_dirty(r, patch, record=False),
+        "tampered",
+        EDITED,
+        TAMPERED,
+        1,
+    ),
+    world("another device", lambda r: rebuild_record(r, device="1 x GPU"), "mixed", *everywhere("mixed")),
+    world("other packages", lambda r: rebuild_record(r, packages={"torch": "1.0"}), "mixed", *everywhere("mixed")),
+    world("a seed gone", lose_seed, "incomplete", *everywhere("incomplete"), 1),
+    # what is shown
+    world("cell edited", lambda r: edit_csv(r, digest=False), "tampered", VALUE, EVERY),
+    world("cell edited, digest agrees", edit_csv, "tampered", VALUE, ONE),
+    world("value edited", lambda r: edit_csv(r, LINE, LINE.replace("0.793651", "9.9")), "tampered", VALUE, ONE),
+    world("cell gone", lambda r: edit_csv(r, f"{LINE}{REST}", ""), "tampered", VALUE, ONE),
+    world("cell and lineage edited", lambda r: edit_csv(r, lineage=True), "tampered", VALUE, ONE),
+    world("row twice", lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}"), "current", (("other-text", CSV),)),
+    world("table empty", lambda r: empty_csv(r, 0), "tampered", UNREADABLE, EVERY),
+    world("table with its header alone", lambda r: empty_csv(r, 1), "tampered", UNREADABLE, EVERY),
+    world(
+        "lineage edited", lambda r: edit_json(r / LINEAGE, improve), "tampered", (("edited-value", IN_LINEAGE),), ONE
+    ),
+    world("cell in a lineage alone", invent_cell, "current", INVENTED, ONE),
+    world(
+        "lineage gone", lambda r: (r / OTHER_LINEAGE).unlink(), "current", (("missing-file", OTHER_LINEAGE),), UNREAD
+    ),
+    *(
+        world(
+            f"lineage with other {part}",
+            lambda r, values=values: edit_json(r / OTHER_LINEAGE, lambda lineage: edit(lineage, values)),
+            "current",
+            (("unreadable", OTHER_LINEAGE),),
+            UNREAD,
+        )
+        for part, values in {
+            "text": {"cells.0.text": GONE},
+            "records": {"records": []},
+            "evaluations": {"cells.0.made_from": ["evaluations/000000000000"]},
+            "plan": {"asked": []},
+        }.items()
+    ),
+    world("name in a lineage", lambda r: edit_lineage(r, name="magic"), "tampered", OTHER_RECORD, EVERY),
+    world(
+        "printed value edited",
+        lambda r: edit_csv(r, REPORTED, REPORTED.replace("29.9", "39.9"), digest=False),
+        "tampered",
+        (("edited-value", f"{CSV} · SCEN · mit-states S"),),
+        EVERY,
+    ),
+    world("other file", lambda r: append(r, f"{TABLE}.md"), "tampered", changed(f"{REPORTS}/{TABLE}.md"), EVERY),
+    world(
+        "file gone",
+        lambda r: (r / REPORTS / f"{TABLE}.tex").unlink(),
+        "tampered",
+        (("missing-file", f"{REPORTS}/{TABLE}.tex"),),
+        EVERY,
+    ),
+    world(
+        "picture edited",
+        lambda r: append(r, "msci/figure-curves.png"),
+        "current",
+        changed(f"{REPORTS}/msci/figure-curves.png"),
+        {"msci/figure-curves": {"tampered": 1}},
+    ),
+    *page_worlds("edited", "changed-file", "README.md", "metrics.json", "index.html", digest=False),
+    *page_worlds("edited, digest agrees", "other-text", *PAGE, digest=True),
+    world(
+        "file beside the page gone",
+        lambda r: (r / REPORTS / "curves.csv").unlink(),
+        "current",
+        (("missing-file", f"{REPORTS}/curves.csv"),),
+    ),
+    # what the reports hold of builds
+    world("inputs in made.json", lambda r: edit_made(r, inputs={"data": "0" * 64}), "tampered", EDITED, TAMPERED, 1),
+    world("files in made.json", lambda r: edit_made(r, files=FORGED), "tampered", EDITED, TAMPERED, 1),
+    world("host in made.json", lambda r: edit_made(r, host="elsewhere"), "tampered", EDITED, TAMPERED, 1),
+    world("made.json empty", lambda r: (r / MADE).write_text(""), "current", (("unreadable", MADE),)),
+    # what is asked for
+    world("an image more", lambda r: Project(r).set(ONE_IMAGE_MORE), "stale", None, EVERYTHING),
+    world("data renamed", lambda r: Project(r).set(DATA_RENAMED), "stale", None, EVERYTHING),
+    world("a seed less", lambda r: Project(r).set({SEEDS: [0]}), "stale", None, STALE),
+    world("a seed more", lambda r: Project(r).set({SEEDS: [0, 1, 2]}), "stale", None, STALE),
+    world("unused parameter", lambda r: Project(r).set({"czsl.feasibility.prompt": "a {name}"}), "current"),
+    world(
+        "a method more",
+        lambda r: Project(r).set({"profiles.smoke.czsl.methods": ["chance", "clip"]}),
+        "current",
+        tuple(("other-recipe", name) for name in WITH_CLIP),
+    ),
+    world("other code of metrics", lambda r, patch: other_measures(patch), "stale", None, ALL_STALE),
+]

@@ -15,7 +15,10 @@ def printing(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     write_params(root)
     work = Workspace(root)
     evaluations = work.plan.evaluations("czsl", "csp", "shapes-pairs")
-    places = [("CSP", "shapes-pairs AUC"), ("CSP", "shapes-pairs H"), ("MSCI", "shapes-pairs AUC")]
-    cells = [cell_of(row, evaluations, names=["csp"], view="", column=column) for row, column in places]
+    places = [("CSP", "AUC", "exact"), ("CSP", "AUC", "field"), ("CSP", "H", "exact"), ("MSCI", "AUC", "exact")]
+    cells = [
+        cell_of(row, evaluations, names=["csp"], view=view, column=f"shapes-pairs {column}", text=f"{column} {view}")
+        for row, column, view in places
+    ]
     lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/table-2"))
     return work

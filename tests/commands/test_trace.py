@@ -13,16 +13,13 @@ from recompose.cli import app
 from recompose.commands.trace import Artifact, TraceResult, measured_beside, trace
 from recompose.errors import TraceError
 from recompose.plan import Recipe
-from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
-from tests.audit.invented import cell_of, lineage_of
 from tests.audit.worlds import edit_json
 from tests.configuration import write_params
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
 
-SEEDS, SIX = "profiles.large.czsl.seeds", [0, 1, 2, 3, 4, 5]
 CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
 
 
@@ -60,25 +57,10 @@ def test_what_changed_in_something_that_several_parts_need_is_said_once() -> Non
     assert list(changes(run(1), run(2))) == ["d.images was 1 and is 2 now"]
 
 
-@pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    """A project in which a table was made from CSP's planned evaluations; nothing of it is stored."""
-    root = tmp_path_factory.mktemp("planned")
-    write_params(root, "large", {SEEDS: SIX})
-    work = Workspace(root)
-    evaluations = work.plan.evaluations("czsl", "csp", "shapes-pairs")
-    cells = [
-        cell_of("CSP", evaluations, names=["csp"], view=view, text=text)
-        for view, text in (("exact", "1.0"), ("field", "0.9"))
-    ]
-    lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/table-2"))
-    return work
-
-
 @pytest.fixture
-def work(planned: Workspace, tmp_path: Path) -> Workspace:
-    """A copy of it."""
-    shutil.copytree(planned.root, tmp_path / "project")
+def work(printing: Workspace, tmp_path: Path) -> Workspace:
+    """A copy of the project in which a table was made; nothing of it is stored."""
+    shutil.copytree(printing.root, tmp_path / "project")
     return Workspace(tmp_path / "project")
 
 
@@ -92,7 +74,7 @@ def traced(work: Workspace, view: str | None = None) -> TraceResult:
 
 
 def edited(work: Workspace, key: str, value: object) -> Workspace:
-    write_params(work.root, "large", {SEEDS: SIX, key: value})
+    write_params(work.root, "demo", {key: value})
     return Workspace(work.root)
 
 
@@ -100,12 +82,10 @@ def edited(work: Workspace, key: str, value: object) -> Workspace:
     ("key", "value", "reason"),
     [
         ("czsl.methods.csp.dropout", 0.4, "settings.dropout was 0.1 and is 0.4 now"),
-        ("profiles.large.czsl.datasets", ["mit-states"], "it is no longer planned"),
+        ("profiles.demo.czsl.datasets", ["mit-states"], "it is no longer planned"),
     ],
 )
-def test_an_edit_makes_a_cell_stale_for_its_own_reason_only(
-    work: Workspace, key: str, value: object, reason: str
-) -> None:
+def test_an_edit_makes_a_cell_stale_for_its_own_reason(work: Workspace, key: str, value: object, reason: str) -> None:
     result = traced(edited(work, key, value))
     assert (result.state, result.why) == ("stale", [reason])
 
@@ -120,8 +100,8 @@ def test_what_is_not_on_this_disk_is_not_verified_which_is_one_reason(work: Work
 
 
 def test_a_view_can_be_chosen_and_the_first_one_is_meant_otherwise(work: Workspace) -> None:
-    assert traced(work).cell.text == traced(work, "exact").cell.text == "1.0"
-    assert traced(work, "field").cell.text == "0.9"
+    assert traced(work).cell.text == traced(work, "exact").cell.text == "AUC exact"
+    assert traced(work, "field").cell.text == "AUC field"
     with raises(TraceError, "missing-cell") as error:
         traced(work, "feild")
     assert "'field'" in str(error.value)
@@ -139,13 +119,13 @@ def test_a_lineage_that_is_missing_or_cannot_be_relied_on_is_an_error_that_says_
 def test_values_are_measured_or_printed_or_missing(printing: Workspace) -> None:
     table = read(printing)
     assert {cell.row for cell in table.find()} >= {"CSP", "MSCI", "SCEN", "Troika"}
-    assert [cell.source for cell in table.find(row="CSP", column="shapes-pairs AUC")] == ["measured"]
+    assert [cell.source for cell in table.find(row="MSCI", column="shapes-pairs AUC")] == ["measured"]
     (printed,) = table.find(row="CSP", column="mit-states AUC")
     assert (printed.source, printed.text) == ("reported", "19.4")
     (quoted,) = table.find(row="SCEN", column="mit-states AUC")
     assert table.paper
     beside = [[each.column for each in measured_beside(table.paper, table.lineage.cells, c)] for c in (printed, quoted)]
-    assert beside == [["shapes-pairs AUC"], []]
+    assert beside == [["shapes-pairs AUC"] * 2, []]
     with raises(TraceError, "missing-cell", "msci/table-2") as error:
         table.find(row="SCEM", column="mit-states AUC")
     assert "'SCEN'" in str(error.value) and "shapes-pairs AUC" in str(error.value)
@@ -154,13 +134,12 @@ def test_values_are_measured_or_printed_or_missing(printing: Workspace) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], ["rows", "CSP, MSCI", "printed rows", "SCEN", "one value: "]),
-        (["--row", "MSCI"], ["MSCI · shapes-pairs AUC"]),
+        ([], ["CSP, MSCI", "SCEN"]),
         (["--row", "CSP", "--column", "mit-states AUC"], ["19.4", "papers/msci/reported/table-2.csv", "shapes-pairs"]),
         (["--row", "CSP", "--json"], ['"column": "shapes-pairs H"']),
     ],
 )
-def test_the_command_lists_and_narrows(
+def test_it_lists_and_narrows(
     printing: Workspace, monkeypatch: pytest.MonkeyPatch, options: list[str], words: list[str]
 ) -> None:
     monkeypatch.chdir(printing.root)
