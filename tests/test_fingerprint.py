@@ -1,11 +1,14 @@
 """The fingerprint of code: what counts as a change, and which modules are seen."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from recompose import fingerprint as module
+from recompose.errors import PluginError
+from tests.errors import raises
 
 SOURCE = '''
 """A module."""
@@ -103,6 +106,43 @@ def test_an_unknown_module_is_an_error(package: Path) -> None:
     with pytest.raises(ModuleNotFoundError) as error:
         module.fingerprint(["recompose.nothing"])
     assert "recompose.nothing" in str(error.value)
+
+
+def test_modules_that_were_edited_or_are_gone_have_changed(package: Path) -> None:
+    code = prints()
+    assert module.changed_modules(code | {"numpy": "1"}) == []  # which is none of ours
+    (package / "disc.py").write_text(SOURCE.replace("radius**2", "radius**3"))
+    (package / "other.py").unlink()
+    forget()
+    assert module.changed_modules(code) == ["recompose.disc", "recompose.other"]
+
+
+def test_all_that_a_plugin_imports_of_its_own_counts(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = tmp_path / "my_discs"
+    (plugin / "inner").mkdir(parents=True)
+    (plugin / "plan.py").write_text("x = 1\n")  # which would be outside of this package's
+    (plugin / "inner/__init__.py").write_text("from .. import plan\nfrom recompose import plan, third\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with raises(PluginError, "no-fingerprint", "my_discs.inner"):
+        module.fingerprint(["my_discs.inner"])
+    (plugin / module.DECLARATION).touch()
+    forget()
+    assert list(module.fingerprint(["my_discs.inner"])) == ["my_discs.inner", "my_discs.plan", "recompose.third"]
+    assert module.location("my_discs") == plugin and module.location("my-discs") is module.location("no_discs") is None
+
+
+def test_summaries_of_sources_are_kept_in_a_file(package: Path, tmp_path: Path) -> None:
+    file = tmp_path / "kept" / "summaries.json"
+    first = module._Summaries(file)
+    first.write()
+    assert not file.exists()  # as there is nothing new
+    summary = first.of(package / "disc.py")
+    first.write()
+    assert [*json.loads(file.read_text()).values()] == [summary]
+    file.write_text(file.read_text().replace(summary[0], "kept"))
+    assert module._Summaries(file).of(package / "disc.py")[0] == "kept"
 
 
 def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from recompose.costs import SIMILAR, CostEstimate
 from recompose.errors import ChangedError, DamagedError, PlanError
-from recompose.graph import ArtifactJob, Graph, Job, order_papers
+from recompose.graph import ArtifactJob, Graph, Job, _memory, _minutes, order_papers
 from recompose.job_server import ADDRESS
 from recompose.phases import passes
 from recompose.plan import Recipe, closure
@@ -84,7 +85,8 @@ def test_what_is_due_is_an_end_where_all_that_needs_it_is_there() -> None:
     assert Graph(contents, artifacts=artifacts).ends() == ["runs/b"]
     assert Graph(contents, artifacts={}).ends() == ["runs/b", "evaluations/c"]
     due = {"msci/table": ArtifactJob("", False, ("evaluations/c", "runs/b"), lambda: True)}
-    assert Graph(contents, artifacts=due).ends() == []
+    alone = Graph(contents, artifacts=due)
+    assert (alone.ends(), alone.papers, alone.reports, alone.page_is_due) == ([], [], "reports", False)
     assert Graph(contents, artifacts=artifacts).ends("data", "runs") == ["runs/b"]
 
 
@@ -123,6 +125,7 @@ def test_the_first_table_of_the_first_paper_comes_first_and_papers_in_their_orde
             assert len(priorities) <= 1
             assert all(priority < before for priority in priorities)
             before, seen = min(priorities, default=before), seen | keys
+    assert all(job.priority < before for key, job in graph.jobs.items() if key not in seen)
 
 
 @pytest.mark.parametrize(
@@ -134,16 +137,34 @@ def test_only_what_computes_with_a_backbone_asks_for_gpus(
     edits = (f"profiles.demo.trainer.accelerator={accelerator}", f"profiles.demo.trainer.devices={devices}")
     work = new_workspace(tmp_path, "demo", *edits)
     monkeypatch.setattr("recompose.graph.Workspace", lambda root: work)
-    jobs = graph_of(work).jobs
+    graph = graph_of(work)
+    assert graph.uses_gpus == bool(gpus)
     for recipe in work.plan.recipes:
         computes = recipe.kind in ("features", "grids") or bool({"backbone", "grids"} & recipe.needs.keys())
         expected = 0 if not computes else gpus if recipe.kind == "runs" else min(gpus, 1)
-        assert jobs[recipe.key].gpus == expected, recipe.key
+        assert graph.jobs[recipe.key].gpus == expected, recipe.key
 
 
-def test_a_scheduler_is_asked_for_twice_the_time_of_like_recipes_or_for_a_day(
-    work: Workspace,
-) -> None:
+OWN, PUBLISHED = (Recipe("backbones", "b", {"architecture": a}) for a in ({"name": "small"}, "ViT-B-32"))
+GIVEN, COMPUTED = Recipe("grids", "given", {}), Recipe("grids", "computed", {}, {"backbone": OWN})
+
+
+@pytest.mark.parametrize(("need", "mebibytes"), [(OWN, 4096), (PUBLISHED, 16384), (GIVEN, 16384), (COMPUTED, 4096)])
+def test_a_job_asks_for_the_memory_of_a_process_and_half_more_than_was_measured(need: Recipe, mebibytes: int) -> None:
+    run, measured = Recipe("runs", "r", {}, {"need": need}), CostEstimate(1.0, memory=2**30)
+    memory = [_memory(run, *asked) for asked in ((None, 0), (CostEstimate(1.0), 0), (measured, 0), (measured, 2))]
+    assert memory == [mebibytes, mebibytes, mebibytes + 1536, 2 * mebibytes]  # a GPU has memory of its own
+
+
+def test_what_the_method_never_did_on_the_data_has_a_day_or_an_hour() -> None:
+    guess = CostEstimate(60.0, basis=SIMILAR)
+    minutes = {
+        kind: [_minutes(Recipe(kind, "", {}), each) for each in (None, guess)] for kind in ("runs", "evaluations")
+    }
+    assert minutes == {"runs": [24 * 60] * 2, "evaluations": [60] * 2}
+
+
+def test_a_scheduler_is_asked_for_twice_the_time_of_like_recipes_or_for_a_day(work: Workspace) -> None:
     run = work.plan.of("runs")[0]
     assert graph_of(work, scheduled=True).jobs[run.key].minutes == 24 * 60
     like = [each for each in work.plan.of("runs") if each.labels["dataset"] == run.labels["dataset"]]
@@ -164,9 +185,7 @@ def test_what_a_call_forces_is_made_anew_with_all_that_is_made_from_it(work: Wor
         assert graph.following(keys) == {key for key in graph.jobs if key in keys or behind(graph, key) & keys}
 
 
-def test_a_schedulers_job_reads_the_graph_that_the_workflow_wrote(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_schedulers_job_reads_the_graph_of_the_workflow(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(work)
     monkeypatch.setenv(GRAPH, "")
     monkeypatch.setenv(ADDRESS, "given")
@@ -191,10 +210,8 @@ def test_a_job_reads_the_recipe_that_was_written_with_those_of_its_pass(work: Wo
         read = read_recipes(work.store, first.key)
         assert read[0].digest == first.digest
         assert {recipe.digest for recipe in read} == {recipe.digest for recipe in together}
-        for recipe, planned in zip(read[:1], [first], strict=True):
-            assert {role: need.digest for role, need in recipe.needs.items()} == {
-                role: need.digest for role, need in planned.needs.items()
-            }
+        needs, planned = ({role: need.digest for role, need in each.needs.items()} for each in (read[0], first))
+        assert needs == planned
 
 
 def test_a_complete_content_needs_no_file_as_its_record_describes_it(work: Workspace) -> None:
@@ -227,9 +244,7 @@ def test_a_recipe_whose_needs_are_not_complete_is_not_made(work: Workspace) -> N
         read_recipes(work.store, pixels.key)
 
 
-def test_a_complete_content_that_is_forced_has_a_recipe_file_for_all_processes_of_its_job(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forced_content_has_a_recipe_file_for_its_processes(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its record is gone once the first process has begun, and a training on several GPUs starts others later."""
     complete(work, work.plan.recipes)
     run, other = work.plan.of("runs")[:2]

@@ -4,8 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections import namedtuple
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,6 @@ from tests.errors import raises
 IMAGES, BLOCK = 23, 4
 FILE = "array.npy"
 VALUES = np.random.default_rng(0).normal(size=(IMAGES, 3, 2)).astype(np.float32)
-Usage = namedtuple("Usage", "total used free")
 
 
 class Ended(BaseException):
@@ -41,20 +41,14 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*.npy")}
 
 
-def whole_and_ended(root: Path, stop: int) -> tuple[Path, Path]:
-    """A folder with all images, and one whose process was ended at an image."""
-    whole, broken = root / "whole", root / "broken"
+@pytest.mark.parametrize("stop", [0, 9])
+def test_whoever_is_ended_at_an_image_leaves_what_was_written_to_the_next(tmp_path: Path, stop: int) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
     for folder in (whole, broken):
         folder.mkdir()
     write(whole)
     with pytest.raises(Ended):
         write(broken, stop)
-    return whole, broken
-
-
-@pytest.mark.parametrize("stop", [0, 9])
-def test_whoever_is_ended_at_an_image_leaves_what_was_written_to_the_next(tmp_path: Path, stop: int) -> None:
-    whole, broken = whole_and_ended(tmp_path, stop)
     with (broken / FILE).open("ab") as file:
         file.write(b"\xff" * 17)  # of an image that was not noted
     assert write(broken) == stop // BLOCK * BLOCK
@@ -96,6 +90,15 @@ def test_a_process_that_is_killed_leaves_whole_images(tmp_path: Path) -> None:
     np.testing.assert_array_equal(StoredArray(folder / FILE)[:], VALUES.astype(np.float16))
 
 
+def test_images_are_noted_once_they_are_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def note(_: Path, document: dict[str, Any]) -> None:
+        assert document["images"] == IMAGES
+        np.testing.assert_array_equal(np.load(tmp_path / FILE), VALUES.astype(np.float16))
+
+    monkeypatch.setattr(arrays, "write_json", note)
+    write(tmp_path)
+
+
 @pytest.mark.parametrize("damage", ["another array", "no note", "a shorter file"])
 def test_what_is_not_whole_is_begun_anew(tmp_path: Path, damage: str) -> None:
     with pytest.raises(Ended):
@@ -114,11 +117,15 @@ def test_what_is_not_whole_is_begun_anew(tmp_path: Path, damage: str) -> None:
 
 
 def test_what_is_there_needs_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def leave_free(images: float) -> None:
+        usage = SimpleNamespace(free=int(images * 12))
+        monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: usage)
+
     with pytest.raises(Ended):
         write(tmp_path, 16)
-    monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: Usage(0, 0, 7 * 12))
+    leave_free(7)
     write(tmp_path)
-    monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: Usage(0, 0, 23 * 12 - 1))
+    leave_free(22.9)
     with pytest.raises(OSError):
         write(tmp_path, images=IMAGES, file="other.npy")
 
@@ -145,15 +152,7 @@ def stack(tmp_path: Path) -> StoredArray:
     return StoredArray(tmp_path / FILE)
 
 
-@pytest.mark.parametrize(
-    "images",
-    [
-        0,
-        slice(3, 11),
-        np.array([22, 0, 9, 9, 10, 4, 5]),
-        np.array([[1, 8], [21, 3]]),
-    ],
-)
+@pytest.mark.parametrize("images", [0, slice(3, 11), np.array([22, 0, 9, 9, 10, 4, 5]), np.array([[1, 8], [21, 3]])])
 def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: StoredArray, images: object) -> None:
     expected = VALUES.astype(np.float16)[images]  # type: ignore[index]
     found = stack[images]

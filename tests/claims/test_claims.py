@@ -159,15 +159,15 @@ def test_a_method_that_no_seed_changes_is_a_constant_on_either_side() -> None:
     work.constant = {"b"}
     found = of_one(work)
     reach = 4.303 / math.sqrt(3)
-    assert texts(found)[:4] == [
-        "supported here",
-        "closed AUC: a 15.0 (3) - b 10.0 (1) = +5.0 points",
-        f"+{5 - reach:.1f} to +{5 + reach:.1f}",
-        "0.1",
-    ]
+    interval = f"+{5 - reach:.1f} to +{5 + reach:.1f}"
+    assert texts(found)[:3] == ["supported here", "closed AUC: a 15.0 (3) - b 10.0 (1) = +5.0 points", interval]
     assert found["n"].text == "3, against a constant"
     turned = of_one(work, higher="b", lower=["a"])
     assert texts(turned)[:2] == ["reversed here", "closed AUC: b 10.0 (1) - a 15.0 (3) = -5.0 points"]
+    work.measured["a"]["d"] = {0: 14}
+    for constant, reason in (({"b"}, "one seed"), ({"a", "b"}, "no seeds to vary")):
+        work.constant = constant
+        assert of_one(work)["verdict"].text == f"undecided ({reason})"
 
 
 # several comparisons
@@ -225,10 +225,8 @@ def test_a_gain_is_a_difference_of_differences_by_seed() -> None:
 
 def test_a_measure_can_be_put_beside_other_measures_of_the_same_method() -> None:
     found = of_one(on_d(a=[{UNSEEN: 0.20, SEEN: 0.45}, {UNSEEN: 0.24, SEEN: 0.50}]), **SEEN_OVER_UNSEEN)
-    assert texts(found)[:2] == [
-        "supported here",
-        "closed S of a 47.5 (2) - closed U of a 22.0 (2) = +25.5 points",
-    ]
+    shown = "closed S of a 47.5 (2) - closed U of a 22.0 (2) = +25.5 points"
+    assert texts(found)[:2] == ["supported here", shown]
     assert found["estimate"].values == pytest.approx((25, 26))
     assert (found["n"].text, found["estimate"].names) == ("2 pairs", ["a"])
 
@@ -248,9 +246,7 @@ def test_a_measure_can_be_put_beside_other_measures_of_the_same_method() -> None
         ([0.2], 1.0, "undecided (one seed)"),
     ],
 )
-def test_a_difference_that_is_negligible_lies_with_its_interval_within_the_margin(
-    each: list[float], within: float, verdict: str
-) -> None:
+def test_a_negligible_interval_lies_within_the_margin(each: list[float], within: float, verdict: str) -> None:
     found = of_one(on_d(a=[20 + one for one in each], b=[20] * len(each)), margin=margin(within), kept=True)
     assert found["verdict"].text == verdict
     assert found["margin"].text == f"to be within {within:g}"
@@ -261,18 +257,11 @@ def test_a_difference_that_is_negligible_lies_with_its_interval_within_the_margi
 
 def test_a_verdict_keeps_values_tests_and_corrections_of_all_its_comparisons() -> None:
     """Each p is compared with scipy's t-test."""
-    values = {
-        "a": [24, 26.5, 25, 27, 26, 25.5, 25],
-        "b": [20, 21, 22, 21, 20.5, 21.5, 20],
-        "c": [25, 26, 24, 28, 25, 27],
-    }
-    work = on_d(**values, rest=[20.0])
+    values = {"a": [24, 26.5, 25, 27, 26, 25.5, 25], "b": [20, 21, 22, 21, 20.5, 21.5, 20]}
+    work = on_d(**values, c=[25, 26, 24, 28, 25, 27], rest=[20.0])
     work.constant = {"rest"}
-    rows = {
-        "one": claim(lower=["b", "c"], margin=margin(1)),
-        "other": claim(lower=["rest"], margin=margin(3), kept=True),
-    }
-    found = cells_of(work, **rows)
+    kept = claim(lower=["rest"], margin=margin(3), kept=True)
+    found = cells_of(work, one=claim(lower=["b", "c"], margin=margin(1)), other=kept)
     stored = Cell.model_validate_json(json.dumps(found["one", "d verdict"].plain()))
     assert stored == found["one", "d verdict"]
     evidence = stored.evidence
@@ -291,10 +280,10 @@ def test_a_verdict_keeps_values_tests_and_corrections_of_all_its_comparisons() -
     assert supported.p == pytest.approx(3 * expected.pvalue, rel=1e-4)
     assert undecided.price == found["one", "d replicates to decide"].text
     assert undecided.price.startswith(f"{undecided.needed} / ")
-    kept = found["other", "d verdict"].evidence
-    assert kept is not None
-    assert kept.values["rest"] == {EVERY_SEED: 20.0}
-    assert list(kept.differences(kept.comparisons[0]).values())[:2] == pytest.approx([4, 6.5])
+    of_kept = found["other", "d verdict"].evidence
+    assert of_kept is not None
+    assert of_kept.values["rest"] == {EVERY_SEED: 20.0}
+    assert list(of_kept.differences(of_kept.comparisons[0]).values())[:2] == pytest.approx([4, 6.5])
     assert "evidence" not in found["one", "d estimate"].plain()
     spoiled = json.loads(json.dumps(stored.plain()))
     del spoiled["evidence"]["values"]["b"]
@@ -309,24 +298,17 @@ def test_a_verdict_keeps_values_tests_and_corrections_of_all_its_comparisons() -
 def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) -> None:
     work = on_d(a=[14.2, 26, 35.8], b=[10, 21, 30], c=[1, 40, 20], e=[2])
     work.measured["a"]["d"] = {seed: {AUC: value / 100} for seed, value in work.measured["a"]["d"].items()}
-    rows = {
-        "one": claim(lower=["b", "c"]),
-        "same": claim(),
-        "single": claim(lower=["e"]),
-        "small": claim(margin=margin(1), kept=True),
-    }
-    paper = paper_of(rows)
+    small = claim(margin=margin(1), kept=True)
+    paper = paper_of({"one": claim(lower=["b", "c"]), "same": claim(), "single": claim(lower=["e"]), "small": small})
     draw(work, paper, "forest", Sheet(tmp_path / "forest", "title", []))  # type: ignore[arg-type]
     with (tmp_path / "forest.csv").open() as file:
         lines = list(csv.DictReader(file))
-    assert [(line["claims"], line["comparison"]) for line in lines] == [
-        ("one same", "a - b"),
-        ("one", "a - c"),
-        ("single", "a - e"),
-        ("small", "a - b, within ±1"),
+    assert [tuple(line[part] for part in ("claims", "comparison", "verdict", "reason")) for line in lines] == [
+        ("one same", "a - b", "supported here", ""),
+        ("one", "a - c", "undecided", "interval spans zero"),
+        ("single", "a - e", "undecided", "one seed"),
+        ("small", "a - b, within ±1", "reversed here", ""),
     ]
-    assert [line["verdict"] for line in lines] == ["supported here", "undecided", "undecided", "reversed here"]
-    assert [line["reason"] for line in lines] == ["", "interval spans zero", "one seed", ""]
     numbers = [float(lines[0][name]) for name in ("difference", "low", "high")]
     assert numbers == pytest.approx([5, 5 - 0.8 * 4.303 / math.sqrt(3), 5 + 0.8 * 4.303 / math.sqrt(3)], rel=PRINTED)
     assert (lines[2]["difference"], lines[2]["low"], lines[2]["p"]) == ("12.2000", "", "")

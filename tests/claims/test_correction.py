@@ -39,7 +39,5 @@ def rejected(p_values: list[float], level: float) -> set[int]:
 
 
 @given(probabilities, st.floats(0.001, 0.999))
-def test_an_adjusted_p_is_below_a_level_where_holm_s_procedure_rejects_at_it(
-    p_values: list[float], level: float
-) -> None:
+def test_an_adjusted_p_is_below_a_level_where_holm_rejects_at_it(p_values: list[float], level: float) -> None:
     assert {place for place, p in enumerate(holm(p_values)) if p <= level} == rejected(p_values, level)

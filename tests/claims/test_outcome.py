@@ -42,7 +42,10 @@ def check(supported: int, reverse: int, negligible: int, priced: int, dear: int,
         *claims(UNDECIDED, priced, "p", "12 / 9", 12),
     ]
     holds, contradicted, undecided = sentences = outcome("d", True, found)
-    assert f"{supported or 'none'} of {len(found)} claim" in holds
+    many = "hold" if supported > 1 else "holds"
+    assert re.match(
+        rf"On d, synthetic, 4 replicates: {supported or 'none'} of {len(found)} claims? {many} here\\b", holds
+    )
     assert (count_of("reversed", contradicted), count_of("negligible", contradicted)) == (reverse, negligible)
     for sentence, starts in zip(sentences, ("s", "rn", "pxu"), strict=True):
         names = re.findall(r"\b[srnpxu]\d\b", sentence)

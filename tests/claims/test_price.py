@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from recompose.claims import price
 from recompose.claims.price import MOST, Question, decision_probability, replicates_needed, spread_range
 
 DRAWS = 20_000
@@ -29,9 +30,7 @@ def simulated(question: Question, difference: float, replicates: int) -> float:
         (Question(2, 1, 0.01, 0.02, is_kept=True), 3, 12),
     ],
 )
-def test_a_probability_is_the_share_of_samples_that_decide(
-    question: Question, difference: float, replicates: int
-) -> None:
+def test_a_probability_is_the_share_of_deciding_samples(question: Question, difference: float, replicates: int) -> None:
     expected = simulated(question, difference, replicates)
     assert decision_probability(question, difference, replicates) == pytest.approx(expected, abs=0.012)
 
@@ -45,7 +44,14 @@ def test_the_replicates_needed_are_the_fewest_with_that_probability(difference: 
     assert before < 0.8 <= after
 
 
-def test_what_would_take_too_many_replicates_has_no_number() -> None:
+def test_what_would_take_too_many_replicates_has_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = Question(spread=1.0, margin=0.1)
+    needed = replicates_needed(question, 1.0)
+    assert needed
+    for most, expected in ((needed, needed), (needed - 1, None)):
+        monkeypatch.setattr(price, "MOST", most)
+        assert replicates_needed(question, 1.0) == expected
+    monkeypatch.undo()
     assert replicates_needed(Question(spread=100.0, margin=0.1), 0.0) is None
     assert decision_probability(Question(spread=100.0, margin=0.1), 0.0, MOST) < 0.8
 
