@@ -28,6 +28,8 @@ MADE: dict[str, Any] = {
     "dirty": None,
     "packages": {},
 }
+# what a process that trains keeps of how far it is, but for when
+PROGRESS: dict[str, Any] = {"unit": "epoch", "done": 2, "total": 5, "rate": 0.1, "seconds_left": 30.0, "metrics": "m 1"}
 GONE = object()  # as the value of a key that is taken away
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from scipy.stats import t as student
 
+from recompose.claims.correction import holm
 from recompose.claims.tests import ClaimTests
 from recompose.errors import PlanError
 from recompose.papers.comparison import compared_variants
@@ -99,9 +100,7 @@ MISTAKES: list[tuple[dict[str, object], str, str]] = [
 
 
 @pytest.mark.parametrize(("values", "code", "hint"), MISTAKES)
-def test_a_mistake_is_an_error_with_its_file_and_what_helps(
-    root: Path, values: dict[str, object], code: str, hint: str
-) -> None:
+def test_a_mistake_names_its_file_and_what_helps(root: Path, values: dict[str, object], code: str, hint: str) -> None:
     declare(root, **values)
     with raises(PlanError, code, "comparisons/mine.yaml") as error:
         _ = Workspace(root).plan
@@ -122,15 +121,6 @@ VALUES = {  # AUC by method, data set and seed, as shares
 }
 
 
-def holm(p: list[float]) -> list[float]:
-    """Each p times the number of those that are not smaller, and no less than those before."""
-    adjusted, largest = [0.0] * len(p), 0.0
-    for rank, index in enumerate(sorted(range(len(p)), key=p.__getitem__)):
-        largest = max(largest, min(1.0, p[index] * (len(p) - rank)))
-        adjusted[index] = largest
-    return adjusted
-
-
 def test_its_numbers_are_those_of_a_plain_paired_test_corrected_within_the_file(root: Path) -> None:
     declare(root, metrics={"AUC": AUC}, margin=1.5)
     (mine,) = Workspace(root).comparisons
@@ -139,7 +129,6 @@ def test_its_numbers_are_those_of_a_plain_paired_test_corrected_within_the_file(
         name: {data: by_seed(*({AUC: value} for value in values)) for data, values in of.items()}
         for name, of in VALUES.items()
     }
-
     results: Any = Fake(measured)
     places = list(product(("d", "e"), ("troika", "csp-wide")))
     differences = {

@@ -1,6 +1,5 @@
 """Estimates from the records of like recipes."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,15 @@ from recompose.progress import FILE
 from recompose.records import BuildInfo
 from recompose.workspace import Workspace
 from tests.audit.invented import lineage_of
-from tests.configuration import MADE, complete, parameters, write_params
+from tests.configuration import MADE, PROGRESS, complete, parameters, write_params
 
 BACKBONES = {name: Recipe("backbones", name, {}) for name in ("small", "large")}
 DATA = {
     name: Recipe("data", name, {"images": {"train": train, "test": test}}, labels={"dataset": name}, track="czsl")
     for name, train, test in (("first", 100, 40), ("second", 300, 60))
 }
-DATA |= {
-    name: Recipe("data", name, {"file": name}, labels={"dataset": name}, track="czsl")
-    for name in ("uncounted", "other")
-}
+for name in ("uncounted", "other"):
+    DATA[name] = Recipe("data", name, {"file": name}, labels={"dataset": name}, track="czsl")
 
 
 def run(
@@ -167,7 +164,6 @@ def test_of_what_was_begun_the_rest_counts(work: Workspace, monkeypatch: pytest.
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     begun, other = work.plan.of("runs")[:2]
     scratch = work.store.folder(begun) / SCRATCH
-    scratch.mkdir(parents=True)
-    written = {"unit": "epoch", "done": 3, "total": 4, "rate": None, "seconds_left": None, "metrics": ""}
-    (scratch / FILE).write_text(json.dumps({**written, "at": datetime.now(UTC).isoformat()}))
+    written = PROGRESS | {"done": 3, "total": 4, "at": datetime.now(UTC).isoformat()}
+    write_json(scratch / FILE, written)
     assert time_left(work, KNOWN, [begun, other]) == TimeLeft(60 / 4 + 60, 0)

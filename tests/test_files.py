@@ -43,9 +43,7 @@ def small_files() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
-def test_a_file_has_the_mode_of_the_umask_whatever_a_library_gives_it(
-    write: Callable[[Path], object], umask: int, tmp_path: Path
-) -> None:
+def test_a_file_has_the_mode_of_the_umask(write: Callable[[Path], object], umask: int, tmp_path: Path) -> None:
     path = tmp_path / "new" / "file"
     write(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
@@ -53,7 +51,7 @@ def test_a_file_has_the_mode_of_the_umask_whatever_a_library_gives_it(
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
-def test_what_the_file_system_refuses_names_the_file_and_leaves_the_old_one(
+def test_what_the_disk_refuses_names_the_file_and_leaves_the_old_one(
     write: Callable[[Path], object], tmp_path: Path
 ) -> None:
     path = tmp_path / "file"

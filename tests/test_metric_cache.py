@@ -76,9 +76,7 @@ def test_other_scores_or_labels_are_measured_anew(store: Store, recipe: Recipe, 
     assert metrics_of(store) == {"test/product": product}
 
 
-def test_other_code_measures_anew_and_that_of_before_is_found_again(
-    store: Store, products_taken: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_code_measures_anew(store: Store, products_taken: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     for code in ("code-1", "code-2", "code-1", "code-2"):
         monkeypatch.setattr(module, "metric_code_digest", lambda track, code=code: code)
         metrics_of(store)

@@ -3,20 +3,19 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from recompose import phases
 from recompose.digest import sha256_file
-from recompose.errors import DamagedError, DataError, DownloadError, FailedError
+from recompose.errors import DamagedError, DataError, DownloadError, FailedError, RecomposeError
 from recompose.files import read_json
 from recompose.params.sections import GivenGrids
 from recompose.phases import PHASES, make
 from recompose.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
-from tests.configuration import write_params
+from tests.configuration import new_workspace
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
@@ -125,9 +124,7 @@ def test_other_scorings_of_a_run_are_made_in_one_pass_each_with_a_record_of_its_
     assert len(passes) == 1
 
 
-def test_a_pass_that_fails_leaves_none_of_its_evaluations_with_a_record(
-    work: Workspace, scorings: list[Recipe], passes: list[list[str]]
-) -> None:
+def test_a_pass_that_fails_leaves_no_record(work: Workspace, scorings: list[Recipe], passes: list[list[str]]) -> None:
     first, *others = scorings
     make(work, [first])
     (work.root / "fails").touch()
@@ -162,9 +159,7 @@ def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_re
     assert not (second_folder / "error.txt").exists()
 
 
-def test_data_that_was_changed_since_it_was_indexed_is_not_read(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_that_was_changed_since_its_index_is_not_read(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     from recompose.data.content import write_content
 
     data = next(each for each in work.plan.of("data") if each.track)
@@ -204,9 +199,7 @@ def bundled(work: Workspace) -> tuple[Workspace, Recipe, Path]:
     return edited, Planner(edited.params).backbone(name), path
 
 
-def test_weights_of_the_project_are_copied_and_need_neither_corpus_nor_network(
-    bundled: tuple[Workspace, Recipe, Path],
-) -> None:
+def test_weights_of_the_project_need_neither_corpus_nor_network(bundled: tuple[Workspace, Recipe, Path]) -> None:
     work, recipe, path = bundled
     assert recipe.needs == {}
     make(work, [recipe])
@@ -227,74 +220,44 @@ def test_weights_of_the_project_that_are_not_there_or_others_are_one_error_with_
     path.unlink()
     if content is not None:
         path.write_bytes(content)
+    assert_refused(work, recipe, DataError, "wrong-digest", path)
+
+
+def assert_refused(work: Workspace, recipe: Recipe, error: type[RecomposeError], code: str, place: object) -> None:
+    """Check that weights are refused, and that nothing is left of them."""
     folder = work.store.folder(recipe)
     folder.mkdir(parents=True)
-    with raises(DataError, "wrong-digest", path):
+    with raises(error, code, place):
         phases.make_backbone(work, recipe, folder)
     assert list(folder.iterdir()) == []
-    with raises(FailedError) as failed:
-        make(work, [recipe])
-    assert f"recompose make {recipe.key}" in str(failed.value)
-    assert not work.store.is_complete(recipe)
 
 
 # a network of torchvision, and grids
 
 
-def with_weights(root: Path, content: bytes, digits: str | None = None) -> Workspace:
-    """A project whose data folder has weights, under a name that ends in these digits of theirs."""
-    write_params(root)
-    (root / "data/weights").mkdir(parents=True)
-    path = root / "data/weights/new"
-    path.write_bytes(content)
-    name = f"resnet101-{digits or sha256_file(path)[:8]}.pth"
-    path.rename(path.with_name(name))
-    return Workspace(root, [f"backbones.resnet-101.weights.file={name}"])
-
-
 def test_weights_under_the_name_of_others_are_refused(tmp_path: Path) -> None:
-    work = with_weights(tmp_path, b"others", "63fe2227")
+    path = tmp_path / "data/weights/resnet101-63fe2227.pth"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"others")
+    work = new_workspace(tmp_path, "demo", f"backbones.resnet-101.weights.file={path.name}")
     recipe = Planner(work.params).backbone("resnet-101")
-    folder = work.store.folder(recipe)
-    folder.mkdir(parents=True)
-    with raises(DownloadError, "wrong-digest", "-63fe2227.pth"):
-        phases.make_backbone(work, recipe, folder)
-    assert list(folder.iterdir()) == []
+    assert_refused(work, recipe, DownloadError, "wrong-digest", path.name)
 
 
-@pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What grids were asked for, of a data set of two images; none are made."""
+def test_grids_that_somebody_has_are_read_without_images(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     from recompose.backbones import grids
 
-    asked: list[dict[str, Any]] = []
-
-    def write(backbone: Path, paths: list[Path], folder: Path, device: object, **settings: Any) -> None:
-        asked.append({"backbone": backbone, "paths": paths, **settings})
-
-    monkeypatch.setattr(grids, "write_grids", write)
-    monkeypatch.setattr(grids, "from_hdf5", lambda path, folder, images: asked.append({"path": path, "images": images}))
-    monkeypatch.setattr(phases, "track_of", lambda _: SimpleNamespace(images=lambda index: ["a.jpg", "b/c.jpg"]))
+    read: list[tuple[Path, int]] = []
+    monkeypatch.setattr(grids, "from_hdf5", lambda path, folder, images: read.append((path, images)))
+    monkeypatch.setattr(phases, "track_of", lambda _: SimpleNamespace(pictures=lambda index: ["a.jpg", "b/c.jpg"]))
     monkeypatch.setattr(phases, "_verified", lambda work, recipe: work.store.folder(recipe))
-    monkeypatch.setattr(phases, "_unchanged_raw", lambda work, recipe: work.data / "birds")
-    return asked
-
-
-def put_maps(work: Workspace) -> Path:
+    monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
     path = work.data / "archives" / "maps.hdf5"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"maps")
-    return path
-
-
-def test_grids_that_somebody_has_are_read_without_images(
-    work: Workspace, requests: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
-    path = put_maps(work)
     recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), GivenGrids(file="maps.hdf5"))
     PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
-    assert requests == [{"path": path, "images": 2}]
+    assert read == [(path, 2)]
     path.write_bytes(b"others")
     with raises(DownloadError) as error:
         PHASES[recipe.kind](work, recipe, work.store.folder(recipe))

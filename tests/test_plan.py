@@ -79,13 +79,8 @@ def changed(values: Mapping[str, object], variants: Mapping[str, Variant] | None
 def group(name: str) -> set[str]:
     """Return a method, or those that learn, that need a backbone, or all."""
     plan = plan_of()
-    seeing = [recipe for recipe in plan.of("evaluations") if "backbone" in recipe.needs]
-    groups = {
-        "": set(),
-        "learning": names_of(plan.recipes, "runs"),
-        "seeing": names_of(seeing, "evaluations"),
-        "all": set(METHODS),
-    }
+    seeing = names_of((each for each in plan.of("evaluations") if "backbone" in each.needs), "evaluations")
+    groups = {"": set(), "learning": names_of(plan.recipes, "runs"), "seeing": seeing, "all": set(METHODS)}
     return groups.get(name, {name})
 
 
@@ -122,14 +117,8 @@ def test_what_people_call_it_does_not(other: dict[str, Any]) -> None:
 
 def test_a_recipe_is_called_by_the_digest_of_all_that_determines_it() -> None:
     leaf = digest({"kind": "data", "document": {"file": "words.txt"}, "needs": {}, "code": {}})
-    whole = digest(
-        {
-            "kind": "runs",
-            "document": {"lr": 0.1},
-            "needs": {"data": leaf},
-            "code": {"recompose.tracks.czsl.methods.prompts": "1"},
-        }
-    )
+    code = {"recompose.tracks.czsl.methods.prompts": "1"}
+    whole = digest({"kind": "runs", "document": {"lr": 0.1}, "needs": {"data": leaf}, "code": code})
     assert RECIPE.digest == whole
     assert (RECIPE.folder, RECIPE.key) == (whole[:12], f"runs/{whole[:12]}")
 
@@ -216,7 +205,7 @@ def test_a_method_without_randomness_is_scored_once_on_a_published_data_set_and_
         ("recompose.store", "", ""),
     ],
 )
-def test_an_edit_of_code_makes_new_what_uses_it(
+def test_an_edit_of_code_remakes_its_users(
     monkeypatch: pytest.MonkeyPatch, edited: str, trained: str, scored: str
 ) -> None:
     from recompose import plan as shared
@@ -293,13 +282,15 @@ def scoring(of: str, closed: list[float], **changed: object) -> Variant:
     return variant(scoring={"closed": closed}, **changed).model_copy(update={"reuse_runs_of": of})
 
 
+SCORED = {
+    "msci-mean": variant(aggregation="mean"),
+    "scored": scoring("msci", [1.0, 0.0]).model_copy(update={"every_seed": True}),
+    "scored-mean": scoring("msci-mean", [0.0, 1.0], aggregation="mean"),
+}
+
+
 def test_scored_otherwise_a_run_is_shared() -> None:
-    variants = {
-        "msci-mean": variant(aggregation="mean"),
-        "scored": scoring("msci", [1.0, 0.0]).model_copy(update={"every_seed": True}),
-        "scored-mean": scoring("msci-mean", [1.0, 0.0], aggregation="mean"),
-    }
-    plan = plan_of(variants)
+    plan = plan_of(SCORED)
     for name, source in (("scored", "msci"), ("scored-mean", "msci-mean")):
         own = {each.labels["seed"]: each for each in evaluations_of(plan, name)}
         theirs = {each.labels["seed"]: each for each in evaluations_of(plan, source)}
@@ -312,16 +303,10 @@ def test_scored_otherwise_a_run_is_shared() -> None:
 
 
 def test_an_edit_that_trains_anew_scores_anew_and_one_of_scoring_does_not_train() -> None:
-    variants = {
-        "msci-mean": variant(aggregation="mean"),
-        "scored": scoring("msci", [1.0, 0.0]),
-        "scored-mean": scoring("msci-mean", [0.0, 1.0], aggregation="mean"),
-    }
-    share = {"czsl.methods.msci.share": 0.3}
     trained = {"msci", "msci-mean"}
-    assert changed(share, variants) == (trained, {*trained, "scored", "scored-mean"})
-    old = set(digests(plan_of(variants).recipes))
-    edited = plan_of(variants | {"scored": scoring("msci", [0.25, 0.75])})
+    assert changed({"czsl.methods.msci.share": 0.3}, SCORED) == (trained, {*trained, "scored", "scored-mean"})
+    old = set(digests(plan_of(SCORED).recipes))
+    edited = plan_of(SCORED | {"scored": scoring("msci", [0.25, 0.75])})
     assert [recipe.labels["name"] for recipe in edited.recipes if recipe.digest not in old] == ["scored"]
 
 
@@ -362,6 +347,3 @@ def test_a_variant_on_the_other_backbone_brings_it_and_its_features() -> None:
     assert {role for role in run.needs if run.needs[role].digest != main.needs[role].digest} == {"backbone", "features"}
     # both are pretrained on the same scenes, which are drawn once
     assert names(plan, "data").count("shapes-scenes") == 1
-
-
-# grids

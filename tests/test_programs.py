@@ -44,7 +44,7 @@ def test_the_reason_of_a_program_is_one_line(refusing_dvc: str, tmp_path: Path) 
     assert str(error.value) == refusing_dvc
 
 
-def test_whoever_asks_git_passes_its_reason_on(
+def test_who_asks_git_passes_its_reason_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()

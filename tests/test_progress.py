@@ -3,23 +3,15 @@
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from recompose import progress
 from recompose.progress import Progress, ProgressLogger, logged, read_progress, say
+from tests.configuration import PROGRESS
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-WRITTEN: dict[str, Any] = {
-    "unit": "epoch",
-    "done": 2,
-    "total": 5,
-    "rate": 0.1,
-    "seconds_left": 30.0,
-    "at": NOON.isoformat(),
-    "metrics": "val_auc 0.2385, loss 5.25",
-}
+WRITTEN = PROGRESS | {"at": NOON.isoformat()}
 
 
 def test_what_is_said_goes_to_the_log_in_force_and_details_only_there_where_it_is_quiet(
@@ -49,18 +41,12 @@ def test_how_far_it_is_stands_in_a_file_beside_the_log(tmp_path: Path, monkeypat
 
     with logged(tmp_path / "log.txt"):
         pace = ProgressLogger("a title", "epoch", 10, done=2)  # resumed
-        unknown = {"rate": None, "seconds_left": None, "metrics": ""}
-        assert document_now() == {"unit": "epoch", "done": 2, "total": 10, **unknown}
+        unknown = {"total": 10, "rate": None, "seconds_left": None, "metrics": ""}
+        assert document_now() == PROGRESS | unknown
         clock[0] += 8
         pace.at(6, "loss 1")
-    assert document_now() == {
-        "unit": "epoch",
-        "done": 6,
-        "total": 10,
-        "rate": pytest.approx(0.5),
-        "seconds_left": pytest.approx(8),
-        "metrics": "loss 1",
-    }
+    known = {"done": 6, "rate": pytest.approx(0.5), "seconds_left": pytest.approx(8), "metrics": "loss 1"}
+    assert document_now() == PROGRESS | unknown | known
     assert "a title: epoch 6/10, 0.5/s, 0:00:08 left, loss 1" in (tmp_path / "log.txt").read_text()
 
 
@@ -69,20 +55,14 @@ def keep(folder: Path, text: str) -> None:
     (folder / "scratch/progress.json").write_text(text)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "left"),
-    [(0, 30.0), (10, 20.0), (100, 0.0)],
-)
+@pytest.mark.parametrize(("seconds", "left"), [(0, 30.0), (10, 20.0), (100, 0.0)])
 def test_what_is_left_becomes_less_after_it_was_written(tmp_path: Path, seconds: float, left: float) -> None:
     keep(tmp_path, json.dumps(WRITTEN))
     expected = Progress.model_validate(WRITTEN | {"seconds_left": left})
     assert read_progress(tmp_path, NOON + timedelta(seconds=seconds)) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["{", "[]", json.dumps(WRITTEN | {"done": "many"})],
-)
+@pytest.mark.parametrize("text", ["{", "[]", json.dumps(WRITTEN | {"done": "many"})])
 def test_half_a_file_and_nonsense_say_nothing(tmp_path: Path, text: str) -> None:
     assert read_progress(tmp_path) is None
     keep(tmp_path, text)

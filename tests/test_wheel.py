@@ -82,20 +82,9 @@ def test_the_wheel_evaluates_and_compares_in_an_empty_folder(environment: tuple[
     empty = tmp_path / "empty"
     empty.mkdir()
     for name in ("shapes-clip", "shapes-clip-sentences"):
-        weights = ROOT / "assets" / f"{name}.safetensors"
-        options = ["--suites", "sugarcrepe", "--data", str(data), "--out", name, "--device", "cpu"]
-        done = run(
-            environment,
-            empty,
-            "-m",
-            "recompose",
-            "evaluate",
-            "--model",
-            "shapes-clip",
-            "--weights",
-            str(weights),
-            *options,
-        )
+        model = ["--model", "shapes-clip", "--weights", str(ROOT / "assets" / f"{name}.safetensors"), "--device", "cpu"]
+        options = ["--suites", "sugarcrepe", "--data", str(data), "--out", name]
+        done = run(environment, empty, "-m", "recompose", "evaluate", *model, *options)
         assert done.returncode == 0, done.stderr
     done = run(environment, empty, "-m", "recompose", "compare", "shapes-clip", "shapes-clip-sentences", "--out", "c")
     assert done.returncode == 0, done.stderr

@@ -37,9 +37,7 @@ def test_several_are_named_and_more_is_asked_for(work: Workspace) -> None:
 
 
 @pytest.mark.parametrize("artifact", ["table-4", "figure-4"])
-def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch, artifact: str
-) -> None:
+def test_a_misspelt_measure_names_the_nearest(work: Workspace, monkeypatch: pytest.MonkeyPatch, artifact: str) -> None:
     paper = load_paper("msci")
     misspelt = View(heading="", columns={"AUC": "test/closd/dense/auc"})
     changed = paper.artifacts[artifact].model_copy(update={"columns": {}, "views": {"exact": misspelt}})
@@ -56,9 +54,7 @@ def test_papers_are_those_that_the_profile_chooses_from_its_tracks(tmp_path: Pat
     assert [paper.name for paper in Workspace(tmp_path).papers] == ["clip-cae", "duplex", "fsc-clip"]
 
 
-def test_a_forked_process_takes_the_plan_of_its_parent_until_what_it_follows_from_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fork_takes_the_plan_of_its_parent_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_params(tmp_path)
     work = open_workspace(str(tmp_path))
     assert open_workspace(str(tmp_path)) is work

@@ -25,14 +25,9 @@ def test_outputs_and_gradients_are_those_of_the_replaced_module(replaced: nn.Mul
     expected, _ = replaced(x, x, x, need_weights=False, attn_mask=mask)
     found, _ = SelfAttention(replaced)(x, x, x, need_weights=False, attn_mask=mask)
     torch.testing.assert_close(found, expected)
-    wanted = [x, *replaced.parameters()]
-    pairs = zip(
-        torch.autograd.grad(found.square().sum(), wanted),
-        torch.autograd.grad(expected.square().sum(), wanted),
-        strict=True,
-    )
-    for of_ours, of_theirs in pairs:
-        torch.testing.assert_close(of_ours, of_theirs)
+    parameters = [x, *replaced.parameters()]
+    ours, theirs = (torch.autograd.grad(output.square().sum(), parameters) for output in (found, expected))
+    torch.testing.assert_close(ours, theirs)
 
 
 def test_queries_can_be_fewer_than_keys(replaced: nn.MultiheadAttention) -> None:

@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 from open_clip.tokenizer import SimpleTokenizer
 from torch import Tensor
 
-from recompose.backbones.clip import (
-    Backbone,
-    SharedTokenizer,
-    build,
-)
+from recompose.backbones.clip import Backbone, SharedTokenizer, build
 from recompose.errors import ArgumentError
 from tests.clips import random_clip
 from tests.errors import raises
@@ -69,17 +65,13 @@ def test_prompts_that_begin_alike_are_encoded_as_each_alone(backbone: Backbone, 
 
 
 def test_image_tokens_are_each_block_s_output_in_the_order_asked_for(backbone: Backbone, pixels: Tensor) -> None:
-    seen: list[Tensor] = []
-    hooks = [
-        block.register_forward_hook(lambda _module, _inputs, output: seen.append(output))
-        for block in backbone.model.visual.transformer.resblocks
-    ]
+    outputs: list[Tensor] = []
+    backbone = deepcopy(backbone)
+    for block in backbone.model.visual.transformer.resblocks:
+        block.register_forward_hook(lambda _module, _inputs, output: outputs.append(output))
     asked = [3, 0, 2]
-    tokens = backbone.image_tokens(pixels, asked)
-    for hook in hooks:
-        hook.remove()
-    for layer, found in zip(asked, tokens, strict=True):
-        torch.testing.assert_close(found, seen[layer])
+    for layer, found in zip(asked, backbone.image_tokens(pixels, asked), strict=True):
+        torch.testing.assert_close(found, outputs[layer])
 
 
 def test_tokens_reach_the_joint_space_as_the_class_token_does(backbone: Backbone, pixels: Tensor) -> None:

@@ -42,7 +42,7 @@ def compact_file(state: dict[str, Tensor], tmp_path_factory: pytest.TempPathFact
     return path
 
 
-def test_vectors_and_counts_are_written_as_they_are_and_of_the_table_the_used_rows(
+def test_vectors_and_counts_are_written_whole_and_of_the_table_its_used_rows(
     state: dict[str, Tensor], compact_file: Path
 ) -> None:
     raw = load_file(compact_file)

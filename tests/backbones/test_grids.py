@@ -1,7 +1,7 @@
 """Grids of regions."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,42 +123,30 @@ def test_a_clip_s_convolutional_tower_takes_larger_images(
         assert_regions(found[row], maps)
 
 
-Blocks = Callable[..., Any]
+def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
+    small: Path, paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[str] = []  # the images that each attempt was about to encode
+    decoded_blocks = grids.decoded_blocks
 
+    def noted(decode: Any, paths: Sequence[Path], size: int) -> Any:
+        encoded.append("".join(path.stem for path in paths))
+        return decoded_blocks(decode, paths, size)
 
-@pytest.fixture
-def encoded_images(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The names of the images that each attempt was about to encode, three in a block."""
-    attempts: list[list[str]] = []
-    decoded_blocks: Blocks = grids.decoded_blocks
-
-    def noted(shown: Any, paths: Sequence[Path], size: int) -> Any:
-        attempts.append([path.stem for path in paths])
-        return decoded_blocks(shown, paths, size)
+    def write(name: str) -> bytes:
+        (tmp_path / name).mkdir(exist_ok=True)
+        grids.write_grids(small, paths, tmp_path / name, CPU, size=32, layer="layer3")
+        return (tmp_path / name / grids.GRIDS).read_bytes()
 
     monkeypatch.setattr(grids, "BLOCK", 3)
     monkeypatch.setattr(grids, "decoded_blocks", noted)
-    return attempts
-
-
-def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
-    small: Path, paths: list[Path], tmp_path: Path, encoded_images: list[list[str]]
-) -> None:
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    for folder in (whole, broken):
-        folder.mkdir()
-    grids.write_grids(small, paths, whole, CPU, size=32, layer="layer3")
-    image = paths[4].read_bytes()
+    whole, image = write("whole"), paths[4].read_bytes()
     paths[4].write_bytes(image[:60])
     with raises(DataError, "damaged-image", place="4.png"):
-        grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")
+        write("broken")
     paths[4].write_bytes(image)
-    grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")
-    assert encoded_images == [list("0123456"), list("0123456"), list("3456")]
-    assert (broken / grids.GRIDS).read_bytes() == (whole / grids.GRIDS).read_bytes()
-    grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")  # killed behind its last block
-    assert encoded_images[-1] == []
-    assert (broken / grids.GRIDS).read_bytes() == (whole / grids.GRIDS).read_bytes()
+    assert write("broken") == write("broken") == whole  # the last one as if killed behind its last block
+    assert encoded == ["0123456", "0123456", "3456", ""]
 
 
 @pytest.mark.parametrize("layer", ["layer5", ""])
@@ -184,9 +172,7 @@ def hdf5(path: Path, name: str = "feature_map", **content: Any) -> Path:
 
 
 @pytest.mark.parametrize("chunks", [None, (2, 1, 1, 1)])
-def test_maps_that_somebody_has_become_grids(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks: tuple[int, ...] | None
-) -> None:
+def test_own_maps_become_grids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks: tuple[int, ...] | None) -> None:
     monkeypatch.setattr(grids, "BLOCK", 3)
     compression = "gzip" if chunks else None
     grids.from_hdf5(hdf5(tmp_path / "m.hdf5", chunks=chunks, compression=compression), tmp_path, images=COUNT)
@@ -201,10 +187,7 @@ def test_maps_that_somebody_has_become_grids(
     [
         ({"name": "features"}, "missing-field"),
         ({"data": maps_of(6)}, "wrong-count"),
-        (
-            {"data": np.where(np.arange(COUNT)[:, None, None, None] == 3, np.nan, maps_of())},
-            "not-finite",
-        ),
+        ({"data": np.where(np.arange(COUNT)[:, None, None, None] == 3, np.nan, maps_of())}, "not-finite"),
     ],
 )
 def test_other_maps_than_the_data_set_s_are_refused(tmp_path: Path, content: dict[str, Any], code: str) -> None:

@@ -56,9 +56,12 @@ def embeddings(backbone: Backbone) -> Tensor:
     return torch.cat([backbone.encode_image(pixels()), backbone.encode_text(IDS)])
 
 
-def expected_shapes(model: Any) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+Shapes = dict[str, tuple[tuple[int, ...], tuple[int, ...]]]
+
+
+def expected_shapes(model: Any) -> Shapes:
     """Of each weight that the released code changes the shapes of its A and B, written out."""
-    shapes: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+    shapes: Shapes = {}
     for tower, blocks in (("visual.transformer", model.visual.transformer), ("transformer", model.transformer)):
         width = blocks.resblocks[0].ln_1.normalized_shape[0]
         for number in range(len(blocks.resblocks)):
@@ -70,15 +73,15 @@ def expected_shapes(model: Any) -> dict[str, tuple[tuple[int, ...], tuple[int, .
     return shapes
 
 
-def attached_shapes(backbone: Backbone) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
-    found: dict[str, dict[str, tuple[int, ...]]] = {}
-    for name, parameter in backbone.named_parameters():
-        if parameter.requires_grad:
-            layer, _, rest = name.removeprefix("model.").partition(".parametrizations.")
-            weight, number, part = rest.split(".")
-            assert number == "0"
-            found.setdefault(f"{layer}.{weight}", {})[part] = tuple(parameter.shape)
-    return {name: (parts["A"], parts["B"]) for name, parts in found.items()}
+def attached_shapes(backbone: Backbone) -> Shapes:
+    trained = {
+        name.removeprefix("model.").replace(".parametrizations", ""): tuple(parameter.shape)
+        for name, parameter in backbone.named_parameters()
+        if parameter.requires_grad
+    }
+    changed = {name.removesuffix(".0.A"): shape for name, shape in trained.items() if name.endswith(".0.A")}
+    assert len(trained) == 2 * len(changed)
+    return {name: (shape, trained[f"{name}.0.B"]) for name, shape in changed.items()}
 
 
 @pytest.mark.slow
@@ -108,9 +111,7 @@ def test_a_convolution_s_change_is_read_row_by_row() -> None:
 
 
 @pytest.mark.parametrize("kind", ["plain", "stem"])
-def test_a_model_with_changes_is_one_whose_weights_were_changed_by_hand(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_changed_model_is_one_whose_weights_were_changed_by_hand(kind: str, request: pytest.FixtureRequest) -> None:
     backbone: Backbone = request.getfixturevalue(kind)
     by_hand = deepcopy(backbone)
     attach(backbone, RANK, 2.0)

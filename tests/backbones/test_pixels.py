@@ -52,9 +52,7 @@ def write_and_read(pictures: list[Picture], root: Path, folder: Path) -> StoredA
     return read_pixels(folder)
 
 
-def test_pixels_are_those_of_open_clip_before_they_are_normalised(
-    root: Path, backbone: Backbone, tmp_path: Path
-) -> None:
+def test_pixels_are_those_that_open_clip_normalises(root: Path, backbone: Backbone, tmp_path: Path) -> None:
     pictures = pictures_of(root)
     found = write_and_read(pictures, root, tmp_path)
     assert (found.dtype, found.shape) == (np.uint8, (len(KINDS) * 6 + 1, 3, SIZE, SIZE))
@@ -66,9 +64,7 @@ def test_pixels_are_those_of_open_clip_before_they_are_normalised(
 
 
 @pytest.mark.parametrize(("size", "squeezed"), [((1, 60_000), False), ((1, 500_000), True)])
-def test_an_image_too_thin_for_a_resize_is_named_before_it_takes_memory(
-    tmp_path: Path, size: tuple[int, int], squeezed: bool
-) -> None:
+def test_an_image_too_thin_for_a_resize_is_refused(tmp_path: Path, size: tuple[int, int], squeezed: bool) -> None:
     Image.new("L", size).save(tmp_path / "thin.png")
     with raises(DataError, "thin-image", place="thin.png"):
         picture_pixels(Picture("thin.png", squeezed=squeezed), tmp_path, 224)
@@ -81,9 +77,7 @@ def test_parts_of_images_are_cut_before_they_are_resized(root: Path, backbone: B
     np.testing.assert_array_equal(found, bytes_of(expected, backbone))
 
 
-def test_rows_are_in_the_order_of_pictures_whatever_a_block_holds(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_in_the_order_of_pictures(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pictures = pictures_of(root)[::-1]
     alone = [picture_pixels(picture, root, SIZE) for picture in pictures]
     monkeypatch.setattr(module, "BLOCK", 7)

@@ -44,7 +44,7 @@ def check(supported: int, reverse: int, negligible: int, priced: int, dear: int,
     holds, contradicted, undecided = sentences = outcome("d", True, found)
     many = "hold" if supported > 1 else "holds"
     assert re.match(
-        rf"On d, synthetic, 4 replicates: {supported or 'none'} of {len(found)} claims? {many} here\\b", holds
+        rf"On d, synthetic, 4 replicates: {supported or 'none'} of {len(found)} claims? {many} here\b", holds
     )
     assert (count_of("reversed", contradicted), count_of("negligible", contradicted)) == (reverse, negligible)
     for sentence, starts in zip(sentences, ("s", "rn", "pxu"), strict=True):

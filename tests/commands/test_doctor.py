@@ -50,10 +50,6 @@ def checks_of(code: int) -> dict[str, dict[str, str]]:
     return {check["subject"]: check for check in json.loads(done.stdout)}
 
 
-def subject(checks: list[Check], name: str) -> Check:
-    return next(check for check in checks if check.subject == name)
-
-
 @pytest.mark.slow
 def test_missing_and_other_weights_of_the_project_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     new_project(tmp_path, monkeypatch, "demo")
@@ -89,11 +85,14 @@ def test_another_file_than_was_recorded_stops_and_is_named(paper: Workspace) -> 
     path.write_bytes(b"an archive")
     content = Content(bytes=10, sha256=sha256(b"an archive").hexdigest())
     record(paper.data, "archives/ut-zap50k-images.zip", content)
-    assert subject([*doctor.check_data(paper)], "ut-zappos").state == FINE
+
+    def check() -> Check:
+        return next(each for each in doctor.check_data(paper) if each.subject == "ut-zappos")
+
+    assert check().state == FINE
     path.write_bytes(b"another")
-    check = subject([*doctor.check_data(paper)], "ut-zappos")
-    assert check.state == STOPS
-    assert "data/archives/ut-zap50k-images.zip has 7 bytes" in check.remedy
+    assert check().state == STOPS
+    assert "data/archives/ut-zap50k-images.zip has 7 bytes" in check().remedy
 
 
 @pytest.mark.parametrize(
@@ -108,7 +107,7 @@ def test_another_file_than_was_recorded_stops_and_is_named(paper: Workspace) -> 
         ([], {"accelerator": "gpu"}, "32-true", STOPS),
     ],
 )
-def test_gpus_are_those_that_training_asks_for(
+def test_gpus_are_what_training_asks_for(
     gpus: list[str], trainer: Mapping[str, object], precision: str, state: str
 ) -> None:
     check = doctor.check_gpus("13.0", gpus, TRAINER.model_copy(update=trainer), {precision})

@@ -50,7 +50,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def published(reports: Path) -> PublishedLineage:
     return PublishedLineage(read_lineages(reports, PAPERS))
 
@@ -71,20 +71,17 @@ def test_a_thing_reaches_exactly_the_cells_that_rest_on_it_and_what_was_made_fro
         for row, column, view, recipes in cells
         if recipe.digest in {each.digest for each in closure(recipes)}
     }
-    listed = [
-        (name, entry["row"], entry["column"], entry["view"])
-        for name, entries in document["reaches"].items()
-        for entry in entries
-    ]
+    reached = [(name, entry) for name, entries in document["reaches"].items() for entry in entries]
+    listed = [(name, *(entry[part] for part in ("row", "column", "view"))) for name, entry in reached]
     assert sorted(listed) == sorted(expected)
     dependents = [each.key for each in (*RUNS, FIRST, SECOND) if recipe in each.needs.values()]
     assert document["dependents"] == sorted(dependents)
 
 
-@pytest.mark.parametrize(
-    "start",
-    [SECOND_RUN.digest, SECOND_RUN.digest[:9], SECOND_RUN.key[:9], f"results/{SECOND_RUN.key}/"],
-)
+STARTS = [SECOND_RUN.digest, SECOND_RUN.digest[:9], SECOND_RUN.key[:9], f"results/{SECOND_RUN.key}/"]
+
+
+@pytest.mark.parametrize("start", STARTS)
 def test_every_way_to_call_it(published: PublishedLineage, start: str) -> None:
     assert key_of_published(published, start) == SECOND_RUN.key
 
@@ -99,7 +96,7 @@ def test_an_ambiguous_or_unknown_start_names_the_candidates(published: Published
     assert SECOND_RUN.folder in str(error.value)
 
 
-def test_the_command_shows_names_as_they_are_with_nothing_but_reports(
+def test_the_command_needs_reports_alone_and_shows_names_as_text(
     reports: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(reports.parents[1])

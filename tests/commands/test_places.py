@@ -24,9 +24,7 @@ def test_an_artifact_is_named_by_paper_and_name_or_by_a_file(printing: Workspace
         ("msci", "no-artifact", "msci", "table-2"),
     ],
 )
-def test_a_wrong_name_is_answered_with_the_nearest(
-    printing: Workspace, name: str, code: str, place: str, nearest: str
-) -> None:
+def test_a_wrong_name_gets_the_nearest(printing: Workspace, name: str, code: str, place: str, nearest: str) -> None:
     with raises(TraceError, code, place) as error:
         find_artifact(printing, name)
     assert nearest in str(error.value)

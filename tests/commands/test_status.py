@@ -1,7 +1,6 @@
 """The state of everything that the plan needs."""
 
 import io
-import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,18 +8,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from recompose.commands.status import Status, current_status, needed_by, show
+from recompose.commands.status import current_status, needed_by, show
 from recompose.costs import Costs
+from recompose.files import write_json
 from recompose.papers.declaration import Claim, Margin, Paper
 from recompose.plan import Recipe, closure
 from recompose.workspace import Workspace
-from tests.conftest import Project
+from tests.configuration import PROGRESS
 from tests.tables.fakes import paper_of
 
 pytestmark = pytest.mark.slow
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-PROGRESS = {"unit": "epoch", "done": 2, "total": 5, "rate": 0.1, "seconds_left": 30.0, "metrics": "val_auc 0.2681"}
 
 
 @pytest.fixture
@@ -46,15 +45,7 @@ def make_before(work: Workspace, recipes: Iterable[Recipe]) -> None:
 def begin(folder: Path | None) -> None:
     """Leave what a process that trains keeps of how far it is."""
     assert folder
-    (folder / "scratch/progress.json").write_text(json.dumps({**PROGRESS, "at": NOON.isoformat()}))
-
-
-def status_of(work: Workspace) -> Status:
-    return current_status(work, Costs.of(work, work.plan))
-
-
-def states(status: Status) -> dict[str, str]:
-    return {item.folder: item.state for item in status.runs}
+    write_json(folder / "scratch/progress.json", PROGRESS | {"at": NOON.isoformat()})
 
 
 def evaluations_of(work: Workspace, name: str) -> list[Recipe]:
@@ -94,39 +85,18 @@ def test_each_state_is_seen(work: Workspace) -> None:
         raise KeyboardInterrupt
     with work.store.build(running) as folder:
         begin(folder)
-        status = status_of(work)
-    found = states(status)
-    assert [found[run.folder] for run in (done, damaged, failed, running, interrupted, waiting)] == [
-        "done",
-        "tampered",
-        "failed",
-        "running",
-        "interrupted",
-        "waiting",
-    ]
+        status = current_status(work, Costs.of(work, work.plan))
+    states = {item.folder: item.state for item in status.runs}
+    runs = {"done": done, "tampered": damaged, "failed": failed, "running": running, "interrupted": interrupted}
+    assert {state: states[run.folder] for state, run in runs.items()} == {state: state for state in runs}
+    assert states[waiting.folder] == "waiting"
     assert not status.is_fine
     (item,) = status.items_in("running")
     assert item.progress and (item.progress.done, item.progress.total) == (2, 5)
-    text = text_of(status)
+    file = io.StringIO()
+    show(Console(file=file, width=200), status)
+    text = file.getvalue()
     assert "ZeroDivisionError: division by zero" in text
     assert f"results/runs/{failed.folder}/error.txt" in text
     assert f"recompose make runs/{failed.folder}" in text
     assert f"recompose make runs/{interrupted.folder}  {interrupted.name}, epoch 2/5" in text
-
-
-def text_of(status: Status, width: int = 200) -> str:
-    file = io.StringIO()
-    show(Console(file=file, width=width), status)
-    return file.getvalue()
-
-
-@pytest.mark.engines
-def test_the_command_prints_a_document_and_fails_where_something_is_damaged(chance: Project) -> None:
-    document = json.loads(chance.recompose("status", "--json").stdout)
-    assert document["papers"]["msci"]["done"] == 2
-    assert document["due"]["msci"] == 0
-    scores = next(chance.root.glob("results/evaluations/*/scores.safetensors"))
-    scores.write_bytes(scores.read_bytes()[:-1])
-    done = chance.recompose("status", check=False)
-    assert done.returncode == 1
-    assert f"recompose store discard evaluations/{scores.parent.name}" in " ".join(done.stdout.split())

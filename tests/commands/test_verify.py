@@ -33,8 +33,6 @@ from recompose.commands.verify import (
     make_again,
     runs_behind,
 )
-from recompose.digest import sha256_file
-from recompose.files import read_json, write_json
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.tables.artifacts import lineage_of
@@ -45,7 +43,7 @@ from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.audit.invented import cell_of
-from tests.audit.worlds import edit_json
+from tests.audit.worlds import correct, edit_json, on_another_machine
 from tests.configuration import write_params
 
 pytestmark = pytest.mark.slow
@@ -69,9 +67,8 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def write(work: Workspace, recipe: Recipe, folder: Path) -> None:
         needs = [work.store.record(need).content for need in recipe.needs.values()]
-        (folder / FILE.get(recipe.kind, "made.txt")).write_text(
-            f"seed {recipe.labels.get('seed')} {recipe.digest} {needs}"
-        )
+        text = f"seed {recipe.labels.get('seed')} {recipe.digest} {needs}"
+        (folder / FILE.get(recipe.kind, "made.txt")).write_text(text)
 
     def metrics(_: object, evaluation: Path, needs: object) -> dict[str, float]:
         return {METRIC: number_in(evaluation / FILE["evaluations"])}
@@ -117,15 +114,9 @@ def publish(work: Workspace, value: Callable[[float], float] = lambda value: val
     for column, recipes in (("AUC", evaluations), ("first AUC", evaluations[:1])):
         values = [100 * number_in(work.store.folder(recipe) / FILE["evaluations"]) for recipe in recipes]
         shown = value(mean(values))
-        parts = {
-            "text": f"{shown:.1f}",
-            "value": shown,
-            "values": values,
-            "view": "",
-            "column": column,
-            "names": ["csp"],
-        }
-        cells.append(Cell.model_validate(cell_of("CSP", recipes, **parts)))
+        number = {"text": f"{shown:.1f}", "value": shown, "values": values}
+        place = {"column": column, "view": "", "names": ["csp"]}
+        cells.append(Cell.model_validate(cell_of("CSP", recipes, **number, **place)))
     planned = {("csp", "shapes-pairs"): evaluations}
     lineage_of(StoredResults(work), "czsl", cells, planned).write(lineage_path(work.reports / TABLE))
     builds = {recipe.key: work.store.record(recipe).build for recipe in closure(evaluations)}
@@ -142,8 +133,7 @@ def forge(work: Workspace, recipe: Recipe) -> None:
     folder = work.store.folder(recipe)
     name = next(name for name in work.store.record(recipe).files if name != "log.txt")
     (folder / name).write_text("forged")
-    size = {"sha256": sha256_file(folder / name), "bytes": (folder / name).stat().st_size}
-    edit_json(folder / "record.json", lambda record: record["files"].update({name: size}))
+    correct(folder / "record.json", name)
 
 
 def verified(work: Workspace, published: PublishedLineage, count: int = len(SEEDS)) -> Verification:
@@ -201,24 +191,19 @@ def test_a_number_that_does_not_follow_from_its_runs_is_found(work: Workspace) -
     assert all(then - now == pytest.approx(FAR, abs=1e-3) for _, then, now in numbers)
 
 
-def on_another_machine(work: Workspace) -> None:
-    path = work.reports / "made.json"
-    document = read_json(path)
-    for build in document["results"].values():
-        build["instruction_set"] = "of another machine"
-    write_json(path, document)
+def verified_elsewhere(work: Workspace) -> Verification:
+    """Verify reports that another machine made, without its results."""
+    on_another_machine(work.reports)
+    shutil.rmtree(work.results)
+    return verified(work, read(work))
 
 
 @pytest.mark.parametrize(("kind", "outcome"), [("runs", OTHER_MACHINE), ("data", DIFFERS)])
-def test_another_machine_explains_other_bytes_of_what_is_computed_in_floats(
-    work: Workspace, kind: str, outcome: str
-) -> None:
+def test_another_machine_explains_other_bytes_of_floats(work: Workspace, kind: str, outcome: str) -> None:
     recipe = next(recipe for recipe in closure(evaluations_of(work)[:1]) if recipe.kind == kind)
     forge(work, recipe)
     publish(work)
-    on_another_machine(work)
-    shutil.rmtree(work.results)
-    result = verified(work, read(work))
+    result = verified_elsewhere(work)
     assert {rerun.outcome for rerun in result.reruns if rerun.outcome != BYTES} == {outcome}
     assert result.exit_code == (ELSEWHERE if outcome == OTHER_MACHINE else UNEQUAL)
 
@@ -228,9 +213,7 @@ def test_another_machine_explains_numbers_within_the_spread_of_replicates(work: 
     """A mean over four moves within their spread, one number alone does not."""
     forge(work, evaluations_of(work)[0 if is_alone else 1])
     publish(work)
-    on_another_machine(work)
-    shutil.rmtree(work.results)
-    result = verified(work, read(work))
+    result = verified_elsewhere(work)
     (found,) = [rerun for rerun in result.reruns if rerun.outcome != BYTES]
     assert found.words == ({WITHIN: 1, DIFFERENT: 1} if is_alone else {WITHIN: 1})
     assert result.exit_code == (UNEQUAL if is_alone else ELSEWHERE)
@@ -239,9 +222,7 @@ def test_another_machine_explains_numbers_within_the_spread_of_replicates(work: 
 
 def test_another_machine_excuses_no_number_of_equal_bytes(work: Workspace) -> None:
     publish(work, lambda value: value + 1e-1)
-    on_another_machine(work)
-    shutil.rmtree(work.results)
-    result = verified(work, read(work))
+    result = verified_elsewhere(work)
     assert result.exit_code == UNEQUAL
     assert not any("differ" in line for rerun in result.reruns for line in rerun.details)
 

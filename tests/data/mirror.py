@@ -6,7 +6,6 @@ from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 CONTENT = random.Random(0).randbytes(1_000_003)
-OF_A_HUB = {"ETag": '"one"', "X-Repo-Commit": "0" * 40}
 
 
 class Mirror:
@@ -50,24 +49,14 @@ class Mirror:
         return Handler
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        start = int((handler.headers["Range"] or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
-        if self.statuses and (status := self.statuses.pop(0)) != 200:
-            self._send(handler, status, self.headers, b"an error page")
-        elif start:
-            span = f"bytes {start}-{len(self.content) - 1}/{len(self.content)}"
-            self._send(handler, 206, self.headers | {"Content-Range": span}, self.content[start:])
-        else:
-            self._send(handler, 200, self.headers, self.content)
-
-    def _send(self, handler: BaseHTTPRequestHandler, status: int, headers: dict[str, str], body: bytes) -> None:
+        status = self.statuses.pop(0) if self.statuses else 200
+        body = self.content if status == 200 else b"an error page"
         handler.send_response(status)
-        for name, value in (headers | {"Content-Length": str(len(body))}).items():
+        for name, value in (self.headers | {"Content-Length": str(len(body))}).items():
             handler.send_header(name, value)
         handler.end_headers()
         if handler.command == "HEAD":
             return
-        if self.cuts and status in (200, 206):
-            handler.wfile.write(body[: self.cuts.pop(0)])
-            handler.close_connection = True
-        else:
-            handler.wfile.write(body)
+        if self.cuts and status == 200:
+            body, handler.close_connection = body[: self.cuts.pop(0)], True
+        handler.wfile.write(body)

@@ -1,4 +1,4 @@
-"""Downloads from a real server on the loopback that cuts connections, changes its files and lies."""
+"""Downloads from a real server on the loopback that cuts connections, changes its files and lies, or is a hub."""
 
 import hashlib
 import random
@@ -6,6 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from huggingface_hub import constants
 
 from recompose.data.upstream import Expected, download
 from recompose.errors import DownloadError
@@ -110,3 +111,43 @@ def test_one_line_says_what_went_wrong_everywhere_and_what_to_do(mirror: Mirror,
     (line,) = str(caught.value).splitlines()
     first, other = line.index(mirror.url), line.index(second.url)
     assert first < line.index("404") < other < line.index("503") < line.index("by hand")
+
+
+# a hub: its cache and its token
+
+PAGE = "https://huggingface.co/datasets/somebody/something"
+URL = f"{PAGE}/resolve/main/data/file.bin"
+
+
+@pytest.fixture
+def hub(mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mirror:
+    """A stand-in of the hub; the library reads HF_ENDPOINT and its kin when it is imported."""
+    mirror.headers = {"ETag": '"one"', "X-Repo-Commit": "0" * 40}
+    monkeypatch.setattr(constants, "ENDPOINT", mirror.address)
+    files = mirror.address + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", files)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    return mirror
+
+
+def test_a_file_comes_once_and_then_from_the_cache(hub: Mirror, target: Path, tmp_path: Path) -> None:
+    download([URL], target, Expected(digest(CONTENT)))
+    assert target.read_bytes() == CONTENT
+    assert hub.paths == ["/datasets/somebody/something/resolve/main/data/file.bin"] * 2
+    target.unlink()
+    download([URL], target)
+    assert target.read_bytes() == CONTENT
+    assert len(hub.paths) == 3  # the last one asks for the version
+    (blob,) = (tmp_path / "cache").rglob("blobs/one")
+    assert target.samefile(blob)
+
+
+def test_a_gated_file_without_a_token_names_the_page_and_the_variable(hub: Mirror, target: Path) -> None:
+    hub.headers["X-Error-Code"] = "GatedRepo"
+    hub.statuses = [401] * 9
+    with raises(DownloadError, "no-delivery", target) as caught:
+        download([URL], target)
+    (line,) = str(caught.value).splitlines()
+    assert "gated" in line and f"{PAGE}," in line and "HF_TOKEN" in line

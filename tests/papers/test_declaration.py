@@ -52,7 +52,7 @@ def load(folder: Path, text: str) -> Paper:
         ({f"{TABLE}.views.sources.says": {"CSQ": {"the text": "so"}}}, "wrong-value", TABLE),
     ],
 )
-def test_a_mistake_in_a_declaration_is_one_error_with_its_place(
+def test_a_mistake_in_a_declaration_names_its_place(
     folder: Path, values: dict[str, object], code: str, place: str
 ) -> None:
     assert load(folder, text_of(PAPER)).variants["csp-wide"].method == "csp"
@@ -106,9 +106,7 @@ def test_a_margin_is_computed_from_the_cells_that_it_names(folder: Path, cells: 
         ([["CSP", "AUC"], ["none", "AUC"]], "no-number", "[none, AUC]"),
     ],
 )
-def test_a_margin_of_what_is_not_printed_is_an_error_with_its_place(
-    folder: Path, cells: list[list[str]], code: str, word: str
-) -> None:
+def test_a_margin_of_what_is_not_printed_is_refused(folder: Path, cells: list[list[str]], code: str, word: str) -> None:
     with raises(PlanError, code, "papers/p/paper.yaml: claims.wide-hurts.margin") as error:
         with_margin(folder, *cells)
     assert "reported/table-2.csv" in str(error.value) and word in str(error.value)

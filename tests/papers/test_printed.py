@@ -1,15 +1,13 @@
 """The numbers that printed texts tell, margins from them, and the page of sentences."""
 
-import csv
 import re
-from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as checked
 from hypothesis import strategies as st
 
-from recompose.papers.declaration import FOLDER, Claim, Paper, all_papers, load_paper
+from recompose.papers.declaration import Claim, Paper, all_papers, load_paper
 from recompose.papers.printed import number_in
 from tests.conftest import ROOT
 
@@ -38,7 +36,6 @@ def test_no_text_is_an_error(text: str) -> None:
 
 CLAIMS = [(paper, name, claim) for paper in all_papers() for name, claim in paper.claims.items()]
 FROM_CELLS = [pytest.param(*each, id=f"{each[0].name}/{each[1]}") for each in CLAIMS if each[2].margin.half_of]
-Printed = dict[str, dict[str, str]]
 # claims whose margin names a row or a column that is not measured under its printed name: whose rows the paper prints
 # under other names, on other backbones, or for another attribution; whose columns are gains
 ELSEWHERE = {
@@ -53,21 +50,6 @@ ELSEWHERE = {
     "objects-lead-by-gradient",
     "retrieval-of-images-gains-more",
 }
-
-
-def printed(paper: Paper, table: str) -> Printed:
-    """Return the printed texts: row -> column -> text."""
-    path = FOLDER / paper.name / "reported" / f"{table}.csv"
-    if not path.exists():
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        return {row["row"]: row for row in csv.DictReader(file)}
-
-
-def decimal(text: str) -> Decimal | None:
-    """Return the number before a spread; None for what is no number."""
-    first = text.partition(" ± ")[0]
-    return Decimal(first) if any(character.isdigit() for character in first) else None
 
 
 def compared(claim: Claim) -> list[tuple[set[str], str]]:

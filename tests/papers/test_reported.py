@@ -2,12 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 import pytest
 
 from recompose.papers.declaration import FOLDER, PAPERS, Claim, Flag, Paper, Variant, load_paper
+from recompose.papers.printed import number_in
+from recompose.records import flat as values_in
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import catalogue as czsl
 from recompose.tracks.czsl.catalogue import Czsl
@@ -22,22 +24,11 @@ DATASETS = ("mit-states", "ut-zappos", "cgqa")
 CORPORA = ("coco-100k", "cc3m-100k", "laion-coco-100k")
 METHODS = {"czsl": czsl.METHODS, "gzsl": gzsl.METHODS, "vlc": vlc.METHODS}  # by track
 PUBLISHED = {"czsl": DATASETS, "gzsl": ("cub", "sun", "awa2"), "vlc": CORPORA}
-DRAWN = {
-    "czsl": ("shapes-pairs",),
-    "gzsl": ("shapes-classes",),
-    "vlc": ("shapes-coco", "shapes-laion"),
-}  # stand for them
-
+# stand for them
+DRAWN = {"czsl": ("shapes-pairs",), "gzsl": ("shapes-classes",), "vlc": ("shapes-coco", "shapes-laion")}
 
 SAME = {"duplex-semantic"}  # as a method: a row of its own for what is one recipe
 PAPER = {name: load_paper(name) for name in PAPERS}
-
-
-def number(text: str) -> float:
-    """Of a printed text, without its spread."""
-    text = text.split(" ± ")[0].lstrip("+")
-    factor, power = re.fullmatch(r"(?:([\d.]+)×)?10\^(-?\d+)", text).groups() if "^" in text else (text, "0")
-    return float(factor or 1) * 10.0 ** int(power)
 
 
 def cells(name: str, table: str) -> dict[tuple[str, str], str]:
@@ -83,11 +74,11 @@ def test_a_flag_names_a_cell_whose_printed_value_is_not_the_correct_one(name: st
     assert output
     assert flag.why
     if flag.correct.startswith("at least "):
-        assert number(printed) < output[0]
+        assert number_in(printed) < output[0]
     elif flag.correct.startswith("at most "):
-        assert number(printed) > output[0]
+        assert number_in(printed) > output[0]
     else:
-        assert number(printed) not in output
+        assert number_in(printed) not in output
 
 
 # settings
@@ -114,8 +105,8 @@ def test_the_settings_are_those_that_the_text_tells(name: str, dataset: str) -> 
         method, place = table.setting_of(row)
         variant = paper.variants.get(method)
         section, changed = section_of_params(paper.track), variant.settings if variant else {}
-        settings = dict(flat(section.settings(variant.method if variant else method, dataset, changed).document()))
-        told = RELEASED.get((name, row, dataset), number(printed[row, dataset]))
+        settings = flat(section.settings(variant.method if variant else method, dataset, changed).document())
+        told = RELEASED.get((name, row, dataset), number_in(printed[row, dataset]))
         assert float(settings[place]) == pytest.approx(told), row
 
 
@@ -145,36 +136,21 @@ EVERY_VARIANT = [
 ]
 
 
-def methods_of(claim: Claim) -> list[str]:
-    gain = [claim.gain.higher, claim.gain.lower] if claim.gain else []
-    return [claim.higher, *claim.lower, *gain]
-
-
-def measured_by(paper: Paper) -> set[str]:
-    """The methods and variants that artifacts show."""
-    return {
-        name for artifact in paper.artifacts.values() if artifact.kind != "settings" for name in artifact.rows.values()
-    }
-
-
 @pytest.mark.parametrize(("paper", "claim"), EVERY_CLAIM)
-def test_a_claim_is_of_an_artifact_that_measures_its_methods(paper: Paper, claim: Claim) -> None:
+def test_a_claim_is_of_methods_and_measures_that_its_artifact_shows(paper: Paper, claim: Claim) -> None:
     artifact = paper.artifacts[claim.artifact]
-    compared = methods_of(claim)
-    assert set(compared) <= KNOWN[paper.track]
+    gain = [claim.gain.higher, claim.gain.lower] if claim.gain else []
+    compared = [claim.higher, *claim.lower, *gain]
+    assert set(compared) == set(claim.methods) <= KNOWN[paper.track]
     assert set(compared) <= set(artifact.rows.values())
     assert claim.higher not in claim.lower
     assert len(set(compared)) == len(compared)
     assert claim.gain is None or claim.beyond is None
     assert claim.sentence
-
-
-@pytest.mark.parametrize(("paper", "claim"), EVERY_CLAIM)
-def test_a_claim_is_of_measures_that_its_artifact_shows(paper: Paper, claim: Claim) -> None:
-    views = paper.artifacts[claim.artifact].all_views.values()
+    views = artifact.all_views.values()
     shown = {metric for view in views for metric in view.columns.values()}
     begins = tuple(f"{view.of}/" for view in views if view.of)
-    if paper.artifacts[claim.artifact].kind == "groups":  # its paper's Seen and Unseen are S and U
+    if artifact.kind == "groups":  # its paper's Seen and Unseen are S and U
         shown |= {"test/closed/dense/seen", "test/closed/dense/unseen"}
     metrics = {claim.metric, claim.beyond or claim.metric, *claim.lower_metrics}
     for metric in metrics:
@@ -186,26 +162,22 @@ def test_a_claim_is_of_measures_that_its_artifact_shows(paper: Paper, claim: Cla
 def test_a_claim_can_be_tested_somewhere_and_in_the_demo(paper: Paper, claim: Claim) -> None:
     """Its methods have a data set of the papers in common, if its paper has one of these, and a drawn one."""
     variants, published, drawn = VARIANTS[paper.track], set(PUBLISHED[paper.track]), set(DRAWN[paper.track])
-    common = (published | drawn).intersection(
-        *(variants[name].datasets for name in methods_of(claim) if name in variants)
-    )
+    common = (published | drawn).intersection(*(variants[name].datasets for name in claim.methods if name in variants))
     assert common & published or not published & paper.datasets.keys()
     assert common & drawn
 
 
 def test_every_variant_is_shown_or_claimed_of_by_its_paper() -> None:
     for paper in PAPER.values():
-        used = measured_by(paper) | {method for claim in paper.claims.values() for method in methods_of(claim)}
-        assert set(paper.variants) <= used, set(paper.variants) - used
+        measuring = [artifact for artifact in paper.artifacts.values() if artifact.kind != "settings"]
+        shown = {name for artifact in measuring for name in artifact.rows.values()}
+        claimed = {method for claim in paper.claims.values() for method in claim.methods}
+        assert set(paper.variants) <= shown | claimed, set(paper.variants) - shown - claimed
 
 
-def flat(settings: Mapping[str, object], path: str = "") -> Iterator[tuple[str, str]]:
-    """Dotted names of settings, and the values as text."""
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", repr(value)
+def flat(settings: Mapping[str, object]) -> dict[str, str]:
+    """Return the values of settings as text, by their dotted names."""
+    return {name: repr(value) for name, value in values_in(settings)}
 
 
 @pytest.mark.parametrize(("track", "name", "variant"), EVERY_VARIANT)
@@ -218,9 +190,9 @@ def test_a_variant_changes_settings_of_a_method_or_its_backbone(track: str, name
     assert set(variant.datasets) <= {*PUBLISHED[track], *DRAWN[track]}
     assert len(set(variant.datasets)) == len(variant.datasets)
     for dataset in variant.datasets:
-        plain = dict(flat(section.settings(variant.method, dataset).document()))
-        found = dict(flat(section.settings(variant.method, dataset, variant.settings).document()))
-        changed = dict(flat(variant.settings))
+        plain = flat(section.settings(variant.method, dataset).document())
+        found = flat(section.settings(variant.method, dataset, variant.settings).document())
+        changed = flat(variant.settings)
         assert changed.items() <= found.items()
         assert {key: value for key, value in found.items() if key not in changed}.items() <= plain.items()
         optional = {name for name, value in plain.items() if value == "None"}  # a section that may be asked for

@@ -1,6 +1,7 @@
 """Suites of a plugin's own form in `recompose evaluate`, `items` and `compare`: their numbers, and mistakes."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +37,10 @@ def read(files):
     return files.suite({"pairs": files.choices("i2t", asked)})
 """
 DECLARATION: dict[str, Any] = {
-    "suites": {
-        "vlc": {"my-form": {"module": "form", "subtasks": {"pairs": {"query": "i2t", "ties": "strict"}}}},
-    },
+    "suites": {"vlc": {"my-form": {"module": "form", "subtasks": {"pairs": {"query": "i2t", "ties": "strict"}}}}},
     "params": {"vlc": {"suites": {"my-suite": {"adapter": "my-form", "folder": "my-files"}}}},
 }
 ITEMS = 9
-
-
-def write_plugin(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "form.py").write_text(FORM)
-    (folder / FILE).write_text(text_of(DECLARATION))
 
 
 def write_suite(data: Path, folder: str) -> list[dict[str, str]]:
@@ -66,9 +59,11 @@ def write_suite(data: Path, folder: str) -> list[dict[str, str]]:
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project as the working directory, with a plugin beside it and its suite on disk."""
-    project = tmp_path / "project"
+    project, plugin = tmp_path / "project", tmp_path / "my-plugin/my_forms"
     project.mkdir()
-    write_plugin(tmp_path / "my-plugin/my_forms")
+    plugin.mkdir(parents=True)
+    (plugin / "form.py").write_text(FORM)
+    (plugin / FILE).write_text(text_of(DECLARATION))
     write_params(project, "demo", {"plugins": ["../my-plugin"]})
     write_suite(project / "data/vlc", "my-files")
     monkeypatch.chdir(project)
@@ -123,10 +118,8 @@ def test_a_suite_of_the_project_is_evaluated_shown_and_compared(root: Path) -> N
     (row,) = compared["rows"]
     assert row["name"] == "my-suite/pairs" and row["items"] == ITEMS
     assert row["difference"] == pytest.approx((sum(rights[1]) - sum(rights[0])) / ITEMS, abs=1e-6)
-    assert (row["only_first"], row["only_second"]) == (
-        sum(first and not second for first, second in zip(*rights, strict=True)),
-        sum(second and not first for first, second in zip(*rights, strict=True)),
-    )
+    only = Counter(zip(*rights, strict=True))
+    assert (row["only_first"], row["only_second"]) == (only[True, False], only[False, True])
 
 
 def request(root: Path, *suites: str) -> EvaluationRequest:

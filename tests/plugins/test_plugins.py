@@ -1,6 +1,7 @@
 """Plugins: what they bring, what of their code counts, and mistakes in them."""
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wo
     monkeypatch.setenv("RECOMPOSE_PROFILE", "mine")
 
     def write(files: Mapping[str, str] | None = None, values: Mapping[str, object] | None = None) -> Workspace:
-        package, declaration = tmp_path / "my-work/my_work", yaml_copy(DECLARATION)
+        package, declaration = tmp_path / "my-work/my_work", deepcopy(DECLARATION)
         edit(declaration, values or {})
         for name, text in {**FILES, FILE: text_of(declaration), **(files or {})}.items():
             (package / name).parent.mkdir(parents=True, exist_ok=True)
@@ -71,13 +72,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Wo
         return Workspace(tmp_path / "project")
 
     return write
-
-
-def yaml_copy(document: Any) -> Any:
-    """A copy that shares no parts."""
-    if isinstance(document, dict):
-        return {key: yaml_copy(value) for key, value in document.items()}
-    return list(document) if isinstance(document, list) else document
 
 
 def digests(work: Workspace) -> dict[str, set[str]]:
@@ -97,7 +91,7 @@ def test_a_plugin_brings_a_method_a_data_set_a_paper_and_a_profile(project: Plan
     assert (paper.authors, paper.venue, paper.datasets) == ("", "", {})
 
 
-def test_projects_with_other_plugins_in_one_process_do_not_see_each_other_s(
+def test_projects_in_a_process_see_their_own_plugins(
     project: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = project()
@@ -186,9 +180,7 @@ def test_a_plugin_metric_is_computed_and_its_code_counts_where_it_is_used(projec
         ("'high'", "the metric 'test/double' returned 'high' instead of a number or None"),
     ],
 )
-def test_a_metric_that_fails_is_one_line_with_its_name(
-    project: Plan, monkeypatch: pytest.MonkeyPatch, body: str, message: str
-) -> None:
+def test_a_failing_metric_is_named(project: Plan, monkeypatch: pytest.MonkeyPatch, body: str, message: str) -> None:
     entry = {"function": "numbers:double", "digits": 1, "better": 1}
     text = f"def double(values, evaluation, needs):\n    return {body}\n"
     work = project({"numbers.py": text}, {"metrics": {"czsl": {"test/double": entry}}})

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element, TreeBuilder
 
 import pytest
 from PIL import Image
@@ -50,8 +51,8 @@ MEASURED = {
     ("B", "d AUC", "field"): [29.0],
 }
 MEASURE = TRACKS["czsl"].headline
-# what is said of each claim on two data sets
-SAID = {
+# of each claim on two data sets
+VERDICTS = {
     "first": ("supported here", "reversed here"),
     "second": ("reversed here", "undecided (one seed)"),
     "third": ("undecided (not run)", "reversed here"),
@@ -61,31 +62,6 @@ SAID = {
 REST_OF_CLAIM = ("+1.00", "+0.50 to +1.50", "0.7", "3", "0.012", "0.40", "12 / 30")  # its cells beside the verdict
 
 
-class Element:
-    """An element of a page, with what is in it."""
-
-    def __init__(self, tag: str, attributes: dict[str, str]) -> None:
-        self.tag, self.attributes = tag, attributes
-        self.inside: list[Element | str] = []
-
-    @property
-    def text(self) -> str:
-        """All text in it."""
-        return "".join(each if isinstance(each, str) else each.text for each in self.inside)
-
-    def all(self, tag: str, **attributes: str) -> "list[Element]":
-        """The elements in it of this name and with these words in their attributes, in order."""
-        found = []
-        for each in self.inside:
-            if isinstance(each, Element):
-                fits = all(
-                    word in each.attributes.get(name.strip("_"), "").split() for name, word in attributes.items()
-                )
-                found += [each] if each.tag == tag and fits else []
-                found += each.all(tag, **attributes)
-        return found
-
-
 class Reader(HTMLParser):
     """Reads a page into elements, as a browser would that is not asked to repair anything."""
 
@@ -93,23 +69,29 @@ class Reader(HTMLParser):
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
-        self.root = Element("", {})
-        self.open, self.tags = [self.root], []  # type: ignore[var-annotated]
+        self._tree, self.tags = TreeBuilder(), []  # type: ignore[var-annotated]
+        self._tree.start("", {})
         self.feed(html)
         self.close()
+        self.root = self._tree.end("")
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        made = Element(tag, {name: value or "" for name, value in attrs})
-        self.open[-1].inside.append(made)
+        self._tree.start(tag, {name: value or "" for name, value in attrs})
         self.tags.append((tag, *(name for name, _ in attrs)))
-        if tag not in self.VOID:
-            self.open.append(made)
+        if tag in self.VOID:
+            self._tree.end(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop().tag == tag
+        assert self._tree.end(tag).tag == tag
 
     def handle_data(self, data: str) -> None:
-        self.open[-1].inside.append(data)
+        self._tree.data(data)
+
+
+def text_of(element: Element | None) -> str:
+    """All text in an element."""
+    assert element is not None
+    return "".join(element.itertext())
 
 
 def evaluation_of(seed: int, name: Callable[[str], str] = str, method: str = "csp", **settings: Any) -> Recipe:
@@ -149,6 +131,12 @@ def cell(
     )
 
 
+def claim_of(sentence: str) -> Claim:
+    """A claim that one method is better than another."""
+    margin = Margin(value=1.0, source="by hand")
+    return Claim(sentence=sentence, artifact="table-1", metric=MEASURE, margin=margin, higher="csp", lower=["clip"])
+
+
 class Toy:
     """A paper with a table measured in two ways, one not measured, a figure and claims; all its names can be
     changed.
@@ -163,7 +151,7 @@ class Toy:
         ]
         self.claims = [
             self.cell(name(claim), f"{dataset} {part}", "", values, text, part=part, benchmark=dataset)
-            for claim, verdicts in SAID.items()
+            for claim, verdicts in VERDICTS.items()
             for dataset, verdict in zip((name("d"), name("e")), verdicts, strict=True)
             for values in [[] if "not run" in verdict else [1.0, 2.0, 3.0]]
             for part, text in zip(PARTS, (verdict, *REST_OF_CLAIM), strict=True)
@@ -189,57 +177,31 @@ class Toy:
         name = self.name
         columns = {name("AUC"): MEASURE, name("time"): "cost/epoch_seconds"}
         views = {view: View(heading=name(f"Measured {view}"), columns=columns) for view in ("exact", "field")}
+        says = {name("A"): {name("the text"): name("so")}, name("B"): {name("the code"): name("nothing")}}
+        quoted, rows = View(heading=name("What is said"), says=says), {name("A"): "csp", name("B"): "clip"}
         flag = Flag(row=name("B"), column=name("mit-states AUC"), correct=name("48"), why=name("a slip"))
+        first = Artifact(kind="metrics", caption=name("A caption"), note=name("A note"), views=views, flags=[flag])
+        about = {part: name(part.capitalize()) for part in ("title", "authors", "venue")}
         return Paper(
             name="toy",
-            title=name("A title"),
-            authors=name("Authors"),
-            venue=name("Venue"),
+            **about,
             track="czsl",
             datasets={name("mit-states"): "MIT-States"},
             headline=Headline(artifact="table-1", method="toy"),
             artifacts={
-                "table-1": Artifact(
-                    kind="metrics", caption=name("A caption"), note=name("A note"), views=views, flags=[flag]
-                ),
-                "table-2": Artifact(
-                    kind="metrics",
-                    caption=name("Costs"),
-                    rows={name("A"): "csp", name("B"): "clip"},
-                    views={
-                        "said": View(
-                            heading=name("What is said"),
-                            says={
-                                name("A"): {name("the text"): name("so"), name("the code"): name("not so")},
-                                name("B"): {name("the code"): name("nothing")},
-                            },
-                        )
-                    },
-                ),
+                "table-1": first,
+                "table-2": Artifact(kind="metrics", caption=name("Costs"), rows=rows, views={"said": quoted}),
                 "figure-1": Artifact(kind="curves", caption=name("A figure"), views={"exact": views["exact"]}),
                 "claims": Artifact(kind="claims", caption=name("Claims")),
             },
-            claims={
-                name(claim): Claim(
-                    sentence=name("It is so"),
-                    artifact="table-1",
-                    metric=MEASURE,
-                    margin=Margin(value=1.0, source="by hand"),
-                    higher="csp",
-                    lower=["clip"],
-                )
-                for claim in SAID
-            },
+            claims={name(claim): claim_of(name("It is so")) for claim in VERDICTS},
         )
 
     @property
     def site(self) -> Site:
         """The site of it."""
-        lineages = {
-            "toy/table-1": self.cells,
-            "toy/figure-1": [self.cell(self.name("A"), self.name("d"), "exact", [1.0])],
-            "toy/claims": self.claims,
-        }
+        figure = [self.cell(self.name("A"), self.name("d"), "exact", [1.0])]
+        lineages = {"toy/table-1": self.cells, "toy/figure-1": figure, "toy/claims": self.claims}
         files = {self.name("scores.txt"): {"sha256": "2" * 64, "bytes": 3}}
         build = Build.model_validate({**made_of(), "inputs": {self.name("data"): "1" * 64}, "files": files})
         made = {recipe.key: build for recipe in self.evaluations}
@@ -277,21 +239,21 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
 
 
 def article(root: Element, name: str) -> Element:
-    return next(each for each in root.all("article") if each.attributes["id"] == f"toy-{name}")
+    return next(each for each in root.iter("article") if each.get("id") == f"toy-{name}")
 
 
 def grids(root: Element) -> list[tuple[dict[str, list[str]], dict[tuple[str, str, str], Element]]]:
     """Of each table of the first artifact its columns by group, and its cells by group, row and column."""
     found = []
-    for table in article(root, "table-1").all("table"):
-        groups, columns = (line.all("th") for line in table.all("thead")[0].all("tr"))
-        names = [(column.attributes["class"], column.text) for column in columns[1:]]
-        widths = {group.attributes["class"]: int(group.attributes["colspan"]) for group in groups}
+    for table in article(root, "table-1").iter("table"):
+        groups, columns = (line.findall("th") for line in table.findall("thead/tr"))
+        names = [(column.attrib["class"], text_of(column)) for column in columns[1:]]
+        widths = {group.attrib["class"]: int(group.attrib["colspan"]) for group in groups}
         assert Counter(group for group, _ in names) == widths
         cells = {}
-        for row in table.all("tbody")[0].all("tr"):
-            for (group, column), value in zip(names, row.all("td"), strict=True):
-                cells[group, row.all("span", class_="name")[0].text, column] = value
+        for row in table.findall("tbody/tr"):
+            for (group, column), value in zip(names, row.findall("td"), strict=True):
+                cells[group, text_of(row.find(".//span[@class='name']")), column] = value
         found.append(({group: [c for g, c in names if g == group] for group in widths}, cells))
     return found
 
@@ -300,7 +262,7 @@ def data(root: Element) -> dict[str, Any]:
     """The values that the script reads."""
     found: dict[str, Any] = {}
     for part in ("data", "stored"):
-        letters = next(each for each in root.all("script") if each.attributes.get("id") == part).text
+        letters = text_of(root.find(f".//script[@id='{part}']"))
         content = json.loads(zlib.decompress(base64.b64decode(letters), wbits=31))
         found |= content if part == "data" else {part: content}
     return found
@@ -312,39 +274,34 @@ def test_every_value_stands_once_in_each_grid_and_below_its_column(toy: Toy) -> 
     assert len(pages) == 2  # one for each way of measuring
     for view, (groups, cells) in zip(("exact", "field"), pages, strict=True):
         expected = {(row, column) for row, column, of in MEASURED if of == view}
-        assert groups == {
-            "measured": list(dict.fromkeys(column for row, column in MEASURED_OF[view])),
-            "reported": ["mit-states AUC", "params"],
-        }
-        shown = {
-            (row, column): each
-            for (group, row, column), each in cells.items()
-            if group == "measured" and each.text.strip()
-        }
+        measured = list(dict.fromkeys(column for _, column, of in MEASURED if of == view))
+        assert groups == {"measured": measured, "reported": ["mit-states AUC", "params"]}
+        shown = {(r, c): each for (group, r, c), each in cells.items() if group == "measured" and text_of(each).strip()}
         assert shown.keys() == expected
         for (row, column), each in shown.items():
-            number = data(root)["cells"][int(each.all("button")[0].attributes["data-cell"])]
+            (button,) = each.iter("button")
+            number = data(root)["cells"][int(button.attrib["data-cell"])]
             assert (number["row"], number["column"], number["view"]) == (row, column, view)
-            assert each.all("button")[0].text == number["text"]
+            assert text_of(button) == number["text"]
         printed = {
-            row: tuple(cells["reported", row, c].all("span", class_="printed")[0].text for c in groups["reported"])
+            row: tuple(
+                text_of(each)
+                for column in groups["reported"]
+                for each in cells["reported", row, column].iter("span")
+                if "printed" in each.attrib["class"].split()
+            )
             for row in PRINTED
         }
         assert printed == PRINTED
 
 
-MEASURED_OF = {view: [(row, column) for row, column, of in MEASURED if of == view] for view in ("exact", "field")}
-
-
 def test_an_error_in_print_is_shown_at_its_value_and_explained(toy: Toy) -> None:
     root = toy.read()
     for _, cells in grids(root):
-        linked = {
-            place: each.all("sup")[0].all("a")[0].attributes["href"] for place, each in cells.items() if each.all("sup")
-        }
+        linked = {place: link.attrib["href"] for place, each in cells.items() for link in each.findall(".//sup/a")}
         assert linked == {("reported", "B", "mit-states AUC"): "#toy-table-1-flag-1"}
-    note = next(each for each in root.all("li") if each.attributes.get("id") == "toy-table-1-flag-1")
-    assert note.text == "B, mit-states AUC: correct is 48: a slip"
+    note = root.find(".//li[@id='toy-table-1-flag-1']")
+    assert text_of(note) == "B, mit-states AUC: correct is 48: a slip"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -362,7 +319,7 @@ def test_hostile_names_are_text(text: str, tmp_path: Path, monkeypatch: pytest.M
     rows = {row for _, cells in grids(root) for _, row, _ in cells}
     assert rows == {f"{text} {row}" for row in "ABCD"}
     assert {each["row"] for each in data(root)["cells"]} >= rows
-    assert f"{text} It is so" in [each.text for each in root.all("q")]
+    assert f"{text} It is so" in map(text_of, root.iter("q"))
     assert f"{text} csp on shapes-pairs, seed 0" in {each["name"] for each in data(root)["stored"].values()}
 
 
@@ -373,31 +330,24 @@ def test_notes_hold_text_links_and_headings_below_those_of_the_page() -> None:
     )
     reader = Reader(notes_html(markdown))
     assert {tag[0] for tag in reader.tags} <= {"h3", "h4", "p", "a", "code"}
-    assert [each.text for each in reader.root.all("h3") + reader.root.all("h4")] == ["One", "Two"]
-    assert {each.attributes["href"].partition(":")[0] for each in reader.root.all("a")} <= {"http", "https"}
-    assert "<script>alert(1)</script>" in reader.root.text
-    assert "{{ c }}" in reader.root.text
+    assert [text_of(reader.root.find(f".//{tag}")) for tag in ("h3", "h4")] == ["One", "Two"]
+    assert {each.attrib["href"].partition(":")[0] for each in reader.root.iter("a")} <= {"http", "https"}
+    assert all(text in text_of(reader.root) for text in ("<script>alert(1)</script>", "{{ c }}"))
 
 
 def test_nothing_is_loaded_from_anywhere(toy: Toy) -> None:
     root = toy.read()
     loaded = [
-        each for tag in ("img", "script", "link", "iframe", "source", "object", "embed") for each in root.all(tag)
+        each for tag in ("img", "script", "link", "iframe", "source", "object", "embed") for each in root.iter(tag)
     ]
-    addresses = [each.attributes.get("src") or each.attributes.get("href") or "data:" for each in loaded]
+    addresses = [each.get("src") or each.get("href") or "data:" for each in loaded]
     assert all(address.startswith("data:") for address in addresses)
-    style = root.all("style")[0].text
+    style = text_of(root.find(".//style"))
     assert not re.search(r"@import|@font-face|url\(", style)
-    files = {each.attributes["href"] for each in root.all("a") if not each.attributes["href"].startswith("#")}
-    assert files == {
-        f"toy/{name}"
-        for name in [
-            *(f"{stem}.{end}" for stem in ("table-1", "table-2", "claims") for end in ("csv", "tex", "md")),
-            "figure-1.svg",
-            "figure-1.csv",
-        ]
-    } | {"made.json"}
-    policy = next(each for each in root.all("meta") if "http-equiv" in each.attributes).attributes["content"]
+    files = {each.attrib["href"] for each in root.iter("a") if not each.attrib["href"].startswith("#")}
+    tables = {f"toy/{stem}.{end}" for stem in ("table-1", "table-2", "claims") for end in ("csv", "tex", "md")}
+    assert files == tables | {"toy/figure-1.svg", "toy/figure-1.csv", "made.json"}
+    (policy,) = (each.attrib["content"] for each in root.iter("meta") if "http-equiv" in each.attrib)
     assert policy.startswith("default-src 'none';")
 
 

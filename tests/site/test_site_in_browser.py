@@ -5,7 +5,6 @@ import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -18,6 +17,8 @@ from recompose.audit.findings import STATES
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
 from recompose.site import build
+from recompose.tables.cells import Cell
+from recompose.tables.lineage import Lineage, lineage_path
 from recompose.workspace import Workspace
 from tests.audit.worlds import copy_of, remake_index
 from tests.conftest import Project
@@ -45,15 +46,9 @@ return found;
 
 
 @pytest.fixture
-def finished(chance_project: Project) -> Project:
-    """The finished project, which no test here changes."""
-    return chance_project
-
-
-@pytest.fixture
-def opened(browser: Chrome, finished: Project) -> Chrome:
-    """The browser with the site open."""
-    return open_page(browser, finished.published)
+def opened(browser: Chrome, chance_project: Project) -> Chrome:
+    """The browser with the site of the finished project, which no test here changes."""
+    return open_page(browser, chance_project.published)
 
 
 def open_page(browser: Chrome, reports: Path, fragment: str = "") -> Chrome:
@@ -87,15 +82,13 @@ def address(cell: tuple[str, str, str, str]) -> str:
     return "#" + "&".join(quote(part, safe="-_.!~*'()") for part in cell)
 
 
-def lineage(project: Project, artifact: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((project.published / f"{artifact}.lineage.json").read_text())
-    return found
+def lineage(project: Project, artifact: str) -> Lineage:
+    return Lineage.read(lineage_path(project.published / artifact))
 
 
-def cell_in_lineage(project: Project, cell: tuple[str, str, str, str] = CELL) -> dict[str, Any]:
+def cell_in_lineage(project: Project, cell: tuple[str, str, str, str] = CELL) -> Cell:
     artifact, *place = cell
-    found = [c for c in lineage(project, artifact)["cells"] if [c["row"], c["column"], c["view"]] == place]
-    return dict(found[0])
+    return next(each for each in lineage(project, artifact).cells if [each.row, each.column, each.view] == place)
 
 
 def test_it_opens_from_disk_without_a_network_and_without_complaint(opened: Chrome) -> None:
@@ -113,16 +106,16 @@ def column_shown(table: WebElement, place: int) -> list[str]:
     return [all_of(line, "td")[place].text for line in all_of(table, "tbody tr")]
 
 
-@pytest.mark.parametrize("press", ["click", Keys.ENTER, Keys.SPACE])
-def test_a_column_sorts(opened: Chrome, finished: Project, press: str) -> None:
+def test_a_column_sorts(opened: Chrome, chance_project: Project) -> None:
     table = all_of(opened, "article#msci-table-2 table")[0]
     place = headers(table).index(("reported", "mit-states AUC"))
     header = all_of(table, "thead tr:last-child th")[place + 1]
-    with (finished.published / "msci/table-2.csv").open(newline="") as file:
+    with (chance_project.published / "msci/table-2.csv").open(newline="") as file:
         lines = [each for each in csv.DictReader(file) if each["column"] == "mit-states AUC"]
     values = [each for each in lines if each["value"]]
-    for order, falling in (("descending", True), ("ascending", False)):
-        one(header, "button").click() if press == "click" else one(header, "button").send_keys(press)
+    for key, order in ((Keys.ENTER, "descending"), (Keys.SPACE, "ascending"), (None, "descending")):
+        button, falling = one(header, "button"), order == "descending"
+        button.send_keys(key) if key else button.click()
         expected = [each["text"] for each in sorted(values, key=lambda each: float(each["value"]), reverse=falling)]
         until_equal(opened, lambda: header.get_attribute("aria-sort"), order)
         shown = column_shown(table, place)
@@ -149,19 +142,19 @@ def test_rows_that_are_only_printed_stay_below_and_names_sort(opened: Chrome) ->
     assert shown == sorted(shown, key=str.lower)
 
 
-def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, finished: Project) -> None:
-    number, known = cell_at(opened), cell_in_lineage(finished)
-    assert number.text == known["text"]
+def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, chance_project: Project) -> None:
+    number, known = cell_at(opened), cell_in_lineage(chance_project)
+    assert number.text == known.text
     number.send_keys(Keys.ENTER)
     shown = dialog(opened)
     assert shown.accessible_name == "chance, shapes-pairs AUC"
-    assert one(shown, ".value").text == known["text"]
-    records = lineage(finished, CELL[0])["records"]
+    assert one(shown, ".value").text == known.text
+    records = lineage(chance_project, CELL[0]).records
     for closed in all_of(shown, "details:not([open]) summary"):
         closed.click()
     until_equal(opened, lambda: all_of(shown, "details:not([open])"), [])
-    for key, value in zip(known["made_from"], known["values"], strict=True):
-        for text in (key, records[key]["digest"], f"{value:.1f}"):  # an AUC has one digit
+    for key, value in zip(known.made_from, known.values, strict=True):
+        for text in (key, records[key].digest, f"{value:.1f}"):  # an AUC has one digit
             assert text in shown.text
     assert "none: as in params.yaml" in shown.text
     ActionChains(opened).send_keys(Keys.ESCAPE).perform()
@@ -180,16 +173,15 @@ def test_the_commands_shown_do_what_they_say(browser: Chrome, chance: Project) -
     lines = commands(browser)
     (trace,) = [shlex.split(line) for line in lines if line.startswith("recompose trace")]
     traced = chance.recompose(*trace[1:], "--full").stdout
-    assert all(key in traced for key in known["made_from"])
-    assert known["text"] in traced
+    assert all(text in traced for text in (*known.made_from, known.text))
     (made,) = [shlex.split(line) for line in lines if line.startswith("recompose make")]
     discard = [shlex.split(line) for line in lines if line.startswith("recompose store discard")]
-    assert [line[-1] for line in discard] == known["made_from"]
+    assert [line[-1] for line in discard] == known.made_from
     for line in discard:
         chance.recompose(*line[1:])
-    assert not {*known["made_from"]} & chance.runs().keys()
-    assert known["text"] in chance.recompose(*made[1:]).stdout
-    assert {*known["made_from"]} <= chance.runs().keys()
+    assert not {*known.made_from} & chance.runs().keys()
+    assert known.text in chance.recompose(*made[1:]).stdout
+    assert {*known.made_from} <= chance.runs().keys()
     assert chance.table() == table
 
 
@@ -202,14 +194,14 @@ def test_a_command_is_selected_where_there_is_no_clipboard(opened: Chrome) -> No
     assert opened.execute_script("return getSelection().toString()").strip() == one(block, "pre").text
 
 
-def test_an_address_opens_its_number_also_where_it_is_folded_away(browser: Chrome, finished: Project) -> None:
+def test_an_address_opens_its_number_also_where_it_is_folded_away(browser: Chrome, chance_project: Project) -> None:
     for view in ("exact", "field"):
         cell = (*CELL[:3], view)
-        open_page(browser, finished.published, address(cell))
-        assert one(dialog(browser), ".value").text == cell_in_lineage(finished, cell)["text"]
+        text = cell_in_lineage(chance_project, cell).text
+        open_page(browser, chance_project.published, address(cell))
+        assert one(dialog(browser), ".value").text == text
         assert f"--view {view}" in " ".join(commands(browser))
         one(dialog(browser), ".close").click()
-        text = cell_in_lineage(finished, cell)["text"]
         until_equal(browser, lambda: browser.switch_to.active_element.text, text)
         assert browser.switch_to.active_element.is_displayed()
 
@@ -228,10 +220,8 @@ def test_the_first_key_skips_to_the_papers(opened: Chrome) -> None:
     until_focused(opened, one(opened, "main"))
 
 
-def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(
-    browser: Chrome, finished: Project, tmp_path: Path
-) -> None:
-    root = copy_of(finished.root, tmp_path / "project")
+def test_the_first_screen_leads_to_a_stale_number(browser: Chrome, chance_project: Project, tmp_path: Path) -> None:
+    root = copy_of(chance_project.root, tmp_path / "project")
     Project(root).set({"profiles.smoke.czsl.seeds": [0]})
     remake_index(Workspace(root))
     open_page(browser, Project(root).published)
@@ -363,8 +353,8 @@ def test_search_finds_rows_tables_and_claims(opened: Chrome) -> None:
 
 
 @pytest.mark.parametrize("fragment", ["#nothing", "#msci%2Ftable-2&Nobody&x&exact", "#%E0%A4%A", "#a&b"])
-def test_an_unknown_address_says_so(browser: Chrome, finished: Project, fragment: str) -> None:
-    open_page(browser, finished.published, fragment)
+def test_an_unknown_address_says_so(browser: Chrome, chance_project: Project, fragment: str) -> None:
+    open_page(browser, chance_project.published, fragment)
     until(browser, lambda each: "nothing at" in one(each, "#notice").text)
     assert not one(browser, "dialog").is_displayed()
 
@@ -409,11 +399,11 @@ def test_a_press_enlarges_a_figure(phone: Chrome) -> None:
     assert phone.execute_script("return document.documentElement.scrollWidth") <= 390
 
 
-def test_the_drawing_of_a_lineage_leads_to_details_by_keyboard(opened: Chrome, finished: Project) -> None:
+def test_the_drawing_of_a_lineage_leads_to_details_by_keyboard(opened: Chrome, chance_project: Project) -> None:
     cell_at(opened).click()
     nodes = all_of(dialog(opened), ".graph g[data-jump]")
     keys = [str(each.get_attribute("data-jump")) for each in nodes]
-    known = cell_in_lineage(finished)["made_from"]
+    known = cell_in_lineage(chance_project).made_from
     assert {*known} <= {*keys}
     assert any(key.startswith("data/") for key in keys)
     nodes[keys.index(known[-1])].send_keys(Keys.ENTER)
@@ -422,9 +412,7 @@ def test_the_drawing_of_a_lineage_leads_to_details_by_keyboard(opened: Chrome, f
     assert target.find_element(By.XPATH, "..").get_attribute("open")
 
 
-def test_details_beside_the_page_are_loaded_by_a_press(
-    browser: Chrome, toys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_details_beside_the_page_load_by_a_press(browser: Chrome, toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "MOST_DETAILS", 0)
     toy = Toy(toys)
     for name, text in build.pages(toy.site, toys / "reports").items():

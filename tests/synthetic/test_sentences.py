@@ -60,31 +60,22 @@ PARSED = {
     "a star at the top": ([1, 1, 1, 4, 2], "det ROOT prep det pobj", "DT NN IN DT NN", "DET NOUN ADP DET NOUN"),
 }
 MOON, PLAIN_STAR = Entity("moon"), Entity("star")
-SAID = {
-    "a photo of a striped star left of a moon": (
-        Scene(Entity("star", ("striped",)), MOON, "left of"),
-        Wording("photo"),
-    ),
-    "the star is to the left of the moon": (
-        Scene(PLAIN_STAR, MOON, "left of"),
-        Wording(article="the", sentence=True, long=True),
-    ),
-    "a star holding a moon": (Scene(PLAIN_STAR, MOON, "holding"), Wording()),
-    "a star is holding a moon": (Scene(PLAIN_STAR, MOON, "holding"), Wording(sentence=True)),
-    "a star and no moon": (Scene(PLAIN_STAR, Entity("moon", count=NONE)), Wording()),
-    "a star at the top": (Scene(PLAIN_STAR, relation="at the top"), Wording()),
-}
+SCENES = [  # in the same order
+    (Scene(Entity("star", ("striped",)), MOON, "left of"), Wording("photo")),
+    (Scene(PLAIN_STAR, MOON, "left of"), Wording(article="the", sentence=True, long=True)),
+    (Scene(PLAIN_STAR, MOON, "holding"), Wording()),
+    (Scene(PLAIN_STAR, MOON, "holding"), Wording(sentence=True)),
+    (Scene(PLAIN_STAR, Entity("moon", count=NONE)), Wording()),
+    (Scene(PLAIN_STAR, relation="at the top"), Wording()),
+]
 
 
-@pytest.mark.parametrize("text", PARSED)
-def test_what_a_parser_finds(text: str) -> None:
-    words = phrase(*SAID[text]).words()
-    heads, deps, tags, kinds = PARSED[text]
+@pytest.mark.parametrize(("shown", "text"), [*zip(SCENES, PARSED, strict=True)])
+def test_what_a_parser_finds(shown: tuple[Scene, Wording], text: str) -> None:
+    words = phrase(*shown).words()
     assert " ".join(word.text for word in words) == text
-    assert [word.head for word in words] == heads
-    assert [word.dep for word in words] == deps.split()
-    assert [word.tag for word in words] == tags.split()
-    assert [word.pos for word in words] == kinds.split()
+    parts = (" ".join(getattr(word, part) for word in words) for part in ("dep", "tag", "pos"))
+    assert ([word.head for word in words], *parts) == PARSED[text]
 
 
 def statements(count: int = 300) -> list[tuple[Scene, Scene, Wording]]:

@@ -72,24 +72,24 @@ def test_the_same_seed_gives_the_same_bytes(small_world: tuple[Path, dict[str, s
     assert make(tmp_path, 3) == small_world[1]
 
 
+DRAWS = """
+import sys, types
+from pathlib import Path
+sys.modules["torch"] = types.ModuleType("torch")  # it is slow, and not used
+from recompose.synthetic.scenes import write_corpus
+from recompose.tracks.czsl.data.shapes_pairs import choose_pairs
+write_corpus(Path(sys.argv[1], "corpus"), scenes=30, seed=3)
+print([choose_pairs(seed) for seed in range(9)])
+"""
+
+
 @pytest.mark.slow
-def test_another_process_with_other_hashes_draws_and_chooses_the_same(
+def test_another_process_with_other_hashes_draws_the_same(
     small_world: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
-    code = (
-        "import sys, types; from pathlib import Path; sys.modules['torch'] = types.ModuleType('torch');"  # slow, unused
-        "from recompose.synthetic.scenes import write_corpus; from recompose.tracks.czsl.data.shapes_pairs import "
-        "choose_pairs;"
-        "write_corpus(Path(sys.argv[1]) / 'corpus', scenes=30, seed=3); print([choose_pairs(seed) for seed in "
-        "range(9)])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)],
-        check=True,
-        env=os.environ | {"PYTHONHASHSEED": "12345"},
-        capture_output=True,
-        text=True,
-    )
+    variables = os.environ | {"PYTHONHASHSEED": "12345"}
+    command = [sys.executable, "-c", DRAWS, str(tmp_path)]
+    done = subprocess.run(command, check=True, env=variables, capture_output=True, text=True)
     assert done.stdout.strip() == str([shapes_pairs.choose_pairs(seed) for seed in range(9)])
     assert digests(tmp_path) == {path: digest for path, digest in small_world[1].items() if path.startswith("corpus")}
 

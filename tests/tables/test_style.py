@@ -91,10 +91,8 @@ def test_the_numbers_beside_a_sweep_are_those_of_each_run(tmp_path: Path) -> Non
 def test_a_measure_that_there_is_not_is_no_point(tmp_path: Path) -> None:
     columns = {"AUC": "test/closed/dense/auc", "H": H}
     lines = sweep(tmp_path / "figure", "0", "1", sheet=NumbersOnly, columns=columns).numbers[0].splitlines()
-    assert lines == [
-        "dataset,x,seed,AUC,H",
-        *(f"d,{x}.0000,{s},,{h}.0000" for x in (0, 1) for s, h in ((0, 20), (1, 30))),
-    ]
+    points = [f"d,{x}.0000,{seed},,{h}.0000" for x in (0, 1) for seed, h in ((0, 20), (1, 30))]
+    assert lines == ["dataset,x,seed,AUC,H", *points]
 
 
 def clusters(*counts: int, width: int = 16, noise: float = 0.05) -> np.ndarray:

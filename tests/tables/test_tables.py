@@ -25,9 +25,8 @@ def table(*cells: Cell, **more: list[str]) -> Table:
 
 
 def test_best_and_second_best_are_marked_within_each_source() -> None:
-    text = to_markdown(
-        table(cell("a", 1), cell("b", 3), cell("c", 2), cell("a", 9, "reported"), cell("b", 8, "reported"))
-    )
+    printed = cell("a", 9, "reported"), cell("b", 8, "reported")
+    text = to_markdown(table(cell("a", 1), cell("b", 3), cell("c", 2), *printed))
     measured, reported = text.split("## Reported")
     assert "| b | **3.0** (printed: 8.0) |" in measured
     assert "| c | *2.0* |" in measured
@@ -36,11 +35,7 @@ def test_best_and_second_best_are_marked_within_each_source() -> None:
 
 
 def test_each_view_is_a_part_of_its_own_with_its_own_marks() -> None:
-    ways = [
-        cell("a", 1).but(view="exact"),
-        cell("b", 2).but(view="exact"),
-        cell("a", 5).but(view="field"),
-    ]
+    ways = [cell("a", 1).but(view="exact"), cell("b", 2).but(view="exact"), cell("a", 5).but(view="field")]
     both = replace(table(*ways, cell("a", 9, "reported")), views={"exact": "All biases", "field": "Some biases"})
     exact, field = to_markdown(both).split("## Reported")[0].split("## Some biases")
     assert "## All biases" in exact
@@ -48,13 +43,8 @@ def test_each_view_is_a_part_of_its_own_with_its_own_marks() -> None:
     assert "| a | **5.0** (printed: 9.0) |" in field
     assert "--view exact|field" in to_markdown(both)
     assert to_latex(both).count(r"\begin{tabular}") == 3
-    rows = list(csv.DictReader(io.StringIO(to_csv(both))))
-    assert [(row["row"], row["source"], row["view"]) for row in rows] == [
-        ("a", "measured", "exact"),
-        ("b", "measured", "exact"),
-        ("a", "measured", "field"),
-        ("a", "reported", ""),
-    ]
+    rows = [(row["row"], row["source"], row["view"]) for row in csv.DictReader(io.StringIO(to_csv(both)))]
+    assert rows == [*((each.row, "measured", each.view) for each in ways), ("a", "reported", "")]
 
 
 def test_csv_holds_every_cell_with_its_full_value() -> None:
@@ -103,11 +93,8 @@ def test_what_sources_say_is_a_part_of_words_that_nothing_was_measured_for() -> 
     views = {"exact": View(heading="Measured"), "said": View(heading="What is said", says=says)}
     artifact = Artifact(kind="metrics", caption="c", rows={"A": "a", "B": "b"}, views=views)
     output = list(quoted_cells(artifact))
-    assert [(each.row, each.column, each.text) for each in output] == [
-        ("A", "the text", "x | 1.0"),
-        ("A", "the code", "50 %"),
-        ("B", "the text", "y"),
-    ]
+    quoted = {(row, column): text for row, texts in says.items() for column, text in texts.items()}
+    assert {(each.row, each.column): each.text for each in output} == quoted
     assert all((each.source, each.view, each.value) == ("reported", "said", None) for each in output)
     headings = {view: section.heading for view, section in views.items()}
     whole = table(cell("A", 40.0).but(view="exact"), *output, views=headings)

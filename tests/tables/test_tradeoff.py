@@ -12,9 +12,7 @@ pytestmark = pytest.mark.usefixtures("closed")
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=8))
-def test_the_staircase_s_height_is_the_best_seen_accuracy_that_still_gives_the_unseen_one(
-    steps: list[tuple[int, int]],
-) -> None:
+def test_a_height_is_the_best_seen_accuracy_that_still_gives_the_unseen_one(steps: list[tuple[int, int]]) -> None:
     """Unseen accuracy rises from point to point, seen accuracy falls."""
     unseen = np.cumsum([up for up, _ in steps]) / 200
     seen = np.cumsum([down for _, down in steps])[::-1] / 200

@@ -4,7 +4,6 @@ a known allocation.
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -23,10 +22,9 @@ CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
 
 class Clock:
-    """Time that passes only where it is told to."""
+    """Time that passes only where it is told to, in the place of the module ``time``."""
 
-    def __init__(self) -> None:
-        self.now = 1000.0
+    now = 1000.0
 
     def perf_counter(self) -> float:
         return self.now
@@ -34,10 +32,10 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
+    clock = Clock()
     for module in (cost, resources):
-        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=found.perf_counter))
-    return found
+        monkeypatch.setattr(module, "time", clock)
+    return clock
 
 
 class Small(TrainingModule):
@@ -89,17 +87,13 @@ def test_what_trains_is_counted_number_by_number() -> None:
 
 
 @pytest.mark.parametrize(("validates", "accumulate"), [(True, 1), (False, 2)])
-def test_each_epoch_has_one_entry_without_validation(
-    tmp_path: Path, clock: Clock, validates: bool, accumulate: int
-) -> None:
+def test_each_epoch_counts_without_validation(tmp_path: Path, clock: Clock, validates: bool, accumulate: int) -> None:
     epochs = train(tmp_path / "scratch", clock, validates=validates, accumulate=accumulate)
     assert epochs.seconds == [7.0, 7.0, 7.0]
 
 
 @pytest.mark.parametrize(("epoch", "batch"), [(1, 0), (2, 6)])
-def test_a_training_that_was_killed_counts_whole_epochs_once(
-    tmp_path: Path, clock: Clock, epoch: int, batch: int
-) -> None:
+def test_a_killed_training_counts_whole_epochs_once(tmp_path: Path, clock: Clock, epoch: int, batch: int) -> None:
     with pytest.raises(KilledError):
         train(tmp_path / "scratch", clock, KillIn(epoch, batch))
     clock.now += 1e6
@@ -136,9 +130,7 @@ def test_costs_of_a_run_are_written(tmp_path: Path, proc: Path) -> None:
     }
 
 
-def test_an_evaluation_of_a_shared_pass_has_the_seconds_that_it_would_take_alone(
-    tmp_path: Path, clock: Clock, proc: Path
-) -> None:
+def test_an_evaluation_of_a_shared_pass_has_its_seconds_alone(tmp_path: Path, clock: Clock, proc: Path) -> None:
     say(proc, highest=30, now=7)
     costs = EvaluationCosts(20, torch.device("cpu"), 3)
     with costs.scoring():

@@ -34,9 +34,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return slept
 
 
-def test_each_takes_its_own_and_gives_it_back(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, waits: list[float]
-) -> None:
+def test_each_takes_its_own_and_returns_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, waits: list[float]) -> None:
     monkeypatch.setenv(VISIBLE, "2, 5,GPU-8")
     with own_devices(tmp_path, 1) as first:
         assert (first, os.environ[VISIBLE]) == (["2"], "2")
@@ -54,7 +52,7 @@ def test_each_takes_its_own_and_gives_it_back(
         assert own == ["2", "5"]
 
 
-def test_a_process_that_is_killed_gives_its_own_back(
+def test_a_killed_process_gives_its_own_back(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, waits: list[float]
 ) -> None:
     monkeypatch.setenv(VISIBLE, "0,1")
@@ -72,9 +70,7 @@ def test_a_process_that_is_killed_gives_its_own_back(
 
 
 @pytest.mark.parametrize("given", ["", "7", "7,8"])
-def test_a_process_that_sees_no_more_than_it_needs_keeps_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str
-) -> None:
+def test_a_process_keeps_what_it_needs_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str) -> None:
     """As a job of a scheduler does, whose GPUs may go by the name of another's."""
     monkeypatch.setenv(VISIBLE, given)
     with own_devices(tmp_path, 2), own_devices(tmp_path, 2):

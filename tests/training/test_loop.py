@@ -14,7 +14,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from pytorch_lightning import Trainer
-from pytorch_lightning.callbacks import Callback
+from pytorch_lightning.callbacks import Callback, LambdaCallback
 from pytorch_lightning.plugins.environments import LightningEnvironment, SLURMEnvironment
 from pytorch_lightning.strategies import DDPStrategy
 from safetensors.torch import load_file
@@ -46,9 +46,7 @@ def test_processes_share_every_batch_and_no_sample(length: int, share: int, worl
 
 
 @given(counts=st.lists(st.integers(1, 9), min_size=1, max_size=12), size=st.integers(1, 30), seed=st.integers(0, 10**6))
-def test_a_balanced_batch_has_as_many_samples_of_each_class_that_it_draws(
-    counts: list[int], size: int, seed: int
-) -> None:
+def test_a_balanced_batch_has_as_many_samples_of_each_drawn_class(counts: list[int], size: int, seed: int) -> None:
     labels = np.repeat(np.arange(len(counts)) * 3, counts)  # the labels need not be consecutive
     batches = balanced_batches(labels, size, seed)
     assert len(batches) == max(sum(counts) // size, 1)
@@ -91,16 +89,8 @@ def train(scratch: Path, callbacks: list[Callback] | None = None, seed: int = 3)
     data = TensorDataset(torch.randn(50, 4, generator=generator), torch.randn(50, generator=generator))
     scratch.mkdir(exist_ok=True)
     module = Small()
-    trainer = fit(
-        module,
-        Data(data, None, batch_size=8, seed=seed),
-        scratch,
-        CPU,
-        title="t",
-        epochs=4,
-        seed=seed,
-        callbacks=callbacks,
-    )
+    batches = Data(data, None, batch_size=8, seed=seed)
+    trainer = fit(module, batches, scratch, CPU, title="t", epochs=4, seed=seed, callbacks=callbacks)
     return module.trained_state(), float(trainer.callback_metrics["loss"])
 
 
@@ -116,21 +106,15 @@ def test_a_training_that_was_killed_ends_as_one_that_was_not(tmp_path: Path, epo
     assert expected["steps"] == 4 * 7
 
 
-class FirstBatches(Callback):
-    """Notes the targets of the first batch of each epoch."""
-
-    def __init__(self) -> None:
-        self.targets: list[tuple[float, ...]] = []
-
-    def on_train_batch_start(self, trainer: pl.Trainer, module: pl.LightningModule, batch: Any, index: int) -> None:
-        if index == 0:
-            self.targets.append(tuple(batch[1].tolist()))
-
-
 def test_each_epoch_has_an_order_of_its_own(tmp_path: Path) -> None:
-    first = FirstBatches()
-    train(tmp_path / "whole", [first])
-    assert len({*first.targets}) == len(first.targets) == 4
+    first: list[tuple[float, ...]] = []  # the targets of the first batch of each epoch
+
+    def note(trainer: pl.Trainer, module: pl.LightningModule, batch: Any, index: int) -> None:
+        if index == 0:
+            first.append(tuple(batch[1].tolist()))
+
+    train(tmp_path / "whole", [LambdaCallback(on_train_batch_start=note)])
+    assert len({*first}) == len(first) == 4
 
 
 def test_checkpoints_hold_what_trains_and_not_what_is_frozen(tmp_path: Path) -> None:
@@ -158,9 +142,7 @@ def validate(callback: BestEpoch, module: Counted, metric: float, *, first_proce
 
 
 @pytest.mark.parametrize("resumed", [False, True])
-def test_the_first_epoch_of_the_highest_metric_is_kept_also_by_a_resumed_training(
-    tmp_path: Path, resumed: bool
-) -> None:
+def test_the_first_epoch_of_the_highest_metric_is_kept_also_when_resumed(tmp_path: Path, resumed: bool) -> None:
     path, module = tmp_path / "best.safetensors", Counted()
     callback = BestEpoch("auc", path)
     for metric in (0.2, 0.5, 0.5):
@@ -183,22 +165,8 @@ def test_rows_are_the_inputs_of_a_split_with_their_numbers() -> None:
     assert (numbered.tolist(), len(dataset)) == ([9, 7], 3)
 
 
-STARTED = {
-    "SLURM_NTASKS": "2",
-    "SLURM_NODEID": "0",
-    "SLURM_LOCALID": "0",
-    "SLURM_NTASKS_PER_NODE": "2",
-    "SLURM_PROCID": "0",
-}
-
-
-@pytest.fixture
-def in_a_job(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The variables of a job with two tasks, and a command srun."""
-    for name, value in STARTED.items():
-        monkeypatch.setenv(name, value)
-    (tmp_path / "srun").touch(mode=0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+# the variables of a job with two tasks
+STARTED = {"NTASKS": "2", "NTASKS_PER_NODE": "2", "NODEID": "0", "LOCALID": "0", "PROCID": "0"}
 
 
 def environment() -> object:
@@ -207,8 +175,11 @@ def environment() -> object:
     return trainer.strategy.cluster_environment
 
 
-@pytest.mark.usefixtures("in_a_job")
-def test_the_processes_of_several_devices_are_started_by_the_run_and_not_by_slurm(tmp_path: Path) -> None:
+def test_a_run_and_not_slurm_starts_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in STARTED.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    (tmp_path / "srun").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert isinstance(environment(), SLURMEnvironment)  # Lightning by itself waits for another task
     with warnings.catch_warnings():
         warnings.simplefilter("error")

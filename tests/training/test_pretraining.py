@@ -2,7 +2,6 @@
 backbone.
 """
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, end_of_text, load_backbone
+from recompose.files import write_json
 from recompose.synthetic.scenes import write_corpus
 from recompose.training.hardware import Hardware
 from recompose.training.pretraining import WEIGHTS, Pretraining, _tensors, compact_vocabulary, pretrain
@@ -38,10 +38,8 @@ def steps(module: Pretraining, pixels: Tensor, ids: Tensor, count: int = 5) -> l
     module.loss = lambda images, texts, scale: torch.nn.functional.cross_entropy(  # type: ignore[assignment]
         scale * images @ texts.T, torch.arange(len(images))
     )
-    groups = [
-        {"params": [each for each in module.parameters() if each.ndim > 1], "weight_decay": module.weight_decay},
-        {"params": [each for each in module.parameters() if each.ndim <= 1], "weight_decay": 0.0},
-    ]
+    matrices, vectors = ([p for p in module.parameters() if (p.ndim > 1) == many] for many in (True, False))
+    groups = [{"params": matrices, "weight_decay": module.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=module.lr, betas=(0.9, 0.98), eps=1e-6)
     module.log = lambda *_, **__: None  # type: ignore[method-assign]
     losses = []
@@ -89,13 +87,6 @@ def test_places_among_the_tokens_in_use_mean_the_same_texts(tmp_path: Path) -> N
             assert torch.equal(backbone.encode_text(places), expected)
 
 
-def described(folder: Path) -> Path:
-    (folder / "backbone.json").write_text(
-        json.dumps({"architecture": "shapes-clip", "activation": "gelu", "weights": WEIGHTS})
-    )
-    return folder
-
-
 def test_what_is_written_loads_whole_and_learns_the_same_again(tmp_path: Path) -> None:
     write_corpus(tmp_path / "corpus", scenes=40, seed=3)
     states = []
@@ -106,6 +97,8 @@ def test_what_is_written_loads_whole_and_learns_the_same_again(tmp_path: Path) -
     assert states[0].keys() == fresh().model.state_dict().keys()
     assert states[0]["token_embedding.weight"].shape == (49408, 128)
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-    backbone = load_backbone(described(tmp_path / "one"))
+    description = {"architecture": "shapes-clip", "activation": "gelu", "weights": WEIGHTS}
+    write_json(tmp_path / "one/backbone.json", description)
+    backbone = load_backbone(tmp_path / "one")
     with torch.no_grad():
         assert torch.isfinite(backbone.encode_text(backbone.tokens(["a striped heart", "xylophone"]))).all()

@@ -128,13 +128,9 @@ def test_a_client_ends_as_what_it_asked_for_does(address: str, code: str, status
 
 
 @pytest.mark.slow
-def test_the_child_of_a_server_that_was_killed_goes_on_and_later_clients_make_their_own_imports(
-    server: Process, address: str, tmp_path: Path
-) -> None:
+def test_the_child_of_a_killed_server_goes_on(server: Process, address: str, tmp_path: Path) -> None:
     done = tmp_path / "done"
-    waits = (
-        "import sys, time; from pathlib import Path\nwhile not Path(sys.argv[2]).exists(): time.sleep(0.01)\nprint(1)"
-    )
+    waits = "import sys; from pathlib import Path\nwhile not Path(sys.argv[2]).exists(): time.sleep(0.01)\nprint(1)"
     asking = client(address, SAYS_ITS_NUMBER + waits, str(done))
     number(asking)
     server.kill()
@@ -160,30 +156,20 @@ def test_a_client_that_is_killed_takes_its_child_along_and_no_other(address: str
     assert client(address, "pass").wait() == 0
 
 
-def test_the_server_ends_with_its_standard_input_and_takes_children_and_socket_along(
-    server: Process, address: str
-) -> None:
-    asking = client(address, WAITS)
-    child = number(asking)
-    server.communicate()
-    assert server.returncode == 0
-    asking.communicate()
-    assert asking.returncode == FAILED
-    wait_for(lambda: is_gone(child))
-    assert not Path(address).parent.exists()
+ENDS = [(None, 0), (signal.SIGINT, INTERRUPTED), (signal.SIGTERM, INTERRUPTED)]
 
 
-@pytest.mark.parametrize(("number_", "status"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, INTERRUPTED)])
-def test_a_server_that_is_interrupted_takes_its_children_along_and_says_nothing(
-    address: str, number_: int, status: int
-) -> None:
+@pytest.mark.parametrize(("signal_", "status"), ENDS)
+def test_a_server_ends_with_its_children_and_socket(address: str, signal_: int | None, status: int) -> None:
     server = start(address)
     asking = client(address, WAITS)
     child = number(asking)
-    server.send_signal(number_)
+    if signal_:
+        server.send_signal(signal_)
     assert server.communicate()[1] == ""
     assert server.returncode == status
     asking.communicate()
+    assert asking.returncode == FAILED
     wait_for(lambda: is_gone(child))
     assert not Path(address).parent.exists()
 
@@ -231,9 +217,7 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow  # it imports torch and all the rest
 @pytest.mark.usefixtures("no_server")
-def test_a_server_has_imported_everything_and_is_started_again_when_it_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_has_imports_and_is_started_again_when_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     servers: list[subprocess.Popen[bytes]] = []
 
     def start_and_keep(address: str, listener: socket.socket) -> "subprocess.Popen[bytes]":

@@ -10,7 +10,7 @@ from tests.conftest import Project, announced, with_values
 
 pytestmark = pytest.mark.engines
 REPORTS = {"table", "figure", "page"}
-MOVED = "MOVED_BY_A_TEST = 1\n"  # a statement is code; a comment is none
+TRAINED = {"train_c_s_o": 2, "evaluate_czsl": 3}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def commented(text: str) -> str:
 
 
 def appended(text: str) -> str:
-    return text + MOVED
+    return text + "MOVED_BY_A_TEST = 1\n"  # a statement is code; a comment is none
 
 
 def of_key(path: str, value: object) -> Callable[[str], str]:
@@ -79,12 +79,8 @@ def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: 
     [
         ("params.yaml", of_key("czsl.methods.c-s-o.scoring.closed", [1.0, 0.5]), {"evaluate_czsl": 2}),
         # each run is scored by its pair's text path alone, too
-        (
-            "params.yaml",
-            of_key("czsl.methods.c-s-o.training.lr", 0.0031),
-            {"train_c_s_o": 2, "evaluate_czsl": 3},
-        ),
-        ("src/recompose/tracks/czsl/training.py", appended, {"train_c_s_o": 2, "evaluate_czsl": 3}),
+        ("params.yaml", of_key("czsl.methods.c-s-o.training.lr", 0.0031), TRAINED),
+        ("src/recompose/tracks/czsl/training.py", appended, TRAINED),
     ],
 )
 def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_nothing(
@@ -99,11 +95,5 @@ def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_
 
 def test_an_edit_of_a_drawn_data_set_makes_what_stands_on_it(finished: Project) -> None:
     planned = announced(after_edit(finished, "params.yaml", of_key("czsl.datasets.shapes-pairs.seed", 1008)))
-    assert planned.keys() == REPORTS | {
-        "index_data",
-        "decode_pixels",
-        "encode_features",
-        "train_c_s_o",
-        "evaluate_czsl",
-    }
+    assert planned.keys() == REPORTS | {"index_data", "decode_pixels", "encode_features", *TRAINED}
     assert (planned["train_c_s_o"], planned["evaluate_czsl"]) == (2, 5)

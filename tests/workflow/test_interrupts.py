@@ -52,7 +52,7 @@ def until_a_job_waits(project: Project, process: "subprocess.Popen[str]") -> Non
 
 
 @pytest.mark.parametrize("interrupt", [group, alone])
-def test_the_server_of_jobs_and_its_children_end_with_the_workflow(
+def test_server_and_children_end_with_the_workflow(
     interrupt: Interrupt, trained: Project, trained_project: Project
 ) -> None:
     with a_job_that_waits(trained):

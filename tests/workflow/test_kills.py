@@ -68,7 +68,7 @@ def killed_when(project: Project, pattern: str, count: int, kill, process: "subp
     return output
 
 
-def test_a_fresh_clone_elsewhere_that_is_killed_again_and_again_ends_with_the_same_reports(
+def test_a_clone_elsewhere_that_is_killed_often_gives_the_same_reports(
     trained_project: Project, tmp_path: Path
 ) -> None:
     clone = trained_project.clone(tmp_path / "clone")

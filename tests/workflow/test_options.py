@@ -47,9 +47,7 @@ def own_lines(output: str) -> list[str]:
         (["--jobs", "2", "--executor", "local"], NOTHING),
     ],
 )
-def test_where_nothing_is_due_an_option_answers_and_writes_nothing(
-    finished: Project, options: list[str], line: str
-) -> None:
+def test_where_nothing_is_due_an_option_writes_nothing(finished: Project, options: list[str], line: str) -> None:
     before = listing(finished)
     done = finished.snakemake(*options)
     assert line in done.stdout + done.stderr
@@ -63,6 +61,7 @@ def test_where_nothing_is_due_an_option_answers_and_writes_nothing(
         (["--no-hooks"], "--no-hooks leaves out what writes the recipes"),
         (["--export-cwl", "workflow.cwl"], "--export-cwl is not carried out by Snakemake 9"),
         (["--config", "profile=nope"], "'nope' is not allowed"),
+        (["--config", "czsl=1"], "--config czsl=...: it sets the profile alone; edit czsl in params.yaml"),
         (["--forcerun", "trian_c_s_o"], f"there is no target 'trian_c_s_o'; the nearest is '{TRAIN}'"),
         (["--until", "trian_c_s_o"], f"there is no target 'trian_c_s_o'; the nearest is '{TRAIN}'"),
     ],

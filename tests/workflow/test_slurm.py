@@ -78,9 +78,7 @@ def queue(what: str = "%k") -> dict[str, str]:
 @pytest.mark.engines
 @pytest.mark.slow  # a minute
 @pytest.mark.usefixtures("possible", "slurm")
-def test_where_snakemake_and_its_job_are_killed_the_same_command_gives_the_same_numbers(
-    trained: Project, trained_project: Project
-) -> None:
+def test_killed_with_its_jobs_snakemake_gives_the_same_numbers(trained: Project, trained_project: Project) -> None:
     for kind in ("runs", "evaluations"):
         shutil.rmtree(trained.root / "results" / kind)
 

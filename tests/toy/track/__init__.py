@@ -51,12 +51,12 @@ class Toy(Track):
             labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}
             title, needs = f"{name} on {data.name}, seed {seed}", {"data": data}
             if variant.method in TRAINED:
-                code = fingerprint([f"{MODULE}.descent"])
+                code = fingerprint([f"{MODULE}.computing"])
                 needs["run"] = Recipe(
                     "runs", title, {"settings": settings, "seed": seed}, {"data": data}, code, self.name, labels
                 )
             document = {"method": variant.method, "settings": {}}
-            code = fingerprint([f"{MODULE}.evaluation"])
+            code = fingerprint([f"{MODULE}.computing"])
             yield Recipe("evaluations", title, document, needs, code, self.name, labels)
 
     def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
@@ -81,12 +81,12 @@ class Toy(Track):
         return ["lengths.csv"]
 
     def train(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
-        from recompose.tracks.toy.descent import train
+        from recompose.tracks.toy.computing import train
 
         return train(document, needs, folder, title)
 
     def evaluate(self, documents, needs, hardware, title):  # type: ignore[no-untyped-def]
-        from recompose.tracks.toy.evaluation import evaluate
+        from recompose.tracks.toy.computing import evaluate
 
         for folder in documents:
             evaluate(needs, folder)

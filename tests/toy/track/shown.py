@@ -12,7 +12,7 @@ from recompose.tables.cells import Cell, data_cell
 from recompose.tables.results import Results
 from recompose.tables.rows import series_of
 from recompose.tables.style import Sheet, panels
-from recompose.tracks.toy.numbers import read
+from recompose.tracks.toy.computing import read
 
 
 def extremes(results: Results, paper: Paper, name: str) -> Iterator[Cell]:

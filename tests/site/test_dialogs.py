@@ -1,12 +1,14 @@
-"""The dialog of a claim: its values and evaluations, compared with plain loops over the lineage."""
+"""The dialog of a claim, compared with plain loops over its lineage, and the settings in which rows differ."""
 
 from typing import Any
 
-from recompose.papers.declaration import Claim, Margin
 from recompose.site.claims import claim_dialog
+from recompose.site.document import differing_rows
 from recompose.tables.lineage import Lineage
+from recompose.tables.measured import OVER_ROWS
+from recompose.tables.published import PublishedLineage
 from tests.audit.invented import lineage_of
-from tests.site.test_site import MEASURE, cell, evaluation_of
+from tests.site.test_site import ABSENT, MEASURE, cell, claim_of, evaluation_of
 
 VALUES = {"csp": {"0": 10.04, "1": 12.0}, "clip": {"0": 9.0, "1": 13.5}}
 
@@ -23,7 +25,7 @@ EVALUATIONS = {
 }  # of which the claim compares two
 
 
-def lineage() -> Lineage:
+def lineage_of_claim() -> Lineage:
     every = [each for of in EVALUATIONS.values() for each in of]
     known = lineage_of(
         every, [cell("one", "d verdict", "", [1.0] * 6, every, part="verdict", metric=MEASURE, evidence=evidence())]
@@ -33,16 +35,8 @@ def lineage() -> Lineage:
 
 
 def dialog() -> dict[str, Any]:
-    claim = Claim(
-        sentence="It is so",
-        artifact="table-1",
-        metric=MEASURE,
-        margin=Margin(value=1.0, source="by hand"),
-        higher="csp",
-        lower=["clip"],
-    )
-    known = lineage()
-    return claim_dialog(known, claim, known.cells[0], "-4.0 to +3.5", is_synthetic=True)
+    known = lineage_of_claim()
+    return claim_dialog(known, claim_of("It is so"), known.cells[0], "-4.0 to +3.5", is_synthetic=True)
 
 
 def test_values_stand_pair_by_pair_with_the_evaluations_of_their_sides() -> None:
@@ -64,3 +58,15 @@ def test_the_tests_and_the_price_are_there() -> None:
     assert comparison["interval"] == "-4.0 to +3.5"
     assert (comparison["p"], comparison["p_margin"], comparison["price"]) == ("< 0.001", "1.000", ["11", "86"])
     assert comparison["test"] == {"replicates": 2, "difference": "-0.2", "p": "0.400", "p_margin": "0.900"}
+
+
+def test_rows_of_a_method_differ_in_the_settings_of_their_runs_and_other_methods_are_left_out() -> None:
+    rows = {"CSP": ("csp", 0.1), "CSP, faster": ("csp", 0.2), "CoOp": ("coop", 0.3)}
+    evaluations = [evaluation_of(0, method=method, lr=rate, prompt="a") for method, rate in rows.values()]
+    cells = [cell(row, "AUC", "", [1.0], [one]) for row, one in zip(rows, evaluations, strict=True)]
+    cells.append(cell("not run", "AUC", "", [], []))
+    cells.append(cells[1] | {"row": "mean", "rule": OVER_ROWS, "made_from": [each.key for each in evaluations[:2]]})
+    lineage = lineage_of(evaluations, cells, [ABSENT])
+    tables = differing_rows(PublishedLineage({"toy/table-1": lineage}), lineage.cells)
+    # a mean over rows has no settings of its own
+    assert tables == [{"rows": ["CSP", "CSP, faster"], "settings": [{"name": "lr", "values": ["0.1", "0.2"]}]}]
