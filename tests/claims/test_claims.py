@@ -11,8 +11,9 @@ import pytest
 from pydantic import ValidationError
 from scipy.stats import ttest_1samp
 
-from recompose.claims.cells import PARTS, verdicts
+from recompose.claims.cells import PARTS, summary, verdicts
 from recompose.claims.differences import Side, subtract
+from recompose.claims.outcome import generalisation
 from recompose.claims.verdicts import VERDICTS
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Claim
@@ -136,6 +137,8 @@ def test_what_was_not_run_says_so_and_what_is_missing_is_expected() -> None:
     work.missing = {("b", "d", seed) for seed in range(3)}
     found = of_one(work)
     assert texts(found) == ["undecided (not run)", "not run", "unknown: not run", "0.1", "0", "-", "-", "-"]
+    evidence = found["verdict"].evidence
+    assert evidence is not None and (evidence.family, evidence.margin_family) == (0, 0)
     assert {cell.n for cell in found.values()} == {0}
     assert {cell.value for cell in found.values()} == {None, 0.1}
     for cell in found.values():
@@ -289,6 +292,18 @@ def test_a_verdict_keeps_values_tests_and_corrections_of_all_its_comparisons() -
     del spoiled["evidence"]["values"]["b"]
     with pytest.raises(ValidationError):
         Cell.model_validate(spoiled)
+
+
+def test_what_came_out_is_a_paragraph_for_each_benchmark_and_one_for_each_kind_of_data() -> None:
+    on_each = {"d": {0: 14, 1: 26}, "released": {0: 14, 1: 26}, "other": {0: 14, 1: 26}}
+    work, paper = Fake({"a": on_each, "b": {name: {0: 10, 1: 20} for name in on_each}}), paper_of({"c": claim()})
+    paragraphs = summary(work, paper, list(verdicts(work, paper, "claims")))  # type: ignore[arg-type]
+    assert [text.split(":")[0] for text in paragraphs[:3]] == [
+        "On d, synthetic, 2 replicates",
+        "On released, 2 replicates",
+        "On other, 2 replicates",
+    ]
+    assert paragraphs[3:] == [generalisation(True), generalisation(False)]
 
 
 # the forest plot

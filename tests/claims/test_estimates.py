@@ -48,7 +48,7 @@ def test_a_paired_interval_and_p_are_student_s(differences: list[float], value: 
 
 def test_equal_differences_are_their_own_interval() -> None:
     constant = paired([1, 1, 1])
-    assert (constant.interval(), constant.p_zero()) == ((1, 1), 0)
+    assert (constant.interval(), constant.p_zero(), constant.freedom) == ((1, 1), 0, 2)
     assert (constant.p_within(2.0), constant.p_beyond(0.5), constant.p_within(1.0), constant.p_beyond(1.0)) == (
         *(0, 0),
         *(1, 1),  # on the edge

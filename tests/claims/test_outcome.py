@@ -4,7 +4,7 @@ import re
 from itertools import product
 from typing import Any
 
-from recompose.claims.outcome import HANDFUL, outcome
+from recompose.claims.outcome import HANDFUL, generalisation, outcome
 from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED
 from recompose.tables.cells import Cell
 
@@ -66,3 +66,15 @@ def test_the_cheapest_undecided_claims_are_named_with_the_range_of_their_prices(
     assert last.startswith(f"7 are undecided (c7, c9, c25, c31, c40, {len(prices) - HANDFUL} more): ")
     assert "7 to 300 replicates would decide 6 of them" in last
     assert "1 would take too many" in last
+
+
+def test_a_single_claim_is_spoken_of_as_one() -> None:
+    (*_, one), (*_, two) = (outcome("d", False, claims(UNDECIDED, count, "p", "12 / 9", 12)) for count in (1, 2))
+    assert "would decide it with 80 % probability, if the difference is as measured" in one
+    assert "would decide each with 80 % probability, if differences are as measured" in two
+
+
+def test_a_reversed_claim_on_synthetic_data_refutes_no_paper() -> None:
+    synthetic, published = map(generalisation, (True, False))
+    assert "does not refute the paper" in synthetic
+    assert "published data" in published
