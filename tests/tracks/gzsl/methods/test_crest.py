@@ -117,24 +117,24 @@ def compactness_by_loop(queries: Rows, patterns: Rows, distance: str) -> float:
     return total / count
 
 
-def triplet_of(queries: Tensor, patterns: Tensor, margin: float, distance: PatternDistance) -> Tensor:
-    return triplet(queries, *nearest_patterns(queries, patterns), margin, distance)
-
-
 @pytest.mark.parametrize("distance", ["released", "mean", "sum"])
 def test_the_losses_of_patterns_and_their_gradients_are_the_loops(distance: PatternDistance) -> None:
     margin = 0.7
     matrices = [normal(6, 6, 3), normal(7, 4, 3)]
-    assert_value_and_gradients(
-        lambda queries, patterns: triplet_of(queries, patterns, margin, distance),
-        lambda queries, patterns: triplet_by_loop(queries, patterns, margin, distance),
-        matrices,
-    )
-    assert_value_and_gradients(
-        lambda queries, patterns: compactness(queries, nearest_patterns(queries, patterns)[0], distance),
-        lambda queries, patterns: compactness_by_loop(queries, patterns, distance),
-        matrices,
-    )
+
+    def triplet_of(queries: Tensor, patterns: Tensor) -> Tensor:
+        regions = queries.view(2, 3, 3)  # of two images
+        return triplet(regions, *nearest_patterns(regions, patterns), margin, distance)
+
+    def compactness_of(queries: Tensor, patterns: Tensor) -> Tensor:
+        regions = queries.view(2, 3, 3)
+        return compactness(regions, nearest_patterns(regions, patterns)[0], distance)
+
+    for loss, loop in (
+        (triplet_of, lambda queries, patterns: triplet_by_loop(queries, patterns, margin, distance)),
+        (compactness_of, lambda queries, patterns: compactness_by_loop(queries, patterns, distance)),
+    ):
+        assert_value_and_gradients(loss, loop, matrices)
 
 
 ROWS, COLUMNS = 3, 4
