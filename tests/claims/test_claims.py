@@ -179,14 +179,15 @@ def test_a_method_that_no_seed_changes_is_a_constant_on_either_side() -> None:
 def test_a_claim_is_supported_if_all_are_and_reversed_if_one_is() -> None:
     values = {"a": [50, 51, 52], "far": [10, 11.1, 12], "near": [48, 49.1, 50], "noisy": [40, 90, 10]}
     work = on_d(**values, above=[60, 61.1, 62])
-    work.measured["absent"] = {"d": {0: 1.0}}
+    work.measured |= {"absent": {"d": {0: 1.0}}, "once": {"d": {0: 49.0}}}
     work.missing = {("absent", "d", 0)}
     for lower, verdict, shown in (
         (["far"], "supported here", "far"),
         (["far", "near"], "supported here", "near"),
         (["near", "far"], "supported here", "near"),
         (["far", "noisy", "near"], "undecided (interval spans zero)", "noisy"),
-        (["noisy", "absent"], "undecided (not run)", None),
+        (["noisy", "once"], "undecided (one seed)", "once"),
+        (["once", "absent"], "undecided (not run)", None),
         (["absent", "above", "noisy"], "reversed here", "above"),
     ):
         found = of_one(work, lower=lower)
