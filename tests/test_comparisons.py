@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from scipy.stats import t as student
 
-from recompose.claims.correction import holm
-from recompose.claims.tests import ClaimTests
+from recompose.claims.estimates import holm
+from recompose.claims.verdicts import ClaimTests
 from recompose.errors import PlanError
 from recompose.papers.comparison import compared_variants
 from recompose.tables.against import against

@@ -156,7 +156,7 @@ def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:
         "recompose.phases",
         "recompose.graph",
         "recompose.metric_cache",
-        "recompose.tables.table",
+        "recompose.tables.artifacts",
         "recompose.tracks",
         "recompose.tracks.track",
         "recompose.tracks.czsl",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recompose import cli
-from recompose.audit.checks import LOCK, check_lock
+from recompose.audit.audit import LOCK, check_lock
 from recompose.commands.against import commit_of
 from recompose.environment import state_of_sources
 from recompose.errors import DiffError, ProgramError

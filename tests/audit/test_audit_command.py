@@ -3,7 +3,6 @@
 import io
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,7 +82,7 @@ def test_a_report_counts_the_build_info_that_it_writes(root: Path, monkeypatch: 
     made = Made.read(path.parent)
     builds = [*made.builds.items()][::2]
     elsewhere = {key: build.model_copy(update={"device": "another machine"}) for key, build in builds}
-    replace(made, builds=made.builds | elsewhere).write(path.parent)
+    made.model_copy(update={"builds": made.builds | elsewhere}).write(path.parent)
     monkeypatch.chdir(root)
     done = CliRunner().invoke(app, ["report"])
     assert done.exit_code == 0, done.output

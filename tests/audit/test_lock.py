@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.audit import checks
+from recompose.audit import audit as checks
 
 LOCK = "stages: {reports: {outs: [{path: reports/demo}]}}"
 

@@ -9,8 +9,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from recompose.tables.artifacts import make_artifacts
-from recompose.tables.due import is_due
 from recompose.tables.kinds import artifact_recipe
+from recompose.tables.published import is_due
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 from tests.audit.worlds import (

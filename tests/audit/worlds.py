@@ -71,7 +71,7 @@ def audited(root: Path, *, drawing: bool = False) -> Audit:
     """The audit of a project; figures are drawn again only where that is asked for."""
     work = Workspace(root)
     published = PublishedLineage.read(work, PAPERS_LOADED)
-    return audit(work, PAPERS_LOADED, published, pages=pages_of(work, published), drawing=drawing)
+    return audit(work, PAPERS_LOADED, published, pages_of(work, published), drawing=drawing)
 
 
 def findings(found: Audit) -> list[Found]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recompose.claims.correction import holm
+from recompose.claims.estimates import holm
 
 
 @pytest.mark.parametrize(

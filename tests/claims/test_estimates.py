@@ -43,17 +43,17 @@ def test_a_paired_interval_and_p_are_student_s(differences: list[float], value: 
     assert estimate.value == pytest.approx(value)
     reach = pytest.approx(QUANTILES[len(differences) - 1] * error, rel=PRINTED)
     assert (estimate.value - low, high - estimate.value) == (reach, reach)
-    assert estimate.p_zero() == pytest.approx(2 * tail(abs(value / error), len(differences) - 1), abs=1e-7)
+    assert estimate.p_beyond(0) == pytest.approx(2 * tail(abs(value / error), len(differences) - 1), abs=1e-7)
 
 
 def test_equal_differences_are_their_own_interval() -> None:
     constant = paired([1, 1, 1])
-    assert (constant.interval(), constant.p_zero(), constant.freedom) == ((1, 1), 0, 2)
+    assert (constant.interval(), constant.p_beyond(0), constant.freedom) == ((1, 1), 0, 2)
     assert (constant.p_within(2.0), constant.p_beyond(0.5), constant.p_within(1.0), constant.p_beyond(1.0)) == (
         *(0, 0),
         *(1, 1),  # on the edge
     )
-    assert paired([0.3 - (0.1 + 0.2), (0.1 + 0.2) - 0.3]).p_zero() == 1  # except for rounding
+    assert paired([0.3 - (0.1 + 0.2), (0.1 + 0.2) - 0.3]).p_beyond(0) == 1  # except for rounding
 
 
 @pytest.mark.parametrize("margin", [0.2, 1.0, 1.9, 2.0, 5.0])
@@ -75,7 +75,7 @@ def test_each_p_agrees_with_the_interval(differences: list[float], margin: float
     estimate = paired(differences)
     low, high = estimate.interval()
     if min(abs(end - edge) for end in (low, high) for edge in (0, margin, -margin)) > 1e-6:
-        assert (estimate.p_zero() < ALPHA) == (low > 0 or high < 0)
+        assert (estimate.p_beyond(0) < ALPHA) == (low > 0 or high < 0)
         assert (estimate.p_within(margin) < ALPHA) == (-margin < low and high < margin)
         assert (estimate.p_beyond(margin) < ALPHA) == (low > margin or high < -margin)
 

@@ -9,8 +9,7 @@ import pytest
 
 from recompose.claims.estimates import FAMILY_ALPHA
 from recompose.claims.price import Price, Question, decision_probability
-from recompose.claims.tests import ClaimTests
-from recompose.claims.verdicts import SUPPORTED, UNDECIDED
+from recompose.claims.verdicts import SUPPORTED, UNDECIDED, ClaimTests
 from recompose.commands.power import (
     GIVEN,
     MEASURED,

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binomtest
 from typer.testing import CliRunner
 
-from recompose.claims.correction import holm
+from recompose.claims.estimates import holm
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import BusyError, DataError

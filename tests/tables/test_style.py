@@ -11,9 +11,9 @@ from matplotlib import pyplot as plt
 from PIL import Image
 
 from recompose.papers.declaration import Artifact, Paper
+from recompose.tables.artifacts import draw
 from recompose.tables.plane import flatten
 from recompose.tables.style import NumbersOnly, Sheet, styled
-from recompose.tables.table import draw
 from tests.tables.drawings import HOSTILE, texts
 from tests.tables.fakes import Fake, by_seed
 

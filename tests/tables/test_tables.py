@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from recompose.papers.declaration import Artifact, View
+from recompose.tables.artifacts import quoted_cells
 from recompose.tables.cells import Cell, Table
 from recompose.tables.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
-from recompose.tables.table import quoted_cells
 
 
 def cell(row: str, value: float, source: str = "measured", column: str = "d AUC") -> Cell:

@@ -2,24 +2,24 @@
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from recompose.audit.findings import UNCHECKED, Finding, Key, Trust
-from recompose.audit.recorded import Recorded
 from recompose.audit.trust import Judge, metric_code_changes
 from recompose.console import pluralize
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
 from recompose.papers.declaration import Paper
+from recompose.tables.artifacts import build_table, draw, quoted_cells, reported_cells
 from recompose.tables.cells import Cell, Table
 from recompose.tables.formats import to_csv, to_latex, to_markdown
 from recompose.tables.kinds import artifact_files, is_figure
 from recompose.tables.lineage import Lineage
-from recompose.tables.table import build_table, draw, quoted_cells, reported_cells
+from recompose.tables.stored_results import Recorded
 from recompose.tracks import TRACKS
 
 SCORES_ABSENT = "some results behind it are missing or not valid"
@@ -81,8 +81,11 @@ class ArtifactCheck(Judge):
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.stored.work.root).as_posix()
 
-    def _add(self, code: str, place: str, why: str, *keys: str) -> None:
-        self.findings.append(Finding.of(code, place, why, *keys))
+    def _add(self, code: str, place: str, why: str, *keys: str, cells: Iterable[Key] = ()) -> None:
+        """Record a finding about stored folders, if any, which speaks against some cells."""
+        finding = Finding.of(code, place, why, *keys)
+        self.findings.append(finding)
+        self._worsen(finding.state, finding.text, *cells)
 
     def _check_form(self, path: Path) -> None:
         """Find why a lineage cannot be read."""
@@ -215,8 +218,7 @@ class ArtifactCheck(Judge):
         except (KeyError, UnicodeDecodeError, csv.Error) as error:
             shown, why = {}, f"is no table: {type(error).__name__}: {error}"
         if why:
-            self._add("unreadable", self._relative(path), why)
-            self._worsen("tampered", f"{self._relative(path)} {why}", *self._cells)
+            self._add("unreadable", self._relative(path), why, cells=self._cells)
             return {*self._cells}
         wrong = {key for key in due.keys() | shown.keys() if _first_difference(shown.get(key), due.get(key))}
         for key in sorted(wrong, key=str):
@@ -225,17 +227,20 @@ class ArtifactCheck(Judge):
 
     def _blame(self, key: Key, shown: Texts | None, due: Texts | None) -> None:
         """Record that a cell of a table's file is wrong."""
-        path, (source, view, row, column), cell = self._paths[0], key, self._cells.get(key)
+        path, (source, view, *_), cell = self._paths[0], key, self._cells.get(key)
         says = "its lineage says" if cell and key not in self.compared else "its runs give"
         if source == "reported":
             says = "paper.yaml says" if view else f"reported/{self._name}.csv says"
         is_stale = self._is_unchanged(path) and (source == "reported" or self._agrees(cell, shown, due))
         column_of_file = _first_difference(shown, due)
         why = f"shows {_text(shown, column_of_file)}; {says} {_text(due, column_of_file)}"
-        if cell and not is_stale:
-            self._worsen("tampered", f"{self._relative(path)} {why}", key)
-        place = " · ".join(part for part in (self._relative(path), row, column, view) if part)
-        self._add("other-text" if is_stale else "edited-value", place, why)
+        code = "other-text" if is_stale else "edited-value"
+        self._add(code, self._place_in(path, key), why, cells=[key] if cell and not is_stale else [])
+
+    def _place_in(self, path: Path, key: Key) -> str:
+        """Return the place of a cell in a file."""
+        _, view, row, column = key
+        return " · ".join(part for part in (self._relative(path), row, column, view) if part)
 
     def _agrees(self, cell: Cell | None, shown: Texts | None, due: Texts | None) -> bool:
         """Return true where a cell that the current code writes otherwise has the same value, or exists on one side
@@ -246,14 +251,12 @@ class ArtifactCheck(Judge):
 
     def _check_lineage(self, table: Table, wrong: set[Key]) -> None:
         """Compare the cells of the lineage with the runs."""
-        due, place = {cell.key: cell for cell in table.measured}, self._relative(self._paths[-1])
+        due = {cell.key: cell for cell in table.measured}
         for key in dict.fromkeys([*due, *self._cells]):
             if key in wrong or (key in self._cells and key not in self.compared):
                 continue
             if why := _disagreement(self._cells.get(key), due.get(key)):
-                _, view, row, column = key
-                self._worsen("tampered", f"{place}: {why}", key)
-                self._add("edited-value", " · ".join(part for part in (place, row, column, view) if part), why)
+                self._add("edited-value", self._place_in(self._paths[-1], key), why, cells=[key])
 
     @property
     def _can_be_drawn(self) -> bool:
@@ -277,9 +280,7 @@ class ArtifactCheck(Judge):
             return
         self.compared = {*self._cells}
         if shown != due:
-            why = _first_line(shown, due)
-            self._worsen("tampered", f"{self._relative(path)}: {why}", *self._cells)
-            self._add("edited-value", self._relative(path), why)
+            self._add("edited-value", self._relative(path), _first_line(shown, due), cells=self._cells)
 
     def _drawn_numbers(self) -> str:
         """Return the numbers of a figure as the current code draws them."""

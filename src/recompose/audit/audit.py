@@ -1,18 +1,34 @@
-"""The audit: a check that the reports follow from their evaluations, and that these are the ones asked for now."""
+"""The audit: a check that the reports follow from their evaluations, and that these are the ones asked for now.
 
+A check of what belongs to no artifact (the index of the reports, dvc.lock, what git can tell) is a function that yields
+findings.
+"""
+
+import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 from recompose.audit.artifacts import ArtifactCheck
-from recompose.audit.checks import Pages, check_git, check_index, check_lock
-from recompose.audit.findings import Audit, Finding
+from recompose.audit.findings import UNCHECKED, Audit, Finding
 from recompose.audit.stored import Stored
+from recompose.digest import sha256_file
+from recompose.errors import DamagedError, LineageError, ProgramError
 from recompose.files import Document
 from recompose.papers.declaration import Paper
+from recompose.params.documents import read_document
+from recompose.programs import dvc, git
 from recompose.progress import say
+from recompose.tables.index import index_texts
+from recompose.tables.lineage import INDEX, MADE, ReportIndex
 from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
+LOCK = "dvc.lock"
+STAGES = ("reports",)
+RESTORE = "`git checkout -- reports`, or `dvc commit` where you made them"
+Pages = Callable[[Audit], Mapping[str, str]]  # the texts of the page and the files beside it, which show an audit
 REMEDY = "`snakemake --cores all` makes missing results; a release has the scores: `recompose audit --release FILE`"
 
 
@@ -29,12 +45,7 @@ def audit_artifacts(work: Workspace, papers: list[Paper], published: PublishedLi
 
 
 def audit(
-    work: Workspace,
-    papers: list[Paper],
-    published: PublishedLineage | None = None,
-    *,
-    pages: Pages,
-    drawing: bool = True,
+    work: Workspace, papers: list[Paper], published: PublishedLineage, pages: Pages, *, drawing: bool = True
 ) -> Audit:
     """Check every artifact and every byte that it was made from; of all papers, also the index of the reports, and
     dvc.lock where no results are stored.
@@ -42,11 +53,10 @@ def audit(
     Args:
         work: the workspace of the reports.
         papers: the papers to check.
-        published: what of the reports can be relied on, where that was read already.
+        published: the valid lineage of the reports.
         pages: the page that shows an audit; this one knows no page.
         drawing: true to draw figures again; otherwise only their digests are checked.
     """
-    published = published or PublishedLineage.read(work, papers)
     stored, checks = _check(work, papers, published, reading=True)
     more: list[Finding] = []
     if len(papers) == len(work.papers):
@@ -94,19 +104,13 @@ def _gather(stored: Stored, checks: list[ArtifactCheck], more: Iterable[Finding]
 
 def audit_document(audited: Audit, published: PublishedLineage) -> Document:
     """Return an audit as plain values."""
-    findings = [vars(f) | {"keys": list(f.keys), "reaches": reach(published, f)} for f in audited.findings]
-    states = audited.states
+    states, parts = audited.states, ("clean", "evaluations", "recomputed", "files", "unchecked", "remedy")
     return {
-        "clean": audited.clean,
-        "evaluations": audited.evaluations,
-        "recomputed": audited.recomputed,
-        "files": audited.files,
+        **{part: getattr(audited, part) for part in parts},
         "cells": dict(audited.cells),
         "followed": sum(map(audited.followed, states)),
         "artifacts": {name: dict(Counter(cells.values())) for name, cells in states.items()},
-        "findings": findings,
-        "unchecked": audited.unchecked,
-        "remedy": audited.remedy,
+        "findings": [vars(f) | {"keys": list(f.keys), "reaches": reach(published, f)} for f in audited.findings],
     }
 
 
@@ -116,3 +120,83 @@ def reach(published: PublishedLineage, finding: Finding) -> dict[str, int]:
     for key in finding.keys:
         cells.update({name: len(reached) for name, reached in published.reach(key).items()})
     return dict(cells)
+
+
+def check_index(
+    work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit, pages: Pages
+) -> Iterator[Finding]:
+    """Check the page, the index and the numbers beside it against what was written, and what would be written now."""
+    try:
+        written = ReportIndex.read(work.reports).files
+    except FileNotFoundError:
+        yield Finding.of("missing-file", f"{work.reports_place}/{INDEX}", "is missing")
+        return
+    except LineageError as error:
+        yield Finding.of("unreadable", f"{work.reports_place}/{INDEX}", str(error))
+        return
+    if not (work.reports / MADE).is_file():
+        yield Finding.of("missing-file", f"{work.reports_place}/{MADE}", "is missing")
+    elif published.records and not published.made:
+        yield Finding.of("unreadable", f"{work.reports_place}/{MADE}", "cannot be read")
+    due: dict[str, str] = {}
+    if not all(recipe.key in audited.numbers for recipe in work.plan.of("evaluations")):
+        yield Finding.of(UNCHECKED, "the index", "it needs evaluations that are missing or not valid")
+    else:
+        try:
+            due = index_texts(StoredResults(work, audited.numbers, published.made), papers, published)
+        except DamagedError as error:
+            yield Finding.of(UNCHECKED, "the index", str(error))
+    # the page shows builds, and the audit before it was written, which may differ from this one
+    if due and published.made and not audited.everything:
+        due |= pages(audited)
+    for name in dict.fromkeys([*written, *due]):
+        path, place = work.reports / name, f"{work.reports_place}/{name}"
+        if not path.is_file():
+            yield Finding.of("missing-file", place, "is missing")
+        elif sha256_file(path) != written.get(name):
+            yield Finding.of("changed-file", place, "was changed since it was written")
+        elif name in due and path.read_text(encoding="utf-8") != due[name]:
+            why = "artifacts, parameters, or the code that writes it, changed since"
+            yield Finding.of("other-text", place, why)
+
+
+def check_lock(root: Path) -> Iterator[Finding]:
+    """Compare the reports with dvc.lock."""
+    if not (root / LOCK).is_file():
+        yield Finding.of(UNCHECKED, LOCK, "is missing, so the reports were not compared with it")
+        return
+    try:
+        status = _dvc_status(root)
+    except (ProgramError, json.JSONDecodeError) as error:
+        yield Finding.of(UNCHECKED, LOCK, f"the reports were not compared with it: {error}")
+        return
+    paths = _paths(root)
+    changes = (part.get("changed outs", {}) for parts in status.values() for part in parts if isinstance(part, dict))
+    for path, change in (item for changed in changes for item in changed.items()):
+        if path in paths or not paths:
+            yield Finding.of("other-lock", path, f"does not match dvc.lock ({change})", remedy=RESTORE)
+        else:
+            yield Finding.of(UNCHECKED, path, "dvc.lock has no entry for it")
+
+
+def _paths(root: Path) -> set[str]:
+    """Return the reports that the lock covers, which are one profile's; nothing where it cannot be read."""
+    try:
+        stages = read_document((root / LOCK).read_text(encoding="utf-8"), LOCK)["stages"]
+        return {out["path"] for stage in STAGES for out in stages[stage]["outs"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
+
+
+def _dvc_status(root: Path) -> dict[str, list[object]]:
+    """Return the output of ``dvc status`` for the stages that write reports."""
+    status: dict[str, list[object]] = json.loads(dvc("status", "--json", *STAGES, folder=root))
+    return status
+
+
+def check_git(root: Path) -> Iterator[Finding]:
+    """Ask whether git can tell which commit holds the code of results; its reason is what could not be checked."""
+    try:
+        git("rev-parse", "--verify", "HEAD", folder=root)
+    except ProgramError as error:
+        yield Finding.of(UNCHECKED, "whether a commit holds the code of uncommitted results", str(error))

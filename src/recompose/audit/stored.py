@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from recompose.audit.findings import UNCHECKED, Finding
@@ -47,14 +46,6 @@ class Stored:
     on_disk: dict[str, Record] = field(default_factory=dict)  # key -> record
     _faults: dict[str, list[Finding]] = field(default_factory=dict)
 
-    @cached_property
-    def recipes(self) -> dict[str, Recipe]:
-        """The recipes of everything behind the reports, by key."""
-        recipes: dict[str, Recipe] = {}
-        for key, record in self.published.records.items():
-            recipes[key] = recipe_of(record, recipes)
-        return recipes
-
     def __getitem__(self, key: str) -> list[Finding]:
         """Return the faults of a stored folder; none if it agrees with the reports."""
         if key not in self._faults:
@@ -66,7 +57,7 @@ class Stored:
         return key in self.published.records and not self[key]
 
     def _find(self, key: str) -> Iterator[Finding]:
-        store, recipe = self.work.store, self.recipes[key]
+        store, recipe = self.work.store, self.published.recipes[key]
         if not store.is_complete(recipe):
             yield absent(key)
             return
@@ -101,8 +92,8 @@ class Stored:
                 self.absent += [key] if finding.code == "absent" else []
             if key in self.on_disk:
                 self.files += len(self.on_disk[key].files)
-                if self.recipes[key].kind == "data":
-                    self._check_raw(key, self.recipes[key])
+                if self.published.recipes[key].kind == "data":
+                    self._check_raw(key, self.published.recipes[key])
             self.compute_metrics([key], MetricCache.recompute_all)
 
     def _check_raw(self, key: str, recipe: Recipe) -> None:
@@ -132,7 +123,7 @@ class Stored:
     def compute_metrics(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
         """Compute the numbers of the valid evaluations among these; those that are not here have the published ones."""
         for key in keys:
-            recipe, values = self.recipes[key], self.published.values
+            recipe, values = self.published.recipes[key], self.published.values
             if recipe.kind == "evaluations" and self.is_reliable(key):
                 self._compute_metrics(key, recipe, numbers_of)
             elif key in values and not self.work.store.is_complete(recipe):

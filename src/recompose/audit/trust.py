@@ -15,10 +15,10 @@ from recompose.digest import sha256_file, short
 from recompose.fingerprint import fingerprint
 from recompose.plan import Document, Recipe
 from recompose.records import BuildInfo
+from recompose.tables.artifacts import planned_recipes
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
 from recompose.tables.lineage import MADE, Lineage
-from recompose.tables.table import planned_recipes
 from recompose.tracks import TRACKS
 
 Reasons = list[tuple[str, str]]  # state and reason of everything that speaks against a number
@@ -42,16 +42,12 @@ class Judge:
 
     def trust(self, cell: Cell) -> Trust:
         """Return the trust in a cell."""
-        reasons, note = self._reasons_behind(tuple(cell.made_from))
-        trust = Trust(note=note)
-        for why in self.changed_files:
-            trust = trust.worsened("tampered", why)
-        for key in cell.missing:
-            trust = trust.worsened("incomplete", f"missing: {key}")
-        for state, why in reasons:
+        behind, note = self._reasons_behind(tuple(cell.made_from))
+        trust, stale = Trust(note=note), (("stale", why) for why in self.stale_reasons(cell))
+        changed = (("tampered", why) for why in self.changed_files)
+        missing = (("incomplete", f"missing: {key}") for key in cell.missing)
+        for state, why in (*changed, *missing, *behind, *stale):
             trust = trust.worsened(state, why)
-        for why in self.stale_reasons(cell):
-            trust = trust.worsened("stale", why)
         return trust
 
     def _reasons_behind(self, made_from: tuple[str, ...]) -> tuple[Reasons, str]:
@@ -92,7 +88,7 @@ class Judge:
             yield "it is no longer planned"
         elif others := [key for key in made_from if key not in planned]:
             for key in others:
-                yield from _changes_to_closest(self.stored.recipes[key], planned.values())
+                yield from _changes_to_closest(self.stored.published.recipes[key], planned.values())
         elif planned.keys() - made_from.keys():
             yield f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"
         else:

@@ -7,8 +7,7 @@ from recompose.claims.differences import Side
 from recompose.claims.estimates import rounded
 from recompose.claims.outcome import generalisation, outcome
 from recompose.claims.price import Price, price
-from recompose.claims.tests import ClaimTests
-from recompose.claims.verdicts import VERDICTS, TestedComparison
+from recompose.claims.verdicts import VERDICTS, ClaimTests, TestedComparison
 from recompose.papers.declaration import Artifact, Paper
 from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest, cell_of
 from recompose.tables.results import Results
@@ -101,29 +100,24 @@ def _seed_order(item: tuple[str, float]) -> int:
 
 
 def _comparison(tested: TestedComparison, cost: Price | None) -> ComparisonEvidence:
-    correction = tested.correction
+    comparison, test, correction = tested.comparison, tested.difference.test, tested.correction
     return ComparisonEvidence(
         sides=[side.label for side in _sides(tested)],
         verdict=tested.verdict_text,
-        margin=tested.comparison.margin,
-        is_kept=tested.comparison.is_kept,
-        test=_test(tested),
+        margin=comparison.margin,
+        is_kept=comparison.is_kept,
+        test=DifferenceTest(
+            replicates=len(tested.difference.by_seed),
+            difference=rounded(test.value, DIGITS),
+            p=rounded(comparison.p_beyond(test), DIGITS),
+            p_margin=rounded(test.p_within(comparison.margin), DIGITS),
+        )
+        if test
+        else None,
         p=rounded(correction.beyond, DIGITS) if correction else None,
         p_margin=rounded(correction.within, DIGITS) if correction else None,
         price=cost.text if cost else "",
         needed=cost.as_measured if cost else None,
-    )
-
-
-def _test(tested: TestedComparison) -> DifferenceTest | None:
-    test, comparison = tested.difference.test, tested.comparison
-    if test is None:
-        return None
-    return DifferenceTest(
-        replicates=len(tested.difference.by_seed),
-        difference=rounded(test.value, DIGITS),
-        p=rounded(comparison.p_beyond(test), DIGITS),
-        p_margin=rounded(test.p_within(comparison.margin), DIGITS),
     )
 
 

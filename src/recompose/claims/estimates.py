@@ -43,10 +43,6 @@ class Estimate:
         half = -float(stdtrit(self.freedom, (1 - level) / 2)) * self.error
         return self.value - half, self.value + half
 
-    def p_zero(self) -> float:
-        """Return the p of the two-sided test of no difference."""
-        return min(1.0, 2 * self._tail(abs(self.value)))
-
     def p_within(self, margin: float) -> float:
         """Return twice the larger p of the one-sided tests that the difference is above -margin and below margin.
 
@@ -55,7 +51,8 @@ class Estimate:
         return min(1.0, 2 * self._tail(margin - abs(self.value)))
 
     def p_beyond(self, margin: float) -> float:
-        """Return twice the p of the one-sided test that the difference is farther from zero than the margin.
+        """Return twice the p of the one-sided test that the difference is farther from zero than the margin; without
+        one, the p of the two-sided test of no difference.
 
         It is below 5 % if and only if the 95 % interval is outside the margin, on one side.
         """
@@ -97,3 +94,25 @@ def rounded(value: float, digits: int) -> float:
     (0.0123, -1230000.0)
     """
     return float(f"{value:.{digits}g}")
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return each p corrected for all of them, by Holm's step-down procedure.
+
+    It bounds the probability of any wrong rejection by the level.
+
+    Args:
+        p_values: [n]
+
+    Returns:
+        [n], in the same order: the smallest times n, the next one times n - 1 and so on, none below one before it, none
+        above 1.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    adjusted, before = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        before = max(before, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = before
+    return adjusted

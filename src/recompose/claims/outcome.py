@@ -44,7 +44,7 @@ def outcome(benchmark: str, is_synthetic: bool, claims: Sequence[Cell]) -> list[
 def scope_text(benchmark: str, is_synthetic: bool, counts: Iterable[int]) -> str:
     """Return the data of verdicts and their number of replicates, in words."""
     positive = sorted({count for count in counts if count})
-    return f"on {benchmark}{', synthetic' if is_synthetic else ''}, {_range(positive) or 'no'} {_replicates(positive)}"
+    return f"on {benchmark}{', synthetic' if is_synthetic else ''}, {span(positive) or 'no'} {_replicates(positive)}"
 
 
 def generalisation(is_synthetic: bool) -> str:
@@ -95,7 +95,7 @@ def _costs(counted: list[Cell], dear: list[Cell], unknown: list[Cell]) -> Iterat
         objects = f"{len(counted)} of them" if len(counted) < total else "it" if total == 1 else "each"
         differences = "differences are" if len(counted) > 1 else "the difference is"
         yield (
-            f"{_range(numbers)} {_replicates(numbers)} would decide {objects} with 80 % probability, if {differences} "
+            f"{span(numbers)} {_replicates(numbers)} would decide {objects} with 80 % probability, if {differences} "
             "as measured"
         )
     if dear:
@@ -115,7 +115,7 @@ def _names(claims: list[Cell]) -> str:
     return f" ({', '.join([*names, *more])})" if claims else ""
 
 
-def _range(numbers: Sequence[int]) -> str:
+def span(numbers: Sequence[int]) -> str:
     """Return the ends of sorted numbers in words."""
     return " to ".join(str(number) for number in dict.fromkeys((*numbers[:1], *numbers[-1:])))
 

@@ -40,7 +40,7 @@ def show_audit(work: Workspace, papers: list[Paper], *, full: bool, as_json: boo
     """
     published = PublishedLineage.read(work, papers)
     gc.freeze()  # lineages live to the end as well
-    return _show(audit(work, papers, published, pages=pages_of(work, published)), published, full=full, as_json=as_json)
+    return _show(audit(work, papers, published, pages_of(work, published)), published, full=full, as_json=as_json)
 
 
 def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
@@ -52,7 +52,7 @@ def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
         os.environ[PROFILE] = opened.release.profile
         work = Workspace(opened.root)
         published = PublishedLineage.read(work, work.papers)
-        audited = audit(work, work.papers, published, pages=pages_of(work, published))
+        audited = audit(work, work.papers, published, pages_of(work, published))
         # an archive has no remote, and nothing is made or restored in it
         everything = [replace(finding, remedy="") for finding in audited.everything]
         audited = replace(audited, remedy="", everything=everything)

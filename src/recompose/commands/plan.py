@@ -26,10 +26,9 @@ from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, tim
 from recompose.papers.declaration import CLAIMS
 from recompose.phases import PHASES, TRAINED, gpus_of
 from recompose.plan import Recipe
-from recompose.tables.due import due_counts
+from recompose.tables.artifacts import planned_recipes
 from recompose.tables.kinds import artifact_recipe
-from recompose.tables.published import PublishedLineage
-from recompose.tables.table import planned_recipes
+from recompose.tables.published import PublishedLineage, due_counts
 from recompose.workspace import Workspace
 
 MOST = 6  # names that a sentence lists

@@ -9,8 +9,7 @@ from statistics import median
 from rich.console import Console
 
 from recompose.claims.price import Price, question_of, replicates_needed, spread_range
-from recompose.claims.tests import ClaimTests
-from recompose.claims.verdicts import UNDECIDED, VERDICTS, TestedComparison
+from recompose.claims.verdicts import UNDECIDED, VERDICTS, ClaimTests, TestedComparison
 from recompose.console import line, new_table, pluralize, print_json, print_line, rough_duration
 from recompose.costs import Costs
 from recompose.errors import PlanError

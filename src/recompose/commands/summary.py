@@ -15,7 +15,7 @@ from recompose.progress import printable
 from recompose.tables.against import ADJUSTED
 from recompose.tables.expectations import Expectation
 from recompose.tables.lineage import Lineage, lineage_path
-from recompose.tables.published import PublishedLineage, headline_cell
+from recompose.tables.published import PublishedLineage, headline_cells
 from recompose.tables.results import Results
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
@@ -110,7 +110,7 @@ def headline_number(paper: Paper, lineage: Lineage) -> str:
         paper: a paper.
         lineage: the lineage of its headline table; the result is empty if the number is not measured.
     """
-    cell = headline_cell(paper, lineage.cells)
+    cell = headline_cells(paper, lineage.cells).get(paper.headline.method) if paper.headline else None
     if cell is None:
         return ""
     value = f"{cell.text} {TRACKS[paper.track].metric(cell.metric).unit}".rstrip()

@@ -29,11 +29,11 @@ from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.records import Build, Description, code_text, flat
+from recompose.tables.artifacts import reported_cells
 from recompose.tables.cells import Cell, ClaimEvidence, ComparisonEvidence
 from recompose.tables.index import builds_of
 from recompose.tables.lineage import SUFFIX, Lineage, lineage_path
 from recompose.tables.published import PublishedLineage
-from recompose.tables.table import reported_cells
 from recompose.workspace import Workspace
 
 MOST = 8  # reasons, values, comparisons or runs that the short answer names

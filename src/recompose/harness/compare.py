@@ -10,8 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from recompose.claims.correction import holm
-from recompose.claims.estimates import ALPHA
+from recompose.claims.estimates import ALPHA, holm
 from recompose.console import first
 from recompose.errors import DataError
 from recompose.harness.evaluation import ALL, FEW

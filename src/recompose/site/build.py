@@ -1,12 +1,10 @@
 """The report site: one self-contained page."""
 
 import base64
-import csv
 import gzip
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from PIL import Image
 
 from recompose.audit.findings import Audit
 from recompose.claims.differences import number_text
+from recompose.files import Document, read_csv
 from recompose.site.document import Site
 from recompose.site.scope import png_address
 from recompose.tables.index import PAGE
@@ -105,17 +104,8 @@ def notes_html(markdown: str) -> str:
     return html
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A bitmap in the page, with the size that it is shown at if there is room."""
-
-    address: str  # a data address
-    width: int
-    height: int
-
-
-def picture(path: Path) -> Picture | None:
-    """Return a bitmap for the page, or None if there is none.
+def picture(path: Path) -> Document | None:
+    """Return a bitmap for the page, with the pixels that it takes if there is room, or None if there is none.
 
     It has few colours, for a third of the bytes; the file beside the page has all of them. The octree takes a tenth of
     the time of other quantizers, since an audit quantizes every figure.
@@ -125,7 +115,7 @@ def picture(path: Path) -> Picture | None:
     with Image.open(path) as image:
         quantized = image.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     width, height = (max(1, round(side / SHARPNESS)) for side in quantized.size)
-    return Picture(png_address(quantized), width, height)
+    return {"address": png_address(quantized), "width": width, "height": height}
 
 
 def forest_lines(digits: Mapping[str, int], path: Path) -> list[dict[str, str]]:
@@ -137,21 +127,14 @@ def forest_lines(digits: Mapping[str, int], path: Path) -> list[dict[str, str]]:
     """
     if not path.is_file():
         return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(_lines(digits, csv.DictReader(file)))
-
-
-def _lines(digits: Mapping[str, int], rows: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
-    for row in rows:
+    lines = []
+    for row in read_csv(path):
         places = digits.get(row["claims"].partition(" ")[0], 1)
         difference, low, high = (_number(row[name], places) for name in ("difference", "low", "high"))
-        yield {
-            **{name: row[name] for name in ("dataset", "metric", "comparison", "unit")},
-            "kind": row["verdict"],
-            "reading": row["verdict"].removesuffix(" here"),
-            "difference": difference,
-            "interval": f"{low} to {high}" if low and high else "",
-        }
+        verdict = {"kind": row["verdict"], "reading": row["verdict"].removesuffix(" here")}
+        interval = {"difference": difference, "interval": f"{low} to {high}" if low and high else ""}
+        lines.append({name: row[name] for name in ("dataset", "metric", "comparison", "unit")} | verdict | interval)
+    return lines
 
 
 def _number(text: str, digits: int) -> str:

@@ -56,21 +56,22 @@ def _evaluations(lineage: Lineage, verdict: Cell, label: str) -> dict[str, str]:
 def _comparison(
     evidence: ClaimEvidence, comparison: ComparisonEvidence, digits: int, keys: Mapping[str, Mapping[str, str]]
 ) -> Document:
-    differences = evidence.differences(comparison)
-    test = comparison.test and _test(comparison.test, digits)
+    differences, test = evidence.differences(comparison), comparison.test
+    shown = _test(test, digits) if test else None
     return {
-        "text": comparison.text,
-        "sides": comparison.sides,
-        "verdict": comparison.verdict,
-        "difference": test["difference"] if test else _mean_text(differences, digits),
+        **{part: getattr(comparison, part) for part in ("text", "sides", "verdict", "is_kept")},
+        "difference": shown["difference"] if shown else _mean_text(differences, digits),
         "margin": f"{comparison.margin:g}",
-        "is_kept": comparison.is_kept,
         "pairs": list(_pairs(evidence, comparison, digits, keys)),
-        "test": test,
-        "p": probability_text(comparison.p),
-        "p_margin": probability_text(comparison.p_margin),
+        "test": shown,
+        **_probabilities(comparison),
         "price": comparison.price.split(" / ") if comparison.price else [],
     }
+
+
+def _probabilities(test: DifferenceTest | ComparisonEvidence) -> Document:
+    """Return both p of a test or of a comparison, in words."""
+    return {"p": probability_text(test.p), "p_margin": probability_text(test.p_margin)}
 
 
 def _mean_text(differences: Mapping[str, float], digits: int) -> str:
@@ -105,9 +106,5 @@ def _value(value: float | None, digits: int, key: str) -> Document:
 
 
 def _test(test: DifferenceTest, digits: int) -> Document:
-    return {
-        "replicates": test.replicates,
-        "difference": number_text(test.difference, digits, "+"),
-        "p": probability_text(test.p),
-        "p_margin": probability_text(test.p_margin),
-    }
+    difference = number_text(test.difference, digits, "+")
+    return {"replicates": test.replicates, "difference": difference, **_probabilities(test)}

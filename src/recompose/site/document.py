@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from recompose.audit.findings import STATES, UNCHECKED, Audit, Trust
 from recompose.claims.cells import PARTS, note, verdict_counts, verdicts_by_benchmark
@@ -11,41 +11,44 @@ from recompose.claims.outcome import generalisation, outcome, reading, scope_tex
 from recompose.digest import short
 from recompose.errors import ParamsError
 from recompose.files import Document, read_text
-from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Flag, Paper, View
+from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Flag, Paper
 from recompose.params.schema import Params
-from recompose.plan import Recipe, recipe_of
 from recompose.records import Build, Description, code_text, flat
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import scope_of
+from recompose.tables.artifacts import ABOUT, reported_cells
 from recompose.tables.cells import Cell
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.tables.formats import ranks
 from recompose.tables.kinds import is_figure
 from recompose.tables.lineage import MADE
 from recompose.tables.measured import OVER_ROWS
-from recompose.tables.published import PublishedLineage, headline_cell
-from recompose.tables.table import ABOUT, reported_cells
+from recompose.tables.published import PublishedLineage, headline_cells
 from recompose.tracks import TRACKS
 
 SPREAD = " ± "
+SOURCES = ("measured", "reported")  # of the values in a grid
 # what a click shows of a cell
 SHOWN = ("row", "column", "view", "text", "n", "made_from", "missing", "names", "metric", "aggregate")
 Place = tuple[str, str, str]  # source, row and column of a value in a grid
 
 
-@dataclass(frozen=True)
+@dataclass
 class Site:
-    """The inputs of the page."""
+    """The page while it is put together: measured cells are numbered, with what a click shows."""
 
     papers: list[Paper]
     published: PublishedLineage
     audit: Audit
     params: Params
+    _cells: list[Document] = field(init=False)
+    _dialogs: list[Document] = field(init=False)  # of claims on data sets
+    _numbers: dict[tuple[str, tuple[str, ...]], int] = field(init=False)  # of cells, by artifact and key
 
     def document(self) -> Document:
         """Return the page's content."""
-        page = _Page(self.published, self.audit)
-        papers = [page.paper(paper) for paper in self.papers]
+        self._cells, self._dialogs, self._numbers = [], [], {}
+        papers = [self._paper(paper) for paper in self.papers]
         kinds = Counter(record.kind for record in self.published.records.values())
         return {
             "profile": self.params.profile,
@@ -55,8 +58,8 @@ class Site:
             "findings": _findings(self.audit),
             "states": _states(self.audit, papers),
             "papers": papers,
-            "cells": page.cells,
-            "claims": page.claims,
+            "cells": self._cells,
+            "claims": self._dialogs,
             "stored": self._stored(self.published.records),
         }
 
@@ -70,36 +73,9 @@ class Site:
 
     def _stored(self, records: Mapping[str, Description]) -> Document:
         made = self.published.made
-        return {key: _stored_folder(key, record, made.get(key), self.params) for key, record in records.items()}
+        return {key: _stored_folder(record, made.get(key), self.params) for key, record in records.items()}
 
-
-def _findings(audit: Audit) -> list[Document]:
-    """Return the findings of an audit by state and reason, with the places of each."""
-    places: dict[tuple[str, str], list[str]] = {}
-    for finding in audit.findings:
-        places.setdefault((finding.state, finding.why), []).append(finding.place)
-    return [{"state": state, "why": why, "places": names} for (state, why), names in places.items()]
-
-
-def _states(audit: Audit, papers: list[Document]) -> list[Document]:
-    """Return the number of measured cells in each state, the worst first, and the first artifact with one."""
-    artifacts = [artifact for paper in papers for artifact in paper["artifacts"]]
-    first = {mark: artifact["id"] for artifact in reversed(artifacts) for mark in artifact["marks"]}
-    counts = audit.cells
-    order = [state for state in STATES if counts[state]]
-    return [{"state": state, "count": counts[state], "id": first.get(state, "")} for state in order]
-
-
-class _Page:
-    """The content of the page while it is put together: measured cells are numbered, with what a click shows."""
-
-    def __init__(self, published: PublishedLineage, audit: Audit) -> None:
-        self._published, self._audit = published, audit
-        self.cells: list[Document] = []
-        self.claims: list[Document] = []  # the dialogs of claims on data sets
-        self._numbers: dict[tuple[str, tuple[str, ...]], int] = {}  # of cells, by artifact and key
-
-    def paper(self, paper: Paper) -> Document:
+    def _paper(self, paper: Paper) -> Document:
         artifacts = [self._artifact(paper, name) for name in paper.artifacts]
         about = ("name", "title", "is_comparison", "byline", "links")
         notes = paper.folder / "notes.md"
@@ -112,11 +88,8 @@ class _Page:
         }
 
     def _artifact(self, paper: Paper, name: str) -> Document:
-        artifact, measured, printed = (
-            paper.artifacts[name],
-            self._number(paper, name),
-            list(reported_cells(paper, name)),
-        )
+        artifact, printed = paper.artifacts[name], list(reported_cells(paper, name))
+        measured = self._number(paper, name)
         is_drawn, is_claims, is_printed = is_figure(paper, name), artifact.kind == CLAIMS, PRINTED.fullmatch(name)
         is_grid = not is_claims and not is_drawn
         track = TRACKS[paper.track]
@@ -135,9 +108,9 @@ class _Page:
             "claims": list(self._claims(paper, name, measured)) if is_claims else [],
             "digits": digits if artifact.kind == FOREST else {},
             "cells": measured if is_drawn else [],
-            "quotations": [_quotations(view) for view in artifact.views.values() if view.says],
+            "quotations": [view for view in artifact.views.values() if view.says],
             "grids": list(_grids(paper, name, printed, measured)) if is_grid else [],
-            "settings": differing_rows(self._published, [shown["cell"] for shown in measured]) if is_grid else [],
+            "settings": differing_rows(self.published, [shown["cell"] for shown in measured]) if is_grid else [],
             "flags": artifact.flags,
             "files": [f"{paper.name}/{name}.{end}" for end in (("svg", "csv") if is_drawn else ("csv", "tex", "md"))],
         }
@@ -145,29 +118,30 @@ class _Page:
     def _number(self, paper: Paper, name: str) -> list[Document]:
         """Number the measured cells of an artifact, and return them with their states."""
         artifact = f"{paper.name}/{name}"
-        if artifact not in self._published.lineages:
+        if artifact not in self.published.lineages:
             return []
-        trusts, measured = self._audit.trusts.get(artifact, {}), list[Document]()
+        trusts, measured = self.audit.trusts.get(artifact, {}), list[Document]()
         kind = "figure" if is_figure(paper, name) else CLAIMS if paper.artifacts[name].kind == CLAIMS else "table"
-        for cell in self._published.cells(artifact):
-            number, trust = len(self.cells), trusts.get(cell.key, Trust(UNCHECKED))
+        for cell in self.published.cells(artifact):
+            number, trust = len(self._cells), trusts.get(cell.key, Trust(UNCHECKED))
             self._numbers[artifact, cell.key] = number
             about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact, "file": artifact}
             shown = {part: getattr(cell, part) for part in SHOWN} | {"values": _value_texts(paper, cell)}
-            self.cells.append({**shown, **about, "state": trust.state, "why": list(trust.why)})
+            self._cells.append({**shown, **about, "state": trust.state, "why": list(trust.why)})
             measured.append({"cell": cell, "number": number, "text": cell.text, "state": trust.state})
         return measured
 
     def _headline(self, paper: Paper) -> Document | None:
         """Return the track's headline metric of the paper's own method, in the artifact that its headline names."""
         name = paper.first_artifact
-        artifact = f"{paper.name}/{name}"
-        lineage = self._published.lineages.get(artifact)
-        cell = headline_cell(paper, lineage.cells) if lineage else None
+        lineage = self.published.lineages.get(artifact := f"{paper.name}/{name}")
+        if not (paper.headline and lineage):
+            return None
+        cell = headline_cells(paper, lineage.cells).get(paper.headline.method)
         if cell is None:
             return None
         number = self._numbers[artifact, cell.key]
-        return self.cells[number] | {"number": number, "id": f"{paper.name}-{name}", "title": title_of(name)}
+        return self._cells[number] | {"number": number, "id": f"{paper.name}-{name}", "title": title_of(name)}
 
     def _claims(self, paper: Paper, artifact: str, measured: list[Document]) -> Iterator[Document]:
         """Yield every claim with the reading of its verdict on each data set; add its dialogs."""
@@ -187,13 +161,13 @@ class _Page:
 
     def _tested(self, paper: Paper, artifact: str, claim: str, benchmark: str, parts: Document) -> Document:
         """Return a claim on a data set, and add its dialog, for every part of it."""
-        verdict, is_synthetic = parts["verdict"]["cell"], self._published.is_synthetic(paper, benchmark)
-        lineage = self._published.lineages[f"{paper.name}/{artifact}"]
+        verdict, is_synthetic = parts["verdict"]["cell"], self.published.is_synthetic(paper, benchmark)
+        lineage = self.published.lineages[f"{paper.name}/{artifact}"]
         interval = parts["95 % interval"]["text"]
         if dialog := claim_dialog(lineage, paper.claims[claim], verdict, interval, is_synthetic):
             for part in PARTS:
-                self.cells[parts[part]["number"]]["claim"] = len(self.claims)
-            self.claims.append(dialog)
+                self._cells[parts[part]["number"]]["claim"] = len(self._dialogs)
+            self._dialogs.append(dialog)
         reason = verdict.text.partition(" (")[2].removesuffix(")")
         about = {"dataset": benchmark, "kind": verdict.verdict, "reason": reason}
         return {**parts, **about, "reading": reading(verdict.verdict, is_synthetic)}
@@ -203,7 +177,7 @@ class _Page:
         claims = [claim for artifact in artifacts for claim in artifact["claims"]]
         verdicts = (tested["verdict"]["cell"] for claim in claims for tested in claim["tested"])
         for dataset, cells in verdicts_by_benchmark(verdicts).items():
-            is_synthetic = self._published.is_synthetic(paper, dataset)
+            is_synthetic = self.published.is_synthetic(paper, dataset)
             yield {
                 "scope": scope_text(dataset, is_synthetic, (cell.n or 0 for cell in cells)),
                 "counts": [
@@ -215,6 +189,23 @@ class _Page:
             }
 
 
+def _findings(audit: Audit) -> list[Document]:
+    """Return the findings of an audit by state and reason, with the places of each."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for finding in audit.findings:
+        places.setdefault((finding.state, finding.why), []).append(finding.place)
+    return [{"state": state, "why": why, "places": names} for (state, why), names in places.items()]
+
+
+def _states(audit: Audit, papers: list[Document]) -> list[Document]:
+    """Return the number of measured cells in each state, the worst first, and the first artifact with one."""
+    artifacts = [artifact for paper in papers for artifact in paper["artifacts"]]
+    first = {mark: artifact["id"] for artifact in reversed(artifacts) for mark in artifact["marks"]}
+    counts = audit.cells
+    order = [state for state in STATES if counts[state]]
+    return [{"state": state, "count": counts[state], "id": first.get(state, "")} for state in order]
+
+
 def _value_texts(paper: Paper, cell: Cell) -> list[str]:
     """Return the values of a cell's evaluations, with the digits of its metric."""
     digits = TRACKS[paper.track].description_of(cell.metric).digits if cell.values else 0
@@ -224,13 +215,6 @@ def _value_texts(paper: Paper, cell: Cell) -> list[str]:
 def title_of(name: str) -> str:
     """Return an artifact's name as a heading."""
     return name.replace("-", " ").capitalize()
-
-
-def _quotations(view: View) -> Document:
-    """Return the quotations of sources on the rows of a view."""
-    sources = _distinct(source for texts in view.says.values() for source in texts)
-    rows = [{"name": row, "texts": [texts.get(source, "") for source in sources]} for row, texts in view.says.items()]
-    return {"heading": view.heading, "sources": sources, "rows": rows}
 
 
 def _grids(paper: Paper, name: str, printed: list[Cell], measured: list[Document]) -> Iterator[Document]:
@@ -248,13 +232,7 @@ def _grids(paper: Paper, name: str, printed: list[Cell], measured: list[Document
             yield _grid(heading, printed, cells, about, artifact.flags)
 
 
-def _grid(
-    heading: str,
-    printed: list[Cell],
-    measured: list[Document],
-    about: Mapping[str, Mapping[str, str]],
-    flags: list[Flag],
-) -> Document:
+def _grid(heading: str, printed: list[Cell], measured: list[Document], about: Document, flags: list[Flag]) -> Document:
     numbers = {(flag.row, flag.column): number for number, flag in enumerate(flags, start=1)}
     shown = {shown["cell"]: shown for shown in measured} | {cell: {"text": cell.text} for cell in printed}
     rank_of, by_place = ranks([*shown]), dict[Place, Document]()
@@ -264,24 +242,12 @@ def _grid(
             more["flag"] = numbers.get((cell.row, cell.column), 0)
         by_place[cell.source, cell.row, cell.column] = content | more
     _align(list(by_place.items()))
-    headings: Document = {"measured": heading, "reported": "Printed by the paper"}
-    groups = [
-        {"name": source, "heading": headings[source], "columns": columns}
-        for source in headings
-        if (columns := _distinct(cell.column for cell in shown if cell.source == source))
-    ]
-    places = [(group["name"], column) for group in groups for column in group["columns"]]
+    columns = {source: _distinct(cell.column for cell in shown if cell.source == source) for source in SOURCES}
     return {
-        "heading": heading,
-        "groups": groups,
-        "rows": [
-            {
-                "name": row,
-                "about": about.get(row, {}),
-                "cells": [by_place.get((source, row, column), {}) for source, column in places],
-            }
-            for row in _distinct(cell.row for cell in shown)
-        ],
+        "headings": {"measured": heading, "reported": "Printed by the paper"},
+        "columns": {source: names for source, names in columns.items() if names},
+        "rows": {row: about.get(row, {}) for row in _distinct(cell.row for cell in shown)},
+        "cells": by_place,
         "spread": _spread_note(shown["cell"] for shown in measured),
         "ranked": any(cell["rank"] for cell in by_place.values()),
     }
@@ -319,8 +285,9 @@ def differing_rows(published: PublishedLineage, cells: Iterable[Cell]) -> list[D
     """
     rows: dict[str, dict[str, Document]] = {}  # method -> row -> settings
     for cell in cells:
-        if cell.made_from and cell.aggregate != OVER_ROWS and (evaluation := _evaluation(published, cell.made_from[0])):
-            settings = settings_of(evaluation)
+        first = published.recipes.get(cell.made_from[0]) if cell.made_from and cell.aggregate != OVER_ROWS else None
+        if first and first.kind == "evaluations":
+            settings = settings_of(first)
             rows.setdefault(settings["method"], {}).setdefault(cell.row, settings)
     return [table for documents in rows.values() for table in _table(documents)]
 
@@ -335,23 +302,11 @@ def _table(documents: dict[str, Document]) -> Iterator[Document]:
         yield {"rows": list(documents), "settings": settings}
 
 
-def _evaluation(published: PublishedLineage, key: str) -> Recipe | None:
-    """Return an evaluation with the run and the backbone that it needs, or None if it is something else."""
-    record = published.records.get(key)
-    if record is None or record.kind != "evaluations":
-        return None
-    keys = [need.key for need in record.needs.values() if need.key in published.records]
-    return recipe_of(record, {key: recipe_of(published.records[key]) for key in keys})
-
-
-def _stored_folder(key: str, record: Description, build: Build | None, params: Params) -> Document:
+def _stored_folder(record: Description, build: Build | None, params: Params) -> Document:
     """Return the details of a stored folder; ``changed`` are the settings that differ from params.yaml."""
     settings = dict(flat(record.document))
     return {
-        "key": key,
-        "kind": record.kind,
-        "name": record.name,
-        "digest": record.digest,
+        **{part: getattr(record, part) for part in ("key", "kind", "name", "digest")},
         "seed": record.labels.get("seed"),
         "settings": settings,
         "changed": _changed_settings(record, params),

@@ -7,10 +7,11 @@ from itertools import chain, islice, zip_longest
 
 from PIL import Image
 
+from recompose.claims.outcome import span
 from recompose.console import pluralize
 from recompose.files import Document
 from recompose.plan import Recipe, recipe_of
-from recompose.records import Description
+from recompose.records import Description, flat
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 from recompose.tracks.track import function
@@ -27,7 +28,7 @@ def scope_of(published: PublishedLineage) -> Document | None:
     data = _by_name(record for record in published.records.values() if record.kind == "data")
     if not any(record.kind == "evaluations" for record in published.records.values()):
         return None
-    drawn = {name: recipes for name, recipes in data.items() if _is_synthetic(recipes[0])}
+    drawn = {name: recipes for name, recipes in data.items() if TRACKS[recipes[0].track].is_synthetic(recipes[0])}
     return {
         "synthetic": [_phrase(name, recipes) for name, recipes in drawn.items()],
         "published": [_phrase(name, recipes) for name, recipes in data.items() if name not in drawn],
@@ -46,32 +47,26 @@ def _by_name(records: Iterable[Description]) -> dict[str, list[Recipe]]:
     return by_name
 
 
-def _is_synthetic(recipe: Recipe) -> bool:
-    return TRACKS[recipe.track].is_synthetic(recipe)
-
-
 def _phrase(name: str, replicates: list[Recipe]) -> str:
     """Return a data set with its size in words."""
     images = replicates[0].document.get("images")
     count = sum(images.values()) if isinstance(images, dict) else images
-    size = [f"{count:,} images"] if isinstance(count, int) else []
-    times = [f"{len(replicates)} replicates"] if len(replicates) > 1 else []
-    return " ".join([name, *([f"({', '.join([*size, *times])})"] if size or times else [])])
+    about = [f"{count:,} images"] if isinstance(count, int) else []
+    about += [f"{len(replicates)} replicates"] if len(replicates) > 1 else []
+    return f"{name} ({', '.join(about)})" if about else name
 
 
 def _models(published: PublishedLineage) -> str:
     """Return the input size of the backbones in words; empty if no record has it."""
     models = [record for record in published.records.values() if record.kind == "backbones"]
-    sizes = {_number(record, "architecture", "vision_cfg", "image_size") for record in models} - {0}
-    return f"CLIPs that see {_range(sizes)} pixels a side" if sizes else ""
+    sizes = _settings("architecture.vision_cfg.image_size", models)
+    return f"CLIPs that see {span(sizes)} pixels a side" if sizes else ""
 
 
-def _number(record: Description, *keys: str) -> int:
-    """Return the number below nested keys of a record's document; 0 if it has none."""
-    value: object = record.document
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, int) else 0
+def _settings(name: str, records: Iterable[Description]) -> list[int]:
+    """Return the numbers above zero that a setting has in records, sorted."""
+    values = (value for record in records for other, value in flat(record.document) if other == name)
+    return sorted({value for value in values if isinstance(value, int) and value > 0})
 
 
 def _training(published: PublishedLineage) -> str:
@@ -79,21 +74,12 @@ def _training(published: PublishedLineage) -> str:
     runs = {key: record for key, record in published.records.items() if record.kind == "runs"}
     if not runs:
         return ""
-    epochs = {_number(record, "settings", "training", "epochs") for record in runs.values()} - {0}
-    lasting = f" of {_range(epochs)} {'epoch' if epochs == {1} else 'epochs'}" if epochs else ""
+    epochs = _settings("settings.training.epochs", runs.values())
+    lasting = f" of {span(epochs)} {'epoch' if epochs == [1] else 'epochs'}" if epochs else ""
     seconds = [published.made[key].seconds for key in runs if key in published.made]
-    time = f", {_minutes(sum(seconds))} of training" if len(seconds) == len(runs) else ""
-    return f"{pluralize(len(runs), 'run')}{lasting}{time}"
-
-
-def _minutes(seconds: float) -> str:
-    minutes = round(seconds / MINUTE)
-    return pluralize(minutes, "minute") if minutes else "less than a minute"
-
-
-def _range(numbers: Iterable[int]) -> str:
-    ordered = sorted(set(numbers))
-    return " to ".join(str(number) for number in dict.fromkeys((ordered[0], ordered[-1])))
+    minutes = round(sum(seconds) / MINUTE)
+    time = f", {pluralize(minutes, 'minute') if minutes else 'less than a minute'} of training"
+    return f"{pluralize(len(runs), 'run')}{lasting}{time if len(seconds) == len(runs) else ''}"
 
 
 def _samples(data: Iterable[Recipe]) -> Iterator[Document]:

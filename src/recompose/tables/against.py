@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from recompose.claims.cells import basis_of
 from recompose.claims.differences import number_text
-from recompose.claims.tests import ClaimTests
-from recompose.claims.verdicts import TestedComparison
+from recompose.claims.verdicts import ClaimTests, TestedComparison
 from recompose.papers.declaration import Paper
 from recompose.tables.cells import Cell
 from recompose.tables.measured import metrics

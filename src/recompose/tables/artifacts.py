@@ -1,23 +1,35 @@
-"""Writing the artifacts of a paper: tables, figures and their lineage, from complete evaluations only."""
+"""The artifacts of a paper: tables, with the values that it printed beside those measured here, and figures; and their
+files with the lineage, from complete evaluations only.
+"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from recompose.claims.cells import note, summary, verdicts
 from recompose.digest import sha256_file
 from recompose.files import write_text
 from recompose.fingerprint import fingerprint
-from recompose.papers.declaration import Paper
-from recompose.plan import Recipe, closure
+from recompose.papers.declaration import CLAIMS, FOREST, Artifact, Paper
+from recompose.papers.printed import number_in
+from recompose.plan import Plan, Recipe, closure
 from recompose.progress import say
 from recompose.tables.caveats import watermarks
-from recompose.tables.cells import Cell
+from recompose.tables.cells import Cell, Table
 from recompose.tables.formats import to_csv, to_latex, to_markdown
-from recompose.tables.kinds import artifact_files, artifact_recipe, evaluations_of, is_figure
+from recompose.tables.kinds import artifact_files, artifact_recipe, evaluations_of, find_kind, is_figure
 from recompose.tables.lineage import Lineage, PlannedEvaluations, lineage_path
 from recompose.tables.published import write_contents
+from recompose.tables.results import Results
+from recompose.tables.rows import rows_of, shared_replicates
 from recompose.tables.stored_results import StoredResults
-from recompose.tables.table import build_table, draw, figure_cells
 from recompose.tracks import TRACKS
+from recompose.tracks.track import function
+
+if TYPE_CHECKING:
+    from recompose.tables.style import Sheet
+
+ABOUT = ("category", "citation", "venue", "artifact")  # columns of a printed table that describe its rows
 
 
 def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -> None:
@@ -98,3 +110,149 @@ def lineage_of(
         metric_code=fingerprint(TRACKS[track].metric_modules(cell.metric for cell in measured)),
         files={path.name: sha256_file(path) for path in files},
     )
+
+
+def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
+    """Return a table with its reported and measured cells."""
+    artifact = paper.artifacts[name]
+    cells = [*reported_cells(paper, name), *measured_cells(results, paper, name), *quoted_cells(artifact)]
+    rows, is_claims = paper.reported(name), artifact.kind == CLAIMS
+    notes = seeds_note(results, paper, name), note(paper, artifact) if is_claims else artifact.note
+    return Table(
+        paper=paper.name,
+        name=name,
+        title=f"{paper.name.upper()}, {name.replace('-', ' ').capitalize()}",
+        caption=artifact.caption,
+        cells=cells,
+        about={row["row"]: {key: row[key] for key in ABOUT if key in row} for row in rows},
+        notes=[text for text in notes if text],
+        watermarks=watermarks(results, cells),
+        views={view: section.heading for view, section in artifact.views.items()},
+        summary=summary(results, paper, cells) if is_claims else [],
+        row_heading=find_kind(paper, name).row_heading,
+        reported_heading=paper.reported_heading,
+    )
+
+
+def seeds_note(results: Results, paper: Paper, name: str) -> str:
+    """Return a note on the seeds that the rows of a table share, if some rows have more; else an empty string."""
+    if not find_kind(paper, name).compares_rows:
+        return ""
+    fewer = {
+        row.benchmark: sorted({int(evaluation.labels["seed"]) for evaluation in row.planned})
+        for row in rows_of(results, paper, name)
+        if len(row.planned) < len(results.planned(paper.track, row.name, row.benchmark))
+    }
+    shared = "; ".join(f"{benchmark} {', '.join(map(str, seeds))}" for benchmark, seeds in fewer.items())
+    return f"Rows are compared at the seeds that all of them share ({shared}); some rows have more." if shared else ""
+
+
+def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
+    """Yield the values that a paper printed in a table, with its errors flagged.
+
+    A column whose metric is measured here, too, has the better end of that metric.
+    """
+    flags = {(flag.row, flag.column): flag for flag in paper.artifacts[name].flags}
+    better = directions(paper, name)
+    for row in paper.reported(name):
+        for column, text in row.items():
+            if column in ("row", *ABOUT):
+                continue
+            flag = flags.get((row["row"], column))
+            yield Cell(
+                row=row["row"],
+                column=column,
+                source="reported",
+                text=text,
+                value=number_in(text),
+                correct=(flag.correct or flag.elsewhere) if flag else "",
+                flag=flag.why if flag else "",
+                better=better.get(column, 0),
+            )
+
+
+def quoted_cells(artifact: Artifact) -> Iterator[Cell]:
+    """Yield the quotations of sources on the rows of an artifact, for the views that have them."""
+    for view, section in artifact.views.items():
+        for row, sources in section.says.items():
+            for source, text in sources.items():
+                yield Cell(row=row, column=source, source="reported", text=text, view=view)
+
+
+def directions(paper: Paper, name: str) -> dict[str, int]:
+    """Return the better end of each printed column, see Metric, as far as its metric is declared."""
+    artifact = paper.artifacts[name]
+    if artifact.kind != "metrics":
+        return {}
+    columns = {label: metric for view in artifact.all_views.values() for label, metric in view.columns.items()}
+    track = TRACKS[paper.track]
+    return {
+        f"{dataset} {label}": track.description_of(metric).better
+        for dataset in paper.datasets
+        for label, metric in columns.items()
+    }
+
+
+def measured_cells(results: StoredResults, paper: Paper, name: str) -> list[Cell]:
+    """Return the measured cells of a table or figure, from complete evaluations; nothing is written.
+
+    Raises:
+        DamagedError: a file is missing or was changed.
+    """
+    if is_figure(paper, name):
+        return figure_cells(results, paper, name)
+    return list(function(find_kind(paper, name).place)(results, paper, name))
+
+
+def cell_recipes(plan: Plan, paper: Paper, cell: Cell) -> list[Recipe]:
+    """Return the evaluations that a cell needs now; for a number of the data, the data of all its table's rows."""
+    if cell.names:
+        return planned_recipes(plan, paper.track, cell)
+    return list(plan.tracks[paper.track].benchmarks.values())
+
+
+def planned_recipes(plan: Plan, track: str, cell: Cell) -> list[Recipe]:
+    """Return the recipes that the current plan has for a cell."""
+    if cell.names:
+        names = cell.beside or cell.names
+        planned = {name: plan.evaluations(track, name, cell.benchmark) for name in names}
+        shared = shared_replicates(planned) if cell.beside else planned
+        return [recipe for name, recipes in shared.items() if name in cell.names for recipe in recipes]
+    data = plan.tracks[track].benchmarks.get(cell.benchmark) if track in plan.tracks else None
+    return [data] if data else []
+
+
+def figure_cells(results: Results, paper: Paper, name: str) -> list[Cell]:
+    """Return the cells of a figure's lineage: one for each row and benchmark.
+
+    A forest plot has one for each benchmark, since its verdicts rest on all comparisons, and so has a figure without
+    rows, which shows data alone.
+    """
+    kind = paper.artifacts[name].kind
+    if kind == FOREST:
+        return list(_forest_cells(results, paper, name))
+    if not paper.artifacts[name].rows:
+        return list(_data_cells(results, paper, kind))
+    rows = rows_of(results, paper, name)
+    return [row.cell.but(column=f"{row.benchmark} {kind}", text=kind) for row in rows]
+
+
+def _forest_cells(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    by_benchmark = {cell.benchmark: cell for cell in verdicts(results, paper, name) if cell.part == "verdict"}
+    for benchmark, cell in by_benchmark.items():
+        column, n = f"{benchmark} {FOREST}", len(cell.made_from)
+        yield cell.but(row="all claims", column=column, text=FOREST, part="", metric="", n=n)
+
+
+def _data_cells(results: Results, paper: Paper, kind: str) -> Iterator[Cell]:
+    for benchmark in results.benchmarks(paper.track):
+        source, column = [results.data(paper.track, benchmark).key], f"{benchmark} {kind}"
+        yield Cell(row="data", column=column, text=kind, n=1, made_from=source, benchmark=benchmark)
+
+
+def draw(results: Results, paper: Paper, name: str, sheet: "Sheet") -> None:
+    """Draw a figure from its complete evaluations."""
+    from recompose.tables.style import styled
+
+    with styled():
+        function(find_kind(paper, name).place)(results, paper, name, sheet)

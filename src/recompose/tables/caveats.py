@@ -6,7 +6,7 @@ from functools import cache
 
 from recompose.digest import digest
 from recompose.environment import LOCK
-from recompose.errors import PluginError, ProgramError
+from recompose.errors import ProgramError
 from recompose.fingerprint import ROOT, fingerprint, is_module, path_of
 from recompose.plan import closure
 from recompose.programs import git
@@ -46,13 +46,9 @@ def find_caveats(
         listed = ", ".join(keys[:MAX_KEYS]) + (", ..." if len(keys) > MAX_KEYS else "")
         verb = "evaluation is" if len(keys) == 1 else "evaluations are"
         yield Caveat("incomplete", f"{len(keys)} {verb} missing ({listed})", keys)
-    versions: dict[str, dict[str, list[str]]] = {}
-    for key, code in codes.items():
-        for module, version in code.items():
-            versions.setdefault(module, {}).setdefault(version, []).append(key)
-    mixed = {module: by_version for module, by_version in versions.items() if len(by_version) > 1}
-    if mixed:
-        yield Caveat("mixed", f"runs differ in the code of {', '.join(sorted(mixed))}", _minority(mixed.values()))
+    modules = _differing((module, version, key) for key, code in codes.items() for module, version in code.items())
+    if modules:
+        yield Caveat("mixed", f"runs differ in the code of {', '.join(sorted(modules))}", _minority(modules))
     uncommitted = tuple(
         key for key, build in build_info.items() if build.dirty is not False and not committed_since(codes.get(key, {}))
     )
@@ -60,17 +56,22 @@ def find_caveats(
         count = f"{len(uncommitted)} of {len(build_info)}"
         yield Caveat("uncommitted", f"{count} were made from a changed or unknown working tree", uncommitted)
     for name in ("device", "packages"):
-        by_value: dict[str, list[str]] = {}
-        for key, build in build_info.items():
-            by_value.setdefault(digest(getattr(build, name)), []).append(key)
-        if len(by_value) > 1:
-            yield Caveat("mixed", f"runs differ in {name}", _minority([by_value]))
+        if values := _differing((name, digest(getattr(build, name)), key) for key, build in build_info.items()):
+            yield Caveat("mixed", f"runs differ in {name}", _minority(values))
 
 
-def _minority(groups: Iterable[dict[str, list[str]]]) -> tuple[str, ...]:
-    """Return the keys of all versions but the most frequent one, for each group of keys by version."""
-    odd = (key for versions in groups for keys in sorted(versions.values(), key=len)[:-1] for key in keys)
-    return tuple(sorted(set(odd)))
+def _differing(facts: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, list[str]]]:
+    """Return the names with several values, of (name, value, key): name -> value -> keys."""
+    values: dict[str, dict[str, list[str]]] = {}
+    for name, value, key in facts:
+        values.setdefault(name, {}).setdefault(value, []).append(key)
+    return {name: keys for name, keys in values.items() if len(keys) > 1}
+
+
+def _minority(values: Mapping[str, dict[str, list[str]]]) -> tuple[str, ...]:
+    """Return the keys of all values but the most frequent one of each name."""
+    groups = (keys for by_value in values.values() for keys in sorted(by_value.values(), key=len)[:-1])
+    return tuple(sorted({key for keys in groups for key in keys}))
 
 
 def committed_since(code: Mapping[str, str]) -> str | None:
@@ -82,21 +83,15 @@ def committed_since(code: Mapping[str, str]) -> str | None:
 def _find_commit(code: tuple[tuple[str, str], ...]) -> str | None:
     if not code:
         return None
-    modules = [name for name, _ in code if is_module(name)]
+    modules, top = [name for name, _ in code if is_module(name)], ROOT.parent.parent
     try:
         now = fingerprint(modules)
-    except (ModuleNotFoundError, PluginError):
-        return None
-    if any(now.get(name) != version for name, version in code):
-        return None
-    top, files = ROOT.parent.parent, [path_of(name) for name in modules]
-    if not all(file.is_relative_to(top) for file in files):
-        return None  # a plugin elsewhere
-    paths = [str(file.relative_to(top)) for file in files] + [LOCK]
-    try:
+        if any(now.get(name) != version for name, version in code):
+            return None
+        paths = [str(path_of(name).relative_to(top)) for name in modules] + [LOCK]
         is_changed = git("status", "--porcelain", "--", *paths, folder=top)
         return None if is_changed else git("log", "-1", "--format=%h", "--", *paths, folder=top) or None
-    except ProgramError:  # the audit says why
+    except (ModuleNotFoundError, ValueError, ProgramError):  # a module that is gone, a plugin elsewhere, no git
         return None
 
 

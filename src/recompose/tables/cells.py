@@ -195,13 +195,7 @@ def data_cell(data: Recipe, row: str, column: str, value: float, benchmark: str)
     return Cell(row=row, column=column, text=f"{value:g}", value=value, n=1, made_from=[data.key], benchmark=benchmark)
 
 
-def cell_of(
-    complete: Sequence[Recipe],
-    planned: Iterable[Recipe],
-    names: Iterable[str],
-    benchmark: str,
-    beside: Iterable[str] = (),
-) -> Cell:
+def cell_of(complete: Sequence[Recipe], planned: Iterable[Recipe], names: Iterable[str], benchmark: str) -> Cell:
     """Return a cell that rests on evaluations, without its place and what it shows.
 
     Args:
@@ -209,20 +203,11 @@ def cell_of(
         planned: the evaluations that the plan has.
         names: the methods or variants that were measured.
         benchmark: their data.
-        beside: those whose common seeds the cell is restricted to, if it is.
     """
     made_from = [evaluation.key for evaluation in complete]
-    return Cell(
-        row="",
-        column="",
-        text="",
-        n=len(complete),
-        made_from=made_from,
-        missing=sorted({recipe.key for recipe in planned} - {*made_from}),
-        names=[*names],
-        benchmark=benchmark,
-        beside=[*beside],
-    )
+    missing = sorted({recipe.key for recipe in planned} - {*made_from})
+    basis = Cell(row="", column="", text="", made_from=made_from, missing=missing, names=[*names])
+    return basis.but(n=len(complete), benchmark=benchmark)
 
 
 def mean_cell(cell: Cell, values: list[float], metric: Metric) -> Cell:

@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Callable, Iterable
 
+from recompose.claims.outcome import span
 from recompose.tables.cells import Cell, Table
 
 NUMERIC = re.compile(r"(not run|not measured|)|[^A-Za-z]*(<?[0-9]|-)[^A-Za-z]*( to [^A-Za-z]+)?")
@@ -177,7 +178,5 @@ def _spread_note(cells: Iterable[Cell]) -> str:
     counts = sorted({cell.n for cell in cells if cell.spread is not None and cell.n})
     if not counts:
         return ""
-    seeds = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
-    return (
-        f"Measured: mean ± sample standard deviation over n = {seeds} seeds; a value without ± is a single run (n = 1)."
-    )
+    about = f"mean ± sample standard deviation over n = {span(counts)} seeds"
+    return f"Measured: {about}; a value without ± is a single run (n = 1)."

@@ -1,6 +1,7 @@
 """Kinds of artifacts: the tables and figures that exist, their files, and the recipes that determine them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
@@ -119,9 +120,8 @@ def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
     notes = {
         paper.name: sha256_file(paper.folder / "notes.md") for paper in papers if (paper.folder / "notes.md").exists()
     }
-    assets = {
-        path.name: sha256_file(path) for path in sorted(SITE.iterdir()) if path.suffix in (".html", ".css", ".js")
-    }
+    files = sorted([*SITE.iterdir(), *Path(__file__).parent.iterdir()])
+    assets = {path.name: sha256_file(path) for path in files if path.suffix in (".html", ".css", ".js", ".md")}
     modules = ["recompose.tables.index", "recompose.site.build", "recompose.audit.audit"]
     modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
     modules += [track.samples.partition(":")[0] for track in TRACKS.values() if track.samples]

@@ -7,8 +7,6 @@ files are validated when they are read, since anybody may have written them.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Self
@@ -27,7 +25,8 @@ SUFFIX = ".lineage.json"
 INDEX, MADE, VALUES = "index.json", "made.json", "values.json"  # among the reports
 PARTS = ("track", "benchmarks", "cells", "asked", "records", "wanted", "metric_code", "codes", "files")
 DESCRIBED = ("records", "wanted")  # the parts with descriptions of recipes
-UNREADABLE = (OSError, ValueError, RecursionError)  # of a file that anybody wrote; a ValidationError is a ValueError
+# of a file that anybody wrote; a ValidationError is a ValueError
+WRONG = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 class PlannedEvaluations(LenientModel):
@@ -73,23 +72,16 @@ class Lineage(LenientModel):
             OutdatedLineageError: it lacks parts.
         """
         try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise LineageError(f"invalid lineage: {error}", code="unreadable-lineage", place=path) from None
-        try:
-            document = from_json(text, allow_inf_nan=False)
-            if not isinstance(document, dict):
-                raise ValueError("not a mapping")
+            document = from_json(path.read_bytes(), allow_inf_nan=False)
             if missing := [part for part in PARTS if part not in document]:
                 parts = ", ".join(missing)
                 raise OutdatedLineageError(f"it has no {parts}: written by another version of the code", place=path)
             lineage = cls.model_validate(_expand_codes(document))
-        except ValidationError as error:
-            raise LineageError(f"invalid lineage: {complaint(error)}", place=path) from None
         except OutdatedLineageError:
             raise
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise LineageError(f"invalid lineage: {type(error).__name__}: {error}", place=path) from None
+        except WRONG as error:
+            fault = complaint(error) if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"
+            raise LineageError(f"invalid lineage: {fault}", place=path) from None
         for key, described in (lineage.records | lineage.other_recipes).items():
             if described.digest != described.identity or key != described.key:
                 message = f"its record of {key} describes another recipe"
@@ -139,7 +131,7 @@ def lineage_path(path: Path) -> Path:
 
 
 Values = Mapping[str, Mapping[str, float]]  # the metrics of evaluations, by key
-CONTENTS_FORM = TypeAdapter(dict[str, dict[str, str]])
+Contents = dict[str, dict[str, str]]
 VALUES_FORM = TypeAdapter(dict[str, dict[str, Number]])
 
 
@@ -161,7 +153,7 @@ class ReportIndex(LenientModel):
             return cls.model_validate(read_json(reports / INDEX))
         except FileNotFoundError:
             raise
-        except UNREADABLE as error:
+        except WRONG as error:
             raise LineageError(f"cannot be read: {error}", place=reports / INDEX) from None
 
     def write(self, reports: Path) -> None:
@@ -169,34 +161,28 @@ class ReportIndex(LenientModel):
         write_json(reports / INDEX, self.plain())
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(LenientModel):
     """What may differ between two builds of the same reports."""
 
-    builds: dict[str, Build] = field(default_factory=dict)  # of everything behind the reports, by key
-    earlier: dict[str, dict[str, str]] = field(default_factory=dict)  # artifact -> key -> content, see ``contents``
-    costs: dict[str, dict[str, float]] = field(default_factory=dict)  # evaluation -> its metrics of cost
+    builds: dict[str, Build] = Field(default={}, alias="results")  # of everything behind the reports, by key
+    earlier: Contents = Field(default={}, alias="artifacts")  # artifact -> key -> content, see ``contents``
+    costs: dict[str, dict[str, Number]] = Field(default={})  # evaluation -> its metrics of cost
 
     @classmethod
     def read(cls, reports: Path) -> Self:
-        """Read the file in a folder of reports, as far as it is valid."""
+        """Read the file in a folder of reports; it holds nothing where it is not valid."""
         try:
-            return cls.parse((reports / MADE).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
+            return cls.parse((reports / MADE).read_bytes())
+        except OSError:
             return cls()
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Return the content of such a file, as far as it is valid."""
-        made = cls()
-        with suppress(*UNREADABLE, LookupError, TypeError, AttributeError):
-            document = from_json(text)
-            for key, build in document["results"].items():
-                with suppress(ValidationError):
-                    made.builds[key] = Build.model_validate(build)
-            made.earlier.update(CONTENTS_FORM.validate_python(document.get("artifacts", {})))
-            made.costs.update(VALUES_FORM.validate_python(document["costs"]))
-        return made
+    def parse(cls, text: str | bytes) -> Self:
+        """Return the content of such a file; nothing where it is not valid."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError:
+            return cls()
 
     def contents(self, artifact: str) -> dict[str, str]:
         """Return the digest of each content that an artifact was made from; none where it is not known.
@@ -219,12 +205,11 @@ class Made:
             key: {name: value for name, value in metrics.items() if name.startswith(COST)}
             for key, metrics in sorted(values.items())
         }
-        return cls(dict(builds), earlier, costs)
+        return cls(results=dict(builds), artifacts=earlier, costs=costs)
 
     def write(self, reports: Path) -> None:
         """Write the file into a folder of reports."""
-        builds = {key: build.plain() for key, build in self.builds.items()}
-        write_json(reports / MADE, {"results": builds, "artifacts": self.earlier, "costs": self.costs})
+        write_json(reports / MADE, self.plain())
 
 
 def read_values(reports: Path, made: Made) -> dict[str, dict[str, float]]:
@@ -233,7 +218,7 @@ def read_values(reports: Path, made: Made) -> dict[str, dict[str, float]]:
         if sha256_file(reports / VALUES) != ReportIndex.read(reports).files.get(VALUES):
             return {}
         values = VALUES_FORM.validate_json((reports / VALUES).read_bytes())
-    except (LineageError, *UNREADABLE):
+    except WRONG:
         return {}
     return {key: metrics | made.costs.get(key, {}) for key, metrics in values.items()}
 

@@ -1,6 +1,6 @@
 """The measured cells of tables, by the kinds that all tracks share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, combinations
 from math import isnan, nan
 from statistics import mean
@@ -54,20 +54,26 @@ def _setting(evaluation: Recipe, setting: str) -> Any:
 
 def metrics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Yield the metrics of each row's evaluations, in each view, without those that a method does not have."""
-    artifact, track = paper.artifacts[name], TRACKS[paper.track]
-    rows = list(rows_of(results, paper, name))
+    rows, views = list(rows_of(results, paper, name)), paper.artifacts[name].all_views
     for row in rows:
-        measured = [results.metrics(evaluation) for evaluation in row.complete]
-        for view, section in artifact.all_views.items():
+        for view, section in views.items():
             if section.baseline:
                 yield from _differences_from_baseline(results, paper, view, section, row)
-                continue
-            for column, metric in section.columns.items():
-                values = [numbers[metric] for numbers in measured if metric in numbers]
-                if values or not row.complete:
-                    cell = mean_cell(row.cell, values, track.description_of(metric))
-                    yield cell.but(column=f"{row.benchmark} {column}", view=view, metric=metric)
+            else:
+                yield from (cell.but(view=view) for cell, _ in _mean_cells(results, paper, row, section.columns))
     yield from means_over_rows(results, paper, name, rows)
+
+
+def _mean_cells(
+    results: Results, paper: Paper, row: MeasuredRow, columns: Mapping[str, str]
+) -> Iterator[tuple[Cell, list[float]]]:
+    """Yield the mean of each metric over a row's evaluations, with their values; not of one that it lacks."""
+    measured = [results.metrics(evaluation) for evaluation in row.complete]
+    for column, metric in columns.items():
+        values = [numbers[metric] for numbers in measured if metric in numbers]
+        if values or not row.complete:
+            cell = mean_cell(row.cell, values, TRACKS[paper.track].description_of(metric))
+            yield cell.but(column=f"{row.benchmark} {column}", metric=metric), values
 
 
 def _differences_from_baseline(
@@ -100,7 +106,7 @@ def _means(results: Results, track: str, artifact: Artifact, title: str, rows: l
     complete, planned = (matches_by_seed(*sides) for sides in ([r.complete for r in rows], [r.planned for r in rows]))
     measured = [[results.metrics(evaluation) for evaluation in match] for match in complete]
     names, benchmark, beside = [row.name for row in rows], rows[0].benchmark, rows[0].beside
-    basis = cell_of([*chain(*complete)], chain(*planned), names, benchmark, beside)
+    basis = cell_of([*chain(*complete)], chain(*planned), names, benchmark).but(beside=[*beside])
     for view, section in artifact.all_views.items():
         for column, metric in section.columns.items() if not section.baseline else ():
             with_metric = [of_seed for of_seed in measured if all(metric in numbers for numbers in of_seed)]
@@ -116,19 +122,13 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
 
     The ends of the 95 % interval of Student's t have a row each and one digit more. Fewer than two seeds have none.
     """
-    track = TRACKS[paper.track]
     columns = next(iter(paper.artifacts[name].all_views.values())).columns
     for row in rows_of(results, paper, name):
-        for column, metric in columns.items():
-            description = track.description_of(metric)
-            measured = [results.metrics(evaluation) for evaluation in row.complete]
-            values = [numbers[metric] for numbers in measured if metric in numbers]
-            if row.complete and not values:
-                continue
-            cell = mean_cell(row.cell, values, description).but(column=f"{row.benchmark} {column}", metric=metric)
+        for cell, values in _mean_cells(results, paper, row, columns):
             yield cell
             if len(values) < 2:
                 continue
+            description = TRACKS[paper.track].description_of(cell.metric)
             scaled = [description.factor * value for value in values]
             for end, value in zip(("from", "to"), paired(scaled).interval(), strict=True):
                 text = f"{value:.{description.digits + 1}f}"

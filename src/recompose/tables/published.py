@@ -1,4 +1,6 @@
-"""The published reports: every artifact's measured cells, the records behind them, and how these were made."""
+"""The published reports: every artifact's measured cells, the records behind them, and how these were made;
+and what is due, as it is not there or was made from something else than now.
+"""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -6,31 +8,37 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from pydantic import TypeAdapter
+from pydantic_core import from_json
+
 from recompose.digest import sha256_file
-from recompose.errors import LineageError
+from recompose.errors import DamagedError, LineageError
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
-from recompose.plan import recipe_of
+from recompose.plan import Recipe, recipe_of
 from recompose.records import Build, Description
 from recompose.tables.cells import Cell
-from recompose.tables.lineage import CONTENTS_FORM, SUFFIX, UNREADABLE, Lineage, Made, lineage_path, read_values
+from recompose.tables.kinds import artifact_files, artifact_recipe, index_recipe
+from recompose.tables.lineage import INDEX, SUFFIX, WRONG, Contents, Lineage, Made, lineage_path, read_values
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 CONTENTS = "contents"  # the folder below results/ with what each artifact was made from
 
 
-def headline_cell(paper: Paper, cells: Iterable[Cell]) -> Cell | None:
-    """Return the cell of the track's headline metric and the paper's own method, or None if it is not measured.
+def headline_cells(paper: Paper, cells: Iterable[Cell]) -> dict[str, Cell]:
+    """Return the cells of the track's headline metric on the first benchmark, in the first view: method -> cell.
 
     Args:
         paper: a paper.
         cells: the measured cells of the artifact that the paper's headline names.
     """
-    if paper.headline is None:
-        return None
-    names, metric = [paper.headline.method], TRACKS[paper.track].headline
-    return next((cell for cell in cells if cell.names == names and cell.metric == metric and cell.n), None)
+    cells = [cell for cell in cells if cell.metric == TRACKS[paper.track].headline and cell.n and not cell.part]
+    return {
+        cell.names[0]: cell
+        for cell in reversed(cells)  # the first of a method counts
+        if len(cell.names) == 1 and (cell.view, cell.benchmark) == (cells[0].view, cells[0].benchmark)
+    }
 
 
 def read_lineages(reports: Path, papers: Iterable[Paper]) -> dict[str, Lineage]:
@@ -73,15 +81,21 @@ class PublishedLineage:
         """Return the measured cells of an artifact; a figure has a cell for each of its rows and benchmarks."""
         return self.lineages[artifact].cells
 
+    @cached_property
+    def recipes(self) -> dict[str, Recipe]:
+        """The recipes of everything behind them, by key."""
+        recipes: dict[str, Recipe] = {}
+        for lineage in self.lineages.values():
+            for key in lineage.closure(lineage.records):  # needs come first
+                if key not in recipes:
+                    recipes[key] = recipe_of(lineage.records[key], recipes)
+        return recipes
+
     def is_synthetic(self, paper: Paper, benchmark: str) -> bool:
         """Whether the data of a benchmark is drawn here, as the lineages of a paper tell."""
-        keys = {
-            lineage.benchmarks.get(benchmark)
-            for name, lineage in self.lineages.items()
-            if name.startswith(f"{paper.name}/")
-        }
-        records = [self.records[key] for key in keys if key in self.records]
-        return any(TRACKS[paper.track].is_synthetic(recipe_of(record)) for record in records)
+        own = (lineage for name, lineage in self.lineages.items() if name.startswith(f"{paper.name}/"))
+        data = (self.recipes.get(lineage.benchmarks.get(benchmark, "")) for lineage in own)
+        return any(TRACKS[paper.track].is_synthetic(recipe) for recipe in data if recipe)
 
     @cached_property
     def _cells_by_key(self) -> dict[str, dict[str, list[Cell]]]:
@@ -118,13 +132,61 @@ def read_contents(work: Workspace, artifact: str, made: Made | None = None) -> d
     the reports hold it; none where it is not known.
     """
     try:
-        kept = CONTENTS_FORM.validate_python(read_json(_contents_path(work, artifact)))
+        kept = TypeAdapter(Contents).validate_python(read_json(_contents_path(work, artifact)))
         if kept["lineage"]["sha256"] == sha256_file(lineage_path(work.reports / artifact)):
             return kept["contents"]
-    except (*UNREADABLE, LookupError):
+    except WRONG:
         pass
     return (made or Made.read(work.reports)).contents(artifact)
 
 
 def _contents_path(work: Workspace, artifact: str) -> Path:
     return work.results / CONTENTS / work.reports.name / f"{artifact}.json"
+
+
+def artifact_recipes(work: Workspace) -> dict[str, Recipe]:
+    """Return the recipe of each artifact, by ``<paper>/<artifact>``."""
+    return {
+        f"{paper.name}/{name}": artifact_recipe(work.plan, paper, name)
+        for paper in work.papers
+        for name in paper.artifacts
+    }
+
+
+def due_counts(work: Workspace) -> dict[str, int]:
+    """Return the number of artifacts of each paper that are to be made."""
+    recipes = artifact_recipes(work)
+    return {
+        paper.name: sum(is_due(work, paper, name, recipes[f"{paper.name}/{name}"]) for name in paper.artifacts)
+        for paper in work.papers
+    }
+
+
+def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
+    """Return true unless an artifact is there as its lineage says, made from this recipe and from what the store has
+    now.
+    """
+    if not all(map(work.store.is_complete, recipe.needs.values())):
+        return True
+    path = lineage_path(work.reports / paper.name / name)
+    try:
+        lineage = from_json(path.read_bytes())  # several times as fast as the standard library
+        if lineage["recipe"] != recipe.digest:
+            return True
+        contents = read_contents(work, f"{paper.name}/{name}")
+        evaluations = [need for need in recipe.needs.values() if need.kind == "evaluations"]
+        is_same = (contents[need.key] == work.store.verify(need).content for need in evaluations)
+        written = {file: sha256_file(path.with_name(file)) for file in artifact_files(paper, name)[:-1]}
+        return lineage["files"] != written or not all(is_same)
+    except (DamagedError, *WRONG):
+        return True
+
+
+def is_page_due(work: Workspace) -> bool:
+    """Return true unless the page and the files beside it are there as written, made from what they show now."""
+    try:
+        index = read_json(work.reports / INDEX)
+        written = {name: sha256_file(work.reports / name) for name in index["files"]}
+        return not (written == index["files"] and index["recipe"] == index_recipe(work, work.papers).digest)
+    except WRONG:
+        return True

@@ -23,7 +23,8 @@ class MeasuredRow:
     @property
     def cell(self) -> Cell:
         """A cell of this row, without what it shows."""
-        return cell_of(self.complete, self.planned, [self.name], self.benchmark, self.beside).but(row=self.row)
+        cell = cell_of(self.complete, self.planned, [self.name], self.benchmark)
+        return cell.but(row=self.row, beside=[*self.beside])
 
 
 def rows_of(results: Results, paper: Paper, name: str) -> Iterator[MeasuredRow]:
@@ -44,11 +45,6 @@ def rows_of(results: Results, paper: Paper, name: str) -> Iterator[MeasuredRow]:
                 yield MeasuredRow(row, method, benchmark, recipes, complete, beside[benchmark])
 
 
-def series_of(results: Results, paper: Paper, name: str) -> list[MeasuredRow]:
-    """Return the rows of a figure, row by row and benchmark by benchmark."""
-    return list(rows_of(results, paper, name))
-
-
 def first_evaluations(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
     """Return the first complete evaluation of each row: benchmark -> row -> evaluation.
 
@@ -56,7 +52,7 @@ def first_evaluations(results: Results, paper: Paper, name: str) -> dict[str, di
     replicate that every row has an evaluation of.
     """
     rows: dict[str, dict[str, dict[str, Recipe]]] = {}
-    for series in series_of(results, paper, name):
+    for series in rows_of(results, paper, name):
         by_data: dict[str, Recipe] = {}
         for evaluation in series.complete:
             by_data.setdefault(evaluation.needs["data"].digest, evaluation)

@@ -17,7 +17,7 @@ from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.results import Results
-from recompose.tables.rows import series_of
+from recompose.tables.rows import rows_of
 from recompose.tables.style import Sheet, panels
 
 UNSEEN, SEEN = "unseen", "seen"  # the accuracy that rises and the one that falls
@@ -33,7 +33,7 @@ def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet, read: R
         _sampled(*read(results, evaluation)).assign(
             dataset=series.benchmark, row=series.row, seed=evaluation.labels["seed"]
         )
-        for series in series_of(results, paper, name)
+        for series in rows_of(results, paper, name)
         for evaluation in series.complete
     ]
     columns = ["dataset", "row", "seed", UNSEEN, SEEN]

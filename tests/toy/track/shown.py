@@ -10,7 +10,7 @@ from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.tables.cells import Cell, data_cell
 from recompose.tables.results import Results
-from recompose.tables.rows import series_of
+from recompose.tables.rows import rows_of
 from recompose.tables.style import Sheet, panels
 from recompose.tracks.toy.computing import read
 
@@ -29,7 +29,7 @@ def draw_guesses(results: Results, paper: Paper, name: str, sheet: Sheet) -> Non
     """The guess of each seed, a line for each row."""
     points = pd.DataFrame(
         {"row": series.row, "seed": each.labels["seed"], "guess": read_json(results.file(each, "scores.json"))["guess"]}
-        for series in series_of(results, paper, name)
+        for series in rows_of(results, paper, name)
         for each in series.complete
     )
     sheet.write(points, partial(_figure, points))

@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from recompose.claims.differences import number_text
-from recompose.claims.tests import ClaimTests
 from recompose.claims.verdicts import (
     NEGLIGIBLE,
     REVERSED,
     SUPPORTED,
     UNDECIDED,
     ClaimComparison,
+    ClaimTests,
     TestedComparison,
     comparisons_of,
 )
@@ -27,22 +27,8 @@ from recompose.tables.style import Sheet
 
 LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, the margins of a panel, and the width
 MARKERS = {SUPPORTED: "o", REVERSED: "s", NEGLIGIBLE: "^", UNDECIDED: "D"}  # verdicts differ in more than colour
-COLUMNS = {
-    "dataset": str,
-    "claims": str,
-    "metric": str,
-    "comparison": str,
-    "unit": str,
-    "verdict": str,
-    "reason": str,
-    "difference": float,
-    "low": float,
-    "high": float,
-    "margin": float,
-    "p": float,
-    "adjusted p": float,
-    "n": str,
-}
+NUMBERS = ("difference", "low", "high", "margin", "p", "adjusted p")
+COLUMNS = ("dataset", "claims", "metric", "comparison", "unit", "verdict", "reason", *NUMBERS, "n")
 Line = dict[str, str | float | None]  # of the file beside the figure
 
 
@@ -56,7 +42,9 @@ def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None
         for comparison, tested in tests.comparisons.items():
             panels.setdefault((benchmark, tested.unit), []).append(tested)
             lines.append(_csv_line(benchmark, claims[comparison], tested))
-    sheet.write(pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS), partial(_figure, panels))
+    sheet.write(
+        pd.DataFrame(lines, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float)), partial(_figure, panels)
+    )
 
 
 def _figure(panels: Mapping[tuple[str, str], list[TestedComparison]]) -> Figure:
@@ -137,11 +125,9 @@ def _numbers_text(tested: TestedComparison) -> str:
 def _add_legend(figure: Figure) -> None:
     """Explain colours and markers above the panels."""
     handles = [
-        Line2D([], [], color=colour, marker=MARKERS[verdict], markersize=3.5, label=verdict)
+        Line2D([], [], label=verdict, color=colour, marker=MARKERS[verdict], markersize=3.5, mfc=_face_colour(verdict))
         for verdict, colour in VERDICTS.items()
     ]
-    for handle, verdict in zip(handles, VERDICTS, strict=True):
-        handle.set_markerfacecolor(_face_colour(verdict))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=6)
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from recompose.papers.declaration import Artifact, Paper
 from recompose.tables.results import Results
-from recompose.tables.rows import series_of
+from recompose.tables.rows import rows_of
 from recompose.tables.style import Sheet, panels
 from recompose.tracks import TRACKS
 
@@ -35,7 +35,7 @@ def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
                 for column, (metric, description) in metrics.items()
             },
         }
-        for series in series_of(results, paper, name)
+        for series in rows_of(results, paper, name)
         for evaluation in series.complete
     ]
     points = pd.DataFrame(rows, columns=["dataset", "x", "seed", *metrics])

@@ -93,5 +93,5 @@ def _gains(
     seeds = sorted(first.keys() & second.keys())
     sides = [[results.metrics(by_seed[seed]).get(metric, np.nan) for seed in seeds] for by_seed in (first, second)]
     paired = [each for each in compared if int(each.labels["seed"]) in seeds and results.is_complete(each)]
-    basis = cell_of(paired, compared, [*planned], benchmark, (*planned,) if shared != planned else ())
+    basis = cell_of(paired, compared, [*planned], benchmark).but(beside=[*planned] if shared != planned else [])
     return basis, [after - before for before, after in zip(*sides, strict=True)]

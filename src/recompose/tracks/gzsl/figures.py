@@ -21,7 +21,7 @@ from recompose.plan import Recipe
 from recompose.tables import tradeoff
 from recompose.tables.plane import Mark, draw_legend, draw_map, flatten
 from recompose.tables.results import Results
-from recompose.tables.rows import first_evaluations, series_of
+from recompose.tables.rows import first_evaluations, rows_of
 from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tracks.building import SCORES
 from recompose.tracks.gzsl.data.classes import ClassData
@@ -150,7 +150,7 @@ def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     """
     frames = [
         _uncertainties(results, evaluation).assign(dataset=series.benchmark, seed=evaluation.labels["seed"])
-        for series in series_of(results, paper, name)
+        for series in rows_of(results, paper, name)
         for evaluation in series.complete
     ]
     columns = ["dataset", "seed", "epoch", "uncertainty"]

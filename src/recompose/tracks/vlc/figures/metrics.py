@@ -15,7 +15,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.metric import Metric
 from recompose.tables.results import Results
-from recompose.tables.rows import series_of
+from recompose.tables.rows import rows_of
 from recompose.tables.style import COLUMN_WIDTH, Sheet
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc.catalogue import UNTRAINED
@@ -39,7 +39,7 @@ def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     about = _described(paper, name)
     lines = [
         (series.benchmark, series.row, series.name == UNTRAINED, column, evaluation.labels["seed"], value)
-        for series in series_of(results, paper, name)
+        for series in rows_of(results, paper, name)
         for evaluation in series.complete
         for column, (metric, description) in about.items()
         if metric in results.metrics(evaluation)
@@ -91,7 +91,7 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
     about = _described(paper, name)
     needed = {metric for metric, _ in about.values()}
     rows = []
-    for series in series_of(results, paper, name):
+    for series in rows_of(results, paper, name):
         for evaluation in series.complete:
             metrics = results.metrics(evaluation)
             if metrics.keys() >= needed:  # a profile may lack suites

@@ -13,7 +13,7 @@ from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.results import Results
-from recompose.tables.rows import series_of
+from recompose.tables.rows import rows_of
 from recompose.tables.style import Sheet
 from recompose.tracks.stored import read_embeddings
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
@@ -68,7 +68,7 @@ def evaluations_of_one_seed(results: Results, paper: Paper, name: str) -> dict[s
     own suites, these are then the same.
     """
     by_dataset: dict[str, dict[str, dict[int, Recipe]]] = {}
-    for series in series_of(results, paper, name):
+    for series in rows_of(results, paper, name):
         of_seed = {int(evaluation.labels["seed"]): evaluation for evaluation in series.complete}
         by_dataset.setdefault(series.benchmark, {})[series.row] = of_seed
     evaluations = {}
