@@ -133,11 +133,11 @@ class Track:
         Raises:
             DataError, DownloadError: the files, present or downloaded, are not the data set.
         """
-        from recompose.tracks.acquiring import acquire
-
         section = params.tracks[self.name]
         assert isinstance(section, TrackSection)
-        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data), self.adapters, self.layout)
+        root, acquire = self.root(recipe, data), function("recompose.tracks.acquiring:acquire")
+        folder: Path = acquire(recipe, section.datasets[recipe.name], data, root, self.adapters, self.layout)
+        return folder
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         """Read and check a data set's raw files, and write an index of them into a folder. Return the raw files that
@@ -146,9 +146,9 @@ class Track:
         Raises:
             DataError: the files are not the data set.
         """
-        from recompose.tracks.acquiring import write_index
-
-        return write_index(recipe, root, folder, self.adapters, self.layout)
+        write_index = function("recompose.tracks.acquiring:write_index")
+        files: list[str] = write_index(recipe, root, folder, self.adapters, self.layout)
+        return files
 
     def train(
         self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
