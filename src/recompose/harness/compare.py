@@ -106,13 +106,31 @@ def _rows(baseline: str, numbers: dict[str, list[PairedNumber]], levels: dict[st
     for other, number in tested:
         level, corrected_p = levels[number.name], corrected.get((other, number.name))
         direction: Finding = "higher" if number.difference > 0 else "lower"
-        finding: Finding = "undecided" if corrected_p is None or corrected_p >= ALPHA else direction
-        about = number.name, level, baseline, other
-        measured = number.items, number.units, *number.values, number.difference, number.test
-        tests = *(number.interval or (None, None)), number.p, corrected_p, number.detectable(ALPHA / sizes[level])
-        only = *(number.only or (None, None)), number.mcnemar_p
-        values = *about, *measured, *tests, *only, finding
-        rows.append(ComparisonRow(*values))
+        first, second = number.values
+        low, high = number.interval or (None, None)
+        only_first, only_second = number.only or (None, None)
+        row = ComparisonRow(
+            name=number.name,
+            level=level,
+            baseline=baseline,
+            other=other,
+            items=number.items,
+            units=number.units,
+            first=first,
+            second=second,
+            difference=number.difference,
+            test=number.test,
+            low=low,
+            high=high,
+            p=number.p,
+            corrected_p=corrected_p,
+            detectable=number.detectable(ALPHA / sizes[level]),
+            only_first=only_first,
+            only_second=only_second,
+            mcnemar_p=number.mcnemar_p,
+            finding="undecided" if corrected_p is None or corrected_p >= ALPHA else direction,
+        )
+        rows.append(row)
     return tuple(rows)
 
 
