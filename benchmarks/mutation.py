@@ -132,7 +132,7 @@ def _forked(fault: Fault) -> int:
 
 def _is_killed(fault: Fault, process: int) -> bool:
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    if code in (UNABLE, pytest.ExitCode.NO_TESTS_COLLECTED, pytest.ExitCode.USAGE_ERROR):
+    if code in (UNABLE, pytest.ExitCode.NO_TESTS_COLLECTED):  # a usage error is a mutant that cannot be imported
         raise RuntimeError(f"pytest cannot run the tests of {fault.module}: {code}")
     return code != pytest.ExitCode.OK
 

@@ -11,7 +11,6 @@ from scipy.io import savemat
 
 from benchmarks.stand_ins.packing import Members, pack
 from benchmarks.stand_ins.pictures import Pictures
-from benchmarks.stand_ins.sharing import kept
 from recompose.tracks.gzsl.data.classes import SPLITS
 from recompose.tracks.gzsl.data.matlab import read_fields
 
@@ -21,7 +20,7 @@ _LISTS = ("trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt", "testcl
 
 
 @dataclass(frozen=True)
-class LenientModel:
+class Form:
     """How upstream packs a data set."""
 
     dataset: str
@@ -36,9 +35,9 @@ class LenientModel:
 
 _CUB, _SUN, _AWA2, _ANIMALS = "CUB_200_2011.tgz", "SUNAttributeDB", "AwA2-data.zip", "Animals_with_Attributes2"
 FORMS = {
-    "CUB": LenientModel("cub", _CUB, "CUB_200_2011/images", "attributes.txt", _CUB, "", 500, 375),
-    "SUN": LenientModel("sun", f"{_SUN}_Images.tar.gz", "images", "attributes.mat", f"{_SUN}.tar.gz", _SUN, 640, 480),
-    "AWA2": LenientModel("awa2", _AWA2, f"{_ANIMALS}/JPEGImages", "predicates.txt", _AWA2, _ANIMALS, 800, 600),
+    "CUB": Form("cub", _CUB, "CUB_200_2011/images", "attributes.txt", _CUB, "", 500, 375),
+    "SUN": Form("sun", f"{_SUN}_Images.tar.gz", "images", "attributes.mat", f"{_SUN}.tar.gz", _SUN, 640, 480),
+    "AWA2": Form("awa2", _AWA2, f"{_ANIMALS}/JPEGImages", "predicates.txt", _AWA2, _ANIMALS, 800, 600),
 }
 
 
@@ -63,10 +62,14 @@ class Annotated:
         return cls(index["image_files"], index["labels"], splits, fields)
 
     def share(self, share: float) -> "Annotated":
-        """The same with fewer images; every class keeps one in each of its splits, and two in training, of which one
-        can be held out.
-        """
-        rows = kept(self.splits.tolist(), self.labels.tolist(), share, {"trainval": 2})
+        """The same with fewer images; every class keeps two in each of its splits, of which one can be held out."""
+        kept = []
+        for split in SPLITS:
+            places = np.flatnonzero(self.splits == split)
+            for label in np.unique(self.labels[places]):
+                shown = places[self.labels[places] == label]
+                kept += shown[: max(round(share * len(shown)), 2)].tolist()
+        rows = sorted(kept)
         return Annotated(self.files[rows], self.labels[rows], self.splits[rows], self.fields)
 
     def counts(self, validation: Iterable[str]) -> dict[str, int]:
@@ -145,7 +148,7 @@ def _splits(folder: Path, data: dict[str, Annotated]) -> Members:
             yield f"{place}/{file}", (folder / name / file).read_bytes()
 
 
-def _images(data: Annotated, form: LenientModel, others: list[tuple[str, bytes]]) -> Members:
+def _images(data: Annotated, form: Form, others: list[tuple[str, bytes]]) -> Members:
     yield from others
     pictures = Pictures(form.width, form.height)
     for place in data.places():

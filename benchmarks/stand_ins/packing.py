@@ -1,14 +1,12 @@
-"""Archives written as a stream: never more than one member in memory, and the same bytes each time."""
+"""Archives written as a stream: never more than one member in memory."""
 
-import gzip
 import io
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 Members = Iterable[tuple[str, bytes]]  # name and content
-PACKED_ALREADY = (".jpg", ".jpeg", ".png")
 
 
 def pack(path: Path, members: Members) -> None:
@@ -17,27 +15,14 @@ def pack(path: Path, members: Members) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
-    writer: Callable[[Path, Members], None] = _zip if path.suffix in (".zip", ".whl") else _tar
-    writer(partial, members)
+    if path.suffix in (".zip", ".whl"):
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for name, content in members:
+                archive.writestr(name, content)
+    else:
+        with tarfile.open(partial, "w:gz", compresslevel=1) as packed:
+            for name, content in members:
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                packed.addfile(info, io.BytesIO(content))
     partial.rename(path)
-
-
-def _zip(path: Path, members: Members) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members:
-            info = zipfile.ZipInfo(name)  # of 1980, whenever it is written
-            stored = name.endswith(PACKED_ALREADY)
-            info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
-            archive.writestr(info, content, compresslevel=1)
-
-
-def _tar(path: Path, members: Members) -> None:
-    with (
-        path.open("wb") as raw,
-        gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w|") as archive,
-    ):
-        for name, content in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))

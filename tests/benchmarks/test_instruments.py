@@ -1,8 +1,4 @@
-"""What the benchmarks measure with: mutants, a count of memory, and stand-ins of published data."""
-
-import subprocess
-import sys
-from collections import Counter
+"""What the benchmarks measure with: mutants, and a count of memory."""
 
 import pytest
 import torch
@@ -10,8 +6,6 @@ import torch
 from benchmarks.memory import Living
 from benchmarks.mutants import mutants
 from benchmarks.mutation import ROOMS, SOURCES, TESTS
-from benchmarks.stand_ins.sharing import kept
-from tests.conftest import ROOT, environment
 
 
 @pytest.mark.parametrize(
@@ -43,14 +37,6 @@ def test_every_room_has_sources_and_tests() -> None:
         assert all((TESTS / name).exists() for names in places.values() for name in names)
 
 
-@pytest.mark.slow
-def test_the_measurement_tells_killed_from_all() -> None:
-    command = [sys.executable, "-m", "benchmarks.mutation", "losses", "--sample", "1"]
-    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
-    (row,) = (line for line in done.stdout.splitlines() if line.startswith("| losses |"))
-    assert row.endswith("/ 1 |")
-
-
 def test_bytes_are_counted_for_as_long_as_tensors_live() -> None:
     living = Living()
     with living:
@@ -64,12 +50,3 @@ def test_bytes_are_counted_for_as_long_as_tensors_live() -> None:
         assert living.now == 4000  # the view still needs it
         del view
     assert (living.now, living.peak) == (0, 8000)
-
-
-def test_a_share_keeps_every_label_of_every_group() -> None:
-    groups = ["train"] * 10 + ["test"] * 3
-    labels = ["a"] * 8 + ["b", "c"] + ["a", "b", "c"]
-    places = kept(groups, labels, 0.5)
-    assert places == sorted(set(places))
-    assert Counter(groups[place] for place in places) == {"train": 5, "test": 3}
-    assert {(groups[place], labels[place]) for place in places} == set(zip(groups, labels, strict=True))
