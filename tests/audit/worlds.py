@@ -18,6 +18,7 @@ from recompose.audit.audit import audit, audit_artifacts
 from recompose.audit.findings import Audit
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
+from recompose.papers import declaration
 from recompose.papers.declaration import all_papers
 from recompose.site.build import pages_of
 from recompose.tables import caveats
@@ -223,6 +224,13 @@ def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         trust, "fingerprint", lambda names: fingerprint(names) | {"recompose.tracks.czsl.metrics.czsl": "0" * 64}
     )
+
+
+def other_declaration(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a paper printed as if it had been corrected since."""
+    folder = shutil.copytree(declaration.FOLDER, root / "papers")
+    monkeypatch.setattr(declaration, "FOLDER", folder)
+    replace_once(folder / "msci/reported/table-2.csv", "29.9,25.2", "29.8,25.2")
 
 
 # the table
@@ -556,4 +564,10 @@ WORLDS = [
         tuple(("other-recipe", name) for name in WITH_CLIP),
     ),
     world("other code of metrics", lambda r, patch: other_measures(patch), "stale", None, ALL_STALE),
+    world(
+        "other declaration",
+        lambda r, patch: other_declaration(r, patch),
+        "current",
+        (("other-text", f"{CSV} · SCEN · mit-states S"),),
+    ),
 ]

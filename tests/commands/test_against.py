@@ -1,14 +1,14 @@
 """The reports against those of a revision, cell by cell; first the words, on small invented lineages."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from recompose.cli import app
 from recompose.commands.against import (
     COST,
     DIFFERENT,
@@ -19,6 +19,7 @@ from recompose.commands.against import (
     compare,
     compare_cells,
     counts_of,
+    show_against,
 )
 from recompose.errors import DiffError
 from recompose.tables.cells import Cell
@@ -150,18 +151,21 @@ def test_an_unknown_revision_is_an_error(root: Path, tmp_path: Path) -> None:
         compare(tmp_path, PAPERS_LOADED, "HEAD")
 
 
-def test_the_command_says_it_and_ends_with_an_error_where_a_number_is_another(root: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(root)
-    done = CliRunner().invoke(app, ["audit", "--against", "HEAD"])
-    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "the same numbers")
-    assert f"{CELLS} identical" in done.stdout and "msci: " in done.stdout
+def test_it_is_shown_and_an_error_where_a_number_is_another(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(*, as_json: bool = False) -> tuple[int, str]:
+        work: Any = SimpleNamespace(reports=root / "reports/smoke")
+        return show_against(work, PAPERS_LOADED, "HEAD", as_json=as_json), capsys.readouterr().out
+
+    status, output = shown()
+    assert (status, output.splitlines()[-1]) == (0, "the same numbers")
+    assert f"{CELLS} identical" in output and "msci: " in output
     edit_json(root / LINEAGE, cell(0, value=9.9, text="9.9"))
     on_another_machine(root / "reports/smoke")
-    done = CliRunner().invoke(app, ["audit", "--against", "HEAD"])
-    first, *_, last = done.stdout.splitlines()
+    status, output = shown()
+    first, *_, last = output.splitlines()
     assert first == "different: msci/table-2 · chance · shapes-pairs S · exact: 0.8 ± 1.1 then, 9.9 now"
-    assert (done.exit_code, last) == (1, "different numbers")
-    then, now = re.findall(r"computed by (.*?) (?:then|now)\b", " ".join(done.stdout.split()))
+    assert (status, last) == (1, "different numbers")
+    then, now = re.findall(r"computed by (.*?) (?:then|now)\b", " ".join(output.split()))
     assert ("another machine" in then, "another machine" in now) == (False, True)
-    done = CliRunner().invoke(app, ["audit", "--against", "HEAD", "--json"])
-    assert (done.exit_code, '"same": false' in done.stdout) == (1, True)
+    status, output = shown(as_json=True)
+    assert (status, json.loads(output)["same"]) == (1, False)

@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 from recompose.errors import ParamsError
 from recompose.params import documents
 from recompose.params.documents import read_document, read_written
+from tests.configuration import SHIPPED
 from tests.errors import raises
 
 
@@ -71,3 +72,8 @@ def test_every_value_has_its_line() -> None:
     places: list[tuple[str | int, ...]] = [(), ("a",), ("a", "b"), ("a", "c"), ("a", "c", 0), ("a", "c", 1, "d")]
     assert [written.origin_of(place) for place in places] == [f"a.yaml:{line}" for line in (1, 1, 2, 3, 4, 5)]
     assert written.origin_of(("a", "c", "missing")) == "a.yaml:3"
+
+
+def test_no_part_of_the_shipped_file_is_shared() -> None:
+    """An experiment writes each place of an anchor in turn, so that the last one wins."""
+    assert not [event for event in YAML().parse(SHIPPED.read_text()) if getattr(event, "anchor", None)]

@@ -28,7 +28,7 @@ reports = pathlib.Path("reports/demo")
 reports.mkdir(parents=True, exist_ok=True)
 (reports / "metrics.json").write_text(json.dumps({"csp": int(digest[:3], 16), "details": [{"n": 2}]}))
 """
-LR = "czsl.methods.csp.training.lr"
+LR, SEEDS = "czsl.methods.csp.training.lr", "profiles.large.gzsl.seeds"
 
 
 class Toy:
@@ -72,6 +72,10 @@ def toy(tmp_path: Path) -> Toy:
     return Toy(tmp_path / "toy")
 
 
+def changed_lines(diff: str) -> list[str]:
+    return [line for line in diff.splitlines() if line[0] in "-+" and not line.startswith(("---", "+++"))]
+
+
 def test_experiments_change_a_line_train_what_is_new_and_take_nothing_away(toy: Toy) -> None:
     assert "up to date" in toy.call("dvc", "repro")
     lock = yaml.safe_load((toy.root / "dvc.lock").read_text())["stages"]
@@ -82,10 +86,15 @@ def test_experiments_change_a_line_train_what_is_new_and_take_nothing_away(toy: 
     (first,) = toy.runs()
     (toy.root / "results/runs/of-another-profile").mkdir()
     (toy.root / "results/runs/of-another-profile/weights").touch()  # is in no lock
-    toy.call("dvc", "exp", "run", "-S", f"{LR}=0.01")
-    assert toy.call("git", "diff", "--numstat", "params.yaml").split() == ["1", "1", "params.yaml"]
-    changes = json.loads(toy.call("dvc", "params", "diff", "--json"))
-    assert changes == {"params.yaml": {LR: {"old": 0.005, "new": 0.01, "diff": pytest.approx(0.005)}}}
+    toy.call("dvc", "exp", "run", "-S", f"{LR}=0.01", "-S", f"{SEEDS}=[0, 1, 2, 3, 4]")
+    assert changed_lines(toy.call("git", "diff", "-U0", "params.yaml")) == [
+        "+      - 4",
+        "-        lr: 5e-3",
+        "+        lr: 0.01",
+    ]
+    changes = json.loads(toy.call("dvc", "params", "diff", "--json"))["params.yaml"]
+    assert changes.keys() == {LR, SEEDS}
+    assert changes[LR] == {"old": 0.005, "new": 0.01, "diff": pytest.approx(0.005)}
     assert set(json.loads(toy.call("dvc", "metrics", "diff", "--json"))["reports/demo/metrics.json"]) == {"csp"}
     toy.call("git", "checkout", "--quiet", ".")
     toy.call("dvc", "exp", "run", "--temp", "-S", f"{LR}=0.02")
