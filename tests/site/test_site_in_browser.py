@@ -16,7 +16,6 @@ from selenium.webdriver.remote.webelement import WebElement
 from recompose.audit.findings import STATES
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
-from recompose.site import build
 from recompose.tables.cells import Cell
 from recompose.tables.lineage import Lineage, lineage_path
 from recompose.workspace import Workspace
@@ -410,15 +409,3 @@ def test_the_drawing_of_a_lineage_leads_to_details_by_keyboard(opened: Chrome, c
     until(opened, lambda each: known[-1] in each.switch_to.active_element.text)
     target = opened.switch_to.active_element
     assert target.find_element(By.XPATH, "..").get_attribute("open")
-
-
-def test_details_beside_the_page_load_by_a_press(browser: Chrome, toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "MOST_DETAILS", 0)
-    toy = Toy(toys)
-    for name, text in build.pages(toy.site, toys / "reports").items():
-        (toys / "reports" / name).write_text(text)
-    open_page(browser, toys / "reports")
-    assert browser.execute_script("return Object.keys(stored).length") == 0
-    all_of(browser, "article#toy-table-1 td .number")[0].click()
-    until(browser, lambda each: len(all_of(dialog(each), "details[data-key]")) == 3)
-    assert browser.get_log("browser") == []

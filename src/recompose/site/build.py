@@ -24,8 +24,6 @@ from recompose.workspace import Workspace
 FOLDER = Path(__file__).parent
 SCRIPTS = ("script.js", "claim.js", "graph.js", "search.js")  # in the order in which they are joined
 COLOURS = 256  # of pictures in the page
-DETAILS = "details.js"  # in the folder of a paper's reports
-MOST_DETAILS = 1_000_000  # letters in the page
 SHARPNESS = 1.4  # dots of a figure for each pixel that it is shown at
 
 
@@ -35,10 +33,7 @@ def pages_of(work: Workspace, published: PublishedLineage) -> Callable[[Audit], 
 
 
 def pages(site: Site, reports: Path) -> dict[str, str]:
-    """Return the page of a site, and files beside it with the details that the page loads when a number is pressed.
-
-    There are such files only where the details would make the page too long.
-    """
+    """Return the page of a site, by its name."""
     document = site.document()
     for paper in document["papers"]:
         paper["notes_html"] = notes_html(paper["notes"])
@@ -47,26 +42,16 @@ def pages(site: Site, reports: Path) -> dict[str, str]:
             artifact["picture"] = picture(stem.with_suffix(".png"))
             artifact["lines"] = forest_lines(artifact["digits"], stem.with_suffix(".csv")) if artifact["digits"] else []
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined)
-    stored = pack(document["stored"])
-    is_beside = len(stored) > MOST_DETAILS
     style, script = read_asset("style.css"), "".join(map(read_asset, SCRIPTS))
     html = environment.get_template("page.html").render(
         doc=document,
         data=pack({part: document[part] for part in ("cells", "claims")}),
-        stored="" if is_beside else stored,
+        stored=pack(document["stored"]),
         style=style,
         script=script,
-        policy=content_policy(style, script, has_details=is_beside),
+        policy=content_policy(style, script),
     )
-    return {PAGE: html, **(_details(site) if is_beside else {})}
-
-
-def _details(site: Site) -> dict[str, str]:
-    """Return the files with the details of each paper's stored folders: name -> script that hands them over."""
-    return {
-        f"{paper.name}/{DETAILS}": f'globalThis.recomposeDetails = "{pack(site.stored_folders(paper))}";\n'
-        for paper in site.papers
-    }
+    return {PAGE: html}
 
 
 def read_asset(name: str) -> str:
@@ -74,17 +59,10 @@ def read_asset(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def content_policy(style: str, script: str, *, has_details: bool = False) -> str:
-    """Return the content security policy: only the page's own style and script, and nothing from elsewhere.
-
-    Args:
-        style: the page's style.
-        script: its script.
-        has_details: true where it loads scripts from files beside it.
-    """
+def content_policy(style: str, script: str) -> str:
+    """Return the content security policy: only the page's own style and script, and nothing from elsewhere."""
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
-    scripts = " ".join([f"'sha256-{digests[1]}'", *(["'self'"] if has_details else [])])
-    return f"default-src 'none'; img-src data:; style-src 'sha256-{digests[0]}'; script-src {scripts}"
+    return f"default-src 'none'; img-src data:; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'"
 
 
 def pack(content: Any) -> str:

@@ -1,7 +1,7 @@
 """The content of the report site as plain values: a pure function of declarations, lineages, and an audit."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from recompose.audit.findings import STATES, UNCHECKED, Audit, Trust
@@ -60,20 +60,11 @@ class Site:
             "papers": papers,
             "cells": self._cells,
             "claims": self._dialogs,
-            "stored": self._stored(self.published.records),
+            "stored": {
+                key: _stored_folder(record, self.published.made.get(key), self.params)
+                for key, record in self.published.records.items()
+            },
         }
-
-    def stored_folders(self, paper: Paper) -> Document:
-        """Return the details of the stored folders behind a paper's artifacts."""
-        records: dict[str, Description] = {}
-        for artifact in paper.artifacts:
-            if lineage := self.published.lineages.get(f"{paper.name}/{artifact}"):
-                records |= lineage.records
-        return self._stored(records)
-
-    def _stored(self, records: Mapping[str, Description]) -> Document:
-        made = self.published.made
-        return {key: _stored_folder(record, made.get(key), self.params) for key, record in records.items()}
 
     def _paper(self, paper: Paper) -> Document:
         artifacts = [self._artifact(paper, name) for name in paper.artifacts]

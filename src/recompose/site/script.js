@@ -255,10 +255,10 @@ function follow() {
     return;
   }
   target?.scrollIntoView({ block: "center" });
-  openNumber(number, target);
+  show(number, target);
 }
 
-// data is compressed, in the page and in the files beside it
+// the data in the page is compressed
 async function unpack(letters) {
   const bytes = Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
   const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -267,32 +267,14 @@ async function unpack(letters) {
 
 async function start() {
   ({ cells, claims } = await unpack(document.getElementById("data").textContent));
-  const letters = document.getElementById("stored").textContent;
-  if (letters) stored = await unpack(letters);
-}
-
-// a file with the details of a paper, where they are not in the page; a script, since pages on disk may load no other file
-const loading = new Map();
-function load(paper) {
-  if (document.getElementById("stored").textContent) return Promise.resolve();
-  if (!loading.has(paper)) loading.set(paper, new Promise((resolve, reject) => {
-    const file = element("script", { src: `${paper}/details.js` });
-    file.addEventListener("load", () => resolve(unpack(globalThis.recomposeDetails)));
-    file.addEventListener("error", () => reject(new Error(`${paper}/details.js is not beside this page`)));
-    document.head.append(file);
-  }).then((details) => { stored = { ...stored, ...details }; }));
-  return loading.get(paper);
-}
-
-function openNumber(number, opener) {
-  load(cells[number].paper).catch((error) => tell(`Details are not available: ${error.message}.`)).then(() => show(number, opener));
+  stored = await unpack(document.getElementById("stored").textContent);
 }
 
 const unpacked = start();
 unpacked.catch((error) => document.querySelector("main").prepend(element("p", { className: "changed", text: `The runs behind numbers are not available: this browser cannot unpack them (${error.message}). Use recompose trace.` })));
 document.addEventListener("click", (event) => {
   const number = event.target.closest(".number");
-  if (number) unpacked.then(() => openNumber(Number(number.dataset.cell), number));
+  if (number) unpacked.then(() => show(Number(number.dataset.cell), number));
   const figure = event.target.closest(".enlarge");
   if (figure) enlarge(figure);
   const header = event.target.closest(".sort");
