@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from recompose.audit.findings import UNCHECKED, Finding, Key, Trust
-from recompose.audit.trust import Judge, metric_code_changes
+from recompose.audit.trust import Judge
 from recompose.console import pluralize
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
@@ -20,7 +20,6 @@ from recompose.tables.formats import to_csv, to_latex, to_markdown
 from recompose.tables.kinds import artifact_files, is_figure
 from recompose.tables.lineage import Lineage
 from recompose.tables.stored_results import Recorded
-from recompose.tracks import TRACKS
 
 SCORES_ABSENT = "some results behind it are missing or not valid"
 INPUTS_ABSENT = "images, features or models, which are not on this disk"
@@ -51,7 +50,7 @@ class ArtifactCheck(Judge):
         self._check_requests()
         if not self._is_whole:
             self._add(UNCHECKED, self.artifact, SCORES_ABSENT)
-        if self._metric_code_changes:
+        if self.metric_code_changes:
             self._add(UNCHECKED, self.artifact, "its numbers come from other metric code")
         wrong = set() if self._is_figure else self._check_table()
         for path in self._paths[:-1]:
@@ -128,11 +127,6 @@ class ArtifactCheck(Judge):
         made_from = {key for cell in self._cells.values() for key in cell.made_from}
         return all(self._is_valid(key) for key in made_from if key.startswith("evaluations/"))
 
-    @cached_property
-    def _metric_code_changes(self) -> list[str]:
-        """The changes of the metric code, which may change numbers legitimately."""
-        return list(metric_code_changes(self.lineage)) if self.lineage.track in TRACKS else ["its track is gone"]
-
     def _check_trust(self) -> None:
         """Find what speaks against each cell; a reason that many cells share becomes one finding."""
         self.findings += [finding for found in self.conflicts.values() for finding in found]
@@ -190,7 +184,7 @@ class ArtifactCheck(Judge):
         Where runs cannot tell, the file is compared with the lineage.
         """
         made, table = [cell for cell in self._cells.values() if cell.made_from], None
-        if not self._metric_code_changes and (not made or any(map(self._is_reliable, made))):
+        if not self.metric_code_changes and (not made or any(map(self._is_reliable, made))):
             table = self._recompute(lambda: build_table(self._recorded, self.paper, self._name))
         self.compared = {key for key, cell in self._cells.items() if table and self._is_reliable(cell)}
         self._worsen(UNCHECKED, SCORES_ABSENT, *(self._cells.keys() - self.compared))
@@ -260,7 +254,7 @@ class ArtifactCheck(Judge):
 
     @property
     def _can_be_drawn(self) -> bool:
-        return not self._metric_code_changes and all(map(self._is_reliable, self._cells.values()))
+        return not self.metric_code_changes and all(map(self._is_reliable, self._cells.values()))
 
     def _mark_undrawn(self) -> None:
         self._worsen(UNCHECKED, "its numbers could not be drawn again", *self._cells)

@@ -18,6 +18,7 @@ from recompose.records import BuildInfo
 from recompose.tables.artifacts import planned_recipes
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.cells import Cell
+from recompose.tables.differing import differing
 from recompose.tables.lineage import MADE, Lineage
 from recompose.tracks import TRACKS
 
@@ -77,11 +78,12 @@ class Judge:
         return self._stale[origin]
 
     def _find_stale_reasons(self, cell: Cell) -> Iterator[str]:
-        track, made_from = self.lineage.track, dict.fromkeys(cell.made_from)
-        if track not in TRACKS:
-            yield f"there is no track {track!r} any more"
+        if self.lineage.track not in TRACKS:
+            yield from self.metric_code_changes
             return
-        planned = {recipe.key: recipe for recipe in planned_recipes(self.stored.work.plan, track, cell)}
+        made_from = dict.fromkeys(cell.made_from)
+        recipes = planned_recipes(self.stored.work.plan, self.lineage.track, cell)
+        planned = {recipe.key: recipe for recipe in recipes}
         if not made_from:
             yield from ["it was never run"] if planned else []
         elif not planned:
@@ -92,7 +94,17 @@ class Judge:
         elif planned.keys() - made_from.keys():
             yield f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"
         else:
-            yield from metric_code_changes(self.lineage)
+            yield from self.metric_code_changes
+
+    @cached_property
+    def metric_code_changes(self) -> list[str]:
+        """The changes of the code that computes metrics since the lineage was written; they may change numbers
+        legitimately.
+        """
+        if self.lineage.track not in TRACKS:
+            return [f"there is no track {self.lineage.track!r} any more"]
+        now = fingerprint(TRACKS[self.lineage.track].metric_modules(cell.metric for cell in self.lineage.cells))
+        return list(_code_changes("code of metrics", self.lineage.metric_code, now))
 
     @cached_property
     def conflicts(self) -> dict[str, list[Finding]]:
@@ -145,12 +157,6 @@ def _changes_to_closest(old: Recipe, planned: Iterable[Recipe]) -> Iterable[str]
     return min(differences, key=len, default=[f"seed {seed} is no longer planned"])
 
 
-def metric_code_changes(lineage: Lineage) -> Iterator[str]:
-    """Yield the changes of the code that computes metrics since a lineage was written."""
-    now = fingerprint(TRACKS[lineage.track].metric_modules(cell.metric for cell in lineage.cells))
-    yield from _code_changes("code of metrics", lineage.metric_code, now)
-
-
 def changes(old: Recipe, new: Recipe) -> Iterator[str]:
     """Yield the differences between two recipes and what they need, a line each and each once.
 
@@ -167,7 +173,7 @@ def _changes(old: Recipe, new: Recipe) -> Iterator[str]:
         yield f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"
         return
     yield from _code_changes("code", old.code, new.code)
-    yield from _document_changes(old.document, new.document, "" if old.kind in JUDGED_KINDS else new.name)
+    yield from _document_changes(old.document, new.document, "" if old.kind in JUDGED_KINDS else f"{new.name}.")
     for role in sorted(old.needs.keys() | new.needs.keys()):
         before, after = old.needs.get(role), new.needs.get(role)
         if before is None or after is None:
@@ -182,10 +188,5 @@ def _code_changes(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> 
 
 
 def _document_changes(old: Document, new: Document, path: str) -> Iterator[str]:
-    for key in sorted(old.keys() | new.keys()):
-        before, after = old.get(key), new.get(key)
-        place = f"{path}.{key}" if path else key
-        if isinstance(before, Mapping) and isinstance(after, Mapping):
-            yield from _document_changes(before, after, place)
-        elif before != after:
-            yield f"{place} was {before} and is {after} now"
+    for name, values in sorted(differing({"then": old, "now": new}).items()):
+        yield f"{path}{name} was {values.get('then')} and is {values.get('now')} now"
