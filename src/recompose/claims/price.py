@@ -64,8 +64,8 @@ def _sampled_spreads(freedom: int) -> "np.ndarray":
     return np.asarray(np.sqrt(chdtri(freedom, (np.arange(POINTS) + 0.5) / POINTS) / freedom))
 
 
-def replicates_needed(question: Question, difference: float, power: float = POWER) -> int | None:
-    """Return the fewest replicates that decide a comparison with this probability; None: above MOST.
+def replicates_needed(question: Question, difference: float) -> int | None:
+    """Return the fewest replicates that decide a comparison with a probability of ``POWER``; None: above MOST.
 
     >>> replicates_needed(Question(spread=1.0, margin=0.1), difference=1.0)
     10
@@ -73,13 +73,13 @@ def replicates_needed(question: Question, difference: float, power: float = POWE
     12
     """
     low, high = 1, 2
-    while decision_probability(question, difference, high) < power:
+    while decision_probability(question, difference, high) < POWER:
         low, high = high, 2 * high
         if low >= MOST:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if decision_probability(question, difference, middle) >= power else (middle, high)
+        low, high = (low, middle) if decision_probability(question, difference, middle) >= POWER else (middle, high)
     return high if high <= MOST else None
 
 
@@ -88,8 +88,8 @@ def needed_text(replicates: int | None) -> str:
     return f"> {MOST}" if replicates is None else str(replicates)
 
 
-def spread_range(spread: float, replicates: int, level: float = POWER) -> tuple[float, float]:
-    """Return the interval of the true standard deviation, given that of so many normal replicates.
+def spread_range(spread: float, replicates: int) -> tuple[float, float]:
+    """Return the 80 % interval of the true standard deviation, given that of so many normal replicates.
 
     >>> low, high = spread_range(1.0, 2)
     >>> round(low, 2), round(high, 2)
@@ -97,7 +97,7 @@ def spread_range(spread: float, replicates: int, level: float = POWER) -> tuple[
     """
     from scipy.special import chdtri
 
-    freedom, tail = replicates - 1, (1 - level) / 2
+    freedom, tail = replicates - 1, (1 - POWER) / 2
     low, high = (spread * sqrt(freedom / float(chdtri(freedom, share))) for share in (tail, 1 - tail))
     return low, high
 
@@ -115,20 +115,22 @@ class Price:
         return f"{needed_text(self.as_measured)} / {needed_text(self.if_zero)}"
 
 
-def question_of(comparison: ClaimComparison, spread: float, levels: tuple[float, float]) -> Question:
-    """Return the question of a comparison, tested at the levels that are left to it."""
-    return Question(spread, comparison.margin, *levels, comparison.is_kept)
+def price_of(comparison: ClaimComparison, spread: float, levels: tuple[float, float], expected: float) -> Price:
+    """Return the price of a comparison.
+
+    Args:
+        comparison: the comparison.
+        spread: the standard deviation of its difference over replicates.
+        levels: those that are left to its tests, see ClaimTests.
+        expected: the difference, if there is one.
+    """
+    question = Question(spread, comparison.margin, *levels, comparison.is_kept)
+    return Price(*(replicates_needed(question, difference) for difference in (expected, 0.0)))
 
 
 def price(tested: TestedComparison, levels: tuple[float, float]) -> Price | None:
-    """Return the price of an undecided comparison, or None if it is decided or its spread is unknown.
-
-    Args:
-        tested: the comparison.
-        levels: those that are left to its tests, see ClaimTests.
-    """
+    """Return the price of an undecided comparison, see ``price_of``; None if it is decided or its spread is unknown."""
     result = tested.difference
     if tested.verdict != UNDECIDED or result.value is None or not result.spread:
         return None
-    question = question_of(tested.comparison, result.spread, levels)
-    return Price(*(replicates_needed(question, expected) for expected in (result.value, 0.0)))
+    return price_of(tested.comparison, result.spread, levels, result.value)

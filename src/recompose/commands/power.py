@@ -8,7 +8,7 @@ from statistics import median
 
 from rich.console import Console
 
-from recompose.claims.price import Price, question_of, replicates_needed, spread_range
+from recompose.claims.price import Price, price_of, spread_range
 from recompose.claims.verdicts import UNDECIDED, VERDICTS, ClaimTests, TestedComparison
 from recompose.console import line, new_table, pluralize, print_json, print_line, rough_duration
 from recompose.costs import Costs
@@ -133,11 +133,7 @@ def _price(tested: TestedComparison, tests: ClaimTests, given: float | None) -> 
     comparison, result = tested.comparison, tested.difference
     spread, source = _spread(tested, tests, given)
     printed = 0.0 if comparison.is_kept else 2 * comparison.margin
-    price = None
-    if spread:
-        question = question_of(comparison, spread, tests.levels)
-        differences = (printed if result.value is None else result.value, 0.0)
-        price = Price(*(replicates_needed(question, difference) for difference in differences))
+    expected = printed if result.value is None else result.value
     return ComparisonPrice(
         comparison.text if len(comparison.methods) > 1 else tested.metrics_text,
         tuple(comparison.methods),
@@ -146,7 +142,7 @@ def _price(tested: TestedComparison, tests: ClaimTests, given: float | None) -> 
         result.n,
         spread,
         source,
-        price,
+        price_of(comparison, spread, tests.levels, expected) if spread else None,
         comparison.is_kept,
     )
 
