@@ -7,8 +7,8 @@ time of what is like nothing that was made is unknown.
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cache, partial
 from statistics import median
 
 from recompose.data.content import raw_files
@@ -48,14 +48,24 @@ class MadeRecipe:
     memory: int | None = None  # bytes at the peak
 
 
-@dataclass(frozen=True)
 class Costs:
-    """The costs of everything that was made."""
+    """The costs of everything that was made.
 
-    stored: list[MadeRecipe]
-    read_published: Callable[[], list[MadeRecipe]]  # called where nothing stored is like a recipe: it takes a second
-    count_images: Callable[[Recipe], int]  # of data
-    _estimates: dict[str, CostEstimate | None] = field(default_factory=dict)  # by digest
+    Args:
+        stored: what is in the store.
+        read_published: reads what is behind the reports; called where nothing stored is like a recipe, as it takes a
+            second.
+        count_images: returns the number of images of data; 0: unknown.
+    """
+
+    def __init__(
+        self,
+        stored: Iterable[MadeRecipe],
+        read_published: Callable[[], Iterable[MadeRecipe]],
+        count_images: Callable[[Recipe], int],
+    ) -> None:
+        self._stored, self._published = _by_likeness(stored), cache(lambda: _by_likeness(read_published()))
+        self._count_images, self._estimates = cache(count_images), dict[str, CostEstimate | None]()
 
     @classmethod
     def of(cls, work: Workspace, plan: Plan) -> "Costs":
@@ -65,7 +75,7 @@ class Costs:
             work: the workspace.
             plan: of the recipes that records name and that are not stored.
         """
-        return cls(_stored(work, plan), lambda: _published(work, plan), cache(lambda data: _count_images(work, data)))
+        return cls(_stored(work, plan), partial(_published, work, plan), partial(_count_images, work))
 
     def estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the estimated cost of making a recipe, or None where nothing like it was made."""
@@ -76,7 +86,7 @@ class Costs:
     def _estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the median of the costs of like recipes, in proportion to epochs and images."""
         for basis, key in likenesses(recipe):
-            like = self._stored_by_likeness.get(key) or self._published_by_likeness.get(key, [])
+            like = self._stored.get(key) or self._published().get(key, [])
             scales = [(made, self._scale(recipe, made.recipe, basis)) for made in like]
             seconds = [scale * made.build.seconds for made, scale in scales if scale]
             if seconds:
@@ -94,17 +104,9 @@ class Costs:
             return _epochs(recipe) / _epochs(made) * images / others
         return _epochs(recipe) / _epochs(made) if basis == MEASURED else None
 
-    @cached_property
-    def _stored_by_likeness(self) -> dict[Hashable, list[MadeRecipe]]:
-        return _by_likeness(self.stored)
-
-    @cached_property
-    def _published_by_likeness(self) -> dict[Hashable, list[MadeRecipe]]:
-        return _by_likeness(self.read_published())
-
     def _images(self, recipe: Recipe) -> int:
         """Return the number of images that a recipe goes through, as that of its data; 0 where it is unknown."""
-        return sum(map(self.count_images, _data_of(recipe)))
+        return sum(map(self._count_images, _data_of(recipe)))
 
 
 def _by_likeness(recipes: Iterable[MadeRecipe]) -> dict[Hashable, list[MadeRecipe]]:
