@@ -47,12 +47,8 @@ def _end(number: int, frame: FrameType | None) -> None:
     os._exit(INTERRUPTED)  # a normal exit would wait for threads that wait for jobs
 
 
-def end_children(request: signal.Signals = signal.SIGINT) -> None:
-    """Ask all descendants of this process to end; kill those that do not end in time.
-
-    Args:
-        request: the signal that asks. Processes that were started to ignore interrupts need ``SIGTERM``.
-    """
+def end_children() -> None:
+    """Interrupt all descendants of this process; kill those that do not end in time."""
     import psutil  # a slow import, which Snakemake has made
 
     deadline = time.monotonic() + PATIENCE
@@ -62,7 +58,7 @@ def end_children(request: signal.Signals = signal.SIGINT) -> None:
         children = psutil.Process().children(recursive=True)
         for process in (*started, *children) if late else [child for child in children if child not in started]:
             with suppress(psutil.NoSuchProcess):
-                process.send_signal(signal.SIGKILL if late else request)
+                process.send_signal(signal.SIGKILL if late else signal.SIGINT)
         started |= dict.fromkeys(children)
         if not any(map(_is_alive, started)):
             return

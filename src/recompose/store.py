@@ -74,8 +74,6 @@ class Store:
         if status and cached and cached[0] == _stamp(status):
             return cached[1]
         record = Record.read(path)
-        if record.digest != recipe.digest:
-            raise DamagedError(path, "holds another recipe than its folder's name", remedy(recipe.key), "other-recipe")
         if status:
             self._records[recipe.digest] = _stamp(status), record
         return record

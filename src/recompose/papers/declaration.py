@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -346,6 +346,6 @@ def all_papers() -> list[Paper]:
     return [load_paper(name) for name in PAPERS]
 
 
-def papers_of(track: str, names: Collection[str] | None = None) -> list[Paper]:
-    """Return the papers of a track in this package with these names; None: all of them."""
-    return [paper for paper in all_papers() if paper.track == track and (names is None or paper.name in names)]
+def papers_of(track: str) -> list[Paper]:
+    """Return the papers of a track in this package."""
+    return [paper for paper in all_papers() if paper.track == track]

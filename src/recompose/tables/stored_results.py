@@ -30,7 +30,6 @@ class StoredResults(Results):
         self._cache = MetricCache(work.store, work.results)
         self._metrics: dict[str, dict[str, float]] = {}
         self._complete: dict[str, bool] = {}
-        self._records: dict[str, Record] = {}
 
     @property
     def plan(self) -> Plan:
@@ -45,9 +44,7 @@ class StoredResults(Results):
 
     def record(self, recipe: Recipe) -> Record:
         """Return the record of a complete recipe."""
-        if recipe.digest not in self._records:
-            self._records[recipe.digest] = self.work.store.record(recipe)
-        return self._records[recipe.digest]
+        return self.work.store.record(recipe)
 
     def build_info(self, recipe: Recipe) -> BuildInfo | None:
         """Return when, where and from which sources a recipe was built, or None if that is not known."""
