@@ -260,12 +260,8 @@ def grids(root: Element) -> list[tuple[dict[str, list[str]], dict[tuple[str, str
 
 def data(root: Element) -> dict[str, Any]:
     """The values that the script reads."""
-    found: dict[str, Any] = {}
-    for part in ("data", "stored"):
-        letters = text_of(root.find(f".//script[@id='{part}']"))
-        content = json.loads(zlib.decompress(base64.b64decode(letters), wbits=31))
-        found |= content if part == "data" else {part: content}
-    return found
+    letters = text_of(root.find(".//script[@id='data']"))
+    return dict(json.loads(zlib.decompress(base64.b64decode(letters), wbits=31)))
 
 
 def test_every_value_stands_once_in_each_grid_and_below_its_column(toy: Toy) -> None:

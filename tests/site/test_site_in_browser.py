@@ -318,7 +318,7 @@ def test_hostile_names_run_nothing(browser: Chrome, toys: Path) -> None:
     arguments = shlex.split(str(trace.get_property("textContent")))
     assert arguments[arguments.index("--row") + 1] == f"{text} A"
     assert arguments[arguments.index("--column") + 1] == f"{text} d AUC"
-    assert browser.execute_script("return document.scripts.length") == 3
+    assert browser.execute_script("return document.scripts.length") == 2
     assert browser.get_log("browser") == []
 
 

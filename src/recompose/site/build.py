@@ -45,13 +45,27 @@ def pages(site: Site, reports: Path) -> dict[str, str]:
     style, script = read_asset("style.css"), "".join(map(read_asset, SCRIPTS))
     html = environment.get_template("page.html").render(
         doc=document,
-        data=pack({part: document[part] for part in ("cells", "claims")}),
-        stored=pack(document["stored"]),
+        data=pack(_script_data(document)),
         style=style,
         script=script,
         policy=content_policy(style, script),
     )
     return {PAGE: html}
+
+
+def _script_data(document: Document) -> Document:
+    """Return what the page's script reads; keys that thousands of cells repeat are places among the stored folders."""
+    stored = dict(sorted(document["stored"].items()))
+    places = {key: place for place, key in enumerate(stored)}
+
+    def numbered(content: Document, part: str) -> Document:
+        return content | {part: [places.get(key, key) for key in content[part]]}
+
+    return {
+        "cells": [numbered(cell, "made_from") for cell in document["cells"]],
+        "claims": document["claims"],
+        "stored": {key: numbered(folder, "needs") for key, folder in stored.items()},
+    }
 
 
 def read_asset(name: str) -> str:

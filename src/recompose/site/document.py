@@ -29,7 +29,7 @@ from recompose.tracks import TRACKS
 SPREAD = " ± "
 SOURCES = ("measured", "reported")  # of the values in a grid
 # what a click shows of a cell
-SHOWN = ("row", "column", "view", "text", "n", "made_from", "missing", "names", "metric", "aggregate")
+SHOWN = ("row", "column", "view", "text", "n", "made_from", "missing", "aggregate")
 Place = tuple[str, str, str]  # source, row and column of a value in a grid
 
 
@@ -116,7 +116,7 @@ class Site:
         for cell in self.published.cells(artifact):
             number, trust = len(self._cells), trusts.get(cell.key, Trust(UNCHECKED))
             self._numbers[artifact, cell.key] = number
-            about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact, "file": artifact}
+            about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact}
             shown = {part: getattr(cell, part) for part in SHOWN} | {"values": _value_texts(paper, cell)}
             self._cells.append({**shown, **about, "state": trust.state, "why": list(trust.why)})
             measured.append({"cell": cell, "number": number, "text": cell.text, "state": trust.state})
@@ -297,7 +297,7 @@ def _stored_folder(record: Description, build: Build | None, params: Params) -> 
     """Return the details of a stored folder; ``changed`` are the settings that differ from params.yaml."""
     settings = dict(flat(record.document))
     return {
-        **{part: getattr(record, part) for part in ("key", "kind", "name", "digest")},
+        **{part: getattr(record, part) for part in ("kind", "name", "digest")},
         "seed": record.labels.get("seed"),
         "settings": settings,
         "changed": _changed_settings(record, params),

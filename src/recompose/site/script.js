@@ -47,7 +47,7 @@ function quote(text) {
 
 function traceCommand(cell) {
   const view = cell.view ? ` --view ${quote(cell.view)}` : "";
-  return `recompose trace ${quote(cell.file)} --row ${quote(cell.row)} --column ${quote(cell.column)}${view}`;
+  return `recompose trace ${quote(cell.artifact)} --row ${quote(cell.row)} --column ${quote(cell.column)}${view}`;
 }
 
 function makeCommand(cell) {
@@ -258,16 +258,15 @@ function follow() {
   show(number, target);
 }
 
-// the data in the page is compressed
-async function unpack(letters) {
-  const bytes = Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
-  const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(text).json();
-}
-
+// data is compressed; a result's key is its place among the stored ones
 async function start() {
-  ({ cells, claims } = await unpack(document.getElementById("data").textContent));
-  stored = await unpack(document.getElementById("stored").textContent);
+  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
+  const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  ({ cells, claims, stored } = await new Response(text).json());
+  const keys = Object.keys(stored), keysAt = (places) => places.map((place) => keys[place] ?? place);
+  for (const cell of cells) cell.made_from = keysAt(cell.made_from);
+  for (const record of Object.values(stored)) record.needs = keysAt(record.needs);
+  for (const number of document.querySelectorAll(".number")) number.setAttribute("aria-haspopup", "dialog");
 }
 
 const unpacked = start();
