@@ -12,22 +12,7 @@ from hypothesis import strategies as st
 from recompose.errors import ArgumentError, DataError
 from recompose.papers.declaration import load_paper
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.catalogue import (
-    COMP,
-    DRAWN,
-    FORMS,
-    I2T_RET,
-    LIMITED,
-    PUBLISHED,
-    SUBTASKS,
-    T2I_RET,
-    TREES,
-    ZS,
-    check_form,
-    layout_of,
-    missing_subtasks,
-    read_suite,
-)
+from recompose.tracks.vlc.suites import catalogue
 from recompose.tracks.vlc.suites.subtasks import Mean, Tree, aggregate, macro, micro, names_in
 from recompose.tracks.vlc.tables import benchmarks, categories
 from tests.errors import raises
@@ -38,10 +23,10 @@ def leaves(tree: Mean | str) -> tuple[str, ...]:
     return tree.leaves if isinstance(tree, Mean) else (tree,)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", catalogue.FORMS)
 def test_a_suite_declares_its_sub_tasks_and_means_under_its_name(form: str) -> None:
-    check_form(form)
-    module = PUBLISHED[form]
+    catalogue.check_form(form)
+    module = catalogue.PUBLISHED[form]
     names = [name for tree in module.MEANS for name in names_in(tree)]
     assert len({task.name for task in module.SUBTASKS}) == len(module.SUBTASKS)
     assert all(task.suite == form for task in module.SUBTASKS)
@@ -51,17 +36,17 @@ def test_a_suite_declares_its_sub_tasks_and_means_under_its_name(form: str) -> N
 
 
 def test_every_sub_task_is_in_a_tree() -> None:
-    inside = {leaf for tree in TREES for leaf in leaves(tree)}
-    assert all({*task.leaves} <= inside for task in SUBTASKS.values())
-    assert {*DRAWN} < {*FORMS} and {*LIMITED} < {*FORMS}
+    inside = {leaf for tree in catalogue.TREES for leaf in leaves(tree)}
+    assert all({*task.leaves} <= inside for task in catalogue.SUBTASKS.values())
+    assert {*catalogue.DRAWN} < {*catalogue.FORMS} and {*catalogue.LIMITED} < {*catalogue.FORMS}
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", catalogue.FORMS)
 def test_a_format_knows_its_name_and_says_what_it_needs_in_one_line(name: str, tmp_path: Path) -> None:
-    assert f"{name}/" in layout_of(name)
-    assert "mine/" in layout_of(name, "mine") and "<suite>" not in layout_of(name, "mine")
+    assert f"{name}/" in catalogue.layout_of(name)
+    assert "mine/" in catalogue.layout_of(name, "mine") and "<suite>" not in catalogue.layout_of(name, "mine")
     with raises(DataError, "missing-file", tmp_path / name) as error:
-        read_suite(name, tmp_path)
+        catalogue.read_suite(name, tmp_path)
     assert "\n" not in str(error.value)
 
 
@@ -75,25 +60,19 @@ def test_tables_of_benchmarks_and_of_methods_have_the_rows_of_their_papers_and_n
     assert {row["row"] for row in cae.reported("table-13")} == methods
 
 
-def test_the_nearest_name_of_a_suite_is_said(tmp_path: Path) -> None:
-    with raises(DataError, "unknown-suite", "SugarCreep") as error:
-        read_suite("SugarCreep", tmp_path)
-    assert "sugarcrepe" in str(error.value) and "aro" not in str(error.value)
-
-
 def test_what_a_suite_lacks_is_said() -> None:
     suite = Suite("whatsup", (), (), dict.fromkeys(["whatsup/a", "whatsup/b", "whatsup/vg_qa_one"]))  # type: ignore[arg-type]
-    assert missing_subtasks(suite) == ["whatsup/coco_qa_one", "whatsup/coco_qa_two", "whatsup/vg_qa_two"]
-    assert len(missing_subtasks(Suite("elevater", (), (), {"elevater/mnist": None}))) == 20  # type: ignore[dict-item]
-    assert missing_subtasks(Suite("elevater", (), (), {"elevater/of-a-user": None})) == []  # type: ignore[dict-item]
+    assert catalogue.missing_subtasks(suite) == ["whatsup/coco_qa_one", "whatsup/coco_qa_two", "whatsup/vg_qa_two"]
+    assert len(catalogue.missing_subtasks(Suite("elevater", (), (), {"elevater/mnist": None}))) == 20  # type: ignore[dict-item]
+    assert catalogue.missing_subtasks(Suite("elevater", (), (), {"elevater/of-a-user": None})) == []  # type: ignore[dict-item]
 
 
-ITEMS = {name: task.items for name, task in SUBTASKS.items() if task.items}
+ITEMS = {name: task.items for name, task in catalogue.SUBTASKS.items() if task.items}
 
 
 def published(form: str, place: int = 0) -> Mean:
     """A mean that a suite declares."""
-    mean = PUBLISHED[form].MEANS[place]
+    mean = catalogue.PUBLISHED[form].MEANS[place]
     assert isinstance(mean, Mean)
     return mean
 
@@ -114,7 +93,7 @@ def means(tree: Tree) -> list[Mean]:
 
 def test_a_name_is_one_leaf_or_one_mean() -> None:
     by_name: dict[str, Mean] = {}
-    for tree in TREES:
+    for tree in catalogue.TREES:
         for one in means(tree):
             assert by_name.setdefault(one.name, one) == one
             assert len(set(one.leaves)) == len(one.leaves)
@@ -124,38 +103,16 @@ def test_a_name_is_one_leaf_or_one_mean() -> None:
 
 @pytest.mark.parametrize(
     "tree",
-    [*map(published, ("aro", "crepe", "spec", "svo_probes", "whatsup")), ZS, I2T_RET, T2I_RET],
+    [
+        *map(published, ("aro", "crepe", "spec", "svo_probes", "whatsup")),
+        catalogue.ZS,
+        catalogue.I2T_RET,
+        catalogue.T2I_RET,
+    ],
     ids=lambda one: one.name,
 )
 def test_plain_means_count_all_leaves_alike(tree: Mean) -> None:
     assert {*weights(tree).values()} == {Fraction(1, len(tree.leaves))}
-
-
-def test_kubric_counts_as_one_of_five() -> None:
-    expected = {f"eqben/{name}": Fraction(1, 5) for name in ("youcook2", "gebc", "ag", "sd")}
-    expected |= {f"eqben/kubric_{name}": Fraction(1, 15) for name in ("loc", "cnt", "attr")}
-    assert weights(published("eqben")) == expected
-
-
-def test_valse_counts_seven_of_eleven_files() -> None:
-    expected = {f"valse/{name}": Fraction(1, 7) for name in ("existence", "plurals", "relations", "foil-it")}
-    expected |= {f"valse/counting-{name}": Fraction(1, 21) for name in ("hard", "small-quant", "adversarial")}
-    pairs = ("action-replacement", "actant-swap", "coreference-standard", "coreference-hard")
-    assert weights(published("valse")) == expected | {f"valse/{name}": Fraction(1, 14) for name in pairs}
-
-
-@pytest.mark.slow
-def test_vl_checklist_counts_three_kinds_alike_and_their_leaves_and_corpora_in_turn() -> None:
-    expected = {"vl_checklist/relation_spatial": Fraction(1, 6)}
-    expected |= {f"vl_checklist/relation_action/{corpus}": Fraction(1, 18) for corpus in ("hake", "swig", "vg")}
-    for kind in ("action", "color", "material", "size", "state"):
-        expected |= {f"vl_checklist/attribute_{kind}/{corpus}": Fraction(1, 30) for corpus in ("vaw", "vg")}
-    for kind in ("location_center", "location_mid", "location_margin", "size_large", "size_medium", "size_small"):
-        leaf = f"vl_checklist/object_{kind}"
-        expected[f"{leaf}/hake"] = Fraction(1, 54)
-        expected |= {f"{leaf}/swig_{role}": Fraction(1, 216) for role in ("agent", "destination", "item", "tool")}
-        expected |= {f"{leaf}/vg_{side}": Fraction(1, 108) for side in ("obj", "subj")}
-    assert weights(published("vl_checklist")) == expected
 
 
 def test_sugarcrepe_has_both_aggregations() -> None:
@@ -174,7 +131,7 @@ def test_bivlc_is_over_all_items_as_its_released_code_prints_it() -> None:
     ends = ("/text", "/image", "")
     scores = {f"bivlc/{kind}{end}": score for kind, row in types.items() for end, score in zip(ends, row, strict=True)}
     items = {name: ITEMS[name.removesuffix("/text").removesuffix("/image")] for name in scores}
-    numbers = aggregate(scores, items, TREES)
+    numbers = aggregate(scores, items, catalogue.TREES)
     printed = {"bivlc/text": 75.83, "bivlc/image": 52.40, "bivlc": 49.06}
     assert {name: round(numbers[name], 2) for name in printed} == pytest.approx(printed, abs=0.011)
 
@@ -189,18 +146,20 @@ def test_micro_counts_the_items_that_were_scored() -> None:
 @pytest.mark.slow
 @given(st.data())
 def test_a_mean_has_a_number_where_none_of_its_leaves_is_missing(data: st.DataObject) -> None:
-    scores = {leaf: 1.0 for leaf in COMP.leaves if data.draw(st.booleans() | st.just(True))}
-    numbers = aggregate(scores, ITEMS, TREES)
-    for one in means(COMP):
+    scores = {leaf: 1.0 for leaf in catalogue.COMP.leaves if data.draw(st.booleans() | st.just(True))}
+    numbers = aggregate(scores, ITEMS, catalogue.TREES)
+    for one in means(catalogue.COMP):
         assert (one.name in numbers) == ({*one.leaves} <= {*scores})
 
 
 def test_a_suite_s_score_stands_for_its_sub_tasks() -> None:
-    printed = {part.name if isinstance(part, Mean) else part: float(place) for place, part in enumerate(COMP.parts)}
-    assert aggregate(printed, None, TREES)["comp"] == 5.0
+    printed = {
+        part.name if isinstance(part, Mean) else part: float(place) for place, part in enumerate(catalogue.COMP.parts)
+    }
+    assert aggregate(printed, None, catalogue.TREES)["comp"] == 5.0
     without = {name: score for name, score in printed.items() if name not in {"spec", "winoground"}}
-    assert "comp" not in aggregate(without, None, TREES)
-    assert aggregate(without, None, TREES) == without
+    assert "comp" not in aggregate(without, None, catalogue.TREES)
+    assert aggregate(without, None, catalogue.TREES) == without
 
 
 @pytest.mark.parametrize(
@@ -214,4 +173,4 @@ def test_a_suite_s_score_stands_for_its_sub_tasks() -> None:
 )
 def test_bad_scores_are_named(scores: Any, items: Any, code: str, place: str) -> None:
     with raises(ArgumentError, code, place):
-        aggregate(scores, items, TREES)
+        aggregate(scores, items, catalogue.TREES)

@@ -1,5 +1,5 @@
-"""The trees against all rows of the tables that vl_compo and FSC-CLIP released, in the folder `reported` beside the one
-named by RECOMPOSE_REAL_DATA.
+"""The trees against the tables that vl_compo and FSC-CLIP released: a few rows, or all in the folder `reported` beside
+the one named by RECOMPOSE_REAL_DATA.
 
 What agrees: all 21 columns of vl_compo's aggregates, in all 202 rows, to the eight decimals that are printed; Comp of
 FSC-CLIP's 12 models, from their suites, to 1e-12. What cannot be computed: the 11 suites, ZS and I2T and T2I Ret of
@@ -19,13 +19,9 @@ from recompose.tracks.vlc.suites.catalogue import COMP, PUBLISHED, SUBTASKS, ZS
 from recompose.tracks.vlc.suites.catalogue import TREES as ALL_TREES
 from recompose.tracks.vlc.suites.subtasks import aggregate, macro
 
-if not os.environ.get("RECOMPOSE_REAL_DATA"):
-    pytest.skip(
-        "RECOMPOSE_REAL_DATA names no folder, and so none of released tables beside it", allow_module_level=True
-    )
-REPORTED = Path(os.environ["RECOMPOSE_REAL_DATA"]).parent / "reported"
+REPORTED = Path(os.environ.get("RECOMPOSE_REAL_DATA", "")).parent / "reported"
 if not (REPORTED / "vl_compo_individual_results.csv").exists():
-    pytest.skip(f"there are no released tables in {REPORTED}", allow_module_level=True)
+    REPORTED = Path(__file__).with_name("released")  # a few of their rows
 
 Model = tuple[str, str, str]  # architecture, pretraining, family
 PRINTED = 0.5e-8 + 1e-11  # eight decimals, and rounding
@@ -83,7 +79,7 @@ def test_all_aggregates_follow_from_the_sub_tasks() -> None:
         scores[model(row)] = {name: score for name, score in named if name}
     mmvp_vlm = macro("mmvp_vlm", *(name for name, _ in named if name and name.startswith("mmvp_vlm/")))
     trees = (macro("comp_avg", mmvp_vlm, *SUITES), *TREES)
-    assert len(scores) == 202
+    assert scores
     for row in rows("vl_compo_results.csv"):
         numbers = aggregate(scores.pop(model(row)), ITEMS, trees)
         columns = [column for column in row if column not in {"", "arch", "pretrained", "family"}]
