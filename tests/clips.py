@@ -1,11 +1,31 @@
-"""A small CLIP with random weights."""
+"""Small CLIPs with random weights."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import open_clip
 import torch
+from safetensors.torch import save_file
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import DESCRIPTION, Activation, Backbone, build
+from recompose.files import write_json
 
 
-def random_clip(seed: int = 0) -> Backbone:
-    """Return a CLIP for drawn shapes, in evaluation mode."""
+def random_clip(
+    seed: int = 0, architecture: str = "shapes-clip", activation: Activation = "gelu", config: Any = None
+) -> Backbone:
+    """Return a CLIP in evaluation mode, of an architecture that is known, or that has this configuration."""
+    if config and architecture not in open_clip.list_models():
+        with TemporaryDirectory() as folder:
+            write_json(Path(folder) / f"{architecture}.json", config)
+            open_clip.add_model_config(folder)
     torch.manual_seed(seed)
-    return build("shapes-clip", "gelu").eval()
+    return build(architecture, activation).eval()
+
+
+def write_backbone(clip: Backbone, folder: Path, architecture: str = "shapes-clip") -> None:
+    """Write a CLIP and its description into a folder, as the workflow does."""
+    weights = "weights.safetensors"
+    save_file(clip.model.state_dict(), folder / weights)
+    write_json(folder / DESCRIPTION, {"architecture": architecture, "activation": "gelu", "weights": weights})

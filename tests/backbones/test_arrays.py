@@ -158,11 +158,3 @@ def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: StoredArray, 
     found = stack[images]
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     np.testing.assert_array_equal(found, expected)
-
-
-def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: Path) -> None:
-    write(tmp_path)
-    found = StoredArray(tmp_path / FILE, np.float32)
-    for given in (found[3], found[:], found[np.array([4, 20])]):
-        assert given.dtype == np.float32
-    np.testing.assert_allclose(found[:], VALUES, rtol=2**-11, atol=2**-25)

@@ -86,8 +86,7 @@ def test_tokens_reach_the_joint_space_as_the_class_token_does(backbone: Backbone
 
 @torch.no_grad()
 def test_a_convolutional_tower_is_encoded_as_open_clip_does_and_has_no_blocks(pixels: Tensor) -> None:
-    torch.manual_seed(0)
-    convolutional = build("shapes-resnet", "gelu").eval()
+    convolutional = random_clip(architecture="shapes-resnet")
     assert (convolutional.depth, len(convolutional.image_blocks)) == (0, 0)
     assert (convolutional.width, convolutional.text_width, convolutional.image_size) == (64, 128, (32, 32))
     assert torch.equal(convolutional.encode_image(pixels), convolutional.model.visual(pixels))

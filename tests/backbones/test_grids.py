@@ -15,8 +15,8 @@ from torch import nn
 from torchvision.models import get_model
 
 from recompose.backbones import grids
-from recompose.backbones.clip import build
 from recompose.errors import ArgumentError, DataError
+from tests.clips import random_clip
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
@@ -39,29 +39,21 @@ def describe(folder: Path, **description: str) -> Path:
     return folder
 
 
-def classifier_in(folder: Path, architecture: str) -> tuple[Path, Any]:
-    """A network of torchvision with random weights, and its folder."""
-    torch.manual_seed(0)
-    network = get_model(architecture, weights=None)
-    for name, parameter in network.named_parameters():
-        if name.endswith(("bn2.weight", "bn3.weight")):  # else what random blocks add up to leaves 16 bits
-            nn.init.constant_(parameter, 0.3)
-    torch.save(network.state_dict(), folder / "weights.pth")
-    describe(folder, library="torchvision", architecture=architecture, weights="weights.pth")
-    return folder, network.eval()
-
-
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of a small network."""
-    return classifier_in(tmp_path_factory.mktemp("small"), "resnet18")[0]
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A small network of torchvision with random weights, and its folder."""
+    folder = tmp_path_factory.mktemp("small")
+    torch.manual_seed(0)
+    network = get_model("resnet18", weights=None)
+    torch.save(network.state_dict(), folder / "weights.pth")
+    describe(folder, library="torchvision", architecture="resnet18", weights="weights.pth")
+    return folder, network.eval()
 
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """A small CLIP with a convolutional image tower of random weights, and its folder."""
-    torch.manual_seed(0)
-    backbone = build("shapes-resnet", "gelu").eval()
+    backbone = random_clip(architecture="shapes-resnet")
     folder = tmp_path_factory.mktemp("clip")
     for name, parameter in backbone.model.named_parameters():
         if name.endswith(("bn1.weight", "bn2.weight", "bn3.weight")):  # so that signals do not fade
@@ -94,11 +86,13 @@ def assert_regions(grid: np.ndarray, maps: torch.Tensor) -> None:
             )
 
 
-def test_a_resnet_101_gives_what_stands_before_its_pooling(paths: list[Path], tmp_path: Path) -> None:
-    backbone, network = classifier_in(tmp_path, "resnet101")
+def test_a_classifier_gives_what_stands_before_its_pooling(
+    small: tuple[Path, Any], paths: list[Path], tmp_path: Path
+) -> None:
+    backbone, network = small
     grids.write_grids(backbone, paths[:2], tmp_path, CPU, size=64, layer="layer4")
     found = grids.read_grids(tmp_path)
-    assert (found.shape, found.dtype) == ((2, 4, 2048), np.float16)
+    assert (found.shape, found.dtype) == ((2, 4, 512), np.float16)
     mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
     for row in range(2):
         pixels = normalised(paths[row], 64, Image.Resampling.BILINEAR, mean, std)
@@ -124,7 +118,7 @@ def test_a_clip_s_convolutional_tower_takes_larger_images(
 
 
 def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
-    small: Path, paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: tuple[Path, Any], paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoded: list[str] = []  # the images that each attempt was about to encode
     decoded_blocks = grids.decoded_blocks
@@ -135,7 +129,7 @@ def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
 
     def write(name: str) -> bytes:
         (tmp_path / name).mkdir(exist_ok=True)
-        grids.write_grids(small, paths, tmp_path / name, CPU, size=32, layer="layer3")
+        grids.write_grids(small[0], paths, tmp_path / name, CPU, size=32, layer="layer3")
         return (tmp_path / name / grids.GRIDS).read_bytes()
 
     monkeypatch.setattr(grids, "BLOCK", 3)
@@ -150,11 +144,11 @@ def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
 
 
 @pytest.mark.parametrize("layer", ["layer5", ""])
-def test_a_layer_that_there_is_not_is_an_error(small: Path, clip: tuple[Path, Any], layer: str) -> None:
+def test_a_layer_that_there_is_not_is_an_error(small: tuple[Path, Any], clip: tuple[Path, Any], layer: str) -> None:
     with raises(ArgumentError, place="layer"):
         grids.load_tower(clip[0], layer=layer)
     with pytest.raises(ValueError):
-        grids.load_tower(small, layer=layer)
+        grids.load_tower(small[0], layer=layer)
 
 
 # grids that somebody has

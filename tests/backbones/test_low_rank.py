@@ -1,17 +1,14 @@
 """Low-rank changes of a whole CLIP against weights that were changed by hand, and against the released rules."""
 
-import json
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
-import open_clip
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv2d
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.backbones.low_rank import LowRankChange, attach, merge
 from tests.clips import random_clip
 
@@ -26,12 +23,9 @@ IDS = torch.tensor([[49406, 320, 736, 5211, 49407, 0], [49406, 2368, 49407, 0, 0
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> Backbone:
+def plain() -> Backbone:
     """With CLIP's own patch embedding, one convolution."""
-    (tmp_path / "plain-clip.json").write_text(json.dumps(PLAIN))
-    open_clip.add_model_config(tmp_path)
-    torch.manual_seed(0)
-    return build("plain-clip", "gelu").eval()
+    return random_clip(architecture="plain-clip", config=PLAIN)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Images as towers see them, against open_clip's own preprocessing."""
+"""Images as towers see them, against open_clip's own preprocessing, and their features."""
 
 from pathlib import Path
 
@@ -7,12 +7,14 @@ import pytest
 import torch
 from PIL import Image
 
+from recompose.backbones import features
 from recompose.backbones import pixels as module
 from recompose.backbones.arrays import StoredArray
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import picture_pixels, read_pixels, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
+from tests.clips import random_clip
 from tests.errors import raises
 
 SIZE = 32
@@ -34,7 +36,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def backbone() -> Backbone:
-    return build("shapes-clip", "gelu").eval()
+    return random_clip()
 
 
 def pictures_of(root: Path) -> list[Picture]:
@@ -82,3 +84,46 @@ def test_rows_are_in_the_order_of_pictures(root: Path, tmp_path: Path, monkeypat
     alone = [picture_pixels(picture, root, SIZE) for picture in pictures]
     monkeypatch.setattr(module, "BLOCK", 7)
     np.testing.assert_array_equal(write_and_read(pictures, root, tmp_path)[:], np.stack(alone))
+
+
+# features
+
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[Path]:
+    rng = np.random.default_rng(0)
+    found = [tmp_path / f"{index}.png" for index in range(7)]
+    for path in found:
+        Image.fromarray(rng.integers(0, 256, (40, 50, 3), dtype=np.uint8)).save(path)
+    return found
+
+
+@pytest.fixture
+def pixels(paths: list[Path], tmp_path: Path) -> StoredArray:
+    write_pixels([Picture(path.name) for path in paths], tmp_path, tmp_path, 32)
+    return read_pixels(tmp_path)
+
+
+@pytest.mark.slow
+def test_each_row_is_its_image_s_embedding_but_for_the_rounding_to_16_bits(
+    backbone: Backbone, paths: list[Path], pixels: StoredArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "BLOCK", 3)
+    features.write_features(backbone, pixels, tmp_path, CPU)
+    found = features.read_features(tmp_path)
+    assert np.load(tmp_path / features.EMBEDDINGS).dtype == np.float16
+    assert (found.dtype, found[2:4].dtype, found[0].dtype) == (np.float32,) * 3
+    for row, path in enumerate(paths):
+        with Image.open(path) as image, torch.no_grad():
+            alone = backbone.encode_image(backbone.preprocess(image).unsqueeze(0))[0]
+        np.testing.assert_allclose(found[row], alone.numpy(), rtol=2**-11, atol=1e-5)
+        assert 1 - torch.cosine_similarity(torch.from_numpy(found[row]), alone, dim=0) < 1e-6
+
+
+def test_images_of_another_size_are_refused(backbone: Backbone, paths: list[Path], tmp_path: Path) -> None:
+    write_pixels([Picture(path.name) for path in paths], tmp_path, tmp_path, 24)
+    with raises(DataError, "wrong-size", place="image_size"):
+        features.write_features(backbone, read_pixels(tmp_path), tmp_path, CPU)

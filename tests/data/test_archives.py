@@ -10,6 +10,7 @@ import pytest
 from recompose.data import archives
 from recompose.data.archives import UnsafeArchive, extract
 from tests.errors import raises
+from tests.tracks.vlc.data.published import contents
 
 Entry = tuple[str, bytes]
 
@@ -40,10 +41,6 @@ def tar_kind(name: str, kind: bytes, link: str = "") -> tarfile.TarInfo:
     info = tarfile.TarInfo(name)
     info.type, info.linkname = kind, link
     return info
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def assert_refused(archive: Path, code: str, **limits: int) -> None:

@@ -19,13 +19,8 @@ from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.tasks import Choices
 from tests.clips import random_clip
 from tests.errors import raises
-from tests.tracks.vlc.tiny_suites import (
-    captions,
-    plain_image,
-    plain_text,
-    tiny_suites,
-    write_images,
-)
+from tests.tracks.vlc.tiny_suites import captions, plain_image, plain_text, tiny_suites, write_images
+from tests.training.small import KilledError
 
 pytestmark = pytest.mark.slow
 
@@ -98,10 +93,6 @@ def test_each_unique_image_and_text_is_encoded_once(clip: Backbone, root: Path, 
     again = encode_suites(clip, root, tmp_path)
     assert calls == {"encode_image": [], "encode_text": []}  # a finished pass leaves nothing to do
     np.testing.assert_array_equal(encoded.images, again.images)
-
-
-class KilledError(Exception):
-    pass
 
 
 @pytest.mark.parametrize("block", range(2 + 4))  # of texts, then of pictures
@@ -200,11 +191,6 @@ def test_embeddings_that_are_not_finite_are_refused(clip: Backbone, root: Path, 
         encode_suites(other, root, tmp_path)
 
 
-def test_squeezing_shows_all_of_an_image(clip: Backbone) -> None:
-    image = Image.new("RGB", (90, 30), "black")
-    image.paste("white", (0, 0, 30, 30))  # the left third, which a crop to the middle drops
-    cropped, whole = clip.preprocess(image), without_crop(clip.preprocess)(image)
-    assert cropped.shape == whole.shape
-    assert cropped.max() < whole.max()
+def test_a_crop_that_cannot_be_taken_away_is_refused() -> None:
     with raises(DataError, "unknown-crop", "preprocess"):
         without_crop(lambda _: torch.zeros(3, 4, 4))

@@ -8,27 +8,10 @@ from random import Random
 import pytest
 import spacy
 
+from recompose.synthetic import sentences
 from recompose.synthetic.objects import CANVAS
 from recompose.synthetic.scenes import RELATIONS
-from recompose.synthetic.sentences import (
-    KINDS,
-    NAMES,
-    NONE,
-    PLACES,
-    PRETRAINING,
-    SOME,
-    Entity,
-    Scene,
-    Wording,
-    caption,
-    choose_scene,
-    choose_statement,
-    choose_wording,
-    document,
-    is_true_of,
-    layout,
-    phrase,
-)
+from recompose.synthetic.sentences import NONE, SOME, Entity, Scene, Wording
 
 STAR = Entity("star", ("red",))
 RING = Entity("ring", ("striped", "blue"))
@@ -72,7 +55,7 @@ SCENES = [  # in the same order
 
 @pytest.mark.parametrize(("shown", "text"), [*zip(SCENES, PARSED, strict=True)])
 def test_what_a_parser_finds(shown: tuple[Scene, Wording], text: str) -> None:
-    words = phrase(*shown).words()
+    words = sentences.phrase(*shown).words()
     assert " ".join(word.text for word in words) == text
     parts = (" ".join(getattr(word, part) for word in words) for part in ("dep", "tag", "pos"))
     assert ([word.head for word in words], *parts) == PARSED[text]
@@ -83,15 +66,15 @@ def statements(count: int = 300) -> list[tuple[Scene, Scene, Wording]]:
     made = []
     for number in range(count):
         rng = Random(f"statement/{number}")
-        shown = choose_scene(PRETRAINING, rng, KINDS[number % len(KINDS)])
-        output = choose_statement(shown, replace(PRETRAINING, denied=20), rng)
-        made.append((shown, output, choose_wording(output, PRETRAINING, rng)))
+        shown = sentences.choose_scene(sentences.PRETRAINING, rng, sentences.KINDS[number % len(sentences.KINDS)])
+        output = sentences.choose_statement(shown, replace(sentences.PRETRAINING, denied=20), rng)
+        made.append((shown, output, sentences.choose_wording(output, sentences.PRETRAINING, rng)))
     return made
 
 
 def test_heads_form_trees_and_noun_chunks_are_all_things() -> None:
     for _, output, wording in statements():
-        words = phrase(output, wording).words()
+        words = sentences.phrase(output, wording).words()
         roots = [place for place, word in enumerate(words) if word.head == place]
         assert len(roots) == 1 and words[roots[0]].dep == "ROOT"
         for place in range(len(words)):
@@ -99,13 +82,13 @@ def test_heads_form_trees_and_noun_chunks_are_all_things() -> None:
             while here not in roots:
                 here, steps = words[here].head, steps + 1
                 assert steps < len(words)
-        doc = document(words, VOCABULARY)
-        assert doc.text == caption(output, wording)
-        named = [chunk.root.lemma_ for chunk in doc.noun_chunks if chunk.root.lemma_ in NAMES]
+        doc = sentences.document(words, VOCABULARY)
+        assert doc.text == sentences.caption(output, wording)
+        named = [chunk.root.lemma_ for chunk in doc.noun_chunks if chunk.root.lemma_ in sentences.NAMES]
         assert named == [thing.name for thing in output.entities]
         for chunk in doc.noun_chunks:
             assert chunk.start == chunk.root.left_edge.i
-            if chunk.root.lemma_ in NAMES:
+            if chunk.root.lemma_ in sentences.NAMES:
                 thing = output.entities[named.index(chunk.root.lemma_)]
                 assert len(chunk) == 2 + len(thing.states) + bool(thing.size)
 
@@ -137,33 +120,35 @@ FALSE_OF_SHOWN = [
 
 
 def test_what_is_true_by_hand() -> None:
-    assert all(is_true_of(output, SHOWN) for output in TRUE_OF_SHOWN)
-    assert not any(is_true_of(output, SHOWN) for output in FALSE_OF_SHOWN)
+    assert all(sentences.is_true_of(output, SHOWN) for output in TRUE_OF_SHOWN)
+    assert not any(sentences.is_true_of(output, SHOWN) for output in FALSE_OF_SHOWN)
     hearts = Scene(Entity("heart", ("red",), count=3))
-    assert is_true_of(Scene(Entity("heart", count=SOME)), hearts)
-    assert not is_true_of(Scene(Entity("heart")), hearts)
+    assert sentences.is_true_of(Scene(Entity("heart", count=SOME)), hearts)
+    assert not sentences.is_true_of(Scene(Entity("heart")), hearts)
     held = Scene(STAR, RING, "holding")
-    assert is_true_of(held, held) and not is_true_of(Scene(RING, STAR, "holding"), held)
-    assert is_true_of(Scene(RING, STAR, "filling"), held) and not is_true_of(Scene(STAR, RING, "filling"), held)
-    assert not is_true_of(Scene(RING, STAR, "covering"), Scene(STAR, RING, "covering"))
+    assert sentences.is_true_of(held, held) and not sentences.is_true_of(Scene(RING, STAR, "holding"), held)
+    assert sentences.is_true_of(Scene(RING, STAR, "filling"), held) and not sentences.is_true_of(
+        Scene(STAR, RING, "filling"), held
+    )
+    assert not sentences.is_true_of(Scene(RING, STAR, "covering"), Scene(STAR, RING, "covering"))
 
 
 def test_captions_say_what_is_so() -> None:
-    assert all(is_true_of(output, shown) for shown, output, _ in statements())
+    assert all(sentences.is_true_of(output, shown) for shown, output, _ in statements())
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_two_things_stand_as_their_relation_says(relation: str) -> None:
-    one, other = layout(Scene(STAR, RING, relation), Random(0))
+    one, other = sentences.layout(Scene(STAR, RING, relation), Random(0))
     dx, dy = (there - here for here, there in zip(one.centre, other.centre, strict=True))
     ahead = {"left of": dx, "right of": -dx, "above": dy, "below": -dy}[relation]
     aside = dy if relation in ("left of", "right of") else dx
     assert ahead > 20 and abs(aside) < 6
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", sentences.PLACES)
 def test_one_thing_is_where_it_is_said_to_be(place: str) -> None:
-    (spot,) = layout(Scene(STAR, relation=place), Random(0))
+    (spot,) = sentences.layout(Scene(STAR, relation=place), Random(0))
     x, y = (side - CANVAS // 2 for side in spot.centre)
     ahead = {"on the left": -x, "on the right": x, "at the top": -y, "at the bottom": y}[place]
     assert ahead > 10

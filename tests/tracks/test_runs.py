@@ -19,22 +19,19 @@ from tests.configuration import params_text, parse_params
 from tests.errors import raises
 from tests.tracks.czsl.conftest import PAIRS
 from tests.tracks.czsl.methods.derivations import random_images
-from tests.tracks.czsl.tiny import CPU, pairs_in_turns, write_inputs
+from tests.tracks.czsl.tiny import pairs_in_turns, write_inputs
+from tests.tracks.documents import document
 from tests.tracks.gzsl.tiny import class_data, grids_of
 from tests.tracks.gzsl.tiny import write as write_classes
 from tests.tracks.vlc.marked import write_marked
 from tests.tracks.vlc.tiny_suites import write_tiny_suites
+from tests.training.small import CPU, KilledError
 
 pytestmark = pytest.mark.slow
 
-TRAINER = {"precision": "32-true", "threads": 1}
 METHODS = [(track, name) for track in TRACKS for name in TRACKS[track].methods]
 TRAINED = [(track, name) for track, name in METHODS if TRACKS[track].methods[name].settings_class.training_class]
 BEFORE_SCORES = {"czsl": {SCORES, COSTS}, "gzsl": {SCORES, COSTS, "calibration.json"}, "vlc": {SCORES, COSTS}}
-
-
-class KilledError(Exception):
-    """The end of a process."""
 
 
 def pair_inputs(folder: Path, spoiled: bool) -> dict[str, Path]:
@@ -82,35 +79,30 @@ def settings_of(track: str, method: str) -> dict[str, Any]:
     params = parse_params(params_text())
     section, choice = params.tracks[track], params.chosen.tracks[track]
     assert isinstance(section, TrackSection) and isinstance(choice, TrackChoice)
-    document = section.settings(method, choice.datasets[0]).active().document()
+    settings = section.settings(method, choice.datasets[0]).active().document()
     short = {"epochs": 2, "batch_size": 6, "accumulate": 1, "warmup_steps": 1}
-    if "training" in document:
-        document["training"] |= {name: value for name, value in short.items() if name in document["training"]}
-    return document
+    if "training" in settings:
+        settings["training"] |= {name: value for name, value in short.items() if name in settings["training"]}
+    return settings
 
 
-def run_document(track: str, method: str, seed: int = 0, precision: str = "32-true") -> dict[str, Any]:
-    path = TRACKS[track].methods[method].class_path
-    trainer = TRAINER | {"precision": precision}
-    return {"class": path, "settings": settings_of(track, method), "seed": seed, "trainer": trainer}
-
-
-def evaluation_document(track: str, method: str) -> dict[str, Any]:
-    document = {name: value for name, value in run_document(track, method).items() if name != "trainer"}
-    document |= {"save": [], "feasibility": {"vectors": "backbone", "prompt": "a photo of {name}"}}
-    return document | ({"threads": 1} if TRACKS[track].methods[method].needs_backbone else {"feasibility": None})
+def document_of(track: str, method: str, **changed: Any) -> dict[str, Any]:
+    """Return the document of a run and of an evaluation."""
+    entry = TRACKS[track].methods[method]
+    feasibility = {"vectors": "backbone", "prompt": "a photo of {name}"} if entry.needs_backbone else None
+    return document(entry.class_path, settings_of(track, method), feasibility=feasibility, **changed)
 
 
 def train(track: str, method: str, needs: dict[str, Path], folder: Path, **changed: Any) -> Path:
     folder.mkdir(exist_ok=True)
-    assert TRACKS[track].train(run_document(track, method, **changed), needs, folder, CPU, "a run")
+    assert TRACKS[track].train(document_of(track, method, **changed), needs, folder, CPU, "a run")
     return folder
 
 
 def evaluate(track: str, method: str, needs: dict[str, Path], folder: Path) -> None:
     folder.mkdir()
     without = {} if TRACKS[track].methods[method].needs_backbone else {"data": needs["data"]}
-    TRACKS[track].evaluate({folder: evaluation_document(track, method)}, without or needs, CPU, "an evaluation")
+    TRACKS[track].evaluate({folder: document_of(track, method)}, without or needs, CPU, "an evaluation")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +16,7 @@ from recompose.tracks.czsl.data import shapes_pairs
 from recompose.tracks.czsl.samples import draw_pair
 from recompose.tracks.track import function
 from recompose.tracks.vlc.data import negclip_list, shapes_captions
+from tests.conftest import ROOT
 
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "czsl": {"adapter": "shapes-pairs", "seed": 7},
@@ -49,10 +49,11 @@ def test_a_caption_is_that_of_the_first_image(tmp_path: Path) -> None:
     assert label in (tmp_path / negclip_list.LIST).read_text(encoding="utf-8")
 
 
-DRAWN: dict[str, dict[str, Any]] = {  # adapters that draw, and what a small draw is asked for
-    "czsl.data.shapes_pairs": {"images": {"train": 60, "val": 20, "test": 20}},
-    "gzsl.data.shapes_classes": {"images": {"trainval": 120, "test_seen": 60, "test_unseen": 40}},
-    "vlc.data.shapes_captions": {"images": 30, "corpus": "shapes-laion"},
+DRAWN: dict[str, dict[str, Any]] = {  # what draws, and what a small draw is asked for
+    "tracks.czsl.data.shapes_pairs:draw": {"images": {"train": 60, "val": 20, "test": 20}},
+    "tracks.gzsl.data.shapes_classes:draw": {"images": {"trainval": 120, "test_seen": 60, "test_unseen": 40}},
+    "tracks.vlc.data.shapes_captions:draw": {"images": 30, "corpus": "shapes-laion"},
+    "synthetic.scenes:write_corpus": {"scenes": 30},
 }
 
 
@@ -61,19 +62,26 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): sha256_file(path) for path in paths}
 
 
+def draw_everything(folder: Path, seed: int) -> None:
+    for place, values in DRAWN.items():
+        function(f"recompose.{place}")(folder / place, seed=seed, **values)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("module", DRAWN)
-def test_another_process_draws_the_same_bytes_and_another_seed_other_pictures(module: str, tmp_path: Path) -> None:
-    draw = import_module(f"recompose.tracks.{module}").draw
+def test_another_process_draws_the_same_bytes_and_another_seed_other_pictures(tmp_path: Path) -> None:
     code = (
-        f"import sys, pathlib, time; time.asctime = lambda *_: 'another time'; import recompose.tracks.{module} as m; "
-        f"m.draw(pathlib.Path(sys.argv[1]), seed=4, **{DRAWN[module]!r})"
+        "import sys, pathlib, time; time.asctime = lambda *_: 'another time'; import tests.tracks.test_samples as m; "
+        "m.draw_everything(pathlib.Path(sys.argv[1]), 4)"
     )
     environment = os.environ | {"PYTHONHASHSEED": "77"}
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "same")], env=environment, check=True)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "same")], env=environment, cwd=ROOT, check=True)
     for name, seed in (("own", 4), ("other", 5)):
-        draw(tmp_path / name, seed=seed, **DRAWN[module])
+        draw_everything(tmp_path / name, seed)
     own, same, other = (digests(tmp_path / name) for name in ("own", "same", "other"))
     assert own == same
-    pictures = [{digest for path, digest in each.items() if path.endswith(".png")} for each in (own, other)]
-    assert pictures[0] and not pictures[0] & pictures[1]
+    for place in DRAWN:
+        pictures = [
+            {files[path] for path in files if path.startswith(place) and path.endswith((".png", ".tar"))}
+            for files in (own, other)
+        ]
+        assert pictures[0] and not pictures[0] & pictures[1]

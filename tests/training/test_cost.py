@@ -9,16 +9,11 @@ import pytest
 import torch
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
-from torch.utils.data import TensorDataset
 
 from recompose.training import cost, resources
 from recompose.training.cost import Epochs, RunCosts
-from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, TrainingModule, fit
 from recompose.training.resources import EvaluationCosts, trainable
-from tests.training.killing import KilledError, KillIn
-
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+from tests.training.small import KilledError, KillIn, Small, train
 
 
 class Clock:
@@ -38,19 +33,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-class Small(TrainingModule):
-    """A regression whose training batches take a second, and whose validation takes 100."""
+class Timed(Small):
+    """A training whose batches take a second, and whose validation takes 100."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__()
         self.clock = clock
-        self.layer = nn.Linear(4, 1)
 
-    def training_step(self, batch: list[Tensor], _: int) -> Tensor:
+    def training_step(self, batch: list[Tensor], index: int) -> Tensor:
         self.clock.now += 1
-        loss: Tensor = self.layer(batch[0]).square().mean()
-        self.log("loss", loss, on_step=False, on_epoch=True)
-        return loss
+        return super().training_step(batch, index)
 
     def validation_step(self, batch: list[Tensor], _: int) -> None:
         self.clock.now += 100
@@ -58,17 +50,11 @@ class Small(TrainingModule):
     def on_train_epoch_end(self) -> None:
         self.clock.now += 1000
 
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.Adam(self.layer.parameters(), lr=0.05)
 
-
-def train(scratch: Path, clock: Clock, *others: Callback, validates: bool = True, accumulate: int = 1) -> Epochs:
-    """Three epochs of seven batches."""
-    scratch.mkdir(exist_ok=True)
-    epochs, images = Epochs(), TensorDataset(torch.randn(50, 4, generator=torch.Generator().manual_seed(0)))
-    data = Data(images, images if validates else None, batch_size=8, seed=3)
-    callbacks = [*others, epochs]
-    fit(Small(clock), data, scratch, CPU, title="t", epochs=3, seed=3, accumulate=accumulate, callbacks=callbacks)
+def epochs_of(clock: Clock, scratch: Path, *others: Callback, validates: bool = True, accumulate: int = 1) -> Epochs:
+    """The costs of three epochs of seven batches."""
+    epochs = Epochs()
+    train(Timed(clock), scratch, *others, epochs, epochs=3, validates=validates, accumulate=accumulate)
     return epochs
 
 
@@ -88,16 +74,16 @@ def test_what_trains_is_counted_number_by_number() -> None:
 
 @pytest.mark.parametrize(("validates", "accumulate"), [(True, 1), (False, 2)])
 def test_each_epoch_counts_without_validation(tmp_path: Path, clock: Clock, validates: bool, accumulate: int) -> None:
-    epochs = train(tmp_path / "scratch", clock, validates=validates, accumulate=accumulate)
+    epochs = epochs_of(clock, tmp_path / "scratch", validates=validates, accumulate=accumulate)
     assert epochs.seconds == [7.0, 7.0, 7.0]
 
 
 @pytest.mark.parametrize(("epoch", "batch"), [(1, 0), (2, 6)])
 def test_a_killed_training_counts_whole_epochs_once(tmp_path: Path, clock: Clock, epoch: int, batch: int) -> None:
     with pytest.raises(KilledError):
-        train(tmp_path / "scratch", clock, KillIn(epoch, batch))
+        epochs_of(clock, tmp_path / "scratch", KillIn(epoch, batch))
     clock.now += 1e6
-    assert train(tmp_path / "scratch", clock).seconds == [7.0, 7.0, 7.0]
+    assert epochs_of(clock, tmp_path / "scratch").seconds == [7.0, 7.0, 7.0]
 
 
 @pytest.fixture

@@ -17,19 +17,17 @@ from pytorch_lightning import Trainer
 from pytorch_lightning.callbacks import Callback, LambdaCallback
 from pytorch_lightning.plugins.environments import LightningEnvironment, SLURMEnvironment
 from pytorch_lightning.strategies import DDPStrategy
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.utils.data import TensorDataset
 
-from recompose.errors import ArgumentError
+from recompose.errors import ArgumentError, CheckpointError
 from recompose.phases import make
-from recompose.training.hardware import Hardware
-from recompose.training.loop import BestEpoch, Data, Rows, TrainingModule, balanced_batches, fit, shuffled_batches
+from recompose.training.augmentation import Augmentation
+from recompose.training.checkpoint import METHOD, restore
+from recompose.training.loop import BestEpoch, Rows, TrainingModule, balanced_batches, shuffled_batches
 from recompose.workspace import Workspace
 from tests.errors import raises
-from tests.training.killing import KilledError, KillIn
-
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+from tests.training.small import KilledError, KillIn, Small, train
 
 
 @given(st.integers(1, 60), st.integers(1, 8), st.integers(1, 4), st.integers(0, 9))
@@ -62,45 +60,20 @@ def test_a_batch_that_cannot_be_shared_is_an_error() -> None:
         shuffled_batches(50, 8, 1, 0, 3)
 
 
-class Small(TrainingModule):
-    """A regression with dropout, a frozen part and a buffer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        torch.manual_seed(5)
-        self.frozen = nn.Linear(4, 4).requires_grad_(False)
-        self.layer = nn.Linear(4, 1)
-        self.dropout = nn.Dropout(0.5)
-        self.register_buffer("steps", torch.zeros(()))
-
-    def training_step(self, batch: list[Tensor], _: int) -> Tensor:
-        x, y = batch
-        self.steps += 1
-        loss = (self.layer(self.dropout(self.frozen(x))).squeeze(1) - y).square().mean()
-        self.log("loss", loss, on_step=False, on_epoch=True)
-        return loss
-
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.Adam(self.layer.parameters(), lr=0.05)
-
-
-def train(scratch: Path, callbacks: list[Callback] | None = None, seed: int = 3) -> tuple[dict[str, Tensor], float]:
-    generator = torch.Generator().manual_seed(0)
-    data = TensorDataset(torch.randn(50, 4, generator=generator), torch.randn(50, generator=generator))
-    scratch.mkdir(exist_ok=True)
+def train_small(scratch: Path, *callbacks: Callback) -> tuple[dict[str, Tensor], float]:
+    """The trained state and the last loss of a training."""
     module = Small()
-    batches = Data(data, None, batch_size=8, seed=seed)
-    trainer = fit(module, batches, scratch, CPU, title="t", epochs=4, seed=seed, callbacks=callbacks)
+    trainer = train(module, scratch, *callbacks)
     return module.trained_state(), float(trainer.callback_metrics["loss"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("epoch", "batch"), [(1, 0), (2, 6)])
 def test_a_training_that_was_killed_ends_as_one_that_was_not(tmp_path: Path, epoch: int, batch: int) -> None:
-    expected, loss = train(tmp_path / "whole")
+    expected, loss = train_small(tmp_path / "whole")
     with pytest.raises(KilledError):
-        train(tmp_path / "killed", [KillIn(epoch, batch)])
-    found, again = train(tmp_path / "killed")
+        train_small(tmp_path / "killed", KillIn(epoch, batch))
+    found, again = train_small(tmp_path / "killed")
     assert again == loss
     assert all(torch.equal(found[name], expected[name]) for name in expected)
     assert expected["steps"] == 4 * 7
@@ -113,13 +86,13 @@ def test_each_epoch_has_an_order_of_its_own(tmp_path: Path) -> None:
         if index == 0:
             first.append(tuple(batch[1].tolist()))
 
-    train(tmp_path / "whole", [LambdaCallback(on_train_batch_start=note)])
+    train_small(tmp_path / "whole", LambdaCallback(on_train_batch_start=note))
     assert len({*first}) == len(first) == 4
 
 
 def test_checkpoints_hold_what_trains_and_not_what_is_frozen(tmp_path: Path) -> None:
     with pytest.raises(KilledError):
-        train(tmp_path / "a", [KillIn(3, 3)])
+        train_small(tmp_path / "a", KillIn(3, 3))
     state = torch.load(tmp_path / "a" / "last.ckpt", weights_only=True)["state_dict"]
     assert set(state) == {"layer.weight", "layer.bias", "steps"}
 
@@ -185,3 +158,85 @@ def test_a_run_and_not_slurm_starts_its_processes(tmp_path: Path, monkeypatch: p
         warnings.simplefilter("error")
         make(Workspace(tmp_path), [])
         assert isinstance(environment(), LightningEnvironment)
+
+
+# augmentation
+
+
+@pytest.fixture
+def images() -> Tensor:
+    """200 times the same picture: bright on the left, dark on the right."""
+    picture = torch.linspace(250, 50, 64).round().to(torch.uint8).expand(3, 64, 64)
+    return picture.expand(200, 3, 64, 64).contiguous()
+
+
+def augmented(images: Tensor, seed: int) -> Tensor:
+    torch.manual_seed(seed)
+    return Augmentation()(images)
+
+
+@pytest.mark.slow
+def test_the_seed_determines_what_is_drawn(images: Tensor) -> None:
+    assert torch.equal(augmented(images, 1), augmented(images, 1))
+    assert not torch.equal(augmented(images, 1), augmented(images, 2))
+
+
+def test_each_image_is_drawn_for_itself_and_about_half_are_flipped(images: Tensor) -> None:
+    found = augmented(images, 3)
+    assert found.shape == images.shape
+    distinct = {tuple(image.flatten().tolist()) for image in found}
+    assert len(distinct) > 0.8 * len(images)  # angles that hardly differ move the same pixels
+    centre = found[:, 0, 24:40]  # away from what came in at the edges
+    flipped = (centre[:, :, 16:32].mean(dim=(1, 2)) < centre[:, :, 32:48].mean(dim=(1, 2))).sum()
+    assert 70 < int(flipped) < 130
+
+
+# checkpoints of runs
+
+
+class Method(nn.Module):
+    """A method with a frozen part, a trained one, and a buffer."""
+
+    def __init__(self, seed: int = 0) -> None:
+        torch.manual_seed(seed)
+        super().__init__()
+        self.backbone = nn.Linear(2, 2).requires_grad_(False)
+        self.head = nn.Linear(2, 3)
+        self.register_buffer("prototypes", torch.rand(3))
+
+
+@pytest.fixture
+def trained() -> dict[str, Tensor]:
+    """The tensors of a run's checkpoint, with those of another module."""
+    state = {f"{METHOD}{name}": tensor for name, tensor in Method(1).state_dict().items() if "backbone" not in name}
+    return state | {"augmentation.head.bias": torch.zeros(7)}
+
+
+def test_the_trained_part_is_restored_and_the_frozen_one_stays(trained: dict[str, Tensor], tmp_path: Path) -> None:
+    save_file(trained, tmp_path / "c")
+    method = Method()
+    restore(method, tmp_path / "c")
+    expected = Method().state_dict() | {name.removeprefix(METHOD): tensor for name, tensor in trained.items()}
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in method.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"method.head.bias": None}, "lacks head.bias"),
+        ({"method.prototypes": None}, "lacks prototypes"),
+        ({"method.tail": torch.zeros(1)}, "has tail"),
+        ({"method.backbone.bias": torch.zeros(2)}, "has backbone.bias"),
+        ({"method.head.bias": None, "method.tail": torch.zeros(1)}, "lacks head.bias, and it has tail"),
+        ({"method.head.bias": torch.zeros(4)}, "head.bias differ in size"),
+    ],
+)
+def test_a_checkpoint_of_another_method_is_refused(
+    change: dict[str, Tensor | None], fault: str, trained: dict[str, Tensor], tmp_path: Path
+) -> None:
+    save_file({name: tensor for name, tensor in (trained | change).items() if tensor is not None}, tmp_path / "c")
+    method = Method()
+    with raises(CheckpointError, "other-parameters") as caught:
+        restore(method, tmp_path / "c")
+    assert fault in str(caught.value) and str(tmp_path / "c") in str(caught.value)
+    assert all(torch.equal(tensor, Method().state_dict()[name]) for name, tensor in method.state_dict().items())

@@ -12,12 +12,11 @@ from torch import Tensor
 from recompose.backbones.clip import Backbone, build, end_of_text, load_backbone
 from recompose.files import write_json
 from recompose.synthetic.scenes import write_corpus
-from recompose.training.hardware import Hardware
 from recompose.training.pretraining import WEIGHTS, Pretraining, _tensors, compact_vocabulary, pretrain
+from tests.training.small import CPU
 
 pytestmark = pytest.mark.slow
 
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 SETTINGS = {"seed": 1, "epochs": 2, "batch_size": 16, "lr": 1e-3, "weight_decay": 0.1}
 TEXTS = ["a photo of a red circle", "a glossy moon left of a frosted fish", "a house"]
 

@@ -1,27 +1,39 @@
-"""The building of a method, its feasibility, and the vectors that figures show."""
+"""The building of a method, its feasibility, and evaluations: the scores in their files, and vectors for figures."""
 
+import json
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
+from recompose.tracks.building import CHECKPOINT, COSTS, EMBEDDINGS, SCORES
 from recompose.tracks.czsl import evaluation
 from recompose.tracks.czsl.building import backbone_copy, build_method, prepare_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.evaluation import read_feasibility
+from recompose.tracks.czsl.evaluation import evaluate, read_feasibility
 from recompose.tracks.czsl.methods.base import TrainingPrior
+from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
-from recompose.tracks.czsl.methods.settings import CspSettings
+from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.settings import ChanceSettings, CspSettings
 from recompose.tracks.czsl.methods.three_path import CSO
+from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.feasibility import feasibility
-from tests.tracks.czsl.methods.derivations import method_of, random_images, settings_of
-from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, write_inputs
+from recompose.tracks.czsl.metrics.worlds import score_worlds
+from recompose.tracks.czsl.training import train
+from tests.tracks.czsl.methods.derivations import SCORING, method_of, settings_of
+from tests.tracks.czsl.tiny import TowerTuningCSP, write_inputs
+from tests.tracks.documents import document
+from tests.training.small import CPU
 
 OF_CSP: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.0}
 
@@ -57,27 +69,11 @@ def test_a_method_knows_pairs_and_images_of_training_alone_and_draws_by_its_seed
     assert prior.labels.tolist() == [[states.index(s), objects.index(o)] for s, o in labels]
 
 
-@pytest.mark.parametrize(("kind", "own"), [(CSP, OF_CSP), (CSO, settings_of("c-s-o"))])
-def test_a_run_and_an_evaluation_build_the_same_method_on_the_same_inputs(
-    needs: dict[str, Path], embeddings: np.ndarray, kind: type, own: dict[str, Any]
-) -> None:
-    run = prepare_method(run_document(kind, own | {"training": {"lr": 1.0}}, seed=2), needs)
-    evaluation = prepare_method(evaluation_document(kind, own | {"scoring": {"fusion": "logits"}}, seed=2), needs)
-    states = run.method.state_dict(), evaluation.method.state_dict()
-    assert states[0].keys() == states[1].keys()
-    assert all(map(torch.equal, states[0].values(), states[1].values()))
-    sees_pixels = kind is CSO
-    expected = random_images(len(embeddings)).numpy() if sees_pixels else embeddings
-    np.testing.assert_array_equal(run.inputs[:], expected)
-    np.testing.assert_array_equal(evaluation.inputs[:], expected)
-    assert run.data is evaluation.data
-
-
 def test_each_method_has_a_backbone_of_its_own(needs: dict[str, Path], backbone: Backbone) -> None:
-    tuned = prepare_method(run_document(TowerTuningCSP, OF_CSP), needs).method
+    tuned = prepare_method(document(TowerTuningCSP, OF_CSP), needs).method
     with torch.no_grad():
         tuned.backbone.model.text_projection.add_(1.0)
-    other, copy = prepare_method(run_document(CSP, OF_CSP), needs).method.backbone, backbone_copy(needs["backbone"])
+    other, copy = prepare_method(document(CSP, OF_CSP), needs).method.backbone, backbone_copy(needs["backbone"])
     for each in (other, copy):
         assert torch.equal(each.model.text_projection, backbone.model.text_projection)
     assert all(parameter.requires_grad for parameter in copy.parameters())
@@ -152,3 +148,116 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
     assert vectors.keys() == expected.keys()
     assert all(torch.equal(vectors[name], tensor) for name, tensor in expected.items())
     assert method.calls == [(2, False, False), (2, False, False), (1, False, False)]
+
+
+# evaluations
+
+
+TRAINING = {
+    "lr": 1e-2,
+    "weight_decay": 1e-5,
+    "batch_size": 4,
+    "accumulate": 1,
+    "epochs": 1,
+    "halve_every": 10,
+    "augment": False,
+    "selection": {"fusion": "probabilities", "weights": [0.5, 0.5]},
+}
+BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}
+
+
+def evaluated(scored: dict[str, Any], needs: dict[str, Path], folder: Path) -> dict[str, np.ndarray]:
+    folder.mkdir()
+    evaluate({folder: scored}, needs, CPU, "t")
+    tensors: dict[str, np.ndarray] = load_file(folder / SCORES)
+    return tensors
+
+
+def differing(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> set[str]:
+    return {name for name in one if not np.array_equal(one[name], other[name])}
+
+
+@pytest.mark.slow
+def test_chance_is_evaluated_by_its_seed(needs: dict[str, Path], data: PairData, tmp_path: Path) -> None:
+    evaluated(document(Chance, {}, seed=3), {"data": needs["data"]}, tmp_path / "evaluation")
+    score_worlds(data, Chance(3, ChanceSettings()).score).write(tmp_path / "expected")
+    assert (tmp_path / "evaluation" / SCORES).read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+@pytest.mark.slow
+def test_one_run_is_evaluated_with_other_settings_of_scores(needs: dict[str, Path], tmp_path: Path) -> None:
+    own, run = settings_of("c-s-o"), tmp_path / "run"
+    assert train(document(CSO, own | {"training": TRAINING}), needs, run, CPU, "t")
+    before = (run / CHECKPOINT).read_bytes()
+
+    def scores(name: str, **changed: Any) -> dict[str, np.ndarray]:
+        scored = document(CSO, own | {"scoring": SCORING | changed})
+        return evaluated(scored, needs if name == "untrained" else needs | {"run": run}, tmp_path / name)
+
+    plain = scores("plain")
+    closed = differing(plain, scores("closed", closed=[0.0, 1.0]))
+    assert "test/closed/seen_score" in closed and not [name for name in closed if "/open/" in name]
+    for name, changed in (("logits", {"fusion": "logits"}), ("untrained", {})):
+        assert "test/open/seen_score" in differing(plain, scores(name, **changed))
+    assert (run / CHECKPOINT).read_bytes() == before
+
+
+SCORINGS: dict[str, list[dict[str, Any]]] = {
+    "msci": [
+        {"fusion": "logits", "closed": [0.1, 0.81], "open": [0.3, 0.49]},
+        {"fusion": "probabilities", "closed": [0.1, 0.9], "open": [0.3, 0.7]},
+    ],
+    "duplex": [
+        {"fusion": "probabilities", "closed": [1.0, 1.0, 1.0], "open": [1.0, 1.0, 1.0]},
+        {"fusion": "logits", "closed": [0.0, 1.0, 0.0], "open": [1.0, 0.0, 0.0]},
+    ],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pairs", [2, 4096])  # several blocks of pairs, and one
+@pytest.mark.parametrize(("kind", "name"), [(MSCI, "msci"), (Duplex, "duplex")])
+def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_to_the_bit(
+    needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type, name: str, pairs: int
+) -> None:
+    monkeypatch.setattr(worlds, "PAIR_BLOCK", pairs)
+    monkeypatch.setattr(worlds, "IMAGE_BLOCK", 3)
+    documents = {
+        tmp_path / str(place): document(kind, settings_of(name) | {"scoring": scoring}, feasibility=BY_TEXT)
+        for place, scoring in enumerate(SCORINGS[name])
+    }
+    saved = {EMBEDDINGS} if kind is Duplex else set()
+    documents[tmp_path / "0"]["save"] = ["embeddings"] if saved else []
+    calls = Counter[str]()
+    for method in ("encode_images", "encode_texts", "attend"):
+        monkeypatch.setattr(kind, method, counted(getattr(kind, method), calls))
+    alone = {}
+    for folder, scored in documents.items():
+        calls.clear()
+        evaluated(scored, needs, folder.with_name(f"{folder.name}-alone"))
+        alone = dict(calls)  # of the last one, which saves nothing
+        folder.mkdir()
+    calls.clear()
+    evaluate(documents, needs, CPU, "t")
+    assert calls["encode_texts"] == alone["encode_texts"]
+    assert calls["encode_images"] - alone["encode_images"] <= 2 * len(saved)  # of test images, by embeddings
+    assert pairs < 100 or calls["attend"] == alone["attend"]
+    for folder in documents:
+        files = {SCORES} | (saved if folder.name == "0" else set())
+        assert {path.name for path in folder.iterdir()} == files | {COSTS}
+        for file in files:
+            assert (folder / file).read_bytes() == (folder.with_name(f"{folder.name}-alone") / file).read_bytes(), file
+        costs = json.loads((folder / COSTS).read_text())
+        assert costs["pass_evaluations"] == 2
+        assert 0 < costs["test_seconds"] < costs["pass_seconds"]
+    assert len({(folder / SCORES).read_bytes() for folder in documents}) == 2
+
+
+def counted(function: Any, calls: "Counter[str]") -> Any:
+    """Return the same function, each call of which is counted under its name."""
+
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        calls[function.__name__] += 1
+        return function(*args, **kwargs)
+
+    return counting

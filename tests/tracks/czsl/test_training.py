@@ -22,7 +22,9 @@ from recompose.tracks.czsl.training import PairTraining, train
 from recompose.training.loop import BestEpoch
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import method_of, settings_of
-from tests.tracks.czsl.tiny import CPU, evaluation_document, pairs_in_turns, run_document, write_inputs
+from tests.tracks.czsl.tiny import pairs_in_turns, write_inputs
+from tests.tracks.documents import document
+from tests.training.small import CPU
 
 pytestmark = pytest.mark.slow
 
@@ -62,8 +64,8 @@ def run(
     **changed: Any,
 ) -> dict[str, Tensor]:
     """Return the checkpoint of a run."""
-    document = run_document(method, own | {"training": TRAINING | changed}, precision=precision)
-    assert train(document, needs, folder, CPU, "t")
+    trained = document(method, own | {"training": TRAINING | changed}, precision=precision)
+    assert train(trained, needs, folder, CPU, "t")
     checkpoint: dict[str, Tensor] = load_file(folder / CHECKPOINT)
     return checkpoint
 
@@ -71,7 +73,7 @@ def run(
 def metrics(needs: dict[str, Path], folder: Path, run: Path | None = None) -> dict[str, float]:
     """Return those of CSP, of a run's checkpoint or untrained."""
     folder.mkdir()
-    evaluate({folder: evaluation_document(CSP, OWN)}, needs | ({"run": run} if run else {}), CPU, "t")
+    evaluate({folder: document(CSP, OWN)}, needs | ({"run": run} if run else {}), CPU, "t")
     return read_metrics(needs, folder)
 
 

@@ -5,15 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.torch import save_file
 
 from recompose.backbones.clip import Backbone
-from recompose.files import write_json
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
-from recompose.training.hardware import Hardware
-
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+from tests.clips import write_backbone
 
 
 def pairs_in_turns(pairs: Mapping[str, list[Pair]], **images: int) -> PairData:
@@ -37,41 +33,8 @@ def write_inputs(
     np.save(needs["features"] / "embeddings.npy", embeddings)
     if pixels is not None:
         np.save(needs["pixels"] / "pixels.npy", pixels)
-    save_file(backbone.model.state_dict(), needs["backbone"] / "weights.safetensors")
-    description = {"architecture": "shapes-clip", "activation": "gelu", "weights": "weights.safetensors"}
-    write_json(needs["backbone"] / "backbone.json", description)
+    write_backbone(backbone, needs["backbone"])
     return needs
-
-
-def run_document(
-    method: type, settings: dict[str, Any], *, seed: int = 0, precision: str = "32-true"
-) -> dict[str, Any]:
-    """The document of a run: settings hold ``training``."""
-    return {
-        "class": f"{method.__module__}:{method.__name__}",
-        "settings": settings,
-        "seed": seed,
-        "trainer": {"precision": precision, "threads": 1},
-    }
-
-
-def evaluation_document(
-    method: type,
-    settings: dict[str, Any],
-    *,
-    seed: int = 0,
-    feasibility: dict[str, str] | None = None,
-    save: tuple[str, ...] = (),
-) -> dict[str, Any]:
-    """The document of an evaluation: settings may hold ``scoring``."""
-    return {
-        "class": f"{method.__module__}:{method.__name__}",
-        "settings": settings,
-        "seed": seed,
-        "threads": 1,
-        "feasibility": feasibility,
-        "save": list(save),
-    }
 
 
 class TowerTuningCSP(CSP):

@@ -15,14 +15,18 @@ from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import _held_out, final_stage, released_stage, selection_stage
 from recompose.tracks.gzsl.evaluation import _validation_uncertainty, evaluate
+from recompose.tracks.gzsl.methods.ale_devise_sje import ALE
+from recompose.tracks.gzsl.methods.crest import CREST
+from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from recompose.tracks.gzsl.methods.settings import ClassTrainingSettings
 from recompose.tracks.gzsl.metric_values import compute_metrics, read_metrics
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY, ClassScores
 from recompose.tracks.gzsl.training import train
-from recompose.training.hardware import Hardware
+from tests.tracks.documents import document
 from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS
-from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, document, grids_of, write
+from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, grids_of, write
+from tests.training.small import CPU
 
 DATA = class_data()
 
@@ -68,14 +72,13 @@ def test_targets_are_places_among_the_stages_classes() -> None:
         assert stage.classes[target] == DATA.labels[row]
 
 
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
-ALE = {**BILINEAR, "training": {**RATES, "epochs": 4, "selection": "validation"}}
+ALE_SETTINGS = {**BILINEAR, "training": {**RATES, "epochs": 4, "selection": "validation"}}
 AS_RELEASED = {
     **BILINEAR,
     "training": {**RATES, "epochs": 4, "selection": "test-as-released"},
     "scoring": {"bias": 0.1},
 }
-ESZSL = {
+ESZSL_SETTINGS = {
     "feature_weight": 1.0,
     "class_weight": 1.0,
     "labels": "one-hot",
@@ -84,7 +87,7 @@ ESZSL = {
 }
 
 
-def trained(folder: Path, settings: dict[str, Any], method: str = "ale_devise_sje:ALE") -> Path:
+def trained(folder: Path, settings: dict[str, Any], method: type = ALE) -> Path:
     """The folder of a run."""
     data = class_data()
     needs = write(folder, data, grids_of(data))
@@ -106,7 +109,7 @@ def test_images_of_validation_choose_and_do_not_train_before_they_have(
         return right(self, batch, index)
 
     monkeypatch.setattr(training.ClassTraining, "training_step", watch)
-    trained(tmp_path, ALE)
+    trained(tmp_path, ALE_SETTINGS)
     grids = grids_of(data)
     of_validation = {grids[row].tobytes() for row in data.validation_rows}
     in_first = {each.numpy().tobytes() for classes, batch in shown if classes == data.seen.sum() for each in batch}
@@ -118,12 +121,12 @@ def test_images_of_validation_choose_and_do_not_train_before_they_have(
 
 @pytest.mark.slow
 def test_the_epoch_with_the_best_harmonic_mean_is_chosen_and_trained_anew(tmp_path: Path) -> None:
-    run = trained(tmp_path, ALE)
+    run = trained(tmp_path, ALE_SETTINGS)
     selection = json.loads((run / SELECTION).read_text())
     values = [epoch["harmonic_mean"] for epoch in selection["epochs"]]
     assert len(values) == 4
     assert selection["chosen"]["epoch"] == 1 + values.index(max(values))
-    shorter = {**ALE, "training": {**ALE["training"], "epochs": selection["chosen"]["epoch"]}}
+    shorter = {**ALE_SETTINGS, "training": {**ALE_SETTINGS["training"], "epochs": selection["chosen"]["epoch"]}}
     again = trained(tmp_path / "b", shorter)
     assert (again / CHECKPOINT).read_bytes() == (run / CHECKPOINT).read_bytes()
 
@@ -150,7 +153,7 @@ def scores_of(data: ClassData, state: dict[str, torch.Tensor], rows: np.ndarray)
 
 @pytest.mark.slow
 def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp_path: Path) -> None:
-    run = trained(tmp_path, ESZSL, method="eszsl:ESZSL")
+    run = trained(tmp_path, ESZSL_SETTINGS, method=ESZSL)
     selection = json.loads((run / SELECTION).read_text())["chosen"]
     assert json.loads((run / COSTS).read_text())["epoch_seconds"] > 0
     data = class_data()
@@ -181,7 +184,10 @@ def test_balanced_training_sees_equally_many_images_of_each_class(
         return right(self, batch, index)
 
     monkeypatch.setattr(training.ClassTraining, "training_step", looks)
-    trained(tmp_path / "balanced", {**ALE, "training": {**ALE["training"], "optimizer": "sgd", "balanced": True}})
+    trained(
+        tmp_path / "balanced",
+        {**ALE_SETTINGS, "training": {**ALE_SETTINGS["training"], "optimizer": "sgd", "balanced": True}},
+    )
     assert seen and all(len(set(counts)) == 1 for counts in seen)
 
 
@@ -196,7 +202,7 @@ def test_the_selection_is_written_after_what_belongs_to_it(tmp_path: Path, monke
 
     monkeypatch.setattr(training, "write_json", watch)
     settings = {"training": {**RATES, "epochs": 1, "selection": "validation"}, "scoring": {"bias": 0.0}}
-    trained(tmp_path, CREST_SETTINGS | settings, method="crest:CREST")
+    trained(tmp_path, CREST_SETTINGS | settings, method=CREST)
     assert has_uncertainty == [True]
 
 
@@ -241,19 +247,19 @@ def test_uncertainties_of_validation_are_means_over_images_after_the_first_and_t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [ALE, AS_RELEASED], ids=["validation", "test-as-released"])
+@pytest.mark.parametrize("settings", [ALE_SETTINGS, AS_RELEASED], ids=["validation", "test-as-released"])
 def test_an_evaluation_has_the_scores_and_biases_of_its_run(tmp_path: Path, settings: dict[str, Any]) -> None:
     needs = write(tmp_path, DATA, grids_of(DATA)) | {"run": tmp_path / "run"}
     for name in ("run", "evaluation"):
         (tmp_path / name).mkdir()
-    assert train(document("ale_devise_sje:ALE", settings), needs, needs["run"], CPU, "a run")
-    evaluation = document("ale_devise_sje:ALE", BILINEAR | {"scoring": {"bias": 0.1}}) | {"threads": 1, "save": []}
+    assert train(document(ALE, settings), needs, needs["run"], CPU, "a run")
+    evaluation = document(ALE, BILINEAR | {"scoring": {"bias": 0.1}})
     evaluate({tmp_path / "evaluation": evaluation}, needs, CPU, "an evaluation")
     scores = ClassScores.read(tmp_path / "evaluation")
     is_test = DATA.splits != "trainval"
     np.testing.assert_allclose(scores.all, scores_of(DATA, load_file(needs["run"] / CHECKPOINT), is_test), atol=1e-5)
     biases = {"own": 0.1, "none": 0.0}
-    if settings is ALE:
+    if settings is ALE_SETTINGS:
         assert "accuracy" not in scores.arrays
         biases["validated"] = json.loads((needs["run"] / SELECTION).read_text())["chosen"]["bias"]
     else:

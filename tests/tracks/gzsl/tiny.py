@@ -12,7 +12,6 @@ CLASSES, SEEN, VALIDATION, ATTRIBUTES, PER_CLASS = 9, 6, 2, 5, 12
 REGIONS, CHANNELS = 4, 8
 BILINEAR: dict[str, Any] = {"margin": 0.1, "normalisation": "length", "violations": "all"}
 RATES: dict[str, Any] = {"optimizer": "adam", "momentum": 0.0, "lr": 0.01, "weight_decay": 0.0, "batch_size": 16}
-TRAINER = {"precision": "32-true", "threads": 1}
 
 
 def class_data(seed: int = 0) -> ClassData:
@@ -52,9 +51,3 @@ def write(folder: Path, data: ClassData, grids: np.ndarray) -> dict[str, Path]:
     data.write(needs["data"])
     np.save(needs["grids"] / GRIDS, grids)
     return needs
-
-
-def document(method: str, settings: dict[str, Any], seed: int = 0) -> dict[str, Any]:
-    """What a run is carried out by."""
-    path = f"recompose.tracks.gzsl.methods.{method}"
-    return {"class": path, "settings": settings, "seed": seed, "trainer": TRAINER}

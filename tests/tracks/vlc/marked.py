@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import open_clip
 import spacy
-import torch
 from spacy.tokens import Doc
 from torch import Tensor
 
@@ -81,14 +80,6 @@ def pieces(text: str) -> list[int]:
 def spelled(ids: Tensor, mask: Tensor) -> set[str]:
     """The words of the tokens of a mask."""
     return set(open_clip.decode(ids[mask]).split())
-
-
-def of_places(*places: tuple[int, int]) -> Tensor:
-    """A mask [CONTEXT] of spans."""
-    mask = torch.zeros(CONTEXT, dtype=torch.bool)
-    for start, end in places:
-        mask[start:end] = True
-    return mask
 
 
 def write_marked(folder: Path) -> dict[str, Path]:

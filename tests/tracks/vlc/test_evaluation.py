@@ -6,26 +6,25 @@ from typing import Any
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
-from safetensors.torch import save_file
 
-from recompose.backbones.clip import DESCRIPTION, Backbone, build
+from recompose.backbones.clip import Backbone, build
 from recompose.backbones.pixels import write_pixels
 from recompose.data.pictures import Picture
-from recompose.files import write_json
 from recompose.tracks.building import COSTS, EMBEDDINGS
 from recompose.tracks.vlc.attribution import store
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.evaluation import evaluate
+from recompose.tracks.vlc.methods.clip import UntunedCLIP
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Triplets
-from recompose.training.hardware import Hardware
-from tests.clips import random_clip
+from tests.clips import random_clip, write_backbone
+from tests.tracks.documents import document
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_tiny_suites
+from tests.training.small import CPU
 
 pytestmark = pytest.mark.slow
 
-CPU = Hardware("32-true", "cpu", 1)
 ATOL = 1e-5  # of cosines in 32 bits, in batches and alone
 
 
@@ -35,15 +34,12 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("world")
     built = write_tiny_suites(folder) | {"backbone": folder / "backbone"}
     built["backbone"].mkdir()
-    description = {"architecture": "shapes-clip", "activation": "gelu", "weights": "weights.safetensors"}
-    write_json(built["backbone"] / DESCRIPTION, description)
-    save_file(random_clip().model.state_dict(), built["backbone"] / "weights.safetensors")
+    write_backbone(random_clip(), built["backbone"])
     return built
 
 
-def document(save: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
-    name, settings = "recompose.tracks.vlc.methods.clip:UntunedCLIP", {"scoring": {"activation": activation}}
-    return {"class": name, "settings": settings, "threads": 1, "save": list(save)}
+def clip_document(save: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
+    return document(UntunedCLIP, {"scoring": {"activation": activation}}, save=save)
 
 
 def by_hand(clip: Backbone, root: Path, suites: list[Suite]) -> dict[str, np.ndarray]:
@@ -92,7 +88,7 @@ def assert_equal(result: dict[str, np.ndarray], expected: dict[str, np.ndarray])
 
 
 def test_an_evaluation_equals_scoring_item_by_item(needs: dict[str, Path], tmp_path: Path) -> None:
-    evaluate({tmp_path: document()}, needs, CPU, "a test")
+    evaluate({tmp_path: clip_document()}, needs, CPU, "a test")
     assert_equal(read_scores(tmp_path / FILE), by_hand(random_clip(), needs["backbone"].parent, tiny_suites()))
     assert {path.name for path in tmp_path.iterdir()} == {FILE, COSTS}
 
@@ -100,7 +96,7 @@ def test_an_evaluation_equals_scoring_item_by_item(needs: dict[str, Path], tmp_p
 def test_the_other_activation_is_that_of_an_evaluation_alone(needs: dict[str, Path], tmp_path: Path) -> None:
     other = build("shapes-clip", "quick_gelu").eval()
     other.load_state_dict(random_clip().state_dict())
-    evaluate({tmp_path: document(activation="other")}, needs, CPU, "a test")
+    evaluate({tmp_path: clip_document(activation="other")}, needs, CPU, "a test")
     result = read_scores(tmp_path / FILE)
     assert_equal(result, by_hand(other, needs["backbone"].parent, tiny_suites()))
     own = by_hand(random_clip(), needs["backbone"].parent, tiny_suites())
@@ -114,7 +110,7 @@ def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path]
     (tmp_path / "pixels").mkdir()
     write_pixels(pictures(folder), needs["backbone"].parent, tmp_path / "pixels", 32)
     asked = {"backbone": needs["backbone"], "suites-aro": folder, "pixels-aro": tmp_path / "pixels"}
-    evaluate({tmp_path: document(save=("attribution",))}, asked, CPU, "a test")
+    evaluate({tmp_path: clip_document(save=("attribution",))}, asked, CPU, "a test")
     (stored,) = store.read(tmp_path / store.FILE).values()
     words = [texts[0][start:end] for start, end in stored.spans[0] if start >= 0]
     assert words == texts[0].split()
@@ -122,7 +118,7 @@ def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path]
 
 
 def test_kept_embeddings_are_those_of_pictures_and_texts(needs: dict[str, Path], tmp_path: Path) -> None:
-    evaluate({tmp_path: document(save=("embeddings",))}, needs, CPU, "a test")
+    evaluate({tmp_path: clip_document(save=("embeddings",))}, needs, CPU, "a test")
     stored, clip, root = load_file(tmp_path / EMBEDDINGS), random_clip(), needs["backbone"].parent
     assert set(stored) == {f"{name}/{what}" for name in ("one", "two") for what in ("images", "texts")}
     for row, picture in zip(stored["two/images"], pictures(needs["suites-two"]), strict=True):

@@ -15,13 +15,11 @@ from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.vlc import batches, training
 from recompose.tracks.vlc.building import restore_clip
 from recompose.tracks.vlc.training import clamp_scale, parameter_groups, rate
-from recompose.training.hardware import Hardware
 from tests.errors import raises
 from tests.tracks.vlc.tiny import CLIP_FT, FULL, LORA, backbone_of, document, stand_ins, write
+from tests.training.small import CPU
 
 pytestmark = pytest.mark.slow
-
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
 
 @pytest.fixture(autouse=True)

@@ -1,28 +1,23 @@
 """A corpus so small that tests train on it, a backbone with random weights, and stand-ins for what makes negatives."""
 
-import json
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import open_clip
 import spacy
-import torch
-from safetensors.torch import save_file
 from spacy.tokens import Doc
 
-from recompose.backbones.clip import DESCRIPTION, Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import PIXELS
-from recompose.files import write_json
 from recompose.tracks.vlc.batches import Maker
 from recompose.tracks.vlc.data.captions import Captions, write_docs
+from tests.clips import random_clip, write_backbone
+from tests.tracks import documents
 
 ARCHITECTURE = "tiny-clip"
-_CONFIG = {
+CONFIG = {
     "embed_dim": 64,
     "stem": "convolutional",
     "vision_cfg": {"image_size": 32, "patch_size": 8, "layers": 2, "width": 64, "head_width": 32},
@@ -70,48 +65,13 @@ CAPTIONS = [
 
 def backbone_of(seed: int = 0) -> Backbone:
     """A backbone with random weights."""
-    register()
-    torch.manual_seed(seed)
-    return build(ARCHITECTURE, "gelu").eval()
+    return random_clip(seed, ARCHITECTURE, config=CONFIG)
 
 
-@cache
-def register() -> None:
-    """Tell open_clip of the architecture."""
-    with TemporaryDirectory() as folder:
-        (Path(folder) / f"{ARCHITECTURE}.json").write_text(json.dumps(_CONFIG))
-        open_clip.add_model_config(folder)
-
-
-def narrowed(architecture: str) -> str:
-    """An architecture of open_clip with one narrow block in each tower, and all else as it is; its name."""
-    config = open_clip.get_model_config(architecture)
-    assert config is not None
-    config["vision_cfg"] |= {"image_size": 32, "patch_size": 16, "layers": 1, "width": 64}
-    config["text_cfg"] |= {"width": 16, "heads": 2, "layers": 1}
-    with TemporaryDirectory() as folder:
-        (Path(folder) / f"narrow-{architecture}.json").write_text(json.dumps(config | {"embed_dim": 16}))
-        open_clip.add_model_config(folder)
-    return f"narrow-{architecture}"
-
-
-def activations(model: torch.nn.Module) -> set[str]:
-    """What the blocks of a model do to -3, ..., 3."""
-    x = torch.linspace(-3, 3, 7)
-    known = {"gelu": torch.nn.functional.gelu(x), "quick_gelu": x * torch.sigmoid(1.702 * x)}
-    result = [each(x) for name, each in model.named_modules() if name.endswith("mlp.gelu")]
-    assert len(result) == 2  # a block in each tower
-    return {name for name, expected in known.items() for each in result if torch.allclose(each, expected, atol=1e-6)}
-
-
-def document(method: str, settings: dict[str, Any] = FULL, seed: int = 0, **training: Any) -> dict[str, Any]:
+def document(method: str, settings: dict[str, Any] = FULL, **training: Any) -> dict[str, Any]:
     """What a run is carried out by."""
-    return {
-        "class": f"recompose.tracks.vlc.methods.{method}",
-        "settings": OWN[method] | settings | {"training": RATES | training},
-        "seed": seed,
-        "trainer": {"precision": "32-true", "threads": 1},
-    }
+    own = OWN[method] | settings | {"training": RATES | training}
+    return documents.document(f"recompose.tracks.vlc.methods.{method}", own)
 
 
 def write(folder: Path, paths: Sequence[str] = PATHS, captions: Sequence[str] = CAPTIONS) -> dict[str, Path]:
@@ -123,11 +83,7 @@ def write(folder: Path, paths: Sequence[str] = PATHS, captions: Sequence[str] = 
     vocabulary = spacy.blank("en").vocab
     write_docs([Doc(vocabulary, caption.split()) for caption in captions], needs["data"])
     np.save(needs["pixels"] / PIXELS, images(len(set(paths))))
-    write_json(
-        needs["backbone"] / DESCRIPTION,
-        {"architecture": ARCHITECTURE, "activation": "gelu", "weights": "weights.safetensors"},
-    )
-    save_file(backbone_of().model.state_dict(), needs["backbone"] / "weights.safetensors")
+    write_backbone(backbone_of(), needs["backbone"], ARCHITECTURE)
     return needs
 
 

@@ -1,13 +1,17 @@
 """The benchmarks' format: what is read, dropped and refused by name, and archives as upstream packs them."""
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from recompose.data.content import write_content
 from recompose.errors import DataError, DownloadError
@@ -16,7 +20,7 @@ from recompose.tracks.acquiring import acquire, write_index
 from recompose.tracks.czsl.catalogue import ADAPTERS, PublishedPairs
 from recompose.tracks.czsl.data import compositional, mit_states, ut_zappos
 from recompose.tracks.czsl.data.compositional import METADATA, SPLIT_NAME, read_metadata
-from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.data.pairs import SPLITS, PairData, Sample
 from tests.errors import raises
 from tests.tracks.vlc.data.published import archive, contents, pack
 
@@ -92,23 +96,6 @@ def test_records_without_a_label_or_outside_all_lists_are_dropped(
     assert len(with_records(record("x.jpg", state, name, split)).samples) == len(RECORDS)
 
 
-def test_what_is_written_is_read_again(root: Path) -> None:
-    data = PairData(
-        {"train": [("wet", "dog"), ("dry", "cat")], "val": [("wet", "cat")], "test": [("dry", "dog")]},
-        [
-            Sample("images/b c/1.jpg", "wet", "dog", "train"),
-            Sample("images/images/2.jpg", "wet", "cat", "val"),
-            Sample("images/a/é.jpg", "dry", "dog", "test"),
-        ],
-    )
-    for sample in data.samples:
-        (root / sample.path).parent.mkdir(exist_ok=True)
-        (root / sample.path).touch()
-    compositional.write(root, data)
-    again = compositional.read(root, data.statistics)
-    assert (again.pairs_of, again.samples) == (data.pairs_of, data.samples)
-
-
 # what is refused
 
 
@@ -172,7 +159,7 @@ UPSTREAM = [
     "Shoes/Flats/A&B Shoes/2.3.jpg",
     "Slippers/Boot/a.b.c./4.jpg",
 ]
-SPLITS = "splits/compositional_split_natural"  # the archive that two data sets share
+SHARED = "splits/compositional_split_natural"  # the archive that two data sets share
 OUTSIDE = "../../secret.txt"
 
 
@@ -194,20 +181,20 @@ def pack_split(folder: Path, **changed: Any) -> None:
 
 
 def pack_mit_states(unpacked: Path) -> None:
-    pack_split(unpacked / SPLITS / "mit-states")
-    pack_split(unpacked / SPLITS / "ut-zap50k")
+    pack_split(unpacked / SHARED / "mit-states")
+    pack_split(unpacked / SHARED / "ut-zap50k")
     for number, image in enumerate(IMAGES):
         put(unpacked / "release_dataset/release_dataset/images" / image.replace("_", " "), f"#{number}")
 
 
 def pack_mit_states_in_other_case(unpacked: Path) -> None:
-    pack_split(unpacked / SPLITS / "mit-states")
+    pack_split(unpacked / SHARED / "mit-states")
     for number, (state, name, _) in enumerate(LABELS):
         put(unpacked / f"Release_Dataset/Images/{state.title()} {name}/{number}.JPG", f"#{number}")
 
 
 def pack_ut_zappos(unpacked: Path, old: str = "", new: str = "", **changed: Any) -> None:
-    pack_split(unpacked / SPLITS / "ut-zap50k", **changed)
+    pack_split(unpacked / SHARED / "ut-zap50k", **changed)
     for number, path in enumerate(UPSTREAM):
         put(unpacked / "images/ut-zap50k-images" / path.replace(old, new), f"#{number}")
     put(unpacked / "images/ut-zap50k-images/Boots/unused.jpg", "unused")
@@ -310,3 +297,69 @@ def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
         acquire_root(tmp_path)
     assert METADATA in str(caught.value)
     assert (tmp_path / "cgqa/images").exists()
+
+
+# the common form of a data set: vocabularies, pairs and counts derived by hand, and its files
+
+
+PAIRS = {
+    "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat"), ("dry", "cat")],
+    "val": [("wet", "dog"), ("old", "cat")],
+    "test": [("dry", "cat"), ("wet", "cat"), ("old", "dog")],
+}
+SAMPLES = [
+    Sample("images/b.jpg", "wet", "cat", "train"),
+    Sample("images/a.jpg", "old", "dog", "test"),
+    Sample("images/c.jpg", "old", "cat", "val"),
+    Sample("images/d.jpg", "wet", "dog", "train"),
+    Sample("images/e.jpg", "wet", "cat", "test"),
+    Sample("images/f.jpg", "dry", "cat", "train"),
+    Sample("images/g.jpg", "dry", "cat", "test"),
+    Sample("images/g.jpg", "wet", "dog", "val"),
+]
+awkward = st.sampled_from([*"a ,;\"'\\\t\n\r\v", "\u2028", "é", "狗"])
+names = st.text(awkward | st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
+pairs = st.lists(st.tuples(names, names), min_size=1, max_size=4)
+splits = st.fixed_dictionaries(dict.fromkeys(SPLITS, pairs))
+
+
+@pytest.fixture
+def data() -> PairData:
+    return PairData(PAIRS, iter(SAMPLES))
+
+
+def test_vocabularies_and_pairs_are_sorted_and_without_repeats(data: PairData) -> None:
+    assert data.states == ["dry", "old", "wet"]
+    assert data.objects == ["cat", "dog"]
+    assert data.pairs == [("dry", "cat"), ("old", "cat"), ("old", "dog"), ("wet", "cat"), ("wet", "dog")]
+    assert data.pairs_of["train"] == [("dry", "cat"), ("wet", "cat"), ("wet", "dog")]
+
+
+def test_indices_are_positions_in_the_sorted_vocabularies(data: PairData) -> None:
+    assert data.indices([("wet", "cat"), ("dry", "dog"), ("old", "cat")]).tolist() == [[2, 0], [0, 1], [1, 0]]
+    assert data.indices([]).shape == (0, 2)
+
+
+def test_seen_pairs_are_those_of_training(data: PairData) -> None:
+    assert data.is_seen(data.pairs).tolist() == [True, False, False, True, True]
+    # dry, old and wet with cat and dog
+    assert data.seen_matrix.tolist() == [[True, False], [False, False], [True, True]]
+
+
+def test_statistics_count_pairs_and_images_of_each_split(data: PairData) -> None:
+    assert [*data.statistics.values()] == [3, 2, 3, 3, 1, 1, 2, 2, 1, 3, 6]
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(splits, st.lists(names, max_size=5))
+@example({split: [("old", "dog")] for split in SPLITS}, ["carriage\rreturn"])
+def test_an_index_is_read_as_it_was_written_whatever_the_names(
+    pairs_of: dict[str, list[tuple[str, str]]], paths: list[str]
+) -> None:
+    labels = cycle((*pair, split) for split in SPLITS for pair in pairs_of[split])
+    data = PairData(pairs_of, [Sample(f"images/{path}", *label) for path, label in zip(paths, labels, strict=False)])
+    with tempfile.TemporaryDirectory() as folder:
+        data.write(Path(folder))
+        again = PairData.read(Path(folder))
+    assert (again.pairs_of, again.samples, again.statistics) == (data.pairs_of, data.samples, data.statistics)

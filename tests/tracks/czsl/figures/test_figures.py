@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 
-from recompose.errors import DataError
 from recompose.tables.style import Sheet, styled
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.figures import galleries, maps
-from tests.errors import raises
 from tests.tables.drawings import texts
 from tests.tracks.loops import cosine, dot
 
@@ -164,10 +161,3 @@ def test_maps_of_no_runs_are_empty_panels_and_a_header(tmp_path: Path) -> None:
         maps._draw([], Sheet(tmp_path / "f", "t", ["incomplete: all of it"]))
     assert (tmp_path / "f.csv").read_text() == "dataset,panel,kind,state,object,x,y\n"
     assert "incomplete: all of it" in texts(tmp_path / "f.svg")
-
-
-def test_an_image_that_is_not_on_this_disk_is_an_error(tmp_path: Path) -> None:
-    figure, axes = plt.subplots(1, 1)
-    with raises(DataError, "damaged-image", tmp_path / "0.png"):
-        images_of([("a", "u")], root=tmp_path).show(axes, 0)
-    plt.close(figure)

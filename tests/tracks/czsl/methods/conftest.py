@@ -4,12 +4,13 @@ import pytest
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from tests.tracks.czsl.methods.derivations import random_images, small_backbone
+from tests.clips import random_clip
+from tests.tracks.czsl.methods.derivations import UNEVEN, random_images
 
 
 @pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
+def backbone() -> Backbone:
+    return random_clip(architecture="uneven-clip", config=UNEVEN)
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,13 @@
 """What towers, prompts and interactions compute, written out with plain tensor operations and loops."""
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
-import open_clip
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from tests.tracks.czsl.methods.released import image_blocks, in_joint_space
 
 STATES = ["red", "Faux.Leather", "striped"]
@@ -82,15 +79,6 @@ def new_method(kind: Any, backbone: Backbone, states: list[str], objects: list[s
     scoring = {name: settings.get(name, value) for name, value in SCORING.items()}
     method = method_of(kind, backbone, states, objects, **model)
     return method.set_scoring(kind.settings_class.scoring_class(**scoring))
-
-
-def small_backbone(architecture: str, folder: Path) -> Backbone:
-    """A backbone with random weights of the small architecture, or of one whose widths all differ."""
-    if architecture == "uneven-clip":
-        (folder / "uneven-clip.json").write_text(json.dumps(UNEVEN))
-        open_clip.add_model_config(folder)
-    torch.manual_seed(0)
-    return build(architecture, "gelu").eval()
 
 
 def random_images(count: int) -> Tensor:

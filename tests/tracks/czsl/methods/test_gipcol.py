@@ -12,16 +12,8 @@ from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
 from recompose.tracks.czsl.methods.gipcol import GIPCOL
 from recompose.tracks.czsl.methods.settings import GipcolTraining
-from tests.tracks.czsl.methods.derivations import (
-    BLOCKS,
-    OBJECTS,
-    PAIRS,
-    STATES,
-    method_of,
-    plain_logits,
-    plain_prompt,
-    unsettle,
-)
+from tests.tracks.czsl.methods import derivations
+from tests.tracks.czsl.methods.derivations import BLOCKS, OBJECTS, PAIRS, STATES
 
 SETTINGS: dict[str, Any] = {"prompt": "a photo of {state} {object}", "hidden": 24, "graph_dropout": 0.0, "dropout": 0.0}
 CLOSED = [[2, 1], [0, 1], [0, 0], [1, 1]]  # of the graph, in an order of its own
@@ -31,10 +23,10 @@ NAMES = len(STATES) + len(OBJECTS)
 def build(backbone: Backbone, *, pairs: list[list[int]] = CLOSED, **changed: Any) -> Any:
     """A method in evaluation mode, prepared with these pairs; nothing in it stands where it begins."""
     torch.manual_seed(5)
-    method = method_of(GIPCOL, backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method = derivations.method_of(GIPCOL, backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
     unseen = torch.zeros(0, backbone.width), torch.zeros(0, 2, dtype=torch.long)
     method.prepare(TrainingPrior(torch.tensor(pairs), *unseen))
-    unsettle(method)
+    derivations.unsettle(method)
     return method
 
 
@@ -74,7 +66,7 @@ def plain_vectors(method: Any, pairs: list[list[int]]) -> Tensor:
 def plain_pairs(method: Any, vectors: Tensor) -> Tensor:
     """The texts [pairs, E], one prompt at a time."""
     texts = [
-        plain_prompt(method.backbone, list(method.context), vectors[state], vectors[len(STATES) + name])
+        derivations.plain_prompt(method.backbone, list(method.context), vectors[state], vectors[len(STATES) + name])
         for state, name in PAIRS
     ]
     return torch.stack([text / text.norm() for text in texts])
@@ -90,7 +82,7 @@ def test_words_go_through_two_convolutions_of_dense_matrices(backbone: Backbone,
     expected = plain_vectors(method, pairs)
     torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
     assert (expected == 0).sum() == 0
-    csp = method_of(CSP, backbone, STATES, OBJECTS, prompt=SETTINGS["prompt"], dropout=0.0)
+    csp = derivations.method_of(CSP, backbone, STATES, OBJECTS, prompt=SETTINGS["prompt"], dropout=0.0)
     assert torch.equal(method.words, csp.primitives)  # where CSP's vectors begin
 
 
@@ -101,7 +93,7 @@ def test_words_go_through_two_convolutions_of_dense_matrices(backbone: Backbone,
 def test_pairs_outside_the_graph_are_scored_as_those_in_it(backbone: Backbone) -> None:
     method = build(backbone)
     images = torch.randn(3, backbone.width, generator=torch.Generator().manual_seed(4)) * 3
-    expected = plain_logits(backbone, images, plain_pairs(method, plain_vectors(method, CLOSED)))
+    expected = derivations.plain_logits(backbone, images, plain_pairs(method, plain_vectors(method, CLOSED)))
     actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), "open")), dim=1)
     torch.testing.assert_close(actual, expected, atol=2e-3, rtol=1e-3)
 

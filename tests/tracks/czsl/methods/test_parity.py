@@ -2,36 +2,24 @@
 after each formula.
 """
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import open_clip
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP, CoOp
 from recompose.tracks.czsl.methods.dfsp import DFSP
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.three_path import CSO, ThreePath
 from recompose.tracks.czsl.methods.troika import Troika
-from tests.tracks.czsl.methods import released
-from tests.tracks.czsl.methods.derivations import (
-    BLOCKS,
-    OBJECTS,
-    PAIRS,
-    STATES,
-    dense,
-    method_of,
-    new_method,
-    random_images,
-    settings_of,
-    unsettle,
-)
+from tests.clips import random_clip
+from tests.tracks.czsl.methods import derivations, released
+from tests.tracks.czsl.methods.derivations import BLOCKS, OBJECTS, PAIRS, STATES
 
 TINY = {
     "embed_dim": 64,
@@ -65,15 +53,11 @@ VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {  # settings,
 
 
 @pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+def backbone() -> Backbone:
     """A tiny CLIP as released ones are built, with their activation and factor on cosines, and texts that are far
     from unit length, as theirs.
     """
-    folder = tmp_path_factory.mktemp("architectures")
-    (folder / "parity-clip.json").write_text(json.dumps(TINY))
-    open_clip.add_model_config(folder)
-    torch.manual_seed(0)
-    backbone = build("parity-clip", "quick_gelu").eval()
+    backbone = random_clip(architecture="parity-clip", activation="quick_gelu", config=TINY)
     with torch.no_grad():
         backbone.model.logit_scale.fill_(torch.tensor(100.0).log())
         backbone.model.text_projection.mul_(12)
@@ -82,7 +66,7 @@ def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
 
 @pytest.fixture(scope="module")
 def images() -> Tensor:
-    return random_images(4)
+    return derivations.random_images(4)
 
 
 def apart(actual: Tensor, expected: Tensor) -> float:
@@ -114,8 +98,10 @@ def three_paths(
     torch.manual_seed(5)
     settings = {"fusion": "logits", "loss_weights": WEIGHTS, "closed": [0.1, 0.81]}
     settings |= {"c-s-o": {}, "msci": {"heads": HEADS, "pair_head": False}, "troika": {"heads": HEADS}}[name]
-    method: ThreePath = new_method(METHODS[name], backbone, STATES, OBJECTS, settings_of(name, **(settings | own)))
-    unsettle(method, size=0.05)
+    method: ThreePath = derivations.new_method(
+        METHODS[name], backbone, STATES, OBJECTS, derivations.settings_of(name, **(settings | own))
+    )
+    derivations.unsettle(method, size=0.05)
     return method, partial(REFERENCES[name], heads=HEADS, **options)
 
 
@@ -150,14 +136,14 @@ def test_scores_are_fused_as_released_or_printed(
     if fusion == "probabilities":
         logits = logits | {"pair": logits["pair"].softmax(dim=-1)}
     expected = released.fused(logits, pairs, {"closed": [0.1, 0.9, 0.9], "open": [0.3, 0.7, 0.7]}[world])
-    assert apart(dense(method, images, BLOCKS, world), expected) < CLOSE
+    assert apart(derivations.dense(method, images, BLOCKS, world), expected) < CLOSE
 
 
 @pytest.mark.parametrize("kind", [CSP, CoOp])
 def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> None:
     own = {"dropout": 0.0} if kind is CSP else {}
-    method = method_of(kind, backbone, STATES, OBJECTS, prompt=PROMPT, **own).train()
-    unsettle(method)
+    method = derivations.method_of(kind, backbone, STATES, OBJECTS, prompt=PROMPT, **own).train()
+    derivations.unsettle(method)
     embeddings = torch.randn(4, backbone.width, generator=torch.Generator().manual_seed(3))
     pairs = torch.tensor(PAIRS)
     expected = released.by_text(released.tensors_of(method), embeddings, pairs, SIZES)
@@ -172,9 +158,11 @@ def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> 
 def test_dfsp_equals_the_released_code_but_for_its_padding(
     backbone: Backbone, images: Tensor, fusion: str, pairs: list[list[int]]
 ) -> None:
-    method = method_of(DFSP, backbone, STATES, OBJECTS, fusion=fusion, **DFSP_SETTINGS).train()
-    assert torch.equal(method.words, method_of(CSP, backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.0).primitives)
-    unsettle(method, size=0.05)
+    method = derivations.method_of(DFSP, backbone, STATES, OBJECTS, fusion=fusion, **DFSP_SETTINGS).train()
+    assert torch.equal(
+        method.words, derivations.method_of(CSP, backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.0).primitives
+    )
+    derivations.unsettle(method, size=0.05)
     index, targets = torch.tensor(pairs), TARGETS % len(pairs)
     expected = released.dfsp(released.tensors_of(method), images, index, SIZES, share=0.2, fusion=fusion, length=7)
     texts = method.encode_texts([index])

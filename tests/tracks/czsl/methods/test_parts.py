@@ -1,7 +1,6 @@
 """The parts of methods: blocks, prompts, cosines, towers, disentanglers and interactions, against plain loops."""
 
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import ImageTower
 from recompose.tracks.czsl.methods.three_path import CSO, ThreePath
 from recompose.tracks.czsl.methods.troika import Troika
+from tests.clips import random_clip
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
@@ -30,7 +30,6 @@ from tests.tracks.czsl.methods.derivations import (
     method_of,
     random_images,
     settings_of,
-    small_backbone,
     unsettle,
 )
 
@@ -158,8 +157,8 @@ def test_fixed_prompts_say_the_template_and_the_names_and_learn_nothing(backbone
 
 
 @torch.no_grad()
-def test_a_convolutional_tower_can_be_used_frozen_alone(images: Tensor, tmp_path: Path) -> None:
-    convolutional = small_backbone("shapes-resnet", tmp_path)
+def test_a_convolutional_tower_can_be_used_frozen_alone(images: Tensor) -> None:
+    convolutional = random_clip(architecture="shapes-resnet")
     method = build(convolutional, image_tower="frozen")
     expected = convolutional.encode_image(convolutional.from_bytes(images))
     torch.testing.assert_close(method.encode_images(images).pair, expected)

@@ -18,21 +18,8 @@ from recompose.tracks.czsl.metrics.czsl import czsl_report, report_of
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
 from tests.arrays import FLOATS, Make
 from tests.errors import raises
-from tests.tracks.czsl.metrics.derivations import (
-    Problem,
-    accuracy,
-    answers,
-    assert_best,
-    close,
-    dense_numbers,
-    field_sweep,
-    group_names,
-    numbers_of,
-    part_accuracies,
-    pieces,
-    probes,
-    sweep_numbers,
-)
+from tests.tracks.czsl.metrics import derivations as derived
+from tests.tracks.czsl.metrics.derivations import Problem
 from tests.tracks.loops import assert_same
 
 seeds = st.integers(0, 2**32 - 1)
@@ -86,8 +73,8 @@ def random_problem(rng: np.random.Generator, images: int, pairs: int, right: flo
 def random_blocks(rng: np.random.Generator, images: int, pairs: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """All images with all pairs in blocks of any sizes; the blocks, and the images and pairs in them, in any order."""
     blocks = []
-    for rows in pieces(rng, rng.permutation(images)):
-        blocks += [(rows, columns) for columns in pieces(rng, rng.permutation(pairs))]
+    for rows in derived.pieces(rng, rng.permutation(images)):
+        blocks += [(rows, columns) for columns in derived.pieces(rng, rng.permutation(pairs))]
     return [blocks[index] for index in rng.permutation(len(blocks))]
 
 
@@ -102,7 +89,7 @@ def feed(evaluator: Evaluator, scores: Any, blocks: list[tuple[np.ndarray, np.nd
 @settings(deadline=None)
 @given(problems())
 def test_dense_numbers_are_those_of_plain_loops_over_every_bias(problem: Problem) -> None:
-    assert numbers_of(report_of(best_of(problem))) == close(dense_numbers(problem))
+    assert derived.numbers_of(report_of(best_of(problem))) == derived.close(derived.dense_numbers(problem))
 
 
 @settings(deadline=None)
@@ -111,25 +98,25 @@ def test_every_point_of_the_dense_curve_holds_from_just_above_its_bias_to_the_ne
     curve = report_of(best_of(problem)).curve
     assert curve.bias[0] == -math.inf
     assert (np.diff(curve.bias) > 0).all()
-    for bias in probes(problem):
+    for bias in derived.probes(problem):
         point = max(index for index, start in enumerate(curve.bias) if start < bias)
         for kind, actual in ((True, curve.seen[point]), (False, curve.unseen[point])):
-            expected = accuracy(problem, answers(problem, bias), kind)
+            expected = derived.accuracy(problem, derived.answers(problem, bias), kind)
             assert math.isnan(actual) if expected is None else actual == float(expected)
 
 
 @settings(deadline=None)
 @given(problems())
 def test_best_pairs_are_the_first_best_of_their_kind(problem: Problem) -> None:
-    assert_best(best_of(problem), problem)
+    derived.assert_best(best_of(problem), problem)
 
 
 @settings(deadline=None)
 @given(problems())
 def test_answers_at_a_bias_are_the_first_best_with_the_bias_added_to_unseen_pairs(problem: Problem) -> None:
     best = best_of(problem)
-    for bias in probes(problem):
-        assert best.predictions(float(bias)).tolist() == answers(problem, bias)
+    for bias in derived.probes(problem):
+        assert best.predictions(float(bias)).tolist() == derived.answers(problem, bias)
 
 
 @settings(deadline=None)
@@ -140,7 +127,7 @@ def test_accuracies_of_states_and_objects_are_those_of_the_answers_at_bias_zero(
     primitives = [(data.draw(st.integers(0, 2)), data.draw(st.integers(0, 2))) for _ in problem.seen]
     for sweep in czsl.SWEEPS:
         report = report_of(best_of(problem), sweep, np.array(primitives))
-        assert (report.state, report.object) == part_accuracies(problem, primitives)
+        assert (report.state, report.object) == derived.part_accuracies(problem, primitives)
 
 
 # the field's sweep
@@ -156,12 +143,12 @@ def test_field_numbers_are_those_of_the_shared_evaluator(problem: Problem, scale
 
 
 def assert_field(problem: Problem) -> None:
-    expected = field_sweep(problem)
+    expected = derived.field_sweep(problem)
     report = report_of(best_of(problem, FLOATS["numpy-float64"]), "field")
     assert report.curve.bias.tolist() == expected.biases
     assert report.curve.seen.tolist() == expected.seen
     assert report.curve.unseen.tolist() == expected.unseen
-    assert numbers_of(report) == close(expected.numbers)
+    assert derived.numbers_of(report) == derived.close(expected.numbers)
 
 
 @pytest.mark.parametrize(("right", "visited"), [(0, 0), (1, 1), (39, 39), (40, 20), (41, 21), (85, 22)])
@@ -249,8 +236,8 @@ def test_decisions_are_those_of_exact_arithmetic_on_the_values_of_a_type(kind: s
     scores = FLOATS[kind]((rng.normal(0, 1e-3, (14, 6)) + np.array(problem.scores) * 1e-3).tolist())
     exact = problem.with_exact(scores)
     best = best_of(problem, lambda _: scores.requires_grad_() if kind == "torch-bfloat16" else scores)
-    assert_best(best, exact)
-    assert numbers_of(report_of(best)) == close(dense_numbers(exact))
+    derived.assert_best(best, exact)
+    assert derived.numbers_of(report_of(best)) == derived.close(derived.dense_numbers(exact))
 
 
 @settings(deadline=None, max_examples=60)
@@ -267,7 +254,7 @@ def test_finite_scores_whose_sum_is_not_are_taken_without_a_warning(library: str
     problem = Problem(scores, [0, 2], [True, False, False], [True] * 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert_best(best_of(problem, FLOATS[f"{library}-float16"]), problem)
+        derived.assert_best(best_of(problem, FLOATS[f"{library}-float16"]), problem)
 
 
 @pytest.mark.parametrize("make", [np.array, torch.tensor])
@@ -278,8 +265,8 @@ def test_a_report_is_that_of_an_evaluator_fed_at_once(make: Callable[[Any], Any]
     for sweep in czsl.SWEEPS:
         report = czsl_report(*map(make, problem), sweep=sweep, primitives=np.array(primitives))
         exact = problem.with_exact(make(problem.scores))
-        assert numbers_of(report) == close(sweep_numbers(exact, sweep))
-        assert (report.state, report.object) == part_accuracies(problem, primitives)
+        assert derived.numbers_of(report) == derived.close(derived.sweep_numbers(exact, sweep))
+        assert (report.state, report.object) == derived.part_accuracies(problem, primitives)
 
 
 # errors
@@ -321,7 +308,7 @@ def names_of(shown: list[int], seen: list[bool]) -> list[str]:
 @given(pairs)
 def test_groups_are_those_of_plain_loops(rows: list[tuple[int, bool]]) -> None:
     shown, seen = map(list, zip(*rows, strict=True))
-    assert names_of(shown, seen) == group_names(shown, seen)
+    assert names_of(shown, seen) == derived.group_names(shown, seen)
 
 
 @pytest.mark.parametrize(

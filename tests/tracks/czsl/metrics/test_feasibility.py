@@ -15,17 +15,8 @@ from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdPr
 from recompose.tracks.czsl.metrics.thresholds import aucs, best_threshold, released_calibration, released_threshold
 from tests.arrays import FLOATS, Make
 from tests.errors import raises
-from tests.tracks.czsl.metrics.derivations import (
-    Calibrated,
-    Problem,
-    assert_best,
-    close,
-    couples_auc,
-    dense_numbers,
-    numbers_of,
-    pieces,
-    sweep_numbers,
-)
+from tests.tracks.czsl.metrics import derivations as derived
+from tests.tracks.czsl.metrics.derivations import Calibrated, Problem
 from tests.tracks.loops import cosine
 
 NUMPY = FLOATS["numpy-float32"]
@@ -64,8 +55,8 @@ def falling_order(given: Calibrated, rng: np.random.Generator) -> list[int]:
 def filled_builder(given: Calibrated, seed: int, make: Make = NUMPY) -> LadderBuilder:
     """Images in any groups; each takes blocks of falling feasibility, and groups take turns at random."""
     rng, scores, builder = np.random.default_rng(seed), make(given.problem.scores), builder_of(given)
-    groups = pieces(rng, rng.permutation(len(given.problem.targets)).tolist())
-    queues = [(images, pieces(rng, falling_order(given, rng))) for images in groups]
+    groups = derived.pieces(rng, rng.permutation(len(given.problem.targets)).tolist())
+    queues = [(images, derived.pieces(rng, falling_order(given, rng))) for images in groups]
     while queues := [(images, blocks) for images, blocks in queues if blocks]:
         images, blocks = queues[rng.integers(len(queues))]
         pairs = blocks.pop(0)
@@ -118,7 +109,7 @@ def test_a_ladder_holds_the_best_pairs_at_every_threshold(given: Calibrated, see
     ladder = ladder_of(given, seed, FLOATS[kind])
     assert ladder.thresholds.tolist() == given.thresholds
     for threshold in every_threshold(given):
-        assert_best(ladder.at(threshold), given.at(threshold))
+        derived.assert_best(ladder.at(threshold), given.at(threshold))
 
 
 @settings(deadline=None)
@@ -126,7 +117,7 @@ def test_a_ladder_holds_the_best_pairs_at_every_threshold(given: Calibrated, see
 def test_aucs_are_the_dense_auc_at_every_threshold(given: Calibrated, seed: int) -> None:
     actual = aucs(ladder_of(given, seed)).tolist()
     if len(set(given.problem.kinds)) == 2:
-        expected = [float(couples_auc(given.at(threshold))) for threshold in given.thresholds]
+        expected = [float(derived.couples_auc(given.at(threshold))) for threshold in given.thresholds]
         assert actual == pytest.approx(expected, rel=0, abs=1e-12)
     else:
         assert len(actual) == len(given.thresholds)
@@ -138,7 +129,7 @@ def test_aucs_are_the_dense_auc_at_every_threshold(given: Calibrated, seed: int)
 def test_of_the_thresholds_with_the_best_auc_the_lowest_is_taken(given: Calibrated, seed: int) -> None:
     best: tuple[Fraction, float] | None = None
     for threshold in given.thresholds:
-        auc = couples_auc(given.at(threshold))
+        auc = derived.couples_auc(given.at(threshold))
         if best is None or auc > best[0]:
             best = auc, threshold
     assert best is not None
@@ -192,17 +183,17 @@ def test_released_calibration_multiplies_scores(given: Calibrated, seed: int) ->
     ladder = ladder_of(given, seed)
     for threshold in every_threshold(given):
         multiplied = given.multiplied(threshold)
-        assert_best(released_calibration(ladder, threshold), multiplied)
+        derived.assert_best(released_calibration(ladder, threshold), multiplied)
         actual = report_of(released_calibration(ladder, threshold))
         if len(set(given.problem.kinds)) == 2:
-            assert numbers_of(actual) == close(dense_numbers(multiplied))
+            assert derived.numbers_of(actual) == derived.close(derived.dense_numbers(multiplied))
 
 
 def literal_search(given: Calibrated) -> float:
     """The first of 50 thresholds in equal steps with the best AUC of the field's evaluator on multiplied scores."""
     best, actual = -math.inf, math.nan
     for threshold in np.linspace(given.thresholds[0], given.thresholds[-1], 50).tolist():
-        auc = sweep_numbers(given.multiplied(threshold), "field")["auc"]
+        auc = derived.sweep_numbers(given.multiplied(threshold), "field")["auc"]
         if auc > best:
             best, actual = auc, threshold
     return actual

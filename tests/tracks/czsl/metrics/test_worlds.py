@@ -14,16 +14,8 @@ from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
 from recompose.tracks.czsl.metric_values import WORLDS, compute_metrics
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds
-from tests.tracks.czsl.metrics.derivations import (
-    Calibrated,
-    Problem,
-    assert_best,
-    close,
-    couples_auc,
-    sweep_numbers,
-    top_pairs,
-    world_numbers,
-)
+from tests.tracks.czsl.metrics import derivations
+from tests.tracks.czsl.metrics.derivations import Calibrated, Problem
 from tests.tracks.loops import assert_same
 
 
@@ -103,9 +95,9 @@ class Derived:
         ends = val.thresholds[0], val.thresholds[-1]
         for threshold in val.thresholds if world == "feasible" else np.linspace(*ends, 50).tolist():
             if world == "feasible":
-                auc = couples_auc(val.at(threshold))
+                auc = derivations.couples_auc(val.at(threshold))
             else:
-                auc = sweep_numbers(val.multiplied(threshold), "field")["auc"]
+                auc = derivations.sweep_numbers(val.multiplied(threshold), "field")["auc"]
             if auc > best[0]:
                 best = auc, threshold
         return best[1]
@@ -123,7 +115,7 @@ class Derived:
 
     def numbers(self, split: str, world: str) -> dict[str, Any]:
         own = "closed" if world == "closed" else "open"
-        numbers = world_numbers(self.problem(split, world), self.pairs(own), self.shown(own))
+        numbers = derivations.world_numbers(self.problem(split, world), self.pairs(own), self.shown(own))
         return numbers if world in ("closed", "open") else {**numbers, "threshold": self.threshold(world)}
 
 
@@ -169,13 +161,13 @@ def test_blocks_of_any_size_equal_one_dense_pass_and_are_scored_once(
     scores = score_worlds(larger, dense, feasibility if calibrates else None)
     assert set(scores.bests) == {(split, world) for split in ("val", "test") for world in ("closed", "open")}
     for (split, world), best in scores.bests.items():
-        assert_best(best, derived.plain(split, world))
+        derivations.assert_best(best, derived.plain(split, world))
     assert set(scores.ladders) == ({"val", "test"} if calibrates else set())
     for split, ladder in scores.ladders.items():
         for threshold in [-1.0, *derived.calibrated(split).thresholds, 2.0]:
-            assert_best(ladder.at(threshold), derived.calibrated(split).at(threshold))
+            derivations.assert_best(ladder.at(threshold), derived.calibrated(split).at(threshold))
     closed = derived.plain("test", "closed")
-    assert scores.top.tolist() == [top_pairs(row, closed.candidates, 5) for row in closed.scores]
+    assert scores.top.tolist() == [derivations.top_pairs(row, closed.candidates, 5) for row in closed.scores]
     tested = [row for row, sample in enumerate(larger.samples) if sample.split != "train"]
     for block, rows in dense.blocks.values():
         assert len(block) <= pairs and max(map(len, rows)) <= images
@@ -199,7 +191,7 @@ def test_numbers_of_all_worlds_are_those_of_plain_loops(
     expected: dict[str, float] = {}
     for name in names:
         expected |= flat(derived.numbers(*name.split("/")), name)
-    assert {name: actual[name] for name in expected} == close(expected)
+    assert {name: actual[name] for name in expected} == derivations.close(expected)
 
 
 def test_numbers_that_do_not_exist_are_left_out(larger: PairData) -> None:

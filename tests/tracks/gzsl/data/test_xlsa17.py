@@ -1,23 +1,27 @@
 """The form xlsa17: what is read of a small data set, what is refused by name, and archives as upstream packs them."""
 
+import os
 import pickle
+import struct
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from scipy.io import savemat
 
 from benchmarks.stand_ins.project import read_params
 from recompose.data.content import write_content
-from recompose.errors import DataError
+from recompose.errors import DataError, WordVectorsError
 from recompose.plan import Recipe
 from recompose.tracks.acquiring import acquire, write_index
 from recompose.tracks.gzsl.catalogue import ADAPTERS, Xlsa17Classes
-from recompose.tracks.gzsl.data import xlsa17
+from recompose.tracks.gzsl.data import matlab, xlsa17
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
+from recompose.tracks.gzsl.data.word_vectors import read_words
 from tests.errors import raises
 from tests.tracks.gzsl.data.worlds import COUNTS, World, cells, column, read_at_once, unit_columns
 from tests.tracks.loops import assert_same
@@ -154,12 +158,6 @@ def test_what_is_wrong_with_a_data_set_is_named(
     refuse(root, code, place, world)
 
 
-def test_a_missing_file_is_named(root: Path, at_once: None) -> None:
-    World().write(root)
-    (root / "words.npy").unlink()
-    refuse(root, "not-one-file", "")
-
-
 # counts
 
 
@@ -231,7 +229,7 @@ def publish(archives: Path, scratch: Path, adapter: str, *, suffix: str = ".jpg"
 
 
 @pytest.mark.parametrize(("adapter", "suffix"), [("cub", ".jpg"), ("sun", ".JPG"), ("awa2", ".jpg")])
-def test_archives_are_unpacked_checked_and_indexed(tmp_path: Path, adapter: str, suffix: str) -> None:
+def test_archives_are_unpacked_checked_and_indexed(tmp_path: Path, at_once: None, adapter: str, suffix: str) -> None:
     publish(tmp_path / "data/archives", tmp_path / "scratch", adapter, suffix=suffix)
     root = acquire_root(adapter, tmp_path / "data")
     data = index(adapter, root, tmp_path / "index")
@@ -242,7 +240,7 @@ def test_archives_are_unpacked_checked_and_indexed(tmp_path: Path, adapter: str,
     lists = ["att_splits.mat", names, "images", "res101.mat", "trainclasses1.txt", "valclasses1.txt", "words.pkl"]
     assert sorted(path.name for path in root.iterdir()) == lists
     # two classes of training change places, which no count tells
-    fields = read_fields(root / "res101.mat", ["labels", "image_files"])
+    fields = read_at_once(root / "res101.mat", ["labels", "image_files"])
     savemat(root / "res101.mat", {**fields, "labels": np.array([0, 2, 1, 3, 4])[fields["labels"]]})
     with raises(DataError, "other-class", place="res101.mat: labels, row 4"):
         index(adapter, root, tmp_path / "index")
@@ -254,3 +252,204 @@ def test_archives_that_lack_something_leave_no_folder(tmp_path: Path, lacking: s
     with raises(DataError, code, place=lacking):
         acquire_root("cub", tmp_path / "data")
     assert not (tmp_path / "data/cub").exists()
+
+
+# fields of MATLAB files, and files that are damaged, hostile or of another kind
+
+
+FIELDS = {
+    "att": np.arange(12.0).reshape(3, 4) / 7,
+    "loc": np.array([[3], [1]], dtype=np.uint16),
+    "names": cells(["owl", "", "grizzly+bear", "狗 été"]),
+    "flag": np.array([[True], [False]]),
+}
+
+
+def write_version_7(path: Path) -> None:
+    """Write the fields in HDF5 as MATLAB 7.3 does: behind its header, transposed, texts in datasets of their own."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, array in FIELDS.items():
+            if array.dtype == object:
+                references = file.create_dataset(name, array.T.shape, h5py.ref_dtype)
+                for number, text in enumerate(array.flat):
+                    units = np.frombuffer(text.encode("utf-16-le"), "<u2")[:, None]
+                    cell = file.create_dataset(f"#refs#/{number}", data=units if text else np.zeros(2, np.uint64))
+                    cell.attrs["MATLAB_class"] = np.bytes_("char")
+                    if not text:
+                        cell.attrs["MATLAB_empty"] = 1
+                    references[0, number] = cell.ref
+            else:
+                file[name] = array.T.astype(np.uint8) if array.dtype == bool else array.T
+    with path.open("r+b") as stream:
+        stream.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+
+
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "5": lambda path: savemat(path, FIELDS),
+    "5 packed": lambda path: savemat(path, FIELDS, do_compression=True),
+    "7.3": write_version_7,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", WRITERS)
+def test_packed_files_hold_the_same(tmp_path: Path, version: str) -> None:
+    WRITERS[version](tmp_path / "a.mat")
+    fields = read_fields(tmp_path / "a.mat", FIELDS)
+    assert fields.keys() == FIELDS.keys()
+    for name, array in FIELDS.items():
+        assert fields[name].shape == array.shape
+        assert fields[name].tolist() == array.tolist()
+    assert read_fields(tmp_path / "a.mat", ["loc", "labels"]).keys() == {"loc"}
+
+
+def end_early(path: Path, version: str, size: int) -> None:
+    WRITERS[version](path)
+    path.write_bytes(path.read_bytes()[:size])
+
+
+def declare_huge_shape(path: Path) -> None:
+    savemat(path, {"att": cells(["owl"] * 4).reshape(2, 2)})
+    sides = struct.pack("<ii", 2, 2)
+    path.write_bytes(path.read_bytes().replace(sides, struct.pack("<ii", 2**30, 2**20)))
+
+
+WRONG: list[tuple[str, Callable[[Path], object]]] = [
+    ("missing-file", lambda path: None),
+    ("damaged-file", lambda path: path.write_bytes(b"<html>not found</html>")),
+    ("damaged-file", lambda path: end_early(path, "5 packed", 200)),
+    ("damaged-file", lambda path: path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")),
+    ("damaged-file", declare_huge_shape),
+    ("wrong-field", lambda path: savemat(path, {"att": np.array([1 + 2j])})),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("code", "write"), WRONG)
+def test_another_file_or_field_is_refused_by_one_line(
+    tmp_path: Path, code: str, write: Callable[[Path], object]
+) -> None:
+    write(tmp_path / "a.mat")
+    with raises(DataError, code, place=tmp_path / "a.mat") as caught:
+        read_fields(tmp_path / "a.mat", ["att"])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("does", ["import os; os.abort()", "import time; time.sleep(60)"])
+def test_a_reader_that_crashes_or_does_not_end_is_an_error_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
+) -> None:
+    """A module of the search path takes the place of the reader of version 5."""
+    WRITERS["5"](tmp_path / "a.mat")
+    (tmp_path / "crashing.py").write_text(does)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(matlab.mat_fields, "__name__", "crashing")
+    monkeypatch.setattr(matlab, "MOST_SECONDS", 2)
+    with raises(DataError, "damaged-file", place=tmp_path / "a.mat"):
+        read_fields(tmp_path / "a.mat", ["att"])
+
+
+@pytest.mark.slow
+def test_a_field_that_unpacks_to_more_than_is_allowed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matlab, "MOST_BYTES", 90)
+    WRITERS["5"](tmp_path / "a.mat")
+    with raises(DataError, "wrong-field", place=tmp_path / "a.mat"):
+        read_fields(tmp_path / "a.mat", ["att"])
+
+
+# word vectors
+
+
+VECTORS = np.random.default_rng(0).normal(size=(4, 6))
+VECTORS[2] = 0  # as that of one of SUN's attributes
+SIDES = b"K\x04K\x06\x86"  # of the vectors in a pickle
+
+
+def dump(content: Any, protocol: int = 3) -> Callable[[Path], None]:
+    return lambda path: path.with_suffix(".pkl").write_bytes(pickle.dumps(content, protocol))
+
+
+def dump_bytes(content: bytes) -> Callable[[Path], None]:
+    return lambda path: path.with_suffix(".pkl").write_bytes(content)
+
+
+def save_vectors(content: np.ndarray) -> Callable[[Path], None]:
+    return lambda path: np.save(path.with_suffix(".npy"), content)
+
+
+def written(folder: Path, write: Callable[[Path], None]) -> Path:
+    write(folder / "words")
+    (path,) = folder.glob("words.*")
+    return path
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        dump(VECTORS),
+        dump(VECTORS.astype(">f8"), 4),
+        dump(np.asfortranarray(VECTORS)),
+        # the published ones name NumPy's parts as versions before 2 did
+        dump_bytes(pickle.dumps(VECTORS, 3).replace(b"numpy._core.multiarray", b"numpy.core.multiarray")),
+        save_vectors(VECTORS),
+    ],
+)
+def test_an_array_is_read_however_it_was_written(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    words = read_words(written(tmp_path, write))
+    assert words.dtype == np.float32
+    assert np.array_equal(words, VECTORS.astype(np.float32))
+
+
+class HostileVectors:
+    """An object whose pickle makes a folder as soon as it is opened."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("run",)
+
+
+def save_hostile(path: Path) -> None:
+    np.save(path.with_suffix(".npy"), np.array([HostileVectors()], dtype=object), allow_pickle=True)
+
+
+def save_too_short(path: Path) -> None:
+    save_vectors(VECTORS)(path)
+    file = path.with_suffix(".npy")
+    file.write_bytes(file.read_bytes().replace(b"(4, 6), }" + b" " * 10, b"(400000000, 600), }"))
+
+
+NOT_FINITE, TOO_LARGE = VECTORS.copy(), VECTORS.copy()
+NOT_FINITE[3, 1], TOO_LARGE[3, 1] = np.nan, 1e39
+WRONG_VECTORS: list[tuple[str, Callable[[Path], None]]] = [
+    ("hostile-pickle", dump(HostileVectors())),
+    ("hostile-pickle", dump_bytes(b"cos\nsystem\n(S'touch run'\ntR.")),
+    ("hostile-pickle", dump_bytes(b"cnumpy.core.multiarray\nfromfile\n.")),
+    ("hostile-pickle", dump_bytes(b"crecompose.tracks.gzsl.data.word_vectors\n_PARTS\n.")),
+    ("no-array", dump_bytes(b"<html>not found</html>")),
+    ("no-array", dump_bytes(b"cnumpy\nndarray\n.")),  # a part of an array alone
+    ("no-array", dump_bytes(pickle.dumps(VECTORS, 3).replace(SIDES, b"K\x04K\xff\x86"))),
+    ("no-array", dump(VECTORS.tolist())),
+    ("no-array", save_hostile),
+    ("no-array", save_too_short),
+    ("wrong-shape", save_vectors(VECTORS[0])),
+    ("not-finite", dump(NOT_FINITE)),
+    ("not-finite", dump(TOO_LARGE)),
+]
+
+
+@pytest.mark.parametrize(("code", "write"), WRONG_VECTORS)
+def test_other_content_is_refused_and_nothing_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, write: Callable[[Path], None]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path, write)
+    with raises(WordVectorsError, code, f"{path}:4" if code == "not-finite" else path):
+        read_words(path)
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_missing_vectors_are_named(tmp_path: Path) -> None:
+    with raises(WordVectorsError, "missing-file", tmp_path / "words.pkl"):
+        read_words(tmp_path / "words.pkl")

@@ -33,18 +33,9 @@ from recompose.tracks.gzsl.methods.crest import (
 )
 from recompose.tracks.gzsl.methods.settings import PatternDistance
 from tests.errors import raises
+from tests.tracks.gzsl.methods import tiny
 from tests.tracks.gzsl.methods.derivations import plain_agt, plain_sum, plain_vgt
-from tests.tracks.gzsl.methods.tiny import (
-    CLASSES,
-    IMAGES,
-    SEEN,
-    TARGETS,
-    class_scores,
-    crest,
-    grids,
-    parameters_of,
-    same_gradients,
-)
+from tests.tracks.gzsl.methods.tiny import CLASSES, IMAGES, SEEN, TARGETS, crest
 from tests.tracks.loops import Rows, assert_value_and_gradients, cosine, dot, normal
 
 # the contrast of images
@@ -264,7 +255,7 @@ def test_half_precision_is_computed_in_single() -> None:
     assert fuse(evidence, evidence).dtype == torch.float32
 
 
-GRIDS = list(grids().double())
+GRIDS = list(tiny.grids().double())
 
 
 @pytest.mark.slow
@@ -273,11 +264,11 @@ GRIDS = list(grids().double())
 )
 def test_crest_is_what_its_loops_are(grounding: dict[str, Any], queries: str, among: str) -> None:
     method = crest(grounding=grounding, memory={"queries": queries}, evidence={"classes": among})
-    p = parameters_of(method)
+    p = tiny.parameters_of(method)
     words = list(p["words.vectors"])
     visual = [plain_vgt(p, image, words) for image in GRIDS]
     semantic = [plain_agt(p, image, words, queries) for image in GRIDS]
-    by_vgt, by_agt = (class_scores([attributes for attributes, _ in view]) for view in (visual, semantic))
+    by_vgt, by_agt = (tiny.class_scores([attributes for attributes, _ in view]) for view in (visual, semantic))
     scores = 0.3 * by_agt + 0.7 * by_vgt
     prediction = method.predict(torch.stack(GRIDS))
     torch.testing.assert_close(prediction.scores, scores)
@@ -303,10 +294,10 @@ def test_crest_is_what_its_loops_are(grounding: dict[str, Any], queries: str, am
         torch.testing.assert_close(parts[name], value, msg=name)
     weights = {"cross_entropy": 1, "calibration": 0.2, "evidence": 0.1, "contrast": 0.05, "separation": 0.4}
     plain_loss = sum((weights | {"compactness": 0.3})[name] * value for name, value in expected.items())
-    same_gradients(method, parts["loss"], p, plain_loss)
+    tiny.same_gradients(method, parts["loss"], p, plain_loss)
 
 
-INPUTS, LABELS = grids().double(), torch.tensor(TARGETS)
+INPUTS, LABELS = tiny.grids().double(), torch.tensor(TARGETS)
 ALL_PARTS = {"loss", "cross_entropy", "calibration", "evidence", "contrast", "separation", "compactness"}
 
 

@@ -25,29 +25,9 @@ from recompose.tracks.gzsl.methods.settings import (
 from recompose.tracks.gzsl.methods.transzero import TransZero, TransZeroPlus
 from recompose.tracks.gzsl.training import optimizer_of
 from tests.errors import raises
+from tests.tracks.gzsl.methods import tiny
 from tests.tracks.gzsl.methods.derivations import plain_dazle, plain_vgt, unit
-from tests.tracks.gzsl.methods.tiny import (
-    ATTRIBUTES,
-    CHANNELS,
-    CLASSES,
-    CREST_SETTINGS,
-    DAZLE_SETTINGS,
-    GROUNDING,
-    SEEN,
-    SIGNATURES,
-    TARGETS,
-    TRANSZERO,
-    build,
-    build_moved,
-    changed,
-    class_scores,
-    dazle,
-    grids,
-    parameters_of,
-    same_gradients,
-    space,
-    transzero,
-)
+from tests.tracks.gzsl.methods.tiny import ATTRIBUTES, CHANNELS, CLASSES, SEEN, SIGNATURES, TARGETS, space
 from tests.tracks.gzsl.tiny import RATES
 from tests.tracks.loops import Rows, assert_value_and_gradients, dot, normal, softmax
 
@@ -127,7 +107,7 @@ def test_bad_input_is_named(call: Callable[[], Any], code: str, argument: str) -
 
 
 SGD = RATES | {"selection": "validation", "optimizer": "sgd", "batch_size": 1, "epochs": 1}
-INPUTS, LABELS = grids().double(), torch.tensor(TARGETS)
+INPUTS, LABELS = tiny.grids().double(), torch.tensor(TARGETS)
 
 
 def plain_ranking(kind: type[Bilinear], scores: Tensor, target: int, margin: float) -> Tensor:
@@ -148,13 +128,13 @@ def settings_of(margin: float, normalisation: str = "length", violations: str = 
 @pytest.mark.parametrize("kind", [ALE, DEVISE, SJE])
 def test_a_ranking_is_what_its_loops_are(kind: type[Bilinear]) -> None:
     torch.manual_seed(0)
-    method = build(kind, space(), CHANNELS, settings_of(0.4)).double()
-    p = parameters_of(method)
+    method = tiny.build(kind, space(), CHANNELS, settings_of(0.4)).double()
+    p = tiny.parameters_of(method)
     scores = [SIGNATURES @ (p["W"].T @ unit(sum(image) / len(image))) for image in INPUTS]
     torch.testing.assert_close(method.predict(INPUTS).scores, torch.stack(scores))
     losses = [plain_ranking(kind, row, target, 0.4) for row, target in zip(scores, TARGETS, strict=True)]
     assert any(losses)
-    same_gradients(method, method.loss(INPUTS, LABELS, 0)["loss"], p, sum(losses) / len(losses))
+    tiny.same_gradients(method, method.loss(INPUTS, LABELS, 0)["loss"], p, sum(losses) / len(losses))
 
 
 def plain_epoch(
@@ -190,9 +170,9 @@ def test_an_epoch_with_one_violation_of_an_image_is_that_of_the_published_loop(
     kind: type[Bilinear], normalisation: str
 ) -> None:
     torch.manual_seed(5)
-    images, labels = grids(60).double(), torch.tensor(SEEN).nonzero()[:, 0][torch.randint(4, (60,))]
+    images, labels = tiny.grids(60).double(), torch.tensor(SEEN).nonzero()[:, 0][torch.randint(4, (60,))]
     margin, lr = 0.02, 0.05
-    method = build(kind, space(), CHANNELS, settings_of(margin, normalisation, "one")).double()
+    method = tiny.build(kind, space(), CHANNELS, settings_of(margin, normalisation, "one")).double()
     torch.testing.assert_close(method.W.square().sum(dim=0), torch.ones(ATTRIBUTES).double())
     assert (method.W > 0).all()
     method.observe(iter(images.split(7)))
@@ -221,7 +201,7 @@ def fitted(gamma: float, lambda_: float, labels: str) -> tuple[ESZSL, Tensor, Te
     shown = torch.tensor([k for k in range(CLASSES) if SEEN[k]])
     targets = shown[torch.randint(len(shown), (40,), generator=generator)]
     settings = {"feature_weight": gamma, "class_weight": lambda_, "labels": labels, "normalisation": "none"}
-    method = build(ESZSL, space(), CHANNELS, settings).double()
+    method = tiny.build(ESZSL, space(), CHANNELS, settings).double()
     features = method.pool(features[:, None].double())
     method.fit(features, targets)
     return method, features, targets
@@ -242,28 +222,28 @@ def test_eszsl_is_least_where_its_objective_has_no_slope(labels: str, other: flo
     assert float(v.grad.abs().max()) < 1e-10
 
 
-IMAGES = list(grids().double())
+IMAGES = list(tiny.grids().double())
 
 
 def test_maps_begin_at_random_or_at_zero_and_words_at_unit_length_as_released() -> None:
-    method = build(DAZLE, space(), CHANNELS, DAZLE_SETTINGS)
+    method = tiny.build(DAZLE, space(), CHANNELS, tiny.DAZLE_SETTINGS)
     assert method.W1.any() and not method.W2.any() and not method.W3.any()
     torch.testing.assert_close(method.words(), torch.stack([unit(word) for word in space().words]))
     for start in ("zeros", "normal"):
-        grounding = CREST_SETTINGS["grounding"] | {"region_scores": start}
-        method = build(CREST, space(), CHANNELS, changed(CREST_SETTINGS, grounding=grounding))
+        grounding = tiny.CREST_SETTINGS["grounding"] | {"region_scores": start}
+        method = tiny.build(CREST, space(), CHANNELS, tiny.changed(tiny.CREST_SETTINGS, grounding=grounding))
         assert method.agt.W.any() == (start == "normal")
 
 
 @pytest.mark.parametrize("changes", [{}, {"attribute_attention": False}, {"normalise_words": True}])
 def test_dazle_is_what_its_loops_are(changes: dict[str, Any]) -> None:
-    method = dazle(**changes)
-    p = parameters_of(method)
+    method = tiny.dazle(**changes)
+    p = tiny.parameters_of(method)
     words = [unit(word) if changes.get("normalise_words") else word for word in p["words.vectors"]]
-    scores = class_scores([plain_dazle(p, image, words) for image in IMAGES])
+    scores = tiny.class_scores([plain_dazle(p, image, words) for image in IMAGES])
     torch.testing.assert_close(method.predict(torch.stack(IMAGES)).scores, scores)
     plain_loss = cross_entropy(scores, LABELS, method.seen) + 0.1 * self_calibration(scores, method.seen)
-    same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
+    tiny.same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
 
 
 @pytest.mark.slow
@@ -272,11 +252,11 @@ def test_dazle_is_what_its_loops_are(changes: dict[str, Any]) -> None:
     [({}, "all"), ({"self_attention": False, "normalise_words": True}, "seen"), ({"geometry": False}, "all")],
 )
 def test_transzero_is_what_its_loops_are(grounding: dict[str, Any], among: Any) -> None:
-    method = transzero(grounding=grounding, cross_entropy=among)
-    settings, p = GROUNDING | grounding, parameters_of(method)
+    method = tiny.transzero(grounding=grounding, cross_entropy=among)
+    settings, p = tiny.GROUNDING | grounding, tiny.parameters_of(method)
     words = [unit(word) if settings["normalise_words"] else word for word in p["words.vectors"]]
     attributes = [plain_vgt(p, image, words, settings["geometry"])[0] for image in IMAGES]
-    scores = class_scores(attributes)
+    scores = tiny.class_scores(attributes)
     torch.testing.assert_close(method.predict(torch.stack(IMAGES)).scores, scores)
     squares = [(a - SIGNATURES[target]).square().sum() / len(a) for a, target in zip(attributes, TARGETS, strict=True)]
     plain_loss = (
@@ -284,19 +264,19 @@ def test_transzero_is_what_its_loops_are(grounding: dict[str, Any], among: Any) 
         + 0.3 * self_calibration(scores, method.seen)
         + 0.05 * sum(squares) / len(squares)
     )
-    same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
+    tiny.same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
 
 
 def test_negative_attributes_become_zero_before_classes_have_unit_length() -> None:
     signatures = torch.tensor([[0.6, -0.8], [-0.6, 0.8], [1.0, 0.0]])
     space = ClassSpace(signatures, torch.eye(2), torch.tensor([True, True, False]))
-    zeroed = build(TransZero, space, 8, changed(TRANSZERO, negative_attributes="zero"))
+    zeroed = tiny.build(TransZero, space, 8, tiny.changed(tiny.TRANSZERO, negative_attributes="zero"))
     assert zeroed.signatures.tolist() == [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
-    assert torch.equal(build(TransZero, space, 8, TRANSZERO).signatures, signatures)
+    assert torch.equal(tiny.build(TransZero, space, 8, tiny.TRANSZERO).signatures, signatures)
 
 
 SETTINGS = {
-    "grounding": CREST_SETTINGS["grounding"],
+    "grounding": tiny.CREST_SETTINGS["grounding"],
     "cross_entropy": "all",
     "calibration": {"weight": 0.3, "mask": "signed"},
     "vgt_weight": 0.7,
@@ -308,8 +288,8 @@ SETTINGS = {
 
 
 def test_the_loss_of_two_transformers_is_that_of_the_released_code_written_out() -> None:
-    method: TransZeroPlus = build_moved(TransZeroPlus, SETTINGS)
-    images = grids().double()
+    method: TransZeroPlus = tiny.build_moved(TransZeroPlus, SETTINGS)
+    images = tiny.grids().double()
     seen = [index for index, is_seen in enumerate(method.seen.tolist()) if is_seen]
     targets = [seen[image % len(seen)] for image in range(len(images))]
     signatures = method.signatures.tolist()

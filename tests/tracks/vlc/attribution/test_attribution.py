@@ -11,16 +11,8 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, end_of_text
 from recompose.errors import ArgumentError
-from recompose.tracks.vlc.attribution.methods import (
-    attention,
-    embed_texts,
-    gradcam,
-    gradient,
-    patches,
-    perturbation,
-    read_images,
-    read_texts,
-)
+from recompose.tracks.vlc.attribution import methods
+from recompose.tracks.vlc.attribution.methods import attention
 from tests.errors import raises
 from tests.tracks.vlc.tiny import backbone_of
 
@@ -69,8 +61,8 @@ def perturbed(backbone: Backbone, ids: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def test_towers_block_by_block_are_the_backbones(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
-    tokens = embed_texts(backbone, ids)
-    texts, images = read_texts(backbone, tokens), read_images(backbone, pixels)
+    tokens = methods.embed_texts(backbone, ids)
+    texts, images = methods.read_texts(backbone, tokens), methods.read_images(backbone, pixels)
     torch.testing.assert_close(texts.features, backbone.encode_text(ids), rtol=0, atol=1e-12)
     torch.testing.assert_close(images.features, backbone.encode_image(pixels), rtol=0, atol=1e-12)
     for each in (*texts.attention, *images.attention):
@@ -171,7 +163,7 @@ CONVENTIONS = [("mean", "each", "all"), ("sum", "each", "all"), ("mean", "joined
 
 def test_gradcam_is_the_rule_carried_out_slowly(backbone: Backbone, ids: Tensor, pixels: Tensor, slow: Slow) -> None:
     images = backbone.encode_image(pixels).detach()
-    computed = {each: gradcam(backbone, images, ids, **settings(*each)) for each in CONVENTIONS}
+    computed = {each: methods.gradcam(backbone, images, ids, **settings(*each)) for each in CONVENTIONS}
     assert all(scores[:, 1:7].max() > 1e-2 for scores in computed.values())
     for text, end in enumerate(end_of_text(ids).tolist()):
         encode = partial(repeated_text, backbone, ids[text : text + 1])
@@ -191,7 +183,7 @@ def test_patches_are_the_rule_carried_out_slowly(backbone: Backbone, ids: Tensor
 
     measured = attention_and_gradients(slow, encode, texts[0], backbone.logit_scale.item())
     for convention in CONVENTIONS[:2]:
-        computed = patches(backbone, pixels, ids, **settings(*convention))
+        computed = methods.patches(backbone, pixels, ids, **settings(*convention))
         assert computed.shape == (len(ids), backbone.image_length - 1)
         expected = relevance(*measured, *convention)[0][1:]
         assert computed[0].tolist() == pytest.approx(expected, abs=1e-7)
@@ -229,8 +221,8 @@ def test_attention_is_what_a_hook_sees(
 @torch.no_grad()
 def test_gradients_are_differences_of_similarity(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
     scale, images = backbone.logit_scale.item(), backbone.encode_image(pixels)
-    of_text, of_context = (gradient(backbone, pixels, ids, support=support) for support in ("text", "context"))
-    of_cosine = gradient(backbone, pixels, ids, derived="cosine")
+    of_text, of_context = (methods.gradient(backbone, pixels, ids, support=support) for support in ("text", "context"))
+    of_cosine = methods.gradient(backbone, pixels, ids, derived="cosine")
     for text, end in enumerate(end_of_text(ids).tolist()):
         embeddings = backbone.embed_tokens(ids[text])
         moves = STEP * torch.eye(embeddings.numel(), dtype=torch.float64).view(-1, *embeddings.shape)
@@ -262,7 +254,7 @@ def test_perturbation_is_the_mean_drop(
             other = cosine(scale, images[text], backbone.encode_text(others[text, number][None])[0].tolist())
             for token in changed[text, number].nonzero()[:, 0].tolist():
                 drops.setdefault((text, token), []).append(whole - other)
-    computed = perturbation(backbone, pixels, ids, others, changed)
+    computed = methods.perturbation(backbone, pixels, ids, others, changed)
     assert len(drops) == 4
     for text in range(len(ids)):
         for token in range(ids.shape[1]):
@@ -273,7 +265,7 @@ def test_perturbation_is_the_mean_drop(
 # what holds of all
 
 
-@pytest.mark.parametrize("function", [gradcam, gradient, patches])
+@pytest.mark.parametrize("function", [methods.gradcam, methods.gradient, methods.patches])
 def test_looking_leaves_no_graph_and_needs_nothing_that_trains(
     function: Any, backbone: Backbone, ids: Tensor, pixels: Tensor
 ) -> None:
@@ -299,17 +291,17 @@ def test_what_does_not_fit_is_refused(
 ) -> None:
     others, changed = perturbed
     with raises(ArgumentError, place="images"):
-        gradcam(backbone, pixels[:2], ids)
+        methods.gradcam(backbone, pixels[:2], ids)
     with raises(ArgumentError, place="pixels"):
-        patches(backbone, backbone.encode_image(pixels), ids)
+        methods.patches(backbone, backbone.encode_image(pixels), ids)
     with raises(ArgumentError, place="perturbed"):
-        perturbation(backbone, pixels, ids, others[:2], changed)
+        methods.perturbation(backbone, pixels, ids, others[:2], changed)
     with raises(ArgumentError, place="changed"):
-        perturbation(backbone, pixels, ids, others, changed.float())
+        methods.perturbation(backbone, pixels, ids, others, changed.float())
 
 
 def test_patches_are_of_transformers(ids: Tensor) -> None:
     resnet = build("shapes-resnet", "gelu").eval()
     with raises(ArgumentError, "no-patches", place="backbone"):
-        patches(resnet, torch.randn(3, 3, 32, 32), ids)
-    assert gradcam(resnet, torch.randn(3, 3, 32, 32), ids).shape == ids.shape
+        methods.patches(resnet, torch.randn(3, 3, 32, 32), ids)
+    assert methods.gradcam(resnet, torch.randn(3, 3, 32, 32), ids).shape == ids.shape

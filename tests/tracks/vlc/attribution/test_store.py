@@ -1,39 +1,40 @@
 """What is kept of attribution, and the numbers of CLIP-CAE's tables that follow from it, against plain loops."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
+from recompose.backbones.clip import Backbone, end_of_text
 from recompose.data.pictures import Picture
-from recompose.tracks.vlc.attribution import store
+from recompose.tracks.vlc.attribution import store, subsets
+from recompose.tracks.vlc.attribution.attribute import REPLACEMENTS, attributions
 from recompose.tracks.vlc.attribution.faithfulness import (
     attribution_metrics,
     subset_metrics,
     winoground_metrics,
 )
-from recompose.tracks.vlc.attribution.store import cumulative_accuracy, ratios, read, spans, write
-from recompose.tracks.vlc.attribution.subsets import (
-    CLEAN,
-    DECLARED,
-    METHODS,
-    PLAIN,
-    RIGHT,
-    TREES,
-    WINOGROUND_ITEMS,
-)
+from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, patches
+from recompose.tracks.vlc.attribution.store import Attributed, cumulative_accuracy, read, spans, write
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.catalogue import TREES as PUBLISHED
+from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
+from recompose.tracks.vlc.suites.scores import Features
 from recompose.tracks.vlc.suites.subtasks import aggregate, names_in
 from recompose.tracks.vlc.suites.tasks import Choices, Groups
+from recompose.tracks.vlc.text.aro_captions import ATTRIBUTES, RELATIONS, concepts_of
+from tests.clips import random_clip
 from tests.tracks.loops import assert_same
 from tests.tracks.vlc.attributions import made_up
+from tests.tracks.vlc.tiny_suites import plain_text
 
 SEEDS = st.integers(0, 2**32 - 1)
 TEXTS, IMAGES = tuple("abcdef"), tuple(Picture(f"{number}.png") for number in range(6))
@@ -47,17 +48,17 @@ def shares(right: list[bool]) -> float:
 
 
 def test_a_leaf_of_a_mean_is_a_sub_task_or_computed_here_and_a_name_means_one_thing() -> None:
-    leaves = {leaf for tree in TREES if not isinstance(tree, str) for leaf in tree.leaves}
+    leaves = {leaf for tree in subsets.TREES if not isinstance(tree, str) for leaf in tree.leaves}
     assert leaves <= {*SUBTASKS, "cae/aro/relation"}
     published = {name for tree in PUBLISHED for name in names_in(tree)}
-    assert not {*DECLARED, *PLAIN} & published
-    assert len({*DECLARED, *PLAIN}) == len(DECLARED) + len(PLAIN)
+    assert not {*subsets.DECLARED, *subsets.PLAIN} & published
+    assert len({*subsets.DECLARED, *subsets.PLAIN}) == len(subsets.DECLARED) + len(subsets.PLAIN)
 
 
 def test_means_are_those_that_the_paper_and_its_first_author_s_code_have() -> None:
     rng = np.random.default_rng(0)
-    leaves = {leaf: float(rng.random()) for tree in TREES for leaf in tree.leaves}  # type: ignore[union-attr]
-    result = aggregate(leaves, None, TREES)
+    leaves = {leaf: float(rng.random()) for tree in subsets.TREES for leaf in tree.leaves}  # type: ignore[union-attr]
+    result = aggregate(leaves, None, subsets.TREES)
     x = {name.removeprefix("vl_checklist/all/"): value for name, value in leaves.items()}
     attribute = sum(
         (x[f"attribute_{kind}/vaw"] + x[f"attribute_{kind}/vg"]) / 2
@@ -116,14 +117,16 @@ def test_what_suites_do_not_have_has_no_number_and_what_they_have_is_joined() ->
 
 
 @settings(max_examples=30)
-@given(SEEDS, st.sampled_from([4, 9, 48, WINOGROUND_ITEMS]))
+@given(SEEDS, st.sampled_from([4, 9, 48, subsets.WINOGROUND_ITEMS]))
 def test_winoground_s_numbers_are_those_of_plain_loops(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, (count, 2, 2)).astype(np.float32)  # many are equal
     out = rng.random(count) < 0.1
     out[:4] = False
     scores[out] = np.nan
-    chosen = [item for item in range(count) if not out[item] and (count != WINOGROUND_ITEMS or item in CLEAN)]
+    chosen = [
+        item for item in range(count) if not out[item] and (count != subsets.WINOGROUND_ITEMS or item in subsets.CLEAN)
+    ]
     text, image = [], []
     for item in chosen:
         s = scores[item]
@@ -152,7 +155,7 @@ def test_winoground_s_numbers_are_those_of_plain_loops(seed: int, count: int) ->
         half = student.ppf(0.975, 3) * spread / 2
         ends = (max(0.0, middle - half), min(1.0, middle + half))
         assert (result[f"cae/winoground/{sense}/low"], result[f"cae/winoground/{sense}/high"]) == pytest.approx(ends)
-    assert {name.removeprefix("test/") for name in result} <= {*DECLARED}
+    assert {name.removeprefix("test/") for name in result} <= {*subsets.DECLARED}
 
 
 def test_a_winoground_without_readable_items_has_no_numbers_and_one_of_three_no_intervals() -> None:
@@ -205,16 +208,16 @@ def test_attributions_are_means_over_captions_of_means_over_tokens(seed: int) ->
         above = [labelled for ratio, labelled in of_relations if ratio > middle]
         assert result[f"{base}/right_below"] == pytest.approx(shares(below))
         assert result.get(f"{base}/right_above") == (pytest.approx(shares(above)) if above else None)
-    assert set(result) <= {*DECLARED, *PLAIN}
+    assert set(result) <= {*subsets.DECLARED, *subsets.PLAIN}
     known = [value for each in stored.values() for value in each.similarity if not math.isnan(value)]
     assert result.get("cae/attribution/similarity") == (pytest.approx(sum(known) / len(known)) if known else None)
 
 
 def test_names_of_methods_are_those_of_measures() -> None:
     stored = made_up(0, texts=9)
-    stored = replace(stored, scores=dict.fromkeys(METHODS, stored.scores["attention"]), items=np.arange(9))
+    stored = replace(stored, scores=dict.fromkeys(subsets.METHODS, stored.scores["attention"]), items=np.arange(9))
     aro, scores = relations(["on"] * 9, [True] * 9, [False] * 9)
-    assert set(attribution_metrics([aro], scores, {"aro/vg_relation": stored})) == {*PLAIN, *RIGHT}
+    assert set(attribution_metrics([aro], scores, {"aro/vg_relation": stored})) == {*subsets.PLAIN, *subsets.RIGHT}
     assert attribution_metrics([aro], scores, {}) == {}
 
 
@@ -225,23 +228,6 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, seed:
     attributed = {"aro/vg_relation": made_up(seed), "aro/vg_attribution": made_up(seed + 1, texts=3)}
     write(attributed, path)
     assert_same(read(path), attributed)
-
-
-@given(SEEDS)
-def test_ratios_are_those_of_plain_loops(seed: int) -> None:
-    attributed = made_up(seed)
-    for method, scores in attributed.scores.items():
-        result = ratios(attributed, method)
-        for text, ratio in enumerate(result):
-            means = [
-                [score for score, mark in zip(scores[text], marked[text], strict=True) if mark and score == score]
-                for marked in (attributed.composition, attributed.objects)
-            ]
-            if all(means):
-                above, below = (math.fsum(map(float, own)) / len(own) for own in means)
-                assert ratio == pytest.approx(above / below)
-            else:
-                assert math.isnan(ratio)
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.1, 0.2, 0.3, math.nan]), st.booleans())))
@@ -273,3 +259,145 @@ def test_pieces_of_words_are_found_in_their_order(words: list[str], seed: int) -
         (-1, -1),
     ]
     assert spans("", []).shape == (0, 2)
+
+
+# what is kept of attribution, against looking at each caption by itself, and what ARO's captions speak of
+
+
+CPU = torch.device("cpu")
+SAID = ("the dog is left of the red cup", "the cup is under the old dog", "a dog under a cup", "the dog is on the ball")
+FALSE = (
+    "the red cup is left of the dog",
+    "the old dog is under the cup",
+    "a cup under a dog",
+    "the ball is on the dog",
+)
+GROUPS = ("left of", "under", "under", "on")
+BOUND = ("the red dog and the blue cup", "the blue ball and the red box")
+OTHERS = ("the blue dog and the red cup", "the red ball and the blue box")
+ATOL = 1e-6
+SALT = ("red", "salt and pepper pot")
+
+
+@pytest.fixture(scope="module")
+def clip() -> Backbone:
+    return random_clip()
+
+
+@pytest.fixture(scope="module")
+def pixels() -> np.ndarray:
+    return np.random.default_rng(0).integers(0, 256, (5, 3, 32, 32), dtype=np.uint8)
+
+
+def aro() -> Suite:
+    """Items of two groups of captions; two of the first show the same image."""
+    texts = (*SAID, *FALSE, *BOUND, *OTHERS)
+    files = tuple(Picture(f"{number}.png") for number in range(4))
+    shown = np.array([0, 0, 2, 3])
+    relations = Choices("i2t", shown, np.stack([np.arange(4, 8), np.arange(4)], axis=1), np.ones(4, int), GROUPS)
+    bound = np.array([[10, 8], [11, 9]])
+    attributes = Choices("i2t", np.array([1, 2]), bound, np.ones(2, int), ("blue_red", "blue_red"))
+    return Suite("aro", files, texts, {RELATIONS: relations, ATTRIBUTES: attributes})
+
+
+def features_of(clip: Backbone, pixels: np.ndarray, rows: list[int]) -> Features:
+    suite = aro()
+    images, texts = image_embeddings(clip, pixels, CPU, "test"), text_embeddings(clip, suite.texts, CPU, "test")
+    return Features(images, texts, np.array(rows), np.arange(len(suite.texts)))
+
+
+@pytest.fixture(scope="module")
+def stored(clip: Backbone, pixels: np.ndarray) -> dict[str, Attributed]:
+    features = features_of(clip, pixels, [4, 1, 2, 3])  # of the first image the last pixels
+    return attributions(clip, aro(), features, pixels, "test")
+
+
+@pytest.mark.parametrize(
+    ("task", "caption", "group", "expected"),
+    [
+        (RELATIONS, "the dog is in the box in the street", "in", ["dog", "in", "box in the street"]),
+        (RELATIONS, "on the dog", "on", []),
+        (ATTRIBUTES, "the red salt and pepper pot and the old cup", "red_old", [*SALT, "old", "cup"]),
+        (ATTRIBUTES, "the red dog and the red cup", "red_red", ["red", "dog", "red", "cup"]),
+        (ATTRIBUTES, "the (old dog and the red cup", "(old_red", ["(old", "dog", "red", "cup"]),
+    ],
+)
+def test_what_captions_speak_of(task: str, caption: str, group: str, expected: Sequence[str]) -> None:
+    assert [concept.text for concept in concepts_of(task, caption, group)] == expected
+
+
+def test_items_captions_and_marks_are_those_of_the_suite(clip: Backbone, stored: dict[str, Attributed]) -> None:
+    relations = stored[RELATIONS]
+    assert relations.items.tolist() == [0, 1, 2, 3]
+    for row, caption in enumerate(SAID):
+        assert relations.ids[row].tolist() == clip.tokens([caption])[0, : relations.ids.shape[1]].tolist()
+        concepts = concepts_of(RELATIONS, caption, GROUPS[row])
+        for marked, are_objects in ((relations.objects, True), (relations.composition, False)):
+            words = {caption[start:end] for start, end in relations.spans[row][marked[row]] if start >= 0}
+            expected = [each.text.split() for each in concepts if (each.kind == "object") == are_objects]
+            assert words == {word for parts in expected for word in parts}
+    assert not relations.objects[2].any()  # is not of the template
+
+
+def test_scores_are_those_of_each_caption_by_itself(
+    clip: Backbone, pixels: np.ndarray, stored: dict[str, Attributed]
+) -> None:
+    shown = clip.from_bytes(torch.from_numpy(pixels[[4, 4, 2, 3]]))
+    for row, caption in enumerate(SAID):
+        ids = clip.tokens([caption])
+        length = int(end_of_text(ids)) + 1
+        for method, way in (("attention", attention), ("gradcam", gradcam), ("gradient", gradient)):
+            expected = way(clip, shown[row : row + 1], ids)[0, :length].detach().numpy()
+            result = stored[RELATIONS].scores[method][row]
+            np.testing.assert_allclose(result[:length], expected, rtol=1e-3, atol=ATOL)
+            assert np.isnan(result[length:]).all()
+
+
+def test_a_drop_is_the_mean_over_what_a_concept_is_replaced_by(
+    clip: Backbone, pixels: np.ndarray, stored: dict[str, Attributed]
+) -> None:
+    """Of two attributes each has one other, of four objects three: in four draws each of them at least once."""
+    attributes = stored[ATTRIBUTES]
+    image = image_embeddings(clip, pixels[[1]], CPU, "test")[0]
+    caption, scale = BOUND[0], float(clip.logit_scale)
+    place = next(number for number, (start, end) in enumerate(attributes.spans[0]) if caption[start:end] == "red")
+    whole = image @ plain_text(clip, caption)
+    drop = scale * (whole - image @ plain_text(clip, caption.replace("red", "blue")))
+    assert attributes.scores["perturbation"][0, place] == pytest.approx(drop, rel=1e-3)
+    others = [
+        scale * (whole - image @ plain_text(clip, caption.replace("dog", word))) for word in ("cup", "ball", "box")
+    ]
+    place = next(number for number, (start, end) in enumerate(attributes.spans[0]) if caption[start:end] == "dog")
+    means = {(sum(others) + twice) / REPLACEMENTS for twice in others}
+    assert min(abs(attributes.scores["perturbation"][0, place] - mean) for mean in means) < 1e-3 * max(map(abs, means))
+    assert np.isnan(attributes.scores["perturbation"][0, 0])  # the start of text
+
+
+def test_similarity_is_with_the_relation_or_both_attributes(clip: Backbone, stored: dict[str, Attributed]) -> None:
+    for row, (caption, group) in enumerate(zip(SAID, GROUPS, strict=True)):
+        expected = plain_text(clip, caption) @ plain_text(clip, group)
+        np.testing.assert_allclose(stored[RELATIONS].similarity[row], expected if row != 2 else np.nan, atol=1e-5)
+    both = [plain_text(clip, BOUND[0]) @ plain_text(clip, attribute) for attribute in ("red", "blue")]
+    assert stored[ATTRIBUTES].similarity[0] == pytest.approx(np.mean(both), abs=1e-5)
+
+
+def test_patches_are_of_the_first_images_each_once(
+    clip: Backbone, pixels: np.ndarray, stored: dict[str, Attributed]
+) -> None:
+    relations = stored[RELATIONS]
+    assert relations.shown.tolist() == [0, 2, 3]
+    for place, (row, number) in enumerate(((0, 4), (2, 2), (3, 3))):
+        shown = clip.from_bytes(torch.from_numpy(pixels[[number]]))
+        expected = patches(clip, shown, clip.tokens([SAID[row]]))[0].detach().numpy()
+        np.testing.assert_allclose(relations.patches["gradcam"][place], expected, rtol=1e-3, atol=ATOL)
+
+
+def test_an_item_without_a_readable_image_is_left_out_and_another_suite_has_nothing(
+    clip: Backbone, pixels: np.ndarray
+) -> None:
+    suite = aro()
+    features = features_of(clip, pixels, [-1, 1, 2, 3])
+    result = attributions(clip, suite, features, pixels, "test")
+    assert result[RELATIONS].items.tolist() == [2, 3]
+    other = Suite("comvg", suite.images, suite.texts, {"comvg": suite.tasks[RELATIONS]})
+    assert attributions(clip, other, features, pixels, "test") == {}

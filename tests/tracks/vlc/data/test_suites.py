@@ -2,31 +2,41 @@
 
 import json
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
+from spacy.language import Language
+from spacy.tokens import Doc
 
-from recompose.data.content import raw_files, write_content
+from recompose.data.archives import extract
+from recompose.data.content import changed_files, raw_files, write_content
 from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError, PlanError
 from recompose.plan import Plan, Planner, Recipe
 from recompose.tracks import TRACKS
-from recompose.tracks.vlc.catalogue import PublishedSuite
+from recompose.tracks.vlc.catalogue import Corpus, ParsedCorpus, PublishedSuite
 from recompose.tracks.vlc.data import acquire as acquisition
+from recompose.tracks.vlc.data import caption_list, negclip_list, wordnet
 from recompose.tracks.vlc.data.acquire import acquire, check_counts, write_index
+from recompose.tracks.vlc.data.analysis import annotate, unpack_model
+from recompose.tracks.vlc.data.captions import Captions, read_docs, read_negatives, write_docs
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.index import pictures, read_suites, write_suites
+from recompose.tracks.vlc.data.negclip_list import LIST
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import RETRIEVAL, SUBTASKS, read_suite
 from recompose.tracks.vlc.suites.tasks import Choices, Groups, Task, Triplets
 from recompose.tracks.vlc.suites.values import check, metrics
+from recompose.tracks.vlc.text.lexicon import WordNet
 from tests.configuration import parse_params
 from tests.conftest import ROOT
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import equal
-from tests.tracks.vlc.data.published import archive, contents, pack
+from tests.tracks.loops import assert_same
+from tests.tracks.vlc.data.published import archive, contents, lexicon_files, pack, save_model, wheel_files
 from tests.tracks.vlc.tiny_suites import random_features, tiny_suites
 
 SUGARCREPE = {name.rpartition("/")[2]: task.items for name, task in SUBTASKS.items() if task.suite == "sugarcrepe"}
@@ -38,7 +48,8 @@ TRACK = TRACKS["vlc"]
 def test_pictures_of_suites_are_theirs_each_once(tmp_path: Path) -> None:
     suites = sorted(tiny_suites(), key=lambda suite: suite.name)  # as they lie in a folder
     write_suites(suites[::-1], tmp_path)
-    assert all(equal(stored, suite) for stored, suite in zip(read_suites(tmp_path), suites, strict=True))
+    for stored, suite in zip(read_suites(tmp_path), suites, strict=True):
+        assert_same(stored, suite)
     expected: list[Picture] = []
     for suite in suites:
         expected += [picture for picture in suite.images if picture not in expected]
@@ -171,7 +182,8 @@ def test_two_entries_of_one_adapter_are_planned_indexed_and_measured_under_their
         write_content(root, TRACK.index(recipe, root, index), index)
         assert {path.split("/")[0] for path in raw_files(index)} == {folder, "images"}
         (suite,) = read_suites(index)
-        assert equal(suite, read_suite("sugarcrepe", root, name, folder)) and suite.name == name
+        assert_same(suite, read_suite("sugarcrepe", root, name, folder))
+        assert suite.name == name
         suites.append(suite)
     assert all("cat" in text for text in suites[1].texts)
     check(suites)
@@ -239,3 +251,257 @@ def test_names_that_collide_are_refused() -> None:
         assert parse_params(text_of(ENTRY, PROFILE), edits=[f"profiles.mine.vlc.suites={suites}"])
     with raises(ParamsError, place="profiles.mine.vlc.suites"):
         parse_params(text_of(ENTRY, PROFILE), edits=["profiles.mine.vlc.suites=[shapes-suites, sugarcrepe]"])
+
+
+# corpora of captions: their lists, the parses of captions, the lexicon, and the index of all of them
+
+
+WHEEL, LEXICON = "en_core_web_sm-3.8.0-py3-none-any.whl", "wordnet.zip"
+SPOKEN = ["Two dogs run on a field.", "a dog runs ", "  ", 'A sign says\t"Go" \n']
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Language]:
+    folder = tmp_path_factory.mktemp("saved") / "model"
+    return folder, save_model(folder)
+
+
+# COCO's list in the form of NegCLIP's authors
+
+HEADER = "\ttitle\tfilepath\tneg_caption\tneg_image\n"
+NEGATIVES = "['A yak holding a child .', \"A yak's child .\"]"
+YAK = "coco/val2014/COCO_val2014_000000184613.jpg"
+
+
+def write_list(root: Path, table: str, *images: str) -> Path:
+    root.mkdir(parents=True, exist_ok=True)
+    (root / LIST).write_text(table, encoding="utf-8", newline="")
+    for image in images:
+        (root / "images" / image).parent.mkdir(parents=True, exist_ok=True)
+        (root / "images" / image).write_bytes(b"")
+    return root
+
+
+def row(number: int, caption: str, path: str = YAK) -> str:
+    return f"{number}\t{caption}\t{path}\t{NEGATIVES}\t[2973, 1515]\n"
+
+
+def test_rows_are_read_as_they_stand_also_twice(tmp_path: Path) -> None:
+    table = HEADER + row(0, '"A sign that says ""Go"" \n"', "coco/train2014/b.jpg") + row(1, "A yak.") * 2
+    corpus = negclip_list.read(write_list(tmp_path, table, YAK.removeprefix("coco/"), "train2014/b.jpg"))
+    yak = YAK.replace("coco", "images")
+    assert corpus.paths == ("images/train2014/b.jpg", yak, yak)
+    assert corpus.captions == ('A sign that says "Go" \n', "A yak.", "A yak.")
+    assert corpus.negatives == (("A yak holding a child .", "A yak's child ."),) * 3
+    write_list(tmp_path, f"title\tfilepath\nA yak.\t{YAK}\n")
+    assert negclip_list.read(tmp_path).negatives == ()
+
+
+@pytest.mark.parametrize(
+    ("table", "code", "place"),
+    [
+        ("\tcaption\tfilepath\n0\ta\tb\n", "missing-field", f"{LIST}, line 1"),
+        (HEADER + row(0, "A yak.", "coco/../../a.jpg"), "outside-folder", f"{LIST}, row 1"),
+        (HEADER + row(0, "A yak.").replace(NEGATIVES, "[exit()]"), "wrong-kind", f"{LIST}, row 1, field 'neg_caption'"),
+        (HEADER + row(0, "A yak."), "missing-image", "COCO_val2014_000000184613.jpg"),
+    ],
+)
+def test_a_broken_list_is_named(tmp_path: Path, table: str, code: str, place: str) -> None:
+    with raises(DataError, code, place) as caught:
+        negclip_list.read(write_list(tmp_path, table))
+    assert "\n" not in str(caught.value)
+
+
+# shards of images with their captions, as img2dataset writes them
+
+
+def shard(*keys: str) -> dict[str, bytes]:
+    """Files of a shard: an image, what the web said of it, and facts that nobody needs."""
+    suffixes = {".jpg": b"JPEG", ".txt": b"web %s", ".json": b"{}"}
+    return {f"{key}{end}": content.replace(b"%s", key.encode()) for key in keys for end, content in suffixes.items()}
+
+
+def arrange_shards(folder: Path, **archives: dict[str, bytes]) -> Path:
+    for number, (name, files) in enumerate(archives.items()):
+        extract(pack(folder / "archives" / f"{name}.tar", files), folder / "unpacked" / str(number))
+    (folder / "root").mkdir()
+    caption_list.arrange(folder / "unpacked", folder / "root")
+    return folder / "root"
+
+
+def test_shards_as_laion_coco_is_published(tmp_path: Path) -> None:
+    root = arrange_shards(tmp_path, **{"00000": shard("000001", "000000"), "00001": shard("000100")})
+    for file in ("images/00000/._000000.jpg", "captions/._000000.txt"):  # macOS adds them
+        (root / file).touch()
+    corpus = caption_list.read(root)
+    assert corpus.paths == ("images/00000/000000.jpg", "images/00000/000001.jpg", "images/00001/000100.jpg")
+    assert corpus.captions == ("web 000000", "web 000001", "web 000100")
+    assert caption_list.annotation_files(root) == [f"captions/{key}.txt" for key in ("000000", "000001", "000100")]
+    (root / "captions/000000.txt").write_bytes(b" \n")
+    with raises(DataError, "empty-text", root / "captions/000000.txt"):
+        caption_list.read(root)
+
+
+def test_captions_of_coca_stand_for_those_of_the_web(tmp_path: Path) -> None:
+    coca = {"coca_captions/000000.txt": b"a dog .\nmore", "coca_captions/000001.txt": b"a cat"}
+    root = arrange_shards(tmp_path, **{"00000": shard("000000", "000001"), "coca_captions": coca})
+    assert caption_list.read(root).captions == ("a dog .\n", "a cat")  # the first line, with its end
+    (root / "captions/000001.txt").unlink()
+    with raises(DataError, "missing-file", root / "captions/000001.txt"):  # that of the web does not stand in for it
+        caption_list.read(root)
+
+
+def test_two_corpora_are_not_mixed(tmp_path: Path) -> None:
+    with raises(DataError, "duplicate-name", "captions/0.txt"):
+        arrange_shards(tmp_path, **{"00000": shard("0"), "00001": shard("0")})
+
+
+# parses
+
+
+@pytest.fixture
+def model(saved: tuple[Path, Language], tmp_path: Path) -> Path:
+    """The model, unpacked from a wheel."""
+    unpack_model(pack(tmp_path / WHEEL, wheel_files(saved[0])), tmp_path / "model")
+    assert contents(tmp_path / "model") == contents(saved[0])  # its data and nothing else
+    return tmp_path / "model"
+
+
+def facts(doc: Doc) -> list[tuple[object, ...]]:
+    return [(word.text_with_ws, word.tag_, word.pos_, word.lemma_, word.head.i, word.dep_) for word in doc]
+
+
+@pytest.mark.slow
+def test_captions_are_seen_as_the_pipeline_sees_them_one_by_one_and_kept(
+    saved: tuple[Path, Language], model: Path, tmp_path: Path
+) -> None:
+    docs = list(annotate(SPOKEN, model))
+    assert [doc.text for doc in docs] == SPOKEN
+    assert [facts(doc) for doc in docs] == [facts(saved[1](caption)) for caption in SPOKEN]
+    assert facts(docs[0])[1][:4] == ("dogs ", "NNS", "NOUN", "dog")  # as ruled
+    write_docs(docs, tmp_path)
+    assert [facts(doc) for doc in read_docs(tmp_path)] == [facts(doc) for doc in docs]
+
+
+def test_an_absent_model_is_named(tmp_path: Path) -> None:
+    with raises(DataError, "missing-file", tmp_path / "absent"):
+        annotate(["a dog"], tmp_path / "absent")
+
+
+# the lexicon
+
+
+@pytest.mark.parametrize(("file", "folder"), [("wordnet.zip", "wordnet"), ("WNdb-3.0.tar.gz", "dict")])
+def test_archives_of_nltk_and_of_princeton_are_unpacked(tmp_path: Path, file: str, folder: str) -> None:
+    files = lexicon_files()
+    more = {"wordnet/README": b"", f"{folder}/lexnames": b"", f"{folder}/frames.vrb": b""}
+    packed = pack(tmp_path / file, {**{f"{folder}/{name}": content for name, content in files.items()}, **more})
+    wordnet.unpack(packed, tmp_path / "corpus/lexicon")
+    assert contents(tmp_path / "corpus") == {f"lexicon/{name}": content for name, content in files.items()}
+    wordnet.check(tmp_path / "corpus/lexicon")
+    assert WordNet(tmp_path / "corpus/lexicon").synsets("dogs", "n")[0].lemmas == ("dog",)
+
+
+def test_an_incomplete_lexicon_and_another_release_leave_nothing(tmp_path: Path) -> None:
+    files = lexicon_files()
+    other = files | {"data.adj": files["data.adj"].replace(b"3.0", b"3.1")}
+    fewer = {name: content for name, content in files.items() if name != "index.verb"}
+    for content, code, place in ((other, "other-release", "data.adj"), (fewer, "missing-file", "index.verb")):
+        path = pack(tmp_path / "wordnet.zip", content)
+        with raises(DataError, code, f"{path}: {place}"):
+            wordnet.unpack(path, tmp_path / "lexicon")
+        assert [file.name for file in tmp_path.iterdir()] == ["wordnet.zip"]
+
+
+# acquisition
+
+COCO = Recipe("data", "coco", {"adapter": "negclip-list"}, track="vlc")
+TABLE = (
+    f"{HEADER}0\tTwo dogs run.\tcoco/val2014/b.jpg\t[]\t[]\n1\ta dog runs \tcoco/train2014/a.jpg\t['runs a dog']\t[]\n"
+)
+LOCAL = {"model": archive(WHEEL), "lexicon": archive(LEXICON)}
+
+
+@pytest.fixture
+def archives(tmp_path: Path, saved: tuple[Path, Language]) -> Path:
+    """The folder of downloaded files: a corpus, a model and a lexicon."""
+    folder = tmp_path / "data" / "archives"
+    pack(folder / WHEEL, wheel_files(saved[0]))
+    pack(folder / LEXICON, {f"wordnet/{name}": content for name, content in lexicon_files().items()})
+    pack(folder / "train2014.zip", {"train2014/a.jpg": b"#a"})
+    pack(folder / "val2014.zip", {"val2014/b.jpg": b"#b"})
+    (folder / LIST).write_text(TABLE)
+    return folder
+
+
+def write_whole_index(recipe: Recipe, root: Path, folder: Path) -> Path:
+    """Do what the phase data does with what was downloaded."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_content(root, write_index(recipe, root, folder), folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_a_corpus_is_unpacked_annotated_and_indexed_once(tmp_path: Path, archives: Path) -> None:
+    data = archives.parent
+    section = Corpus(adapter="negclip-list", archives=[*map(archive, ("train2014.zip", LIST, "val2014.zip"))], **LOCAL)
+    root = acquire(COCO, section, data, data / "coco")
+    assert root == data / "coco" and not list(data.glob("*.partial"))
+    index = write_whole_index(COCO, root, tmp_path / "index")
+    paths = ("images/val2014/b.jpg", "images/train2014/a.jpg")
+    assert Captions.read(index) == Captions(paths, ("Two dogs run.", "a dog runs "))
+    assert read_negatives(index) == [[], ["runs a dog"]]
+    docs = read_docs(index)
+    assert (docs[0][1].tag_, docs[0][1].lemma_) == ("NNS", "dog")
+    assert contents(index / "lexicon") == lexicon_files()
+    named = raw_files(index)
+    assert named["images/val2014/b.jpg"] == sha256(b"#b").hexdigest()
+    assert {LIST, "lexicon/data.noun", "model/config.cfg", "model/parser/model", *paths} <= set(named)
+    (root / "lexicon/noun.exc").write_bytes(b"mice mouse\n")
+    assert changed_files(root, index) == ["lexicon/noun.exc"]
+
+
+def test_a_corpus_that_is_nowhere_says_what_to_put_where(tmp_path: Path) -> None:
+    with raises(DataError, "missing-file", tmp_path / "corpus" / negclip_list.MARK) as caught:
+        acquire(COCO, Corpus(adapter="negclip-list", archives=[], **LOCAL), tmp_path, tmp_path / "corpus")
+    assert negclip_list.LAYOUT in str(caught.value)
+    for module in (negclip_list, caption_list):
+        with raises(DataError, "missing-file", tmp_path) as caught:
+            module.read(tmp_path)
+        assert module.LAYOUT in str(caught.value)
+
+
+class Pictures(ParsedCorpus):
+    """A plugin's section."""
+
+    adapter: str = "shapes-captions"
+    images: int
+
+
+@pytest.mark.slow
+def test_captions_that_are_drawn_without_parses_are_parsed_here(
+    tmp_path: Path, archives: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(root: Path, *, images: int) -> None:
+        for number in range(images):
+            (root / f"{number}.png").write_bytes(b"#")
+
+    def read(root: Path) -> Captions:
+        paths = tuple(sorted(path.name for path in root.glob("*.png")))
+        return Captions(paths, ("Two dogs run.",) * len(paths))
+
+    monkeypatch.setattr(acquisition, "load_adapter", lambda *_: SimpleNamespace(draw=draw, read=read))
+    document = {"adapter": "shapes-captions", "images": 3, "model": {WHEEL: None}, "lexicon": {LEXICON: None}}
+    recipe = Recipe("data", "mine", document, track="vlc")
+    root = acquire(recipe, Pictures(images=3, **LOCAL), archives.parent, archives.parent / "mine-1")
+    words = [(doc.text, doc[1].tag_) for doc in read_docs(write_whole_index(recipe, root, tmp_path / "index"))]
+    assert words == [("Two dogs run.", "NNS")] * 3
+    assert contents(tmp_path / "index/lexicon") == lexicon_files()
+
+
+# the index
+
+
+def test_pictures_of_a_corpus_are_those_of_its_rows_each_once(tmp_path: Path) -> None:
+    Captions(("b.png", "a.png", "b.png"), ("a dog", "a cat", "two dogs")).write(tmp_path)
+    assert pictures(tmp_path) == [Picture("b.png"), Picture("a.png")]

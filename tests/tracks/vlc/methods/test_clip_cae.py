@@ -19,21 +19,11 @@ from recompose.tracks.vlc.building import build_method
 from recompose.tracks.vlc.methods.base import represent_in_chunks
 from recompose.tracks.vlc.methods.clip_cae import ClipCae
 from tests.processes import in_two_processes
+from tests.tracks.documents import document
+from tests.tracks.vlc import tiny
 from tests.tracks.vlc.marked import docs, lexicon, tokenizer
 from tests.tracks.vlc.test_losses import attribution_by_loop
-from tests.tracks.vlc.tiny import (
-    CE_CLIP,
-    CLIP_FT,
-    FULL,
-    LORA,
-    NEGCLIP,
-    OWN,
-    RATES,
-    backbone_of,
-    images,
-    of_rows,
-    swapped,
-)
+from tests.tracks.vlc.tiny import CE_CLIP, CLIP_FT, FULL, LORA, NEGCLIP
 
 SCORES = {"attention": attention, "gradcam": gradcam, "gradient": gradient}
 CAE: dict[str, Any] = {
@@ -53,18 +43,12 @@ CAE: dict[str, Any] = {
 }
 KINDS = ["attention", "gradcam", "gradient", "perturbation"]
 ROWS = [2, 3, 0, 4]  # the second has no composition
-CLASS = "recompose.tracks.vlc.methods.clip_cae:ClipCae"
-
-
-def document(tuning: Mapping[str, Any] = FULL, **settings: Any) -> dict[str, Any]:
-    own = {"training": RATES | settings.pop("training", {})} | CAE | settings
-    trainer = {"precision": "32-true", "threads": 1}
-    return {"class": CLASS, "settings": dict(tuning) | own, "seed": 0, "trainer": trainer}
 
 
 def method_of(tuning: Mapping[str, Any] = FULL, **settings: Any) -> ClipCae:
     """With attention that is far from even, so that what is wrong shows."""
-    built = build_method(TypedSettings(document(tuning, **settings)), backbone_of()).train()
+    own = {**tuning, **CAE, **settings, "training": tiny.RATES}
+    built = build_method(TypedSettings(document(ClipCae, own)), tiny.backbone_of()).train()
     assert isinstance(built, ClipCae)
     with torch.no_grad():
         for block in built.backbone.model.transformer.resblocks:
@@ -81,8 +65,8 @@ def batch_of(method: ClipCae, rows: list[int] = ROWS) -> Batch:
     texts, labeller = [doc.text for doc in docs()], None
     if method.label_request is not None:
         labeller = TokenLabeller(method.label_request, docs(), lexicon(), tokenizer)
-    makers = [of_rows(swapped, docs()) for _ in method.negatives]
-    pictures = images(len(texts))
+    makers = [tiny.of_rows(tiny.swapped, docs()) for _ in method.negatives]
+    pictures = tiny.images(len(texts))
     return CaptionRows(pictures, np.arange(len(texts)), texts, makers, tokenizer, 0, labeller)[rows]
 
 
@@ -158,7 +142,7 @@ def test_without_attribution_it_is_the_method_that_it_adds_to(
     weights = CAE["attribution_weights"] | {kind: weight}
     method = method_of(attribution=kind, negatives=negatives, negative_loss=loss, attribution_weights=weights)
     batch = batch_of(method)
-    settings = FULL | OWN[other] | {"negatives": negatives} if loss == "ce-clip" else FULL
+    settings = FULL | tiny.OWN[other] | {"negatives": negatives} if loss == "ce-clip" else FULL
     other_document = {"class": f"recompose.tracks.vlc.methods.{other}", "settings": settings, "seed": 0}
     plain: Any = build_method(TypedSettings(other_document), deepcopy(method.backbone))
     texts = batch_of(method_of(negatives=negatives))

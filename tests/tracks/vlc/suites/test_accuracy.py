@@ -15,19 +15,8 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
 from recompose.errors import ArgumentError
+from recompose.tracks.vlc.suites import accuracy as metrics
 from recompose.tracks.vlc.suites import ranks
-from recompose.tracks.vlc.suites.accuracy import (
-    accuracy,
-    macro_accuracy,
-    mean_average_precision,
-    pearson,
-    recall_at,
-    right_choices,
-    right_groups,
-    right_triplets,
-    roc_auc,
-    spearman,
-)
 from recompose.tracks.vlc.suites.ranks import Ties, first_hits
 from tests.arrays import MAKERS
 from tests.errors import raises
@@ -95,24 +84,16 @@ def hits_by_loops(scores: Rows, queries: list[int], candidates: list[int], ties:
 @given(choices(), st.sampled_from(RULES), st.sampled_from(list(MAKERS)))
 def test_choices_are_those_of_loops(problem: tuple[Rows, list[int], list[list[bool]]], ties: Ties, maker: str) -> None:
     scores, true, present = problem
-    assert right_choices(MAKERS[maker](scores), np.array(true), ties, np.array(present)).tolist() == right_by_loops(
-        scores, true, present, ties
-    )
-
-
-def test_all_candidates_are_present_unless_said() -> None:
-    scores = np.array([[2, 1], [1, 1], [0, 1]])
-    for ties in RULES:
-        assert right_choices(scores, 0, ties).tolist() == right_by_loops(
-            scores.tolist(), [0] * 3, [[True] * 2] * 3, ties
-        )
+    assert metrics.right_choices(
+        MAKERS[maker](scores), np.array(true), ties, np.array(present)
+    ).tolist() == right_by_loops(scores, true, present, ties)
 
 
 @given(st.lists(st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=3, max_size=3), min_size=1, max_size=4))
 def test_groups_are_those_of_loops(scores: list[Rows]) -> None:
     for k in (2, 3):
         for ties in RULES:
-            right = right_groups(np.array(scores)[:, :k, :k], ties)
+            right = metrics.right_groups(np.array(scores)[:, :k, :k], ties)
             for item, table in enumerate(scores):  # table[caption][image]
                 pairs = [(own, other) for own in range(k) for other in range(k) if own != other]
                 text = not any(beats(table[c][i], c, table[i][i], i, ties) for i, c in pairs)
@@ -122,7 +103,7 @@ def test_groups_are_those_of_loops(scores: list[Rows]) -> None:
 
 @given(st.lists(st.lists(VALUES, min_size=6, max_size=6), min_size=1), st.sampled_from(list(MAKERS)))
 def test_a_triplet_is_the_four_comparisons_of_sugarcrepe_pp(scores: Rows, maker: str) -> None:
-    right = right_triplets(MAKERS[maker](scores))
+    right = metrics.right_triplets(MAKERS[maker](scores))
     for item, (p1, p2, negative, p1_p2, p1_negative, p2_negative) in enumerate(scores):
         assert right.first[item] == (p1 > negative)
         assert right.second[item] == (p2 > negative)
@@ -139,7 +120,7 @@ def test_retrieval_is_that_of_sorted_lists(problem: tuple[Rows, list[int]], ties
     assert to_text.tolist() == hits_by_loops(scores, images, image_of, ties)
     assert to_image.tolist() == hits_by_loops(columns, image_of, images, ties)
     for hits in (to_text, to_image):
-        recalls = [recall_at(hits, k) for k in range(1, len(image_of) + 1)]
+        recalls = [metrics.recall_at(hits, k) for k in range(1, len(image_of) + 1)]
         assert recalls == sorted(recalls) and recalls[-1] == 1
         assert recalls[0] == float(Fraction(sum(hit == 0 for hit in hits.tolist()), len(hits)))
 
@@ -155,12 +136,12 @@ def test_large_sets_are_told_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(["on", "under", "by"])), min_size=1, max_size=12))
 def test_averages_are_those_of_loops(answers: list[tuple[bool, str]]) -> None:
     right, groups = np.array([one for one, _ in answers]), [group for _, group in answers]
-    assert accuracy(right) == float(Fraction(sum(map(int, right)), len(right)))
+    assert metrics.accuracy(right) == float(Fraction(sum(map(int, right)), len(right)))
     shares = []
     for group in sorted({*groups}):
         own = [one for one, name in answers if name == group]
         shares.append(Fraction(sum(own), len(own)))
-    assert macro_accuracy(right, groups) == pytest.approx(float(sum(shares) / len(shares)))
+    assert metrics.macro_accuracy(right, groups) == pytest.approx(float(sum(shares) / len(shares)))
 
 
 def precision_by_loops(scores: list[int], labels: list[bool]) -> Fraction:
@@ -183,10 +164,10 @@ def test_average_precision_is_that_of_loops(images: list[list[tuple[int, bool]]]
     shown = [column for column in zip(*images, strict=True) if any(label for _, label in column)]
     if not shown:
         with raises(ArgumentError, place="labels"):
-            mean_average_precision(scores, labels)
+            metrics.mean_average_precision(scores, labels)
         return
     precisions = [precision_by_loops(*map(list, zip(*column, strict=True))) for column in shown]
-    assert mean_average_precision(scores, labels) == pytest.approx(float(sum(precisions) / len(shown)))
+    assert metrics.mean_average_precision(scores, labels) == pytest.approx(float(sum(precisions) / len(shown)))
 
 
 @settings(max_examples=20)
@@ -195,7 +176,7 @@ def test_average_precision_meets_every_tenth_of_recall_exactly(seed: int, shown:
     rng = np.random.default_rng(seed)
     scores, labels = rng.permutation(shown + others), np.arange(shown + others) < shown
     expected = float(precision_by_loops(scores.tolist(), labels.tolist()))
-    assert mean_average_precision(scores[:, None], labels[:, None]) == pytest.approx(expected, abs=1e-12)
+    assert metrics.mean_average_precision(scores[:, None], labels[:, None]) == pytest.approx(expected, abs=1e-12)
 
 
 @given(st.lists(st.tuples(VALUES, st.integers(0, 1)), min_size=1, max_size=12), st.sampled_from(list(MAKERS)))
@@ -210,9 +191,9 @@ def test_the_area_is_a_share_of_couples(images: list[tuple[int, int]], maker: st
     ]
     if not couples:
         with raises(ArgumentError, place="targets"):
-            roc_auc(scores, np.array(targets))
+            metrics.roc_auc(scores, np.array(targets))
         return
-    assert roc_auc(scores, np.array(targets)) == pytest.approx(float(sum(couples) / len(couples)))
+    assert metrics.roc_auc(scores, np.array(targets)) == pytest.approx(float(sum(couples) / len(couples)))
 
 
 SCORES, TRUE, ALL = np.zeros((2, 3)), np.array([0, 2]), np.ones((2, 3), dtype=bool)
@@ -220,38 +201,41 @@ BROKEN = np.array([[0, 0, 0], [0, np.nan, 0]])
 
 
 def test_scores_of_what_is_not_present_are_not_looked_at() -> None:
-    assert right_choices(BROKEN, 0, "lenient", np.isfinite(BROKEN)).all()
+    assert metrics.right_choices(BROKEN, 0, "lenient", np.isfinite(BROKEN)).all()
 
 
 @pytest.mark.parametrize(
     ("call", "place"),
     [
         *(
-            (partial(right_choices, SCORES, true, "strict"), "indices")
+            (partial(metrics.right_choices, SCORES, true, "strict"), "indices")
             for true in (np.array([0, 3]), np.array([0, -1]), TRUE[:1], TRUE.astype(float))
         ),
         *(
-            (partial(right_choices, SCORES, TRUE, "strict", present), "present")
+            (partial(metrics.right_choices, SCORES, TRUE, "strict", present), "present")
             for present in (ALL.astype(int), ALL[:1], np.array([[True, False, False], [True] * 3]))
         ),
-        (lambda: right_choices(SCORES[0], 0, "strict"), "scores"),
-        (lambda: right_choices(SCORES, TRUE, "strict", ALL & (np.arange(3) < 2)), "present"),
-        (lambda: right_choices(BROKEN, TRUE, "strict"), "scores"),
-        (lambda: right_choices(SCORES, TRUE, "last"), "ties"),  # type: ignore[arg-type]
-        (lambda: right_groups(np.zeros((2, 2, 3))), "scores"),
-        (lambda: right_triplets(np.zeros((2, 5))), "scores"),
+        (lambda: metrics.right_choices(SCORES[0], 0, "strict"), "scores"),
+        (lambda: metrics.right_choices(SCORES, TRUE, "strict", ALL & (np.arange(3) < 2)), "present"),
+        (lambda: metrics.right_choices(BROKEN, TRUE, "strict"), "scores"),
+        (lambda: metrics.right_choices(SCORES, TRUE, "last"), "ties"),  # type: ignore[arg-type]
+        (lambda: metrics.right_groups(np.zeros((2, 2, 3))), "scores"),
+        (lambda: metrics.right_triplets(np.zeros((2, 5))), "scores"),
         (lambda: first_hits(SCORES, [0, 1], [0, 0, 0]), "candidates"),
         (lambda: first_hits(SCORES, [0, 1], [0, 1]), "scores"),
-        (lambda: mean_average_precision(SCORES, ~ALL), "labels"),
-        (lambda: mean_average_precision(SCORES, ALL.astype(int)), "labels"),
-        (lambda: mean_average_precision(SCORES[:1], ALL), "scores"),
-        (lambda: mean_average_precision(BROKEN, ALL), "scores"),
-        (lambda: roc_auc(SCORES, TRUE), "scores"),
-        (lambda: roc_auc(BROKEN[:, :2], np.array([0, 1])), "scores"),
-        (lambda: spearman([0.5], [1.0]), "scores"),
-        (lambda: pearson([0.5, np.nan], [1.0, 2.0]), "scores"),
-        *((partial(correlation, [0.5, 0.5], [1.0, 2.0]), "scores") for correlation in (spearman, pearson)),
-        (lambda: pearson([0.5, 0.1], [3.0, 3.0]), "grades"),
+        (lambda: metrics.mean_average_precision(SCORES, ~ALL), "labels"),
+        (lambda: metrics.mean_average_precision(SCORES, ALL.astype(int)), "labels"),
+        (lambda: metrics.mean_average_precision(SCORES[:1], ALL), "scores"),
+        (lambda: metrics.mean_average_precision(BROKEN, ALL), "scores"),
+        (lambda: metrics.roc_auc(SCORES, TRUE), "scores"),
+        (lambda: metrics.roc_auc(BROKEN[:, :2], np.array([0, 1])), "scores"),
+        (lambda: metrics.spearman([0.5], [1.0]), "scores"),
+        (lambda: metrics.pearson([0.5, np.nan], [1.0, 2.0]), "scores"),
+        *(
+            (partial(correlation, [0.5, 0.5], [1.0, 2.0]), "scores")
+            for correlation in (metrics.spearman, metrics.pearson)
+        ),
+        (lambda: metrics.pearson([0.5, 0.1], [3.0, 3.0]), "grades"),
     ],
 )
 def test_bad_input_is_named(call: Callable[[], Any], place: str) -> None:
@@ -263,8 +247,8 @@ def test_bad_input_is_named(call: Callable[[], Any], place: str) -> None:
 def test_correlations_are_those_of_scipy(pairs: list[tuple[int, int]]) -> None:
     scores, grades = (np.array(each, dtype=np.float32) for each in zip(*pairs, strict=True))
     assume(len({*scores.tolist()}) > 1 and len({*grades.tolist()}) > 1)
-    assert pearson(scores, grades) == pytest.approx(pearsonr(scores, grades).statistic, abs=1e-6)
-    assert spearman(scores, grades) == pytest.approx(spearmanr(scores, grades).statistic, abs=1e-9)
+    assert metrics.pearson(scores, grades) == pytest.approx(pearsonr(scores, grades).statistic, abs=1e-6)
+    assert metrics.spearman(scores, grades) == pytest.approx(spearmanr(scores, grades).statistic, abs=1e-9)
 
 
 @pytest.mark.slow

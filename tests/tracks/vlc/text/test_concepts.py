@@ -28,7 +28,7 @@ from recompose.tracks.vlc.text.concepts import (
 )
 from recompose.tracks.vlc.text.lexicon import Alternatives, PartOfSpeech
 from recompose.tracks.vlc.text.scene_graph import scene_graph
-from tests.tracks.vlc.marked import COMPOSITION, CONTEXT, OBJECTS, docs, lexicon, of_places, pieces, spelled, tokenizer
+from tests.tracks.vlc.marked import COMPOSITION, CONTEXT, OBJECTS, docs, lexicon, pieces, spelled, tokenizer
 from tests.tracks.vlc.parses import BARE, BUS, ELEPHANTS, MATS, PIANO, RIDER, SANDALS, STANDING, TWICE, VAN, parsed
 from tests.tracks.vlc.tiny import images, of_rows, swapped
 
@@ -146,14 +146,6 @@ def test_marks_of_drawn_captions_are_those_of_their_scenes(row: int) -> None:
     assert result.complete.tolist() == [bool(COMPOSITION[row])]
 
 
-def test_marks_place_by_place() -> None:
-    """0 is the start of text; "mats" is one piece, "tall" too."""
-    ids = tokenizer(["A dog and a tall cat sit on mats"])
-    result = token_labels([places(concepts(parsed(MATS), Phrases()), ids[0].tolist(), pieces)], ids.shape[1])
-    assert torch.equal(result.objects[0], of_places((2, 3), (6, 7), (9, 10)))
-    assert torch.equal(result.composition[0], of_places((5, 6), (8, 9)))
-
-
 def test_all_pieces_of_a_word_are_marked_and_the_first_of_two_alike() -> None:
     text = "a zyzzyva beside a zyzzyva"
     (ids,) = tokenizer([text]).tolist()
@@ -163,7 +155,7 @@ def test_all_pieces_of_a_word_are_marked_and_the_first_of_two_alike() -> None:
     result = places([zyzzyva, beside, zyzzyva], ids, pieces)
     end = 2 + len(several)
     assert result == [Place(zyzzyva, 2, end), Place(beside, end, end + 1)]
-    assert torch.equal(token_labels([result], 24).objects[0], of_places((2, end)))
+    assert token_labels([result], 24).objects[0].nonzero().flatten().tolist() == [*range(2, end)]
 
 
 def test_what_the_context_cuts_off_is_not_marked() -> None:

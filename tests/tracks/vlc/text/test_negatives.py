@@ -15,17 +15,8 @@ from spacy.util import filter_spans
 from recompose.tracks.vlc.text.lexicon import PREPOSITIONS, WordNet
 from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace
 from recompose.tracks.vlc.text.small_lexicon import Meaning, write_lexicon
-from tests.tracks.vlc.parses import (
-    ELEPHANTS,
-    MATS,
-    PIANO,
-    RIDER,
-    SANDALS,
-    SCENES,
-    STANDING,
-    TWICE,
-    parsed,
-)
+from tests.tracks.vlc import parses
+from tests.tracks.vlc.parses import parsed
 
 
 def count_draws(draw: Callable[[Random], str | None], times: int, seed: int = 0) -> Counter[str | None]:
@@ -94,7 +85,7 @@ def negclip_probabilities(doc: Doc) -> dict[str | None, float]:
     return probabilities
 
 
-@pytest.mark.parametrize("sentence", SCENES, ids=lambda sentence: str(parsed(sentence)))
+@pytest.mark.parametrize("sentence", parses.SCENES, ids=lambda sentence: str(parsed(sentence)))
 def test_negclip_draws_swaps_as_often_as_the_rules_say(sentence: str) -> None:
     doc = parsed(sentence)
     assert_drawn_as(count_draws(lambda rng: negclip(doc, rng), 2000), negclip_probabilities(doc))
@@ -139,7 +130,9 @@ SHORT = "A/DT/1/det dog/NN/2/nsubj runs/VBZ/2/ROOT very/RB/4/advmod fast/RB/2/ad
 POINT = " ././2/punct"
 
 
-@pytest.mark.parametrize("sentence", [SHORT, SHORT + " now/RB/2/advmod", SHORT + POINT, SANDALS, MATS, STANDING])
+@pytest.mark.parametrize(
+    "sentence", [SHORT, SHORT + " now/RB/2/advmod", SHORT + POINT, parses.SANDALS, parses.MATS, parses.STANDING]
+)
 def test_bigram_shuffle_draws_every_other_order_alike(sentence: str) -> None:
     doc = parsed(sentence)
     assert_drawn_as(count_draws(lambda rng: bigram_shuffle(doc, rng), 3000), shuffle_probabilities(doc))
@@ -191,7 +184,7 @@ def lexicon(tmp_path_factory: pytest.TempPathFactory) -> WordNet:
 Element = tuple[str, str, str]  # what is replaced, up to where it begins; the words' part of speech; their form
 
 ELEMENTS: dict[str, list[Element]] = {  # what stands before, what is replaced, its part of speech and form
-    ELEPHANTS: [
+    parses.ELEPHANTS: [
         ("Three ", "statues", "n+s"),
         ("Three statues of ", "elephants", "n+s"),
         ("Three statues of elephants on the ", "steps", "n+s"),
@@ -201,7 +194,7 @@ ELEMENTS: dict[str, list[Element]] = {  # what stands before, what is replaced, 
         ("Three statues of elephants ", "on", "p"),
         ("Three statues of elephants on the steps ", "in front of", "p"),
     ],
-    MATS: [
+    parses.MATS: [
         ("A ", "dog", "n"),
         ("A dog and a tall ", "cat", "n"),
         ("A dog and a tall cat sit on ", "mats", "n+s"),
@@ -209,7 +202,7 @@ ELEMENTS: dict[str, list[Element]] = {  # what stands before, what is replaced, 
         ("A dog and a tall cat sit ", "on", "p"),
         ("A dog and a tall cat sit ", "on", "p"),
     ],
-    RIDER: [
+    parses.RIDER: [
         ("A ", "man", "n"),
         ("A man quickly eating RED ", "apples", "n+s"),
         ("A man quickly eating RED apples slowly rides his brown ", "Horse", "n+T"),
@@ -218,13 +211,13 @@ ELEMENTS: dict[str, list[Element]] = {  # what stands before, what is replaced, 
         ("A man quickly ", "eating", "v+ing"),
         ("A man quickly eating RED apples slowly ", "rides", "v+s"),
     ],
-    PIANO: [
+    parses.PIANO: [
         ("The ", "piano", "n"),
         ("The piano is played by a ", "woman", "n"),
         ("The piano is ", "played", "v+en"),
         ("The piano is played by a woman ", "next", "r"),
     ],
-    TWICE: [("A ", "dog", "n"), ("A dog sees a ", "dog", "n")],
+    parses.TWICE: [("A ", "dog", "n"), ("A dog sees a ", "dog", "n")],
 }
 INFLECTED = {  # by hand
     "n+s": {"woman": "women", "man": "men", "statue": "statues"},
@@ -282,7 +275,7 @@ def test_replace_draws_words_as_often_as_the_rules_say(sentence: str, lexicon: W
 def test_of_a_phrasal_verb_the_verb_is_replaced(tmp_path: Path) -> None:
     verbs = [Meaning(verb, "v", (verb,), "use") for verb in ("sit", "walk", "sit on")]
     write_lexicon(tmp_path, [Meaning("act", "v", ("act",)), Meaning("use", "v", ("use",), "act"), *verbs])
-    doc = parsed(MATS)
+    doc = parsed(parses.MATS)
     assert set(count_draws(lambda rng: replace(doc, rng, WordNet(tmp_path)), 50)) == {
         "A dog and a tall cat walk on mats",
         "A dog and a tall cat sit on on mats",
@@ -300,7 +293,7 @@ def test_an_inflected_word_that_gives_the_caption_back_is_none(tmp_path: Path) -
 # all
 
 
-@pytest.mark.parametrize("sentence", SCENES, ids=lambda sentence: str(parsed(sentence)))
+@pytest.mark.parametrize("sentence", parses.SCENES, ids=lambda sentence: str(parsed(sentence)))
 def test_the_state_of_the_generator_decides_and_the_caption_is_left_alone(sentence: str, lexicon: WordNet) -> None:
     doc, again = parsed(sentence), parsed(sentence)
     before = doc.to_bytes()

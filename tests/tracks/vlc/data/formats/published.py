@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import read_suite
@@ -127,13 +125,3 @@ def check_refused(form: str, root: Path, code: str, place: str | Path, end: str 
         read_suite(form, root)
     assert str(error.value.place).endswith(end)
     assert "\n" not in str(error.value)
-
-
-def equal(one: Suite, other: Suite) -> bool:
-    """Whether two suites are the same, arrays and all."""
-    if (one.name, one.images, one.texts, [*one.tasks]) != (other.name, other.images, other.texts, [*other.tasks]):
-        return False
-    pairs = [
-        (value, vars(other.tasks[name])[key]) for name, task in one.tasks.items() for key, value in vars(task).items()
-    ]
-    return all(np.array_equal(*pair) if isinstance(pair[0], np.ndarray) else pair[0] == pair[1] for pair in pairs)

@@ -16,7 +16,8 @@ from recompose.tracks.vlc.data.formats.spec import SUBSETS as SPEC_SUBSETS
 from recompose.tracks.vlc.suites.catalogue import read_suite
 from recompose.tracks.vlc.suites.tasks import Choices
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import check_refused, equal, items, pair, questions, write_files
+from tests.tracks.loops import assert_same
+from tests.tracks.vlc.data.formats.published import check_refused, items, pair, questions, write_files
 
 
 def region(**more: Any) -> dict[str, Any]:
@@ -320,7 +321,8 @@ def test_both_forms_of_a_split_of_karpathy_say_the_same(tmp_path: Path, module: 
     images = [own("2.jpg", "test", "a dog", "it runs"), own("3.jpg", "restval", "x"), own("1.jpg", "test", "c")]
     one = read_suite(name, write_files(tmp_path / "one", {f"{name}/{module.FILE}": blip}))
     other = read_suite(name, write_files(tmp_path / "other", {f"{name}/{module.ORIGINAL}": {"images": images}}))
-    assert equal(one, other) and len(one.texts) == 3
+    assert_same(one, other)
+    assert len(one.texts) == 3
     only = {f"{name}/{module.ORIGINAL}": {"images": images[1:2]}}
     with raises(DataError, "no-items", "split 'test'"):
         read_suite(name, write_files(tmp_path / "none", only))
