@@ -20,7 +20,7 @@ from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
 from recompose.papers import declaration
 from recompose.papers.declaration import all_papers
-from recompose.site.build import pages_of
+from recompose.site.build import page_of
 from recompose.tables import caveats
 from recompose.tables.artifacts import make_artifacts
 from recompose.tables.index import builds_of, write_index
@@ -72,7 +72,7 @@ def audited(root: Path, *, drawing: bool = False) -> Audit:
     """The audit of a project; figures are drawn again only where that is asked for."""
     work = Workspace(root)
     published = PublishedLineage.read(work, PAPERS_LOADED)
-    return audit(work, PAPERS_LOADED, published, pages_of(work, published), drawing=drawing)
+    return audit(work, PAPERS_LOADED, published, page_of(work, published), drawing=drawing)
 
 
 def findings(found: Audit) -> list[Found]:
@@ -174,7 +174,7 @@ def remake_index(work: Workspace) -> None:
     published = PublishedLineage.read(work, PAPERS_LOADED)
     shown = replace(published, made=builds_of(work, published))
     found = audit_artifacts(work, PAPERS_LOADED, shown)
-    write_index(StoredResults(work), PAPERS_LOADED, published, pages_of(work, shown)(found))
+    write_index(StoredResults(work), PAPERS_LOADED, published, page_of(work, shown)(found))
 
 
 def improve(lineage: dict[str, Any]) -> None:

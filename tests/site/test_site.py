@@ -20,7 +20,7 @@ from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
 from recompose.plan import Recipe
 from recompose.records import Build
-from recompose.site.build import notes_html, pages
+from recompose.site.build import notes_html, page
 from recompose.site.document import Site
 from recompose.site.scope import scope_of
 from recompose.tables.published import PublishedLineage
@@ -221,7 +221,7 @@ class Toy:
     @property
     def html(self) -> str:
         """Its page."""
-        return pages(self.site, self.folder / "reports")["index.html"]
+        return page(self.site, self.folder / "reports")
 
     def read(self) -> Element:
         """Its page, read."""

@@ -6,7 +6,7 @@ findings.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from recompose.audit.artifacts import ArtifactCheck
@@ -19,7 +19,7 @@ from recompose.papers.declaration import Paper
 from recompose.params.documents import read_document
 from recompose.programs import dvc, git
 from recompose.progress import say
-from recompose.tables.index import index_texts
+from recompose.tables.index import PAGE, index_texts
 from recompose.tables.lineage import INDEX, MADE, ReportIndex
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
@@ -28,7 +28,7 @@ from recompose.workspace import Workspace
 LOCK = "dvc.lock"
 STAGES = ("reports",)
 RESTORE = "`git checkout -- reports`, or `dvc commit` where you made them"
-Pages = Callable[[Audit], Mapping[str, str]]  # the texts of the page and the files beside it, which show an audit
+Page = Callable[[Audit], str]  # makes the page that shows an audit
 REMEDY = "`snakemake --cores all` makes missing results; a release has the scores: `recompose audit --release FILE`"
 
 
@@ -45,7 +45,7 @@ def audit_artifacts(work: Workspace, papers: list[Paper], published: PublishedLi
 
 
 def audit(
-    work: Workspace, papers: list[Paper], published: PublishedLineage, pages: Pages, *, drawing: bool = True
+    work: Workspace, papers: list[Paper], published: PublishedLineage, page: Page, *, drawing: bool = True
 ) -> Audit:
     """Check every artifact and every byte that it was made from; of all papers, also the index of the reports, and
     dvc.lock where no results are stored.
@@ -54,14 +54,14 @@ def audit(
         work: the workspace of the reports.
         papers: the papers to check.
         published: the valid lineage of the reports.
-        pages: the page that shows an audit; this one knows no page.
+        page: makes the page that shows an audit; this one knows no page.
         drawing: true to draw figures again; otherwise only their digests are checked.
     """
     stored, checks = _check(work, papers, published, reading=True)
     more: list[Finding] = []
     if len(papers) == len(work.papers):
         # the page shows an audit without drawings
-        more += check_index(work, papers, published, _gather(stored, checks), pages)
+        more += check_index(work, papers, published, _gather(stored, checks), page)
         if not any(map(work.store.is_complete, work.plan.of("evaluations"))):
             more += check_lock(work.root)
     if drawing:
@@ -123,7 +123,7 @@ def reach(published: PublishedLineage, finding: Finding) -> dict[str, int]:
 
 
 def check_index(
-    work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit, pages: Pages
+    work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit, page: Page
 ) -> Iterator[Finding]:
     """Check the page, the index and the numbers beside it against what was written, and what would be written now."""
     try:
@@ -148,7 +148,7 @@ def check_index(
             yield Finding.of(UNCHECKED, "the index", str(error))
     # the page shows builds, and the audit before it was written, which may differ from this one
     if due and published.made and not audited.everything:
-        due |= pages(audited)
+        due[PAGE] = page(audited)
     for name in dict.fromkeys([*written, *due]):
         path, place = work.reports / name, f"{work.reports_place}/{name}"
         if not path.is_file():

@@ -16,7 +16,7 @@ from recompose.commands.release import open_release
 from recompose.console import first, pluralize, print_json, print_line, state_colour
 from recompose.papers.declaration import Paper
 from recompose.progress import printable, say
-from recompose.site.build import pages_of
+from recompose.site.build import page_of
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import PROFILE, Workspace
 
@@ -40,7 +40,7 @@ def show_audit(work: Workspace, papers: list[Paper], *, full: bool, as_json: boo
     """
     published = PublishedLineage.read(work, papers)
     gc.freeze()  # lineages live to the end as well
-    return _show(audit(work, papers, published, pages_of(work, published)), published, full=full, as_json=as_json)
+    return _show(audit(work, papers, published, page_of(work, published)), published, full=full, as_json=as_json)
 
 
 def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
@@ -52,7 +52,7 @@ def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
         os.environ[PROFILE] = opened.release.profile
         work = Workspace(opened.root)
         published = PublishedLineage.read(work, work.papers)
-        audited = audit(work, work.papers, published, pages_of(work, published))
+        audited = audit(work, work.papers, published, page_of(work, published))
         # an archive has no remote, and nothing is made or restored in it
         everything = [replace(finding, remedy="") for finding in audited.everything]
         audited = replace(audited, remedy="", everything=everything)

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from recompose.audit.audit import audit_artifacts
 from recompose.commands.summary import show_summary
-from recompose.site.build import pages_of
+from recompose.site.build import page_of
 from recompose.tables.index import builds_of, write_index
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
@@ -21,5 +21,5 @@ def write_report(work: Workspace) -> None:
     published = replace(on_disk, made=builds_of(work, on_disk))  # as is written below
     gc.freeze()  # lineages live to the end as well
     audited = audit_artifacts(work, papers, published)
-    write_index(StoredResults(work), papers, published, pages_of(work, published)(audited))
+    write_index(StoredResults(work), papers, published, page_of(work, published)(audited))
     show_summary(Console(), work, published, audited)

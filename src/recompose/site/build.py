@@ -17,7 +17,6 @@ from recompose.claims.differences import number_text
 from recompose.files import Document, read_csv
 from recompose.site.document import Site
 from recompose.site.scope import png_address
-from recompose.tables.index import PAGE
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -27,13 +26,13 @@ COLOURS = 256  # of pictures in the page
 SHARPNESS = 1.4  # dots of a figure for each pixel that it is shown at
 
 
-def pages_of(work: Workspace, published: PublishedLineage) -> Callable[[Audit], dict[str, str]]:
-    """Return the function that makes the pages of a workspace which show an audit."""
-    return lambda audited: pages(Site(work.papers, published, audited, work.params), work.reports)
+def page_of(work: Workspace, published: PublishedLineage) -> Callable[[Audit], str]:
+    """Return the function that makes the page of a workspace which shows an audit."""
+    return lambda audited: page(Site(work.papers, published, audited, work.params), work.reports)
 
 
-def pages(site: Site, reports: Path) -> dict[str, str]:
-    """Return the page of a site, by its name."""
+def page(site: Site, reports: Path) -> str:
+    """Return the page of a site, given the folder of its reports."""
     document = site.document()
     for paper in document["papers"]:
         paper["notes_html"] = notes_html(paper["notes"])
@@ -43,14 +42,13 @@ def pages(site: Site, reports: Path) -> dict[str, str]:
             artifact["lines"] = forest_lines(artifact["digits"], stem.with_suffix(".csv")) if artifact["digits"] else []
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined)
     style, script = read_asset("style.css"), "".join(map(read_asset, SCRIPTS))
-    html = environment.get_template("page.html").render(
+    return environment.get_template("page.html").render(
         doc=document,
         data=pack(_script_data(document)),
         style=style,
         script=script,
         policy=content_policy(style, script),
     )
-    return {PAGE: html}
 
 
 def _script_data(document: Document) -> Document:

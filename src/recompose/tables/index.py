@@ -51,19 +51,17 @@ def plots(results: StoredResults) -> dict[str, str]:
     return {file: place for name in results.plan.tracks for file, place in TRACKS[name].plots.items()}
 
 
-def write_index(
-    results: StoredResults, papers: list[Paper], published: PublishedLineage, pages: Mapping[str, str]
-) -> None:
+def write_index(results: StoredResults, papers: list[Paper], published: PublishedLineage, page: str) -> None:
     """Write the report site's page, the index, the numbers that DVC compares, and the build info.
 
     Args:
         results: of the workspace.
         papers: with the artifacts of the index.
         published: the lineages in the folders of papers.
-        pages: the report site's page, and the files beside it, by name.
+        page: the report site's page.
     """
     reports = results.work.reports
-    texts = {**pages, **index_texts(results, papers, published)}
+    texts = {PAGE: page, **index_texts(results, papers, published)}
     for name, text in texts.items():
         write_text(reports / name, text)
     written = {name: sha256_file(reports / name) for name in texts}
