@@ -4,11 +4,9 @@ Weights are random: they do not matter for the time. The released computation is
 to, written from reading the released code.
 """
 
-import json
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.machine import machine
+from benchmarks.stand_ins.project import ARCHITECTURES
 from recompose.backbones.clip import build
 from recompose.params.loading import load_params
 from recompose.tracks import FORMS
@@ -36,7 +35,7 @@ class Scale:
     """At what size a training step is measured; text and image towers of a CLIP as the released ones are."""
 
     described: str
-    clip: dict[str, Any]
+    clip: str  # the architecture
     names: tuple[int, int]  # states and objects
     pairs: int
     images: int
@@ -45,32 +44,8 @@ class Scale:
 
 
 SCALES = {
-    "demo": Scale(
-        "the demo's widths, 64 images x 83 pairs",
-        {
-            "embed_dim": 64,
-            "vision_cfg": {"image_size": 32, "patch_size": 8, "layers": 4, "width": 128, "head_width": 32},
-            "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 128, "heads": 4, "layers": 3},
-        },
-        names=(16, 12),
-        pairs=83,
-        images=64,
-        heads=2,
-        steps=25,
-    ),
-    "large": Scale(
-        "ViT-L/14's widths, towers of 4 blocks, 2 images x 200 pairs",
-        {
-            "embed_dim": 768,
-            "vision_cfg": {"image_size": 224, "patch_size": 14, "layers": 4, "width": 1024, "head_width": 64},
-            "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 768, "heads": 12, "layers": 4},
-        },
-        names=(20, 30),
-        pairs=200,
-        images=2,
-        heads=12,
-        steps=5,
-    ),
+    "demo": Scale("the demo's widths", "demo-widths", (16, 12), pairs=83, images=64, heads=2, steps=25),
+    "large": Scale("ViT-L/14's widths, 4 blocks", "vit-l-14-widths", (20, 30), pairs=200, images=2, heads=12, steps=5),
 }
 
 
@@ -88,16 +63,14 @@ def step_ratio(name: str, scale: Scale) -> tuple[float, float, float]:
     their losses are apart; the same parameters, batch and optimizer, without dropout.
     """
     torch.manual_seed(0)
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "as-released.json").write_text(json.dumps(scale.clip))
-        open_clip.add_model_config(folder)
-        backbone = build("as-released", "quick_gelu").eval()
+    open_clip.add_model_config(ARCHITECTURES)
+    backbone, clip = build(scale.clip, "quick_gelu").eval(), open_clip.get_model_config(scale.clip)
     dropout = dict.fromkeys(("attribute_dropout", "adapter_dropout", "disentangler_dropout"), 0.0)
     method = build_method(name, "shapes-pairs", backbone, scale.names, heads=scale.heads, **dropout).train()
     every = torch.cartesian_prod(*(torch.arange(count) for count in scale.names))
     pairs, targets = every[torch.randperm(len(every))[: scale.pairs]], torch.arange(scale.images)
     bytes_ = torch.randint(0, 256, (scale.images, 3, *backbone.image_size), dtype=torch.uint8)
-    vision, text = scale.clip["vision_cfg"], scale.clip["text_cfg"]
+    vision, text = clip["vision_cfg"], clip["text_cfg"]
     sizes = released.Sizes(scale.names[0], vision["width"] // vision["head_width"], text["heads"])
     forward = {"troika": released.troika, "msci": released.msci}[name]
     count = len(method.interactions) if name == "troika" else method.settings.aggregated
@@ -140,7 +113,8 @@ def main() -> None:
             theirs, ours, apart = in_child(name, scale)
             if apart > SAME:
                 sys.exit(f"{name}: losses of ours and of the released computation differ by {apart:.1e} of them")
-            print(f"| {name}, {size.described} | {theirs:.0f} ms | {ours:.0f} ms | {theirs / ours:.2f} |")
+            what = f"{name}, {size.described}, {size.images} images x {size.pairs} pairs"
+            print(f"| {what} | {theirs:.0f} ms | {ours:.0f} ms | {theirs / ours:.2f} |")
 
 
 if __name__ == "__main__":

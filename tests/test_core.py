@@ -1,6 +1,5 @@
-"""What starts a command is light, and imports are written as fingerprints follow them."""
+"""What starts a command is light."""
 
-import ast
 import subprocess
 import sys
 
@@ -32,14 +31,3 @@ def test_nothing_that_plans_reports_or_audits_imports_torch() -> None:
 
 def test_all_commands_start_without_what_draws() -> None:
     assert imported(["recompose.cli"], ("matplotlib", "pandas", "scipy", "torch")) == "[]"
-
-
-def test_every_import_is_written_out() -> None:
-    """A fingerprint follows imports by their whole names."""
-    relative = {
-        path.relative_to(ROOT).as_posix()
-        for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.level
-    }
-    assert relative == set()

@@ -13,7 +13,7 @@ from recompose.progress import FILE
 from recompose.records import BuildInfo
 from recompose.workspace import Workspace
 from tests.audit.invented import lineage_of
-from tests.configuration import MADE, PROGRESS, complete, parameters, write_params
+from tests.configuration import MADE, PROGRESS, complete, write_params
 
 BACKBONES = {name: Recipe("backbones", name, {}) for name in ("small", "large")}
 DATA = {
@@ -128,13 +128,6 @@ def test_records_in_the_store_and_in_the_reports_are_read(tmp_path: Path) -> Non
     assert costs.estimate(coop[1]) == CostEstimate(30, ("other, d",))
     # another method, with half the epochs of csp
     assert costs.estimate(runs_of(work, "troika")[0]) == CostEstimate(10 * 4 / 8, ("h, d",), basis=SIMILAR)
-    longer = Workspace(
-        tmp_path,
-        ("profile=large", "czsl.methods.csp.training.epochs=16", "czsl.datasets.shapes-pairs.images.train=1500"),
-    )
-    edited = Costs.of(longer, longer.plan).estimate(runs_of(longer, "csp")[0])
-    images = sum(parameters()["czsl"]["datasets"]["shapes-pairs"]["images"].values())
-    assert edited == CostEstimate(pytest.approx(10 * 16 / 8 * (images - 2500 + 1500) / images), ("h, d",), 5)
 
 
 class Known(Costs):

@@ -43,14 +43,6 @@ def one_of(plan: Plan, kind: str) -> Recipe:
     return plan.of(kind)[0]
 
 
-def test_what_is_complete_is_kept(work: Workspace, made_keys: list[str]) -> None:
-    recipes = list(closure([one_of(work.plan, "evaluations")]))
-    make(work, recipes)
-    assert made_keys == [recipe.key for recipe in recipes]
-    make(work, recipes)
-    assert made_keys == [recipe.key for recipe in recipes]
-
-
 def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     bad, good = work.plan.of("runs")[:2]
 

@@ -93,23 +93,6 @@ RECIPE = Recipe(
 )
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"kind": "evaluations"},
-        {"document": {"lr": 0.2}},
-        {"document": {"lr": 0.1, "epochs": 1}},
-        {"needs": {"data": OTHER_LEAF}},
-        {"needs": {"words": LEAF}},
-        {"needs": {}},
-        {"code": {"recompose.digest": "2"}},
-        {"code": {}},
-    ],
-)
-def test_what_determines_a_content_decides_its_digest(other: dict[str, Any]) -> None:
-    assert replace(RECIPE, **other).digest != RECIPE.digest
-
-
 @pytest.mark.parametrize("other", [{"name": "two"}, {"labels": {"seed": 7}}, {"track": "vlc"}, {"labels": {}}])
 def test_what_people_call_it_does_not(other: dict[str, Any]) -> None:
     assert replace(RECIPE, **other).digest == RECIPE.digest
@@ -142,6 +125,15 @@ def test_a_closure_has_each_recipe_once_and_what_is_needed_first() -> None:
     score = Recipe("evaluations", "e", {}, {"run": run, "data": OTHER_LEAF})
     assert list(closure([score, same, run])) == [LEAF, backbone, features, run, OTHER_LEAF, score]
     assert list(closure([])) == []
+
+
+def test_evaluations_are_those_of_names_and_of_a_track_that_is_planned() -> None:
+    plan = plan_of()
+    both = [*evaluations_of(plan, "clip"), *evaluations_of(plan, "csp")]
+    assert plan.evaluations_of("czsl", ["csp", "clip"]) == both != []
+    assert (
+        plan.evaluations_of("gzsl", ["csp"]) == plan.evaluations("gzsl", "csp", DATA) == plan.benchmarks("gzsl") == []
+    )
 
 
 # edits of params.yaml

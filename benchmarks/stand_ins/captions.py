@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.stand_ins.packing import pack
 from benchmarks.stand_ins.pictures import Pictures
 from recompose.files import write_text
-from recompose.tracks.vlc.data.formats import coco, comvg, sugarcrepe, valse
+from recompose.tracks.vlc.data.formats import coco, sugarcrepe
 from recompose.tracks.vlc.data.negclip_list import LIST
 from recompose.tracks.vlc.data.suite import files
 from recompose.tracks.vlc.suites.catalogue import read_suite
@@ -91,8 +91,8 @@ def _model() -> dict[str, bytes]:
 def _write_suites(real: Path, share: float, root: Path, pictures: Pictures) -> dict[str, int]:
     """Write annotation files and pictures of suites below a root; gives how many items count."""
     counts: dict[str, int] = {}
-    for name in ("coco", "sugarcrepe", "valse", "comvg"):
-        for file, text, items in _PARTS[name](real, share):
+    for name, parts in _PARTS.items():
+        for file, text, items in parts(real, share):
             write_text(root / name / file, text)
             counts |= items
     for name in _PARTS:
@@ -118,35 +118,9 @@ def _of_coco(real: Path, share: float) -> Iterator[Part]:
 
 def _of_sugarcrepe(real: Path, share: float) -> Iterator[Part]:
     for name in sugarcrepe.SETS:
-        items = _first(real / "sugarcrepe" / f"{name}.json", share)
-        yield f"{name}.json", json.dumps(items), {f"sugarcrepe/{name}": len(items)}
+        items = json.loads((real / "sugarcrepe" / f"{name}.json").read_text(encoding="utf-8"))
+        first = dict(islice(items.items(), _some(len(items), share)))
+        yield f"{name}.json", json.dumps(first), {f"sugarcrepe/{name}": len(first)}
 
 
-def _of_valse(real: Path, share: float) -> Iterator[Part]:
-    for name in valse.SETS:
-        items = _first(real / "valse" / f"{name}.json", share)
-        agreed = sum(item["mturk"]["caption"] >= valse.AGREEING for item in items.values())
-        yield f"{name}.json", json.dumps(items), {f"valse/{name}": agreed}
-
-
-def _of_comvg(real: Path, share: float) -> Iterator[Part]:
-    """The first items of each part in which images differ."""
-    with (real / comvg.FILE).open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    parts = {value: [row for row in rows if row["neg_value"] == value] for value in comvg.VALUES}
-    first = {value: part[: _some(len(part), share)] for value, part in parts.items()}
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    table.writeheader()
-    for part in first.values():
-        table.writerows(part)
-    yield comvg.FILE, text.getvalue(), {"comvg": sum(map(len, first.values())), "comvg/verb": len(first["verb"])}
-
-
-_PARTS = {"coco": _of_coco, "sugarcrepe": _of_sugarcrepe, "valse": _of_valse, "comvg": _of_comvg}
-
-
-def _first(path: Path, share: float) -> Mapping[str, Any]:
-    """The first items of a file that is an object of items."""
-    items = json.loads(path.read_text(encoding="utf-8"))
-    return dict(islice(items.items(), _some(len(items), share)))
+_PARTS = {"coco": _of_coco, "sugarcrepe": _of_sugarcrepe}

@@ -14,7 +14,7 @@ from recompose.tracks import TRACKS
 PROFILE = "paper-on-stand-ins"
 ROOT = Path(__file__).parents[2]
 ARCHITECTURES = Path(__file__).parent / "architectures"  # of our own, in open_clip's form: as deep as it has to be
-SUITES = ("coco", "sugarcrepe", "valse", "comvg")
+SUITES = ("coco", "sugarcrepe")
 HALF_ON_GPUS = "16-mixed"  # a precision that CPUs do not train in
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from recompose.audit import audit as module
 from recompose.audit.findings import Audit
 from recompose.files import read_json
 from tests.audit.worlds import (
@@ -193,7 +194,26 @@ def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: P
 
 def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who works with Snakemake alone has a lock of something else."""
-    from recompose.audit import audit as module
-
     monkeypatch.setattr(module, "check_lock", lambda root: pytest.fail("dvc was asked"))
     assert findings(audited(root)) == []
+
+
+LOCK = "stages: {reports: {outs: [{path: reports/demo}]}}"
+
+
+@pytest.mark.parametrize(
+    ("lock", "place", "state"),
+    [
+        (LOCK, "reports/demo", "tampered"),
+        (LOCK, "reports/large", "unchecked"),  # of a profile that the lock tells nothing of
+        ("stages: [", "reports/demo", "tampered"),
+        ("stages: {reports: 3}", "reports/demo", "tampered"),
+    ],
+)
+def test_reports_differ_from_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: str, place: str, state: str
+) -> None:
+    (tmp_path / "dvc.lock").write_text(lock)
+    status = {"reports": [{"changed outs": {place: "modified"}}, "changed command"]}
+    monkeypatch.setattr(module, "_dvc_status", lambda root: status)
+    assert [(finding.state, finding.place) for finding in module.check_lock(tmp_path)] == [(state, place)]

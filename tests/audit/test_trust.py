@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 
 from recompose.audit.findings import STATES, Trust, worst
 from recompose.audit.stored import Stored
-from recompose.audit.trust import Judge
+from recompose.audit.trust import Judge, changes
 from recompose.files import write_text
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Plan, Recipe, TrackPlan
@@ -196,6 +196,12 @@ def test_what_comes_from_a_changed_tree_is_uncommitted_until_a_commit_has_its_co
     assert states == [("current", True), ("current", False)]
 
 
+def test_where_reports_tell_no_builds_those_on_this_disk_count(world: World) -> None:
+    more = remade(world, plan_of(m=3, v=2), dirty=True)
+    (more.reports / "made.json").unlink()
+    assert [caveat.state for caveat in more.judge().caveats] == ["uncommitted"]
+
+
 # the current plan
 
 
@@ -235,3 +241,43 @@ def test_a_cell_is_compared_with_the_seeds_that_its_rows_share(world: World) -> 
 def test_a_track_that_is_gone_makes_its_numbers_stale(world: World) -> None:
     world.edit_lineage(TABLE, lambda lineage: lineage.update(track="gone"))
     assert world.states() == ["stale", "stale"]
+
+
+# what changed
+
+CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
+
+
+DATA = Recipe("data", "d", {"images": 3})
+OLD = Recipe("runs", "csp", {"settings": {"lr": 0.1, "epochs": 3}}, {"data": DATA}, CODE)
+
+
+@pytest.mark.parametrize(
+    ("part", "reasons"),
+    [
+        ({}, []),
+        ({"document": {"settings": {"lr": 0.2, "epochs": 3}}}, ["settings.lr was 0.1 and is 0.2 now"]),
+        ({"document": {"settings": {"lr": 0.1}}}, ["settings.epochs was 3 and is None now"]),
+        (
+            {"code": {**CODE, "recompose.tracks.czsl.metrics.czsl": "3"}},
+            ["code changed: recompose.tracks.czsl.metrics.czsl"],
+        ),
+        ({"code": dict([*CODE.items()][:1])}, ["code changed: recompose.tracks.czsl.metrics.czsl"]),
+        ({"needs": {"data": Recipe("data", "d", {"images": 4})}}, ["d.images was 3 and is 4 now"]),
+        ({"needs": {}}, ["it needs no data now"]),
+        ({"needs": {"data": DATA, "backbone": DATA}}, ["it needs a backbone now"]),
+        ({"needs": {"data": Recipe("data", "", {}, named="f" * 64)}}, ["data changed: "]),
+    ],
+)
+def test_every_difference_has_its_line(part: dict[str, Any], reasons: list[str]) -> None:
+    lines = list(changes(OLD, replace(OLD, **part)))
+    assert [line[: len(reason)] for line, reason in zip(lines, reasons, strict=True)] == reasons
+
+
+def test_what_changed_in_something_that_several_parts_need_is_said_once() -> None:
+    def run(images: int) -> Recipe:
+        data = Recipe("data", "d", {"images": images})
+        features = Recipe("features", "f", {}, {"data": data})
+        return Recipe("runs", "csp", {}, {"data": data, "features": features})
+
+    assert list(changes(run(1), run(2))) == ["d.images was 1 and is 2 now"]

@@ -108,8 +108,7 @@ def evaluations_of(root: Path) -> list[Path]:
 
 def indexes_of(root: Path) -> list[Path]:
     """The folders of the data set's indexes, by world: that of each seed's evaluation."""
-    first, second = of_kind(root, "data")
-    return [first, second]
+    return of_kind(root, "data")
 
 
 def index_of(root: Path) -> Path:
@@ -226,10 +225,10 @@ def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def other_declaration(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def other_declaration(root: Path, patch: pytest.MonkeyPatch) -> None:
     """What a paper printed as if it had been corrected since."""
     folder = shutil.copytree(declaration.FOLDER, root / "papers")
-    monkeypatch.setattr(declaration, "FOLDER", folder)
+    patch.setattr(declaration, "FOLDER", folder)
     replace_once(folder / "msci/reported/table-2.csv", "29.9,25.2", "29.8,25.2")
 
 
@@ -267,7 +266,9 @@ def scores_of(root: Path) -> Path:
     return first_of(root) / "scores.safetensors"
 
 
-def cut(path: Path) -> None:
+def cut(root: Path, *, name: str, number: int = 0) -> None:
+    """Cut a file of an index."""
+    path = indexes_of(root)[number] / name
     os.truncate(path, path.stat().st_size - 40)
 
 
@@ -284,6 +285,15 @@ def empty_csv(root: Path, lines: int) -> None:
     text = (root / CSV).read_text().splitlines(keepends=True)[:lines]
     (root / CSV).write_text("".join(text))
     correct(root / LINEAGE, "table-2.csv")
+
+
+def edit_reported(root: Path) -> None:
+    edit_csv(root, REPORTED, REPORTED.replace("29.9", "39.9"), digest=False)
+
+
+def edit_other(values: dict[str, Any], root: Path) -> None:
+    """Edit the lineage of another table."""
+    edit_json(root / OTHER_LINEAGE, lambda lineage: edit(lineage, values))
 
 
 def edit_lineage(root: Path, **parts: Any) -> None:
@@ -362,7 +372,11 @@ def edit_page(root: Path, *, name: str, digest: bool) -> None:
         correct(root / REPORTS / "index.json", name)
 
 
-def append(root: Path, name: str) -> None:
+def remove(root: Path, *, name: str) -> None:
+    (root / REPORTS / name).unlink()
+
+
+def append(root: Path, *, name: str) -> None:
     path = root / REPORTS / name
     path.write_bytes(path.read_bytes() + b" ")
 
@@ -373,27 +387,38 @@ ALL_TAMPERED = all_of("tampered", SHOWN) | {"duplex/table-13": {"tampered": 10, 
 ALL_STALE = all_of("stale", SHOWN) | {"duplex/table-13": {"stale": 10, "unchecked": 30}}
 ONE, EVERY = {TABLE: {"tampered": 1}}, {TABLE: {"tampered": 8}}
 EVERYTHING = all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
-VALUE, OTHER_RECORD = (("edited-value", CELL),), (("edited-record", LINEAGE),)
-OTHER_LINEAGE, UNREAD = f"{REPORTS}/msci/table-3.lineage.json", {"msci/table-3": {"gone": 4}}
+OTHER, UNREAD = "msci/table-3.lineage.json", {"msci/table-3": {"gone": 4}}
+OTHER_LINEAGE, UNKNOWN = f"{REPORTS}/{OTHER}", {"cells.0.made_from": ["evaluations/000000000000"]}
 INVENTED = ("edited-value", f"{LINEAGE} · MSCI · {COLUMN} · exact"), ("other-recipe", f"{TABLE} · MSCI (1 cell)")
 IN_LINEAGE = f"{LINEAGE} · chance · shapes-pairs S · exact"
-EDITED, UNREADABLE = (("edited-record", "results/{first}/record.json"),), (("unreadable", CSV),)
-REBUILT_INDEX = (("rebuilt", "results/{index}"), ("rebuilt", "results/{first}"))
-WITH_CLIP = [*MADE_FROM_EVALUATIONS, "msci/one-scale"]
+SHOW_CLIP = [*MADE_FROM_EVALUATIONS, "msci/one-scale"]
+WITH_CLIP = {"profiles.smoke.czsl.methods": ["chance", "clip"]}
+MARKDOWN, PICTURE, DRAWN = f"{TABLE}.md", "msci/figure-curves.png", {"msci/figure-curves": {"tampered": 1}}
+OF_PAPER = f"{CSV} · SCEN · mit-states S"
 REPORTED, FORGED = "SCEN,mit-states S,reported,,29.9", {"scores.safetensors": {"sha256": "0" * 64, "bytes": 1}}
 SEEDS = "profiles.smoke.czsl.seeds"
 
 
-def changed(*places: str) -> tuple[tuple[str, str], ...]:
-    return tuple(("changed-file", place) for place in places)
+def at(code: str, *places: str) -> tuple[tuple[str, str], ...]:
+    """Findings of one code."""
+    return tuple((code, place) for place in places)
 
 
-CHANGED = changed("results/{first}/scores.safetensors")
+SCORES = [f"results/{{{which}}}/scores.safetensors" for which in ("first", "second")]
+CHANGED, BOTH = at("changed-file", SCORES[0]), at("changed-file", *SCORES)
+SAMPLES, CONTENT = (at("changed-file", f"results/{{index}}/{name}") for name in ("samples.csv", "content.json"))
+PAIRS, CURVES_GONE = at("changed-file", "results/{other}/pairs.json"), at("missing-file", f"{REPORTS}/curves.csv")
+VALUE, UNREADABLE, BROKEN = at("edited-value", CELL), at("unreadable", CSV), at("unreadable", OTHER_LINEAGE)
+OTHER_RECORD, EDITED = at("edited-record", LINEAGE), at("edited-record", "results/{first}/record.json")
+REBUILT, REBUILT_INDEX = at("rebuilt", "results/{first}"), at("rebuilt", "results/{index}", "results/{first}")
+FORGED_INDEX = (*at("edited-record", "results/{index}/record.json"), *REBUILT)
+PICTURED = at("changed-file", f"{REPORTS}/{PICTURE}")
+DENIED = (*EDITED, *at("uncommitted", *MADE_FROM_EVALUATIONS))
 
 
 def everywhere(state: str) -> tuple[tuple[tuple[str, str], ...], Moved]:
     """A finding of each artifact that is made from evaluations, and all of their cells in that state."""
-    return tuple((state, name) for name in MADE_FROM_EVALUATIONS), all_of(state, MADE_FROM_EVALUATIONS)
+    return at(state, *MADE_FROM_EVALUATIONS), all_of(state, MADE_FROM_EVALUATIONS)
 
 
 def world(
@@ -406,81 +431,30 @@ def world(
 
 def page_worlds(title: str, code: str, *names: str, digest: bool) -> list[Any]:
     """The page or a file beside it was edited."""
-    return [
-        world(
-            f"{name} {title}", partial(edit_page, name=name, digest=digest), "current", ((code, f"{REPORTS}/{name}"),)
-        )
-        for name in names
-    ]
+    edits = {name: partial(edit_page, name=name, digest=digest) for name in names}
+    return [world(f"{name} {title}", edit, "current", at(code, f"{REPORTS}/{name}")) for name, edit in edits.items()]
 
 
 WORLDS = [
     world("nothing", lambda r: None, "current"),
     # what is stored
     world("scores of zeros", lambda r: zeroed(scores_of(r)), "tampered", CHANGED, TAMPERED, 1),
-    world(
-        "scores swapped",
-        swap_scores,
-        "tampered",
-        changed(*(f"results/{{{each}}}/scores.safetensors" for each in ("first", "second"))),
-        TAMPERED,
-        0,
-    ),
+    world("scores swapped", swap_scores, "tampered", BOTH, TAMPERED, 0),
     world("scores and record forged", forge_scores, "tampered", EDITED, TAMPERED, 1),
     world("scores gone", lambda r: scores_of(r).unlink(), "tampered", CHANGED, TAMPERED, 1),
     world("metrics beside forged", forge_metrics, "current"),
     world("made again, equal", lambda r: again(first_of(r)), "current"),
-    world(
-        "made again, otherwise",
-        lambda r: again(first_of(r), otherwise=True),
-        "stale",
-        (("rebuilt", "results/{first}"),),
-        STALE,
-        1,
-    ),
-    *(
-        world(
-            f"{file} of the {which} index cut",
-            lambda r, file=file, number=number: cut(indexes_of(r)[number] / file),
-            "tampered",
-            changed(f"results/{{{which}}}/{file}"),
-            moves,
-            1,
-        )
-        for which, number, file, moves in (
-            ("index", 0, "samples.csv", ALL_TAMPERED),
-            ("index", 0, "content.json", ALL_TAMPERED),
-            ("other", 1, "pairs.json", TAMPERED),
-        )
-    ),
-    world(
-        "index and record forged",
-        forge_index,
-        "tampered",
-        (("edited-record", "results/{index}/record.json"), ("rebuilt", "results/{first}")),
-        ALL_TAMPERED,
-        1,
-    ),
+    world("made again, otherwise", lambda r: again(first_of(r), otherwise=True), "stale", REBUILT, STALE, 1),
+    world("samples cut", partial(cut, name="samples.csv"), "tampered", SAMPLES, ALL_TAMPERED, 1),
+    world("content of data cut", partial(cut, name="content.json"), "tampered", CONTENT, ALL_TAMPERED, 1),
+    world("pairs of the other data cut", partial(cut, name="pairs.json", number=1), "tampered", PAIRS, TAMPERED, 1),
+    world("index and record forged", forge_index, "tampered", FORGED_INDEX, ALL_TAMPERED, 1),
     world("indexed anew", lambda r: forge_index(r, anew=True), "stale", REBUILT_INDEX, ALL_STALE, 1),
     # how it was made
     world("uncommitted", lambda r, patch: dirty(r, first_of(r), patch), "uncommitted", *everywhere("uncommitted")),
     world("committed since", commit_since, "current"),
-    world(
-        "uncommitted, denied in the record",
-        lambda r, patch: deny_dirty(r, patch, record=True),
-        "tampered",
-        (*EDITED, *everywhere("uncommitted")[0]),
-        TAMPERED,
-        1,
-    ),
-    world(
-        "uncommitted, denied in the reports",
-        lambda r, patch: deny_dirty(r, patch, record=False),
-        "tampered",
-        EDITED,
-        TAMPERED,
-        1,
-    ),
+    world("uncommitted, denied in the record", partial(deny_dirty, record=True), "tampered", DENIED, TAMPERED, 1),
+    world("uncommitted, denied in the reports", partial(deny_dirty, record=False), "tampered", EDITED, TAMPERED, 1),
     world("another device", lambda r: rebuild_record(r, device="1 x GPU"), "mixed", *everywhere("mixed")),
     world("other packages", lambda r: rebuild_record(r, packages={"torch": "1.0"}), "mixed", *everywhere("mixed")),
     world("a seed gone", lose_seed, "incomplete", *everywhere("incomplete"), 1),
@@ -490,84 +464,36 @@ WORLDS = [
     world("value edited", lambda r: edit_csv(r, LINE, LINE.replace("0.793651", "9.9")), "tampered", VALUE, ONE),
     world("cell gone", lambda r: edit_csv(r, f"{LINE}{REST}", ""), "tampered", VALUE, ONE),
     world("cell and lineage edited", lambda r: edit_csv(r, lineage=True), "tampered", VALUE, ONE),
-    world("row twice", lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}"), "current", (("other-text", CSV),)),
+    world("row twice", lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}"), "current", at("other-text", CSV)),
     world("table empty", lambda r: empty_csv(r, 0), "tampered", UNREADABLE, EVERY),
     world("table with its header alone", lambda r: empty_csv(r, 1), "tampered", UNREADABLE, EVERY),
-    world(
-        "lineage edited", lambda r: edit_json(r / LINEAGE, improve), "tampered", (("edited-value", IN_LINEAGE),), ONE
-    ),
+    world("lineage edited", lambda r: edit_json(r / LINEAGE, improve), "tampered", at("edited-value", IN_LINEAGE), ONE),
     world("cell in a lineage alone", invent_cell, "current", INVENTED, ONE),
-    world(
-        "lineage gone", lambda r: (r / OTHER_LINEAGE).unlink(), "current", (("missing-file", OTHER_LINEAGE),), UNREAD
-    ),
-    *(
-        world(
-            f"lineage with other {part}",
-            lambda r, values=values: edit_json(r / OTHER_LINEAGE, lambda lineage: edit(lineage, values)),
-            "current",
-            (("unreadable", OTHER_LINEAGE),),
-            UNREAD,
-        )
-        for part, values in {
-            "text": {"cells.0.text": GONE},
-            "records": {"records": []},
-            "evaluations": {"cells.0.made_from": ["evaluations/000000000000"]},
-            "plan": {"asked": []},
-        }.items()
-    ),
+    world("lineage gone", partial(remove, name=OTHER), "current", at("missing-file", OTHER_LINEAGE), UNREAD),
+    world("lineage without a text", partial(edit_other, {"cells.0.text": GONE}), "current", BROKEN, UNREAD),
+    world("lineage without records", partial(edit_other, {"records": []}), "current", BROKEN, UNREAD),
+    world("lineage of unknown evaluations", partial(edit_other, UNKNOWN), "current", BROKEN, UNREAD),
+    world("lineage without a plan", partial(edit_other, {"asked": []}), "current", BROKEN, UNREAD),
     world("name in a lineage", lambda r: edit_lineage(r, name="magic"), "tampered", OTHER_RECORD, EVERY),
-    world(
-        "printed value edited",
-        lambda r: edit_csv(r, REPORTED, REPORTED.replace("29.9", "39.9"), digest=False),
-        "tampered",
-        (("edited-value", f"{CSV} · SCEN · mit-states S"),),
-        EVERY,
-    ),
-    world("other file", lambda r: append(r, f"{TABLE}.md"), "tampered", changed(f"{REPORTS}/{TABLE}.md"), EVERY),
-    world(
-        "file gone",
-        lambda r: (r / REPORTS / f"{TABLE}.tex").unlink(),
-        "tampered",
-        (("missing-file", f"{REPORTS}/{TABLE}.tex"),),
-        EVERY,
-    ),
-    world(
-        "picture edited",
-        lambda r: append(r, "msci/figure-curves.png"),
-        "current",
-        changed(f"{REPORTS}/msci/figure-curves.png"),
-        {"msci/figure-curves": {"tampered": 1}},
-    ),
+    world("printed value edited", edit_reported, "tampered", at("edited-value", OF_PAPER), EVERY),
+    world("other file", partial(append, name=MARKDOWN), "tampered", at("changed-file", f"{REPORTS}/{MARKDOWN}"), EVERY),
+    world("file gone", partial(remove, name=MARKDOWN), "tampered", at("missing-file", f"{REPORTS}/{MARKDOWN}"), EVERY),
+    world("picture edited", partial(append, name=PICTURE), "current", PICTURED, DRAWN),
     *page_worlds("edited", "changed-file", "README.md", "metrics.json", "index.html", digest=False),
     *page_worlds("edited, digest agrees", "other-text", *PAGE, digest=True),
-    world(
-        "file beside the page gone",
-        lambda r: (r / REPORTS / "curves.csv").unlink(),
-        "current",
-        (("missing-file", f"{REPORTS}/curves.csv"),),
-    ),
+    world("file beside the page gone", partial(remove, name="curves.csv"), "current", CURVES_GONE),
     # what the reports hold of builds
     world("inputs in made.json", lambda r: edit_made(r, inputs={"data": "0" * 64}), "tampered", EDITED, TAMPERED, 1),
     world("files in made.json", lambda r: edit_made(r, files=FORGED), "tampered", EDITED, TAMPERED, 1),
     world("host in made.json", lambda r: edit_made(r, host="elsewhere"), "tampered", EDITED, TAMPERED, 1),
-    world("made.json empty", lambda r: (r / MADE).write_text(""), "current", (("unreadable", MADE),)),
+    world("made.json empty", lambda r: (r / MADE).write_text(""), "current", at("unreadable", MADE)),
     # what is asked for
     world("an image more", lambda r: Project(r).set(ONE_IMAGE_MORE), "stale", None, EVERYTHING),
     world("data renamed", lambda r: Project(r).set(DATA_RENAMED), "stale", None, EVERYTHING),
     world("a seed less", lambda r: Project(r).set({SEEDS: [0]}), "stale", None, STALE),
     world("a seed more", lambda r: Project(r).set({SEEDS: [0, 1, 2]}), "stale", None, STALE),
     world("unused parameter", lambda r: Project(r).set({"czsl.feasibility.prompt": "a {name}"}), "current"),
-    world(
-        "a method more",
-        lambda r: Project(r).set({"profiles.smoke.czsl.methods": ["chance", "clip"]}),
-        "current",
-        tuple(("other-recipe", name) for name in WITH_CLIP),
-    ),
+    world("a method more", lambda r: Project(r).set(WITH_CLIP), "current", at("other-recipe", *SHOW_CLIP)),
     world("other code of metrics", lambda r, patch: other_measures(patch), "stale", None, ALL_STALE),
-    world(
-        "other declaration",
-        lambda r, patch: other_declaration(r, patch),
-        "current",
-        (("other-text", f"{CSV} · SCEN · mit-states S"),),
-    ),
+    world("other declaration", other_declaration, "current", at("other-text", OF_PAPER)),
 ]

@@ -1,14 +1,13 @@
-"""Estimates against closed forms, Student's density integrated by hand, scipy's tests, and simulations."""
+"""Estimates against closed forms and Student's density integrated by hand; Holm's correction against his procedure."""
 
 import math
 from statistics import mean, stdev
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recompose.claims.estimates import ALPHA, Estimate, paired
+from recompose.claims.estimates import ALPHA, holm, paired
 
 QUANTILES = {1: 12.706, 2: 4.303, 4: 2.776}  # degrees of freedom -> 97.5 %, as printed in tables
 PRINTED = 2e-4  # the relative rounding error of the printed quantiles
@@ -80,15 +79,40 @@ def test_each_p_agrees_with_the_interval(differences: list[float], margin: float
         assert (estimate.p_beyond(margin) < ALPHA) == (low > margin or high < -margin)
 
 
-@pytest.mark.slow
-def test_intervals_hold_the_truth_as_often_as_their_level_says() -> None:
-    """Draw five replicates 2,000 times: 95 % has a standard error of half a percent."""
-    rng, truth = np.random.default_rng(0), 1.0
+# Holm's correction
 
-    def share(estimates: list[Estimate]) -> float:
-        return mean(int(low <= truth <= high) for low, high in (estimate.interval() for estimate in estimates))
 
-    assert 0.935 < share([paired(draw) for draw in rng.normal(truth, 2, (2000, 5)).tolist()]) < 0.965
-    # a difference just at the margin: "within" is wrong in 2.5 %
-    edge = [paired(draw) for draw in rng.normal(truth, 0.3, (2000, 5)).tolist()]
-    assert mean(int(estimate.p_within(truth) < ALPHA) for estimate in edge) < 0.035
+@pytest.mark.parametrize(
+    ("p_values", "adjusted"),
+    [
+        ([], []),
+        ([0.2], [0.2]),
+        ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),
+        ([0.01, 0.02, 0.03, 0.005], [0.03, 0.04, 0.04, 0.02]),
+        ([0.0, 1.0, 0.5], [0.0, 1.0, 1.0]),
+        ([0.04, 0.04], [0.08, 0.08]),
+        ([0.6, 0.7], [1.0, 1.0]),
+    ],
+)
+def test_holm_by_hand(p_values: list[float], adjusted: list[float]) -> None:
+    assert holm(p_values) == pytest.approx(adjusted)
+
+
+probabilities = st.lists(st.floats(0, 1), max_size=7)
+
+
+def rejected(p_values: list[float], level: float) -> set[int]:
+    """Holm's procedure as he wrote it: the smallest first, at the level over how many are left, until one stands."""
+    out: set[int] = set()
+    while len(out) < len(p_values):
+        left = [place for place in range(len(p_values)) if place not in out]
+        smallest = min(left, key=lambda place: p_values[place])
+        if p_values[smallest] * len(left) > level:
+            break
+        out.add(smallest)
+    return out
+
+
+@given(probabilities, st.floats(0.001, 0.999))
+def test_an_adjusted_p_is_below_a_level_where_holm_rejects_at_it(p_values: list[float], level: float) -> None:
+    assert {place for place, p in enumerate(holm(p_values)) if p <= level} == rejected(p_values, level)

@@ -68,12 +68,6 @@ def test_the_cheapest_undecided_claims_are_named_with_the_range_of_their_prices(
     assert "1 would take too many" in last
 
 
-def test_a_single_claim_is_spoken_of_as_one() -> None:
-    (*_, one), (*_, two) = (outcome("d", False, claims(UNDECIDED, count, "p", "12 / 9", 12)) for count in (1, 2))
-    assert "would decide it with 80 % probability, if the difference is as measured" in one
-    assert "would decide each with 80 % probability, if differences are as measured" in two
-
-
 def test_a_reversed_claim_on_synthetic_data_refutes_no_paper() -> None:
     synthetic, published = map(generalisation, (True, False))
     assert "does not refute the paper" in synthetic

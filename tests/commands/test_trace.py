@@ -1,60 +1,18 @@
-"""What a trace tells of a number, and the lines of what changed."""
+"""What a trace tells of a number."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from recompose.audit.trust import changes
-from recompose.cli import app
 from recompose.commands.trace import Artifact, TraceResult, measured_beside, trace
 from recompose.errors import TraceError
-from recompose.plan import Recipe
 from recompose.workspace import Workspace
 from tests.audit.worlds import edit_json
 from tests.configuration import write_params
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
-
-CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
-
-
-DATA = Recipe("data", "d", {"images": 3})
-OLD = Recipe("runs", "csp", {"settings": {"lr": 0.1, "epochs": 3}}, {"data": DATA}, CODE)
-
-
-@pytest.mark.parametrize(
-    ("part", "reasons"),
-    [
-        ({}, []),
-        ({"document": {"settings": {"lr": 0.2, "epochs": 3}}}, ["settings.lr was 0.1 and is 0.2 now"]),
-        ({"document": {"settings": {"lr": 0.1}}}, ["settings.epochs was 3 and is None now"]),
-        (
-            {"code": {**CODE, "recompose.tracks.czsl.metrics.czsl": "3"}},
-            ["code changed: recompose.tracks.czsl.metrics.czsl"],
-        ),
-        ({"needs": {"data": Recipe("data", "d", {"images": 4})}}, ["d.images was 3 and is 4 now"]),
-        ({"needs": {}}, ["it needs no data now"]),
-        ({"needs": {"data": DATA, "backbone": DATA}}, ["it needs a backbone now"]),
-        ({"needs": {"data": Recipe("data", "", {}, named="f" * 64)}}, ["data changed: "]),
-    ],
-)
-def test_every_difference_has_its_line(part: dict[str, Any], reasons: list[str]) -> None:
-    lines = list(changes(OLD, replace(OLD, **part)))
-    assert [line[: len(reason)] for line, reason in zip(lines, reasons, strict=True)] == reasons
-
-
-def test_what_changed_in_something_that_several_parts_need_is_said_once() -> None:
-    def run(images: int) -> Recipe:
-        data = Recipe("data", "d", {"images": images})
-        features = Recipe("features", "f", {}, {"data": data})
-        return Recipe("runs", "csp", {}, {"data": data, "features": features})
-
-    assert list(changes(run(1), run(2))) == ["d.images was 1 and is 2 now"]
 
 
 @pytest.fixture
@@ -129,20 +87,3 @@ def test_values_are_measured_or_printed_or_missing(printing: Workspace) -> None:
     with raises(TraceError, "missing-cell", "msci/table-2") as error:
         table.find(row="SCEM", column="mit-states AUC")
     assert "'SCEN'" in str(error.value) and "shapes-pairs AUC" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ([], ["CSP, MSCI", "SCEN"]),
-        (["--row", "CSP", "--column", "mit-states AUC"], ["19.4", "papers/msci/reported/table-2.csv", "shapes-pairs"]),
-        (["--row", "CSP", "--json"], ['"column": "shapes-pairs H"']),
-    ],
-)
-def test_it_lists_and_narrows(
-    printing: Workspace, monkeypatch: pytest.MonkeyPatch, options: list[str], words: list[str]
-) -> None:
-    monkeypatch.chdir(printing.root)
-    done = CliRunner().invoke(app, ["trace", "msci/table-2", *options])
-    assert done.exit_code == 0, done.output
-    assert all(word in done.output for word in words)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -20,7 +21,6 @@ from recompose.records import flat
 from recompose.scaffolds.checking import open_points
 from recompose.scaffolds.writing import kinds, taken_names, tracks_of, write_scaffold
 from recompose.tables.stored_results import StoredResults
-from recompose.tracks import SHIPPED, TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.conftest import ROOT, environment
@@ -78,10 +78,6 @@ def numbers(work: Workspace, track: str, method: str, dataset: str) -> Mapping[s
     return StoredResults(work).metrics(evaluation)
 
 
-def number(work: Workspace, method: str) -> float:
-    return numbers(work, "czsl", method, "shapes-pairs")[METRICS["czsl"]]
-
-
 @pytest.mark.parametrize(("kind", "track"), ALL)
 def test_a_scaffold_is_a_valid_plan_with_open_points(root: Path, kind: str, track: str) -> None:
     files = write_files(root, kind, track)
@@ -93,20 +89,6 @@ def test_a_scaffold_is_a_valid_plan_with_open_points(root: Path, kind: str, trac
     assert {"no-released-code", "no-printed-values"} <= codes
     assert ("unwritten-test" in codes) == (kind != "comparison")
     assert ("no-source" in codes) == (kind not in ("metric", "paper"))
-
-
-def test_a_method_gives_a_trained_number_and_its_code_counts(root: Path, tmp_path: Path) -> None:
-    write_files(root, "method")
-    work = work_with(root, "czsl", {"czsl.methods.my-own.training.epochs": 1}, methods=["my-own"])
-    assert 0 < number(work, "my-own") < 1
-    run = work.plan.evaluations("czsl", "my-own", "shapes-pairs")[0].needs["run"]
-    assert work.store.is_complete(run)
-
-    model = tmp_path / "my-own/my_own/model.py"
-    model.write_text(model.read_text() + "\n\nOTHER = 1\n")
-    TRACKS.use(SHIPPED)
-    (evaluation,) = Workspace(root).plan.evaluations("czsl", "my-own", "shapes-pairs")
-    assert evaluation.needs["run"].digest != run.digest
 
 
 def test_tests_of_scaffolds_fail_where_they_are_not_written_alone(root: Path) -> None:
@@ -123,27 +105,26 @@ def test_tests_of_scaffolds_fail_where_they_are_not_written_alone(root: Path) ->
     assert len(reasons) == len(plugins), done.stdout
 
 
-def test_a_metric_gives_a_number_of_stored_scores_and_stands_in_its_table(root: Path) -> None:
-    write_files(root, "metric")
-    work = Workspace(root)
-    number(work, "chance")
-    metrics = StoredResults(work).metrics(work.plan.evaluations("czsl", "chance", "shapes-pairs")[0])
-    mean = (metrics["test/closed/state"] + metrics["test/closed/object"]) / 2
-    assert metrics["test/my-own"] == pytest.approx(mean)
-    (paper,) = (paper for paper in work.papers if paper.name == "my-own")
-    assert "test/my-own" in paper.artifacts["table-1"].columns.values()
-
-
-def test_a_method_on_a_data_set_of_classes_gives_trained_numbers_and_a_metric_of_them(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("track", "dataset", "averaged"),
+    [
+        ("czsl", "shapes-pairs", ("test/closed/state", "test/closed/object")),
+        ("gzsl", "my-dataset", ("test/validated/seen", "test/validated/unseen")),
+    ],
+)
+def test_a_method_gives_trained_numbers_and_a_metric_of_them(
+    root: Path, track: str, dataset: str, averaged: tuple[str, str]
+) -> None:
     for kind in ("dataset", "method", "metric", "comparison"):
-        write_files(root, kind, "gzsl", f"my-{kind}")
-    override = {"gzsl.methods.my-method.training.epochs": 1}
-    work = work_with(root, "gzsl", override, methods=["my-method"], datasets=["my-dataset"])
+        write_files(root, kind, track, f"my-{kind}")
+    override = {f"{track}.methods.my-method.training.epochs": 1}
+    work = work_with(root, track, override, methods=["my-method"], datasets=[dataset])
     for method in ("my-method", "my-comparison-wide"):
-        values = numbers(work, "gzsl", method, "my-dataset")
-        assert 0 <= values[METRICS["gzsl"]] <= 1
-        mean = (values["test/validated/seen"] + values["test/validated/unseen"]) / 2
-        assert values["test/my-metric"] == pytest.approx(mean)
+        values = numbers(work, track, method, dataset)
+        assert 0 <= values[METRICS[track]] <= 1
+        assert values["test/my-metric"] == pytest.approx(mean(values[name] for name in averaged))
+    (paper,) = (paper for paper in work.papers if paper.name == "my-metric")
+    assert "test/my-metric" in paper.artifacts["table-1"].columns.values()
 
 
 def test_a_clip_that_is_tuned_on_a_corpus_gives_numbers_on_a_suite_and_a_metric_of_them(root: Path) -> None:

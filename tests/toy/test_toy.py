@@ -150,19 +150,3 @@ def test_all_that_people_ask_is_answered(project: Project) -> None:
     unknown = project.recompose("artifacts", "msci", check=False)
     assert unknown.returncode
     assert "there is no paper 'msci'" in unknown.stderr
-
-
-def test_an_edit_makes_anew_just_what_it_touches(project: Project, tmp_path: Path) -> None:
-    copy = project.copy(tmp_path / "project")
-    before, cells = copy.runs(), table(copy, "table-1")
-    copy.set({"toy.methods.descent.training.epochs": 30})
-    copy.snakemake("toy")
-    made = copy.runs().keys() - before.keys()
-    assert sorted(key.split("/")[0] for key in made) == ["evaluations"] * 2 + ["runs"] * 2
-    after = table(copy, "table-1")
-    assert {key[0] for key in cells if cells[key] != after[key]} <= {"Descent"}
-    assert table(copy, "table-4")["Steps", "lengths"] == "30"
-    copy.set({"toy.methods.descent.training.epochs": 40})
-    copy.snakemake("toy")
-    assert copy.runs().keys() == before.keys() | made
-    assert table(copy, "table-1") == cells

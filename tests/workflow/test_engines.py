@@ -93,21 +93,6 @@ def test_dvc_gives_the_new_numbers_in_a_fresh_clone_and_the_old_ones_of_an_older
     assert clone.reports() == msci_project.reports()
 
 
-def test_an_experiment_in_another_folder_stores_the_new_numbers(project: Project, reseeded_project: Project) -> None:
-    old, before = json.loads((project.published / "metrics.json").read_text()), project.runs()
-    project.call("dvc", "exp", "run", "--temp", "--name", "other", "--set-param", "profiles.smoke.czsl.seeds=[4, 5]")
-    stored = project.call("git", "show", "refs/exps/" + experiment_ref(project) + ":reports/smoke/metrics.json").stdout
-    new = json.loads((reseeded_project.published / "metrics.json").read_text())
-    assert json.loads(stored) == new != old
-    assert before.items() < project.runs().items()  # what it has made is there for the next one
-
-
-def experiment_ref(project: Project) -> str:
-    refs = project.call("git", "for-each-ref", "--format=%(refname)", "refs/exps/").stdout.split()
-    (ref,) = [ref for ref in refs if ref.endswith("/other")]
-    return ref.removeprefix("refs/exps/")
-
-
 def test_a_wrong_parameter_stops_every_entry_point_before_any_work(project: Project) -> None:
     project.set({"profiles.smoke.czsl.methods": ["chanse"]})
     for command in (("snakemake", "--cores", "all"), ("dvc", "repro"), ("recompose", "plan"), ("recompose", "status")):
@@ -189,3 +174,19 @@ def test_questions_and_calls_with_nothing_to_do_wait_for_no_other_call(chance_pr
     with FileLock(chance_project.root / ".snakemake/recompose-smoke.lock"):
         for question in ((), ("--dry-run", "--forceall"), ("--summary",)):
             chance_project.snakemake(*question)
+
+
+def test_a_release_that_is_pulled_is_audited_without_training(chance: Project, tmp_path: Path) -> None:
+    archive = "release.tar.gz"
+    chance.recompose("release", archive)
+    chance.call("dvc", "remote", "add", "--quiet", "--default", "lab", str(tmp_path / "remote"))
+    chance.call("dvc", "add", "--quiet", archive)
+    chance.call("dvc", "push", "--quiet", f"{archive}.dvc")
+    chance.commit("A release")
+    clone = chance.clone(tmp_path / "clone")
+    audit = clone.recompose("audit", check=False).stdout
+    assert "clean as far as values show" in audit
+    assert "remedy: `snakemake --cores all` makes missing results; a release has the scores" in audit
+    clone.call("dvc", "pull", "--quiet", f"{archive}.dvc")
+    audited = json.loads(clone.recompose("audit", "--release", archive, "--json").stdout)
+    assert (audited["evaluations"], audited["recomputed"], audited["findings"]) == (2, 2, [])

@@ -37,14 +37,11 @@ def own_lines(output: str) -> list[str]:
         (["--dry-run", "--forceall"], "train c-s-o on shapes-pairs, seed 0"),
         (["--dry-run", "--forcerun", TRAIN], "evaluate c-s-o on shapes-pairs, seed 0"),
         (["--dry-run", "--until", TRAIN], NOTHING),
-        (["--dry-run", "--omit-from", TRAIN], NOTHING),
-        (["--dry-run", "--batch", "all=1/2"], NOTHING),
         (["--dry-run", "--set-resources", f"{TRAIN}:mem_mb=100"], NOTHING),
         (["--dry-run", "--delete-all-output"], "Would delete reports/smoke/msci/table-2.csv"),
         (["--summary"], "no update"),
         (["--dag"], "digraph"),
         (["--rulegraph"], f'label = "{TRAIN}"'),
-        (["--jobs", "2", "--executor", "local"], NOTHING),
     ],
 )
 def test_where_nothing_is_due_an_option_writes_nothing(finished: Project, options: list[str], line: str) -> None:
