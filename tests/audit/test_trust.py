@@ -257,7 +257,8 @@ OLD = Recipe("runs", "csp", {"settings": {"lr": 0.1, "epochs": 3}}, {"data": DAT
     [
         ({}, []),
         ({"document": {"settings": {"lr": 0.2, "epochs": 3}}}, ["settings.lr was 0.1 and is 0.2 now"]),
-        ({"document": {"settings": {"lr": 0.1}}}, ["settings.epochs was 3 and is None now"]),
+        ({"document": {"settings": {"lr": 0.1}}}, ["settings.epochs was 3 and is absent now"]),
+        ({"document": {"settings": {"lr": 0.1, "epochs": 3}, "parts": {}}}, ["runs changed: "]),
         (
             {"code": {**CODE, "recompose.tracks.czsl.metrics.czsl": "3"}},
             ["code changed: recompose.tracks.czsl.metrics.czsl"],

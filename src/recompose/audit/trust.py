@@ -163,14 +163,15 @@ def changes(old: Recipe, new: Recipe) -> Iterator[str]:
     Paths of settings start at the recipe that has them, so that a data set which several recipes need gives the same
     lines for each of them.
     """
-    yield from dict.fromkeys(_changes(old, new))
+    if old.digest != new.digest:
+        yield from dict.fromkeys(_changes(old, new)) or [_digest_change(old, new)]  # such as an empty section
 
 
 def _changes(old: Recipe, new: Recipe) -> Iterator[str]:
     if old.digest == new.digest:
         return
     if old.named or new.named:  # only kind and digest are known
-        yield f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"
+        yield _digest_change(old, new)
         return
     yield from _code_changes("code", old.code, new.code)
     yield from _document_changes(old.document, new.document, "" if old.kind in JUDGED_KINDS else f"{new.name}.")
@@ -182,6 +183,10 @@ def _changes(old: Recipe, new: Recipe) -> Iterator[str]:
             yield from _changes(before, after)
 
 
+def _digest_change(old: Recipe, new: Recipe) -> str:
+    return f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"
+
+
 def _code_changes(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     if modules := sorted(module for module in old.keys() | new.keys() if old.get(module) != new.get(module)):
         yield f"{name} changed: {', '.join(modules)}"
@@ -189,4 +194,4 @@ def _code_changes(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> 
 
 def _document_changes(old: Document, new: Document, path: str) -> Iterator[str]:
     for name, values in sorted(differing({"then": old, "now": new}).items()):
-        yield f"{path}{name} was {values.get('then')} and is {values.get('now')} now"
+        yield f"{path}{name} was {values.get('then', 'absent')} and is {values.get('now', 'absent')} now"
