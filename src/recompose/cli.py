@@ -179,8 +179,8 @@ def parameters(
     if path:
         show_values(Console(), work.load(profile), work.sources(profile), path)
         return
-    forms = work.catalogue.forms
-    print(json.dumps(json_schema(forms), indent=2) if schema else reference(forms))
+    document = json_schema(work.catalogue.forms)
+    print(json.dumps(document, indent=2) if schema else reference(document))
 
 
 @app.command("summary", rich_help_panel=LOOK)

@@ -43,9 +43,8 @@ def json_schema(tracks: Forms) -> Document:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 
 
-def reference(tracks: Forms) -> str:
-    """Return a page in Markdown with every parameter's path, allowed values and meaning."""
-    schema = json_schema(tracks)
+def reference(schema: Document) -> str:
+    """Return a page in Markdown with every parameter, its allowed values and its meaning, by the schema of the file."""
     return "\n".join([INTRODUCTION, *_section(schema, schema, "", "params.yaml")])
 
 

@@ -35,14 +35,15 @@ TEMPLATES.tests["printed"] = PRINTED.fullmatch
 
 def index_texts(results: StoredResults, papers: list[Paper], published: PublishedLineage) -> dict[str, str]:
     """Return the files beside the page: name -> text. All of them follow from the results behind the artifacts."""
+    schema = json_schema(TRACKS.forms)
     return {
         README: readme(results, papers),
         **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in papers},
         METRICS: metrics_json(results, papers),
         VALUES: values_text(values_of(results, published)),
         **{file: function(place)(results) for file, place in plots(results).items()},
-        PARAMETERS: reference(TRACKS.forms),
-        SCHEMA: json.dumps(json_schema(TRACKS.forms), indent=2) + "\n",
+        PARAMETERS: reference(schema),
+        SCHEMA: json.dumps(schema, indent=2) + "\n",
     }
 
 
