@@ -3,7 +3,7 @@
 import json
 import random
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain
@@ -21,7 +21,8 @@ from recompose.harness import aro_order
 from recompose.harness.aro_order import OrderShuffler, cut
 from recompose.harness.arrange import arrange, fetch
 from recompose.harness.survey import suites_present, survey
-from recompose.tracks.vlc.data.formats import aro, elevater, sugarcrepe
+from recompose.tracks.vlc.data.formats import aro, elevater, sugarcrepe, winoground
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem
 from recompose.tracks.vlc.suites.catalogue import FORMS, format_of, read_suite
 from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import SICK, pair, write_files, write_json
@@ -127,11 +128,13 @@ def test_a_suite_without_some_sub_tasks_can_be_evaluated_but_is_not_complete(roo
 # Winoground's parquet
 
 
-def write_parquet(path: Path, *rows: dict[str, Any]) -> Path:
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")  # an extra
-    path.parent.mkdir(parents=True, exist_ok=True)
-    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
-    return path
+def put_parquet(data: Path, monkeypatch: pytest.MonkeyPatch, *rows: dict[str, Any]) -> None:
+    """Put a file there whose rows are read without pyarrow, which is an extra."""
+    path = data / "archives/winoground/test-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    items = [AnnotationItem(path, f"row {number}", row) for number, row in enumerate(rows, start=1)]
+    monkeypatch.setattr(winoground, "parquet_rows", lambda *_: items)
 
 
 def example(number: int, **fields: Any) -> dict[str, Any]:
@@ -139,26 +142,25 @@ def example(number: int, **fields: Any) -> dict[str, Any]:
     return {"id": number, "tag": "Object", "caption_0": "a dog", "caption_1": "dog a", **sides, **fields}
 
 
-def test_parquet_of_winoground_is_read_as_it_is(root: Path, data: Path) -> None:
-    write_parquet(data / "archives/winoground/test-00000-of-00001.parquet", *map(example, range(20)))
+def test_parquet_of_winoground_is_read_as_it_is(root: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_parquet(data, monkeypatch, *map(example, range(20)))
     assert arrange("winoground", root, data).is_complete
     assert read_suite("winoground", root).images[3].path == "images/winoground/ex_1_img_1.png"
     assert (root / "images/winoground/ex_1_img_1.png").read_bytes() == b"1-1"
 
 
 @pytest.mark.parametrize(
-    ("spoil", "code", "place"),
+    ("rows", "code", "place"),
     [
-        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "no-parquet", ".parquet"),
-        (lambda path: write_parquet(path, example(1, image_1=None)), "wrong-kind", "row 1, field 'image_1'"),
-        (lambda path: write_parquet(path, {"id": 1}), "missing-field", "row 1, field 'image_0'"),
-        (lambda path: write_parquet(path, example(1), example(1)), "duplicate-name", "row 2, field 'id'"),
+        ([example(1, image_1=None)], "wrong-kind", "row 1, field 'image_1'"),
+        ([{"id": 1}], "missing-field", "row 1, field 'image_0'"),
+        ([example(1), example(1)], "duplicate-name", "row 2, field 'id'"),
     ],
 )
 def test_a_damaged_parquet_is_named(
-    root: Path, data: Path, spoil: Callable[[Path], object], code: str, place: str
+    root: Path, data: Path, monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, Any]], code: str, place: str
 ) -> None:
-    spoil(write_parquet(data / "archives/winoground/test.parquet", example(1)))
+    put_parquet(data, monkeypatch, *rows)
     with raises(DataError, code, place):
         arrange("winoground", root, data)
     assert contents(root) == {} and lock_entries(data) == {}

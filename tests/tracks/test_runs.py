@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.torch import load_file, save_file
 
-from recompose.errors import CheckpointError, DataError
+from recompose.errors import DataError
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.tracks import TRACKS
 from recompose.tracks.building import CHECKPOINT, COSTS, SCORES
@@ -165,20 +164,12 @@ FIRST = [("czsl", "csp"), ("gzsl", "ale"), ("vlc", "clip-ft")]
 
 
 @pytest.mark.parametrize(("track", "method"), FIRST)
-def test_another_seed_gives_other_weights_and_a_run_of_something_else_is_refused(
+def test_another_seed_gives_other_weights(
     track: str, method: str, needs: dict[str, dict[str, Path]], tmp_path: Path
 ) -> None:
     run = train(track, method, needs[track], tmp_path / "run")
     other = train(track, method, needs[track], tmp_path / "other", seed=1)
     assert (run / CHECKPOINT).read_bytes() != (other / CHECKPOINT).read_bytes()
-    state = load_file(run / CHECKPOINT)
-    first = next(iter(state))
-    for name, changed in {"absent": {}, "resized": {first: state[first][None]}}.items():
-        others = {key: tensor for key, tensor in state.items() if key != first}
-        save_file(others | changed, run / CHECKPOINT)
-        with raises(CheckpointError, "other-parameters"):
-            evaluate(track, method, needs[track] | {"run": run}, tmp_path / name)
-        assert not [*(tmp_path / name).iterdir()]
 
 
 @pytest.mark.parametrize(("track", "method"), FIRST)

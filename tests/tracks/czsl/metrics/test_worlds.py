@@ -13,7 +13,7 @@ import torch
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
 from recompose.tracks.czsl.metric_values import WORLDS, compute_metrics
 from recompose.tracks.czsl.metrics import worlds
-from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds
+from recompose.tracks.czsl.metrics.worlds import PairScores, score_worlds
 from tests.tracks.czsl.metrics import derivations
 from tests.tracks.czsl.metrics.derivations import Calibrated, Problem
 from tests.tracks.loops import assert_same
@@ -128,21 +128,6 @@ def flat(numbers: dict[str, Any], prefix: str) -> dict[str, float]:
         elif math.isfinite(value):
             entries[f"{prefix}/{name}"] = float(value)
     return entries
-
-
-def test_worlds_hold_pairs_images_labels_and_candidates(larger: PairData) -> None:
-    derived = Derived(larger, DenseScores(larger))
-    for world in (World.closed(larger), World.open(larger)):
-        pairs = derived.pairs(world.name)
-        assert world.pairs == pairs
-        assert [(larger.states[s], larger.objects[o]) for s, o in world.primitives] == pairs
-        assert world.training_images.tolist() == derived.shown(world.name)
-        for split in ("val", "test"):
-            problem = derived.plain(split, world.name)
-            assert world.seen.tolist() == problem.seen
-            assert world.candidates[split].tolist() == problem.candidates
-            assert world.targets[split].tolist() == problem.targets
-            assert [larger.samples[row].split for row in world.rows[split]] == [split] * len(problem.targets)
 
 
 @pytest.mark.parametrize(("images", "pairs", "calibrates"), [(3, 2, True), (7, 1000, False)])

@@ -36,6 +36,7 @@ from tests.configuration import parse_params
 from tests.conftest import ROOT
 from tests.errors import raises
 from tests.tracks.loops import assert_same
+from tests.tracks.vlc.data.formats.published import write_json
 from tests.tracks.vlc.data.published import archive, contents, lexicon_files, pack, save_model, wheel_files
 from tests.tracks.vlc.tiny_suites import random_features, tiny_suites
 
@@ -140,14 +141,12 @@ def text_of(entry: str, profile: str = "") -> str:
 
 def write_sugarcrepe(root: Path, folder: str, word: str, **counts: int) -> None:
     """Files of SugarCrepe's form with so many items of each set, all of one image."""
-    image = root / "images/coco/val2017/1.png"
-    image.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", (4, 4)).save(image)
-    (root / folder).mkdir()
+    (root / "images/coco/val2017").mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (4, 4)).save(root / "images/coco/val2017/1.png")
     for name, count in counts.items():
-        captions = {str(item): {"caption": f"{word} {item}", "negative_caption": f"no {word}"} for item in range(count)}
-        document = {item: texts | {"filename": image.name} for item, texts in captions.items()}
-        (root / folder / f"{name}.json").write_text(json.dumps(document))
+        texts = [{"caption": f"{word} {item}", "negative_caption": f"no {word}"} for item in range(count)]
+        items = {str(item): {"filename": "1.png", **text} for item, text in enumerate(texts)}
+        write_json(root / folder / f"{name}.json", items)
 
 
 def scores_of(*suites: Suite) -> dict[str, np.ndarray]:
