@@ -19,8 +19,10 @@ from recompose.commands.power import (
     sentences,
 )
 from recompose.costs import CostEstimate, Costs
+from recompose.digest import sha256_file
 from recompose.errors import PlanError
 from recompose.store import Store
+from recompose.tables.lineage import VALUES, ReportIndex, values_text
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import PROFILE, Workspace
 from tests.configuration import write_params
@@ -143,10 +145,25 @@ def test_a_given_spread_replaces_all_and_one_claim_can_be_asked_for(work: Worksp
 # what a user is told
 
 
-def test_in_a_clone_without_results_the_verdicts_of_the_reports_are_named() -> None:
+def test_where_nothing_was_measured_no_verdict_is_counted() -> None:
     """All verdicts are undecided there, which says nothing about the claims."""
     price = replace(UNDECIDED_CLAIM, comparisons=(replace(PRICED, difference=None, n=0),))
-    text = "\n".join(sentences([price], ["reports/study/p/claims.md"]))
-    assert "no results are on this disk" in text and "reports/study/p/claims.md" in text
-    assert "1 undecided" not in text
-    assert "no results" not in "\n".join(sentences([price, DECIDED_CLAIM]))
+    text = "\n".join(sentences([price]))
+    assert "nothing was measured" in text and "1 undecided" not in text
+    assert "nothing was measured" not in "\n".join(sentences([price, DECIDED_CLAIM]))
+
+
+@pytest.mark.slow
+def test_a_clone_without_scores_has_the_prices_of_its_reports(work: Workspace) -> None:
+    """The prices follow from the published numbers as they do from the same numbers of stored scores."""
+    stored = prices(work)
+    names = {metric for paper in work.papers for claim in paper.claims.values() for metric in claim.metrics}
+    values = {}
+    for evaluation in work.plan.of("evaluations"):
+        measured = Measured(evaluation.labels["name"], evaluation.labels["seed"])
+        values[evaluation.key] = {name: measured.get(name) for name in names}
+    work.reports.mkdir(parents=True)
+    (work.reports / VALUES).write_text(values_text(values))
+    ReportIndex(files={VALUES: sha256_file(work.reports / VALUES)}).write(work.reports)
+    (work.root / "measured").rmdir()
+    assert [price.comparisons for price in prices(work)] == [price.comparisons for price in stored]

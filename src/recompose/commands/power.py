@@ -16,6 +16,7 @@ from recompose.errors import PlanError
 from recompose.papers.declaration import Claim, Paper
 from recompose.params.mistakes import nearest
 from recompose.plan import closure
+from recompose.tables.lineage import Made, read_values
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
@@ -77,15 +78,16 @@ def power(work: Workspace, papers: list[Paper], claim: str | None, spread: float
     if as_json:
         print_json(prices)
         return
-    tables = [f"{paper.name}/{name}.md" for paper in papers for name in paper.claims_tables]
-    reported = [f"{work.reports_place}/{name}" for name in tables if (work.reports / name).is_file()]
-    show_power(Console(), prices, reported)
+    show_power(Console(), prices)
+    if not _has_scores(work):
+        print_line(Console(), f"Numbers are those in {work.reports_place}: no scores are on this disk.")
 
 
 def price_claims(
     work: Workspace, papers: Sequence[Paper], only: str | None = None, spread: float | None = None
 ) -> list[ClaimPrice]:
-    """Return the price of each claim of some papers on each benchmark of the profile.
+    """Return the price of each claim of some papers on each benchmark of the profile, by scores on this disk, or where
+    there are none, by the numbers in the reports.
 
     Args:
         work: the workspace.
@@ -99,7 +101,8 @@ def price_claims(
     names = [name for paper in papers for name in paper.claims]
     if only is not None and only not in names:
         raise PlanError(f"no claim is called {only!r}{nearest(only, names)}", code="unknown-claim", place=only)
-    prices, costs, results = list[ClaimPrice](), Costs.of(work, work.plan), StoredResults(work)
+    published = None if _has_scores(work) else read_values(work.reports, Made.read(work.reports))
+    prices, costs, results = list[ClaimPrice](), Costs.of(work, work.plan), StoredResults(work, published)
     for paper in papers:
         for benchmark in paper.benchmarks_among(work.plan.benchmarks(paper.track)):
             tests = ClaimTests.of(results, paper, benchmark)
@@ -108,6 +111,10 @@ def price_claims(
                 if only in (None, name):
                     prices.append(_price_claim(together, tests, (paper.name, name, benchmark), claim, spread))
     return prices
+
+
+def _has_scores(work: Workspace) -> bool:
+    return any(map(work.store.is_complete, work.plan.of("evaluations")))
 
 
 def _price_claim(
@@ -191,14 +198,8 @@ def _core_seconds(costs: Costs, results: StoredResults, track: str, benchmark: s
     return sum(seconds.values())
 
 
-def show_power(console: Console, prices: list[ClaimPrice], reported: Sequence[str] = ()) -> None:
-    """Print the price of each undecided claim, and a summary.
-
-    Args:
-        console: the terminal.
-        prices: the claims.
-        reported: the reports that hold verdicts on these claims.
-    """
+def show_power(console: Console, prices: list[ClaimPrice]) -> None:
+    """Print the price of each undecided claim, and a summary."""
     for place in dict.fromkeys((price.paper, price.benchmark) for price in prices):
         table = new_table([" on ".join(place)], NUMBERS)
         for price in prices:
@@ -206,7 +207,7 @@ def show_power(console: Console, prices: list[ClaimPrice], reported: Sequence[st
                 table.add_row(*map(line, cells))
         if table.row_count:
             console.print(table, "")
-    for sentence in sentences(prices, reported):
+    for sentence in sentences(prices):
         print_line(console, sentence)
 
 
@@ -223,16 +224,14 @@ def _rows(price: ClaimPrice) -> Iterator[tuple[str, ...]]:
         yield f"  {each.text}", difference, f"{each.margin:g}", spread, str(each.n), needed, ""
 
 
-def sentences(prices: list[ClaimPrice], reported: Sequence[str] = ()) -> Iterator[str]:
+def sentences(prices: list[ClaimPrice]) -> Iterator[str]:
     """Yield the sentences below the tables."""
     counts, claims = Counter(price.verdict for price in prices), pluralize(len(prices), "claim")
     comparisons = [comparison for price in prices for comparison in price.comparisons]
     if any(price.verdict != UNDECIDED for price in prices) or any(comparison.n for comparison in comparisons):
         yield f"{claims}: {', '.join(f'{counts[verdict]} {verdict}' for verdict in VERDICTS)}."
     else:
-        yield f"{claims}: no results are on this disk, so the prices are those of a study from nothing."
-        if reported:
-            yield f"Verdicts and prices in the reports: {', '.join(reported)}."
+        yield f"{claims}: nothing was measured, so the prices are those of a study from nothing."
     if not comparisons:
         return
     yield (
