@@ -173,7 +173,7 @@ def test_edited_values_are_found_in_a_clone_and_nothing_follows_from_them(clone:
     unchecked = found.unchecked
     for name in MADE_FROM_EVALUATIONS:
         assert f"{name}: some results behind it are missing or not valid" in unchecked
-    assert "the index: it needs evaluations that are missing or not valid" in unchecked
+    assert "the index: it needs results that are missing or not valid" in unchecked
 
 
 def test_an_edited_cell_is_found_in_a_clone(clone: Path) -> None:

@@ -28,6 +28,7 @@ from recompose.workspace import Workspace
 LOCK = "dvc.lock"
 STAGES = ("reports",)
 RESTORE = "`git checkout -- reports`, or `dvc commit` where you made them"
+INCOMPLETE = "it needs results that are missing or not valid"
 Page = Callable[[Audit], str]  # makes the page that shows an audit
 REMEDY = "`snakemake --cores all` makes missing results; a release has the scores: `recompose audit --release FILE`"
 
@@ -140,12 +141,12 @@ def check_index(
         yield Finding.of("unreadable", f"{work.reports_place}/{MADE}", "cannot be read")
     due: dict[str, str] = {}
     if not all(recipe.key in audited.numbers for recipe in work.plan.of("evaluations")):
-        yield Finding.of(UNCHECKED, "the index", "it needs evaluations that are missing or not valid")
+        yield Finding.of(UNCHECKED, "the index", INCOMPLETE)
     else:
         try:
             due = index_texts(StoredResults(work, audited.numbers, published.made), papers, published)
-        except DamagedError as error:
-            yield Finding.of(UNCHECKED, "the index", str(error))
+        except DamagedError:  # a finding of its own names it
+            yield Finding.of(UNCHECKED, "the index", INCOMPLETE)
     # the page shows builds, and the audit before it was written, which may differ from this one
     if due and published.made and not audited.everything:
         due[PAGE] = page(audited)
