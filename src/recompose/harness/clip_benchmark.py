@@ -14,7 +14,8 @@ from recompose.progress import say
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
-from recompose.tracks.vlc.suites.subtasks import RECALLS, WAYS
+from recompose.tracks.vlc.suites.judges import RECALLS
+from recompose.tracks.vlc.suites.subtasks import WAYS
 from recompose.tracks.vlc.suites.values import CLASSIFICATION_FORM, PREFIX
 
 SELECTION, RETRIEVAL = "image_caption_selection", "zeroshot_retrieval"
@@ -91,5 +92,5 @@ def _metrics(leaf: str, numbers: dict[str, float]) -> tuple[str, dict[str, float
             RETRIEVAL,
             {f"{RETRIEVED[way]}_retrieval_recall@{k}": f"{leaf}/{way}/r{k}" for k in RECALLS for way in reversed(WAYS)},
         ),
-    }[query]
+    }.get(query, (SELECTION, {"acc": leaf}))
     return task, {name: numbers[metric] for name, metric in names.items() if metric in numbers}

@@ -49,13 +49,14 @@ def first_evaluations(results: Results, paper: Paper, name: str) -> dict[str, di
     """Return the first complete evaluation of each row: benchmark -> row -> evaluation.
 
     Benchmarks where a row has none are left out. All evaluations of a benchmark have the same data: those of the first
-    replicate that every row has an evaluation of.
+    replicate that every row has an evaluation of, or of the first seed where an evaluation is on data of another kind.
     """
-    rows: dict[str, dict[str, dict[str, Recipe]]] = {}
+    rows: dict[str, dict[str, dict[object, Recipe]]] = {}
     for series in rows_of(results, paper, name):
-        by_data: dict[str, Recipe] = {}
+        by_data: dict[object, Recipe] = {}
         for evaluation in series.complete:
-            by_data.setdefault(evaluation.needs["data"].digest, evaluation)
+            data = evaluation.needs.get("data")
+            by_data.setdefault(data.digest if data else evaluation.labels["seed"], evaluation)
         rows.setdefault(series.benchmark, {})[series.row] = by_data
     evaluations = {}
     for benchmark, by_row in rows.items():

@@ -5,12 +5,12 @@ Words of this track:
 - suite: a benchmark of images and texts, such as SugarCrepe; a published one, or one of your own.
 - form: the published suite whose files a suite has, and by whose rules it is scored; a module of ``data/formats``.
 - task, sub-task: items of a suite that are scored together; what is known of them beyond their files.
-- kind: what an item of a task asks: choices, groups, triplets, classes, a pool or similarity (``suites/tasks.py``).
+- kind: what items of a sub-task ask, and what their scores say; a judge (``suites/judges.py``).
 - query: whether a caption is asked for an image (``i2t``) or an image for a caption (``t2i``).
 - pool: images and captions, each retrieved by the other among all.
 - scores: of each item, from embeddings; an evaluation stores them.
 - leaf: the name of an array of scores: the sub-task's, or that of a direction of a pool.
-- judge: what the scores of a task say: numbers, right items, margins (``suites/judges.py``).
+- judge: the numbers, right items and margins of a task with scores, by its kind and rule.
 - rule for ties: whether an item is right if the true candidate and another one score alike (``suites/ranks.py``).
 - sense: another number of the same scores, after the leaf's name: ``winoground/text``, ``coco/i2t/r5``.
 - group: items that a mean weighs as one, such as those of a relation in ARO.
@@ -48,6 +48,7 @@ from recompose.tracks.vlc.catalogue import (
 )
 from recompose.tracks.vlc.params import Vlc, VlcChoice
 from recompose.tracks.vlc.suites.catalogue import FORMS, MODULES, OVER_SUITES, RESERVED, SUBTASKS, TREES
+from recompose.tracks.vlc.suites.judges import metric_names
 from recompose.tracks.vlc.suites.subtasks import SubTask, names_in
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ ARO = "aro"
 
 _NAMES = (  # of the metrics of all published suites, some twice
     *(name for tree in TREES for name in names_in(tree)),
-    *(name for subtask in SUBTASKS.values() for name in subtask.metric_names()),
+    *(name for subtask in SUBTASKS.values() for name in metric_names(subtask)),
     *(*DECLARED, *PLAIN),
 )
 METRICS = dict.fromkeys(f"test/{name}" for name in _NAMES)
@@ -173,8 +174,8 @@ class VLC(Track):
     @cached_property
     def known_metrics(self) -> dict[str, None]:
         """The metrics of suites under their published names, and of plugins' forms."""
-        own = (SubTask(task, query) for task, query in self.own_queries.items())  # type: ignore[arg-type]
-        return METRICS | dict.fromkeys(f"test/{metric}" for task in own for metric in task.metric_names())
+        own = (SubTask(task, query) for task, query in self.own_queries.items())
+        return METRICS | dict.fromkeys(f"test/{metric}" for task in own for metric in metric_names(task))
 
     def declared_suites(self, params: Params) -> Mapping[str, Section]:
         section = params.tracks[self.name]

@@ -13,6 +13,7 @@ from recompose.errors import ArgumentError, DataError
 from recompose.papers.declaration import load_paper
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites import catalogue
+from recompose.tracks.vlc.suites.judges import metric_names
 from recompose.tracks.vlc.suites.subtasks import Mean, Tree, aggregate, macro, micro, names_in
 from recompose.tracks.vlc.tables import benchmarks, categories
 from tests.errors import raises
@@ -31,7 +32,7 @@ def test_a_suite_declares_its_sub_tasks_and_means_under_its_name(form: str) -> N
     assert len({task.name for task in module.SUBTASKS}) == len(module.SUBTASKS)
     assert all(task.suite == form for task in module.SUBTASKS)
     assert form == "elevater" or all(name.split("/")[0] == form for name in names)
-    metrics = {metric for task in module.SUBTASKS for metric in task.metric_names()}
+    metrics = {metric for task in module.SUBTASKS for metric in metric_names(task)}
     assert {leaf for tree in module.MEANS for leaf in leaves(tree)} <= metrics
 
 

@@ -20,7 +20,7 @@ from recompose.tracks.vlc.data.synthetic_suites.similarity import facts, similar
 from recompose.tracks.vlc.suites import scores as module
 from recompose.tracks.vlc.suites.accuracy import mean_average_precision
 from recompose.tracks.vlc.suites.catalogue import PUBLISHED, RETRIEVAL, SUBTASKS, TREES
-from recompose.tracks.vlc.suites.judges import JUDGES, judge_of
+from recompose.tracks.vlc.suites.judges import JUDGES, judge_of, metric_names
 from recompose.tracks.vlc.suites.scores import BROKEN, LEFT_OUT, Features, has_scores
 from recompose.tracks.vlc.suites.tasks import (
     KINDS,
@@ -48,7 +48,7 @@ IDS = [name for _, name in TASKS]
 
 
 def test_every_kind_has_a_judge_and_an_example() -> None:
-    assert {*JUDGES} == {*KINDS.values()} == {type(suite.tasks[name]) for suite, name in TASKS}
+    assert {judge.TASK for judge in JUDGES} == {*KINDS.values()} == {type(suite.tasks[name]) for suite, name in TASKS}
 
 
 @pytest.mark.parametrize(("suite", "name"), TASKS, ids=IDS)
@@ -79,7 +79,7 @@ def test_a_judge_yields_the_metrics_that_its_sub_task_declares(suite: Suite, nam
     part = replace(suite, tasks={name: suite.tasks[name]})
     values = metrics([part], suite.tasks[name].scores(name, random_features(suite)))
     own = {metric for metric in values if metric.startswith(f"test/{name}")}
-    assert own == {f"test/{metric}" for metric in SUBTASKS[name].metric_names()} - {
+    assert own == {f"test/{metric}" for metric in metric_names(SUBTASKS[name])} - {
         f"test/{name}/{group}" for group in SUBTASKS[name].groups
     }
     assert {*values} <= {*METRICS}

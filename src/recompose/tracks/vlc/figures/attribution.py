@@ -23,11 +23,12 @@ from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.results import Results
+from recompose.tables.rows import first_evaluations
 from recompose.tables.style import Sheet, panels
 from recompose.tracks.vlc.attribution.faithfulness import RELATIONS, right_relations
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, cumulative_accuracy, ratios, read
 from recompose.tracks.vlc.figures import pages
-from recompose.tracks.vlc.figures.retrieval import evaluations_of_one_seed, suite_of
+from recompose.tracks.vlc.figures.retrieval import suite_of
 from recompose.tracks.vlc.suites.scores import FILE as SCORES
 from recompose.tracks.vlc.suites.scores import read_scores
 from recompose.tracks.vlc.suites.tasks import Choices
@@ -87,7 +88,7 @@ def attributions_of_one_seed(results: Results, paper: Paper, name: str) -> dict[
     """Return the stored attributions by data set, row and sub-task, of the first seed that all rows have."""
     return {
         dataset: {row: read_attributions(results, evaluation) for row, evaluation in evaluations.items()}
-        for dataset, evaluations in evaluations_of_one_seed(results, paper, name).items()
+        for dataset, evaluations in first_evaluations(results, paper, name).items()
     }
 
 
@@ -193,7 +194,7 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     methods, rows = methods_of(paper, name), list(paper.artifacts[name].rows)
     points: list[tuple[str, str, str, float, float]] = []
     backgrounds: dict[tuple[str, str], np.ndarray] = {}
-    by_dataset = evaluations_of_one_seed(results, paper, name)
+    by_dataset = first_evaluations(results, paper, name)
     for dataset, evaluations in by_dataset.items():
         relations = {row: _relations(results, evaluations[row]) for row in rows}
         for (column, method), (row, stored) in product(methods.items(), relations.items()):
@@ -313,7 +314,7 @@ def draw_maps(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     rows = list(paper.artifacts[name].rows)
     lines = [
         line
-        for dataset, evaluations in evaluations_of_one_seed(results, paper, name).items()
+        for dataset, evaluations in first_evaluations(results, paper, name).items()
         for line in _lines(results, dataset, evaluations, method)
     ]
     numbers = [

@@ -13,7 +13,7 @@ from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.tables.results import Results
-from recompose.tables.rows import rows_of
+from recompose.tables.rows import first_evaluations
 from recompose.tables.style import Sheet
 from recompose.tracks.stored import read_embeddings
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
@@ -51,7 +51,7 @@ class Line:
 
 def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw an image in each line, with the three captions nearest to it in each row's model, right ones ticked."""
-    by_dataset = evaluations_of_one_seed(results, paper, name)
+    by_dataset = first_evaluations(results, paper, name)
     lines = [line for dataset, rows in by_dataset.items() for line in _lines(results, dataset, rows)]
     numbers = [
         (line.dataset, line.picture.path, row, rank, *retrieved)
@@ -61,22 +61,6 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
     ]
     rows = list(paper.artifacts[name].rows)
     sheet.write(pd.DataFrame(numbers, columns=COLUMNS), lambda: draw_gallery(rows, lines).figure)
-
-
-def evaluations_of_one_seed(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
-    """Return the evaluations of all rows by data set, with the first seed that all rows have: if replicates have their
-    own suites, these are then the same.
-    """
-    by_dataset: dict[str, dict[str, dict[int, Recipe]]] = {}
-    for series in rows_of(results, paper, name):
-        of_seed = {int(evaluation.labels["seed"]): evaluation for evaluation in series.complete}
-        by_dataset.setdefault(series.benchmark, {})[series.row] = of_seed
-    evaluations = {}
-    for dataset, of_rows in by_dataset.items():
-        common = set.intersection(*(set(of_seed) for of_seed in of_rows.values()))
-        if common and len(of_rows) == len(paper.artifacts[name].rows):
-            evaluations[dataset] = {row: of_seed[min(common)] for row, of_seed in of_rows.items()}
-    return evaluations
 
 
 def suite_of(results: Results, evaluation: Recipe, task: str) -> tuple[str, Recipe, Suite] | None:

@@ -1,7 +1,8 @@
 """What the scores of tasks say: the numbers of a sub-task, and item by item what is right, by how much.
 
-There is one judge for each kind of task. A margin is the least difference by which an item is right: zero is a tie,
-below zero it is wrong. Metrics are no part of an evaluation: editing this module scores nothing anew.
+A kind of task is one class, a judge: it names its numbers, and sub-tasks name it by their query. Items and their scores
+are those of a task of ``tasks.py``, which kinds may share. A margin is the least difference by which an item is right:
+zero is a tie, below zero it is wrong. Metrics are no part of an evaluation: editing this module scores nothing anew.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +19,7 @@ from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites import accuracy as metrics
 from recompose.tracks.vlc.suites import tasks as kinds
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
-from recompose.tracks.vlc.suites.subtasks import RECALLS, SubTask
+from recompose.tracks.vlc.suites.subtasks import WAYS, SubTask
 from recompose.tracks.vlc.suites.tasks import ABSENT, Task
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from recompose.tracks.vlc.suites.ranks import Ties
 
 TOP_CLASSES = 5  # that are shown of an image
+RECALLS = (1, 5, 10)
 T = TypeVar("T", bound=Task)
 
 
@@ -87,13 +89,16 @@ class ItemContent:
 
 @dataclass(frozen=True)
 class Judge(ABC, Generic[T]):
-    """A task of a suite, with the rule by which its items are right."""
+    """A kind of task: a task of a suite, with the rule by which its items are right."""
 
     suite: Suite
     name: str
     task: T
     rule: SubTask | None  # of the published sub-task that is scored alike; None: a data set without one
 
+    TASK: ClassVar[type[Task]]  # the items and their scores
+    QUERIES: ClassVar[tuple[str, ...]]  # of its sub-tasks
+    SENSES: ClassVar[tuple[str, ...]] = ()  # names of other numbers than a sub-task's own, after its name
     MEANING: ClassVar[str]  # of a margin
     NEEDS_RULE: ClassVar = False  # whether a tie can be right or wrong
     UNIT: ClassVar = "images"  # what items ask about: those of the same one are right or wrong together
@@ -168,8 +173,9 @@ class Judge(ABC, Generic[T]):
 
 
 class ChoicesJudge(Judge[kinds.Choices]):
-    """The judge of choices: the true candidate must be chosen."""
+    """The judge of choices, of a caption for an image or the reverse: the true candidate must be chosen."""
 
+    TASK, QUERIES = kinds.Choices, ("i2t", "t2i")
     MEANING = "the cosine of the true candidate minus the highest other one"
     NEEDS_RULE = True
 
@@ -256,6 +262,7 @@ class ChoicesJudge(Judge[kinds.Choices]):
 class GroupsJudge(Judge[kinds.Groups]):
     """The judge of groups: images must be matched with captions, and captions with images."""
 
+    TASK, QUERIES, SENSES = kinds.Groups, ("group",), ("text", "image")
     MEANING = "the least of the four cosines of a true pair minus that of a false one, over captions and over images"
     NEEDS_RULE = True
 
@@ -290,6 +297,7 @@ class GroupsJudge(Judge[kinds.Groups]):
 class TripletsJudge(Judge[kinds.Triplets]):
     """The judge of triplets: both true captions must fit the image better than the false one."""
 
+    TASK, QUERIES, SENSES = kinds.Triplets, ("triplet",), ("first", "second", "text_only")
     MEANING = "the lower cosine of the two true captions minus that of the false one"
     NEEDS_RULE = True
 
@@ -324,6 +332,7 @@ class TripletsJudge(Judge[kinds.Triplets]):
 class ClassesJudge(Judge[kinds.Classes]):
     """The judge of classes: the class of the highest probability, the first of equal ones, must be a true one."""
 
+    TASK, QUERIES = kinds.Classes, ("classes",)
     MEANING = "the highest probability of a true class minus the highest other one"
 
     @property
@@ -369,8 +378,10 @@ class ClassesJudge(Judge[kinds.Classes]):
 
 
 class PoolJudge(Judge[kinds.Pool]):
-    """The judge of retrieval: a right candidate must be the first."""
+    """The judge of retrieval of images and captions among all of a set: a right candidate must be the first."""
 
+    TASK, QUERIES = kinds.Pool, ("retrieval",)
+    SENSES = tuple(f"{way}/r{k}" for way in WAYS for k in RECALLS)
     MEANING = "minus the number of wrong candidates before the first right one"
 
     def units(self, leaf: str) -> np.ndarray:
@@ -406,6 +417,7 @@ class PoolJudge(Judge[kinds.Pool]):
 class SimilarityJudge(Judge[kinds.Similarity]):
     """The judge of graded pairs: none is right or wrong, cosines must be in the order of grades."""
 
+    TASK, QUERIES, SENSES = kinds.Similarity, ("similarity",), ("pearson",)
     MEANING = "minus the distance between the ranks of the cosine and of the grade, as a share of all pairs"
     UNIT = "items"
 
@@ -430,24 +442,30 @@ class SimilarityJudge(Judge[kinds.Similarity]):
         return ItemContent((), (ScoredPair(None, first, float(row), True, second),), note)
 
 
-JUDGES: dict[type[Task], type[Judge]] = {
-    kinds.Choices: ChoicesJudge,
-    kinds.Groups: GroupsJudge,
-    kinds.Triplets: TripletsJudge,
-    kinds.Classes: ClassesJudge,
-    kinds.Pool: PoolJudge,
-    kinds.Similarity: SimilarityJudge,
-}
+JUDGES: tuple[type[Judge], ...] = (ChoicesJudge, GroupsJudge, TripletsJudge, ClassesJudge, PoolJudge, SimilarityJudge)
+
+
+def metric_names(subtask: SubTask) -> tuple[str, ...]:
+    """Return the names of all numbers of a sub-task.
+
+    Example:
+        >>> metric_names(SubTask("winoground", "group"))
+        ('winoground', 'winoground/text', 'winoground/image')
+    """
+    (senses,) = (judge.SENSES for judge in JUDGES if subtask.query in judge.QUERIES)
+    return (*subtask.leaves, *(f"{subtask.name}/{sense}" for sense in (*senses, *subtask.groups)))
 
 
 def judge_of(suite: Suite, name: str) -> Judge:
-    """Return the judge of a suite's task."""
+    """Return the judge of a suite's task: of its sub-task's kind, or of the first kind of such tasks."""
     task, published = suite.tasks[name], suite.published(name)
     rule = SUBTASKS.get(published)
     if published in suite.own_rules:
         query, ties = suite.own_rules[published]
         rule = SubTask(published, query, ties=ties)  # type: ignore[arg-type]
-    return JUDGES[type(task)](suite, name, task, rule)
+    of_task = [judge for judge in JUDGES if judge.TASK is type(task)]
+    of_query = (judge for judge in of_task if rule and rule.query in judge.QUERIES)
+    return next(of_query, of_task[0])(suite, name, task, rule)
 
 
 def rank_distances(scores: np.ndarray, grades: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Sub-tasks: what is known of them beyond their files, the names of their metrics, and means over them.
+"""Sub-tasks: what is known of them beyond their files, and means over them.
 
 A suite declares its sub-tasks in its module of ``data/formats``. Items are the published counts, which annotation files
 and the released tables of models are checked against. The rule for ties is that of a suite's released code; if the code
@@ -18,18 +18,8 @@ from recompose.errors import ArgumentError
 if TYPE_CHECKING:
     from recompose.tracks.vlc.suites.ranks import Ties
 
-# a caption for an image, an image for a caption, pairs of both, two captions for an image, a class for an image, either
-# among all of a set, and grades of two texts
-Query = Literal["i2t", "t2i", "group", "triplet", "classes", "retrieval", "similarity"]
 ClassMetric = Literal["accuracy", "mean-per-class", "11point_mAP", "roc_auc"]
 WAYS: tuple[Literal["i2t"], Literal["t2i"]] = ("i2t", "t2i")  # of retrieval
-RECALLS = (1, 5, 10)
-SENSES: Mapping[str, tuple[str, ...]] = {  # other numbers of a sub-task, by its query
-    "group": ("text", "image"),
-    "triplet": ("first", "second", "text_only"),
-    "retrieval": tuple(f"{way}/r{k}" for way in WAYS for k in RECALLS),
-    "similarity": ("pearson",),
-}
 
 
 @dataclass(frozen=True)
@@ -37,7 +27,7 @@ class SubTask:
     """A set of items with a number of its own."""
 
     name: str
-    query: Query
+    query: str  # of a kind of ``judges.py``
     items: int | None = None  # None: no published count; of a data set of classes or retrieval, the number of images
     ties: "Ties" = "first"
     group_minimum: int | None = None  # ARO: the mean over groups of at least so many items; None: over items
@@ -55,20 +45,8 @@ class SubTask:
         """The names of its scores, and of its own numbers."""
         return tuple(f"{self.name}/{way}" for way in WAYS) if self.query == "retrieval" else (self.name,)
 
-    def metric_names(self) -> tuple[str, ...]:
-        """Return the names of all its numbers.
 
-        Example:
-            >>> SubTask("winoground", "group").metric_names()
-            ('winoground', 'winoground/text', 'winoground/image')
-        """
-        senses = (*SENSES.get(self.query, ()), *self.groups)
-        return (*self.leaves, *(f"{self.name}/{sense}" for sense in senses))
-
-
-def subtasks(
-    suite: str, items: Mapping[str, int | None], query: Query, ties: "Ties", **others: Any
-) -> Iterator[SubTask]:
+def subtasks(suite: str, items: Mapping[str, int | None], query: str, ties: "Ties", **others: Any) -> Iterator[SubTask]:
     """Yield the sub-tasks of a suite that differ in their numbers of items alone, given by their names in the suite."""
     for name, count in items.items():
         yield SubTask(f"{suite}/{name}", query, count, ties, **others)

@@ -112,7 +112,7 @@ class Choices(Task):
 class TaskOfImages(Task):
     """Items with images of their own."""
 
-    images: np.ndarray  # [items], or [items, 2] of groups
+    images: np.ndarray  # [items], or [items, images] of groups
 
     @property
     def image_numbers(self) -> np.ndarray:
@@ -122,16 +122,18 @@ class TaskOfImages(Task):
 
 @dataclass(frozen=True)
 class Groups(TaskOfImages):
-    """Items of two images and two captions each; image 0 belongs to caption 0, and image 1 to caption 1."""
+    """Items of some images and captions, each of which is scored with each: in Winoground's form of two, where image 0
+    belongs to caption 0 and image 1 to caption 1.
+    """
 
-    texts: np.ndarray  # [items, 2]
+    texts: np.ndarray  # [items, captions]
 
     def shape(self, leaf: str) -> tuple[int, ...]:
-        """Return [items, 2 images, 2 captions]."""
-        return len(self.images), 2, 2
+        """Return [items, images, captions]."""
+        return *self.images.shape, self.texts.shape[1]
 
     def scores(self, name: str, features: Features) -> dict[str, np.ndarray]:
-        """Return the cosines [items, 2, 2] of each image of an item with each of its captions."""
+        """Return the cosines [items, images, captions] of each image of an item with each of its captions."""
         image_rows, text_rows = features.image_rows[self.images], features.text_rows[self.texts]
         values = cosines(features, *np.broadcast_arrays(image_rows[:, :, None], text_rows[:, None, :]))
         values[(image_rows == BROKEN).any(axis=1)] = np.nan

@@ -11,7 +11,8 @@ a list of its ``test_cases``, each with ``image`` and the five ``caption_options
 Each of the four parts is read where its file is there.
 """
 
-from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME
+from recompose.data.pictures import Picture
+from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME, AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import (
     FLICKR30K_IMAGES,
     VAL2014,
@@ -82,6 +83,9 @@ def _part(files: SuiteFiles, name: str) -> Choices:
         groups = [item.text("relation_name") for item in items]
     else:
         groups = ["_".join(item.texts("attributes", 2)) for item in items]
-    regions = [files.image(item, "image_path", VISUAL_GENOME, item.box(*BOX)) for item in items]
-    captions = [files.texts(item, "false_caption", "true_caption") for item in items]
-    return files.choices("i2t", [(*both, 1) for both in zip(regions, captions, strict=True)], groups)
+    return files.choices("i2t", list(map(_binding, items)), groups)
+
+
+def _binding(item: AnnotationItem) -> Question:
+    region = Picture(item.path("image_path", VISUAL_GENOME), item.box(*BOX))
+    return region, [item.text("false_caption"), item.text("true_caption")], 1

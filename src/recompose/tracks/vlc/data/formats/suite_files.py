@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from recompose.data.pictures import Box, Picture
+from recompose.data.pictures import Picture
 from recompose.progress import say
 from recompose.tracks.vlc.data.formats import reading
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Image, Key, Question, missing_error
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Image, Question, missing_error
 from recompose.tracks.vlc.data.suite import Suite as Suite  # what readers return
 from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Groups, Pool, Query, Similarity, Task
 
@@ -114,22 +114,6 @@ class SuiteFiles:
             counts = ", ".join(f"{count} of {len(sets[name])} {name}" for name, count in missing.items() if count)
             say(f"{self.name}: items left out without an image: {counts}")
         return complete
-
-    def image(self, item: AnnotationItem, key: Key, folder: str, box: Box | None = None) -> Picture:
-        """Return the image that a field names below a folder, or a region of it."""
-        return Picture(item.path(key, folder), box)
-
-    def text(self, item: AnnotationItem, key: Key) -> str:
-        """Return the text of a field."""
-        return item.text(key)
-
-    def texts(self, item: AnnotationItem, *keys: Key) -> list[str]:
-        """Return the texts of fields."""
-        return [item.text(key) for key in keys]
-
-    def text_list(self, item: AnnotationItem, key: Key, count: int | None = None) -> list[str]:
-        """Return the texts of a field that is a list of them."""
-        return item.texts(key, count)
 
     def image_numbers(self, images: Iterable[Image]) -> np.ndarray:
         """Return the numbers of images, or of regions of them; those that are new get the next ones.
