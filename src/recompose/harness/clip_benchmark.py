@@ -15,7 +15,7 @@ from recompose.tracks import TRACKS
 from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.judges import RECALLS
-from recompose.tracks.vlc.suites.subtasks import WAYS
+from recompose.tracks.vlc.suites.tasks import WAYS
 from recompose.tracks.vlc.suites.values import CLASSIFICATION_FORM, PREFIX
 
 SELECTION, RETRIEVAL = "image_caption_selection", "zeroshot_retrieval"

@@ -160,7 +160,7 @@ def _scores(suite: Suite, encoded: Encoded, sigmoid: Sigmoid | None) -> dict[str
     features = encoded.features(suite)
     scores = suite.scores(features)
     for name, task in suite.tasks.items():
-        if sigmoid and isinstance(task, Classes) and sigmoid.applies_to(task):
+        if sigmoid and isinstance(task, Classes) and task.has_several_labels:
             scores[name] = sigmoid.class_probabilities(task, features)
     return scores
 

@@ -37,11 +37,19 @@ def styled() -> Iterator[None]:
         yield
 
 
-def panels(rows: int, columns: int) -> Any:
-    """Return a figure with panels, and its axes [rows, columns]."""
-    columns = max(1, columns)
-    size = (COLUMN_WIDTH * columns, PANEL_HEIGHT if rows == 1 else 2 * rows)
-    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+def panels(rows: int, columns: int, width: float | None = None, height: float | None = None, **shared: Any) -> Any:
+    """Return a figure with panels, and its axes [rows, columns], at least one.
+
+    Args:
+        rows, columns: the numbers of panels.
+        width: of the figure, in inches; None: a column of a paper for each panel.
+        height: of a row.
+        shared: scales that panels share, as of ``subplots``.
+    """
+    rows, columns = max(1, rows), max(1, columns)
+    height = height or (PANEL_HEIGHT if rows == 1 else 2)
+    size = (width or COLUMN_WIDTH * columns, height * rows)
+    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **shared)
 
 
 def csv_of(numbers: pd.DataFrame) -> str:

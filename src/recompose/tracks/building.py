@@ -66,8 +66,7 @@ class TypedSettings:
 
     @property
     def _schema(self) -> type[MethodSettings]:
-        schema: type[MethodSettings] = method_class(self.document).settings_class
-        return schema
+        return method_class(self.document).settings_class
 
     def _part(self, schema: type[Section] | None, name: str) -> Section | None:
         values = self.document["settings"].get(name)

@@ -6,7 +6,9 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from pydantic import Field, create_model
 
 from recompose.params.method import MethodSettings
 from recompose.params.sections import Section
@@ -53,6 +55,12 @@ class DataAdapter:
     settings: type[Section]
     synthetic: bool = False  # generated from a seed: each seed of a profile has a replicate of its own
     companions: tuple[str, ...] = ()  # modules beside it that decide what it reads
+
+
+def named_section(base: type[Section], adapter: str, description: str) -> type[Section]:
+    """Return the section of data sets in a plugin's format, derived from another one."""
+    named: Any = (Literal[adapter], Field(description=description))
+    return create_model(f"{base.__name__}_{adapter}", __base__=base, __doc__=base.__doc__, adapter=named)
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,14 @@ class Scoring(ABC, Generic[Scores]):
 
     trainable_parameters = 0
 
-    @abstractmethod
     def __init__(
         self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device, title: str
     ) -> None:
+        self.documents, self.needs, self.device, self.title = documents, needs, device, title
+        self.build()
+
+    @abstractmethod
+    def build(self) -> None:
         """Build the method, as its run left it."""
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from recompose.digest import digest
 from recompose.errors import ParamsError, PlanError
@@ -54,6 +54,15 @@ def _content(value: Any) -> Any:
     return value.model_dump() if isinstance(value, Section) else value
 
 
+class Case(NamedTuple):
+    """A method or a variant on a data set, or on its replicate of a seed, with this seed."""
+
+    name: str
+    variant: Variant
+    data: Recipe
+    seed: int
+
+
 @dataclass(frozen=True)
 class Runs(ABC):
     """A planner of a track's runs and evaluations."""
@@ -74,7 +83,7 @@ class Runs(ABC):
         return cls(track, params, section, choice, planner, variants)
 
     @abstractmethod
-    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
+    def run_needs(self, case: Case) -> dict[str, Recipe]:
         """Return the recipes that a run needs."""
 
     def trains_by_scoring(self, settings: MethodSettings) -> bool:
@@ -82,8 +91,8 @@ class Runs(ABC):
         return False
 
     @abstractmethod
-    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """Return the evaluation of a method or a variant on a data set."""
+    def evaluation(self, case: Case) -> Recipe:
+        """Return the evaluation of a case."""
 
     def backbone_name(self, variant: Variant) -> str | None:
         """Return the backbone of a variant, or None if the profile lacks it."""
@@ -97,7 +106,7 @@ class Runs(ABC):
         """
         evaluations = {
             (name, dataset): tuple(
-                self.evaluation(name, variant, self.data(dataset, seed), seed)
+                self.evaluation(Case(name, variant, self.data(dataset, seed), seed))
                 for seed in self.seeds(name, variant, dataset)
             )
             for dataset in self.choice.datasets
@@ -168,91 +177,72 @@ class Runs(ABC):
         is_in_headline = any(name in paper.methods_of(paper.first_artifact) for paper in self._chosen_papers)
         return variant.every_seed and (self.choice.repeat_variants or _is_synonym(variant) or is_in_headline)
 
-    def settings(self, name: str, variant: Variant, data: Recipe) -> MethodSettings:
-        """Return the settings of a method or a variant on a data set, with None for unused parts.
+    def settings(self, case: Case) -> MethodSettings:
+        """Return the settings of a case, with None for unused parts.
 
         Raises:
             PlanError: a variant's settings do not fit its method.
         """
-        key = (variant.method, data.name, digest(variant.settings))
+        name, variant, dataset = case.name, case.variant, case.data.name
+        key = (variant.method, dataset, digest(variant.settings))
         if key not in self._settings:  # all seeds share them, and validating takes most of the time of planning
             try:
-                self._settings[key] = self.section.settings(variant.method, data.name, variant.settings).active()
+                self._settings[key] = self.section.settings(variant.method, dataset, variant.settings).active()
             except ParamsError as error:
                 raise PlanError(f"{name}: {error}", code=error.code, place=f"{name}: {error.place}") from None
         return self._settings[key]
 
-    def run_of(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """Return the run that a method's or variant's evaluation scores.
+    def run_of(self, case: Case) -> Recipe:
+        """Return the run that the evaluation of a case scores.
 
         Raises:
             PlanError: the reused run differs in settings or in its backbone.
         """
-        if variant.reuse_runs_of is None:
-            return self.run(name, variant, data, seed)
-        source = self.variants.get(variant.reuse_runs_of) or self.plain(variant.reuse_runs_of)
-        run = self.run(variant.reuse_runs_of, variant, data, seed)
-        reused = self.run(variant.reuse_runs_of, source, data, seed)
-        if run.digest != reused.digest:
-            message = (
-                f"{name} reuses runs of {variant.reuse_runs_of}, but differs from it in more than scoring; "
-                "remove reuse_runs_of"
-            )
-            raise PlanError(message, code="other-runs", place=name)
+        if (source := case.variant.reuse_runs_of) is None:
+            return self.run(case)
+        renamed = case._replace(name=source)
+        reused = self.run(renamed._replace(variant=self.variants.get(source) or self.plain(source)))
+        if self.run(renamed).digest != reused.digest:
+            message = f"{case.name} reuses runs of {source}, but differs from it in more than scoring"
+            raise PlanError(f"{message}; remove reuse_runs_of", code="other-runs", place=case.name)
         return reused
 
-    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """Return the run of a method or a variant."""
-        entry, chosen = self.track.methods[variant.method], self.params.chosen.trainer
-        settings = self.settings(name, variant, data)
+    def run(self, case: Case) -> Recipe:
+        """Return the run of a case."""
+        entry, chosen = self.track.methods[case.variant.method], self.params.chosen.trainer
+        settings = self.settings(case)
         values = settings.document() if self.trains_by_scoring(settings) else settings.document("scoring")
         precision = values["training"].pop("precision", None) or chosen.precision
         document = {
             "class": entry.class_path,
             "settings": values,
-            "seed": seed,
+            "seed": case.seed,
             "trainer": {"precision": precision, "threads": chosen.threads},
         }
         code = fingerprint([*entry.modules, self.track.training])
-        return self.recipe("runs", name, variant, data, seed, document, self.run_needs(variant, data), code)
+        return self.recipe("runs", case, document, self.run_needs(case), code)
 
-    def scored(
-        self,
-        name: str,
-        variant: Variant,
-        data: Recipe,
-        seed: int,
-        needs: dict[str, Recipe],
-        values: Document,
-        *companions: str,
-    ) -> Recipe:
-        """Return the evaluation of a method or a variant: its run, if it is trained, and how it is scored.
+    def scored(self, case: Case, needs: dict[str, Recipe], values: Document, *companions: str) -> Recipe:
+        """Return the evaluation of a case: its run, if it is trained, and how it is scored.
 
         Args:
-            name, variant, data, seed: as of ``evaluation``.
+            case: a method or a variant, with its data and seed.
             needs: the recipes that it needs besides the run.
             values: of its document that are the track's own.
             companions: modules that carry it out, too.
         """
-        entry, settings = self.track.methods[variant.method], self.settings(name, variant, data)
+        entry, settings = self.track.methods[case.variant.method], self.settings(case)
         document = {"class": entry.class_path, "settings": settings.document("training"), **values}
-        document["save"] = list(variant.save)
+        document["save"] = list(case.variant.save)
         if settings.training_class:
-            needs["run"] = self.run_of(name, variant, data, seed)
+            needs["run"] = self.run_of(case)
         code = fingerprint([*entry.modules, self.track.evaluation, *companions])
-        return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
+        return self.recipe("evaluations", case, document, needs, code)
 
     def recipe(
-        self,
-        kind: str,
-        name: str,
-        variant: Variant,
-        data: Recipe,
-        seed: int,
-        document: Document,
-        needs: dict[str, Recipe],
-        code: Mapping[str, str],
+        self, kind: str, case: Case, document: Document, needs: dict[str, Recipe], code: Mapping[str, str]
     ) -> Recipe:
         """Return a recipe of this track, with its labels for people."""
+        name, variant, data, seed = case
         labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}
         return Recipe(kind, f"{name} on {data.name}, seed {seed}", document, needs, code, self.track.name, labels)

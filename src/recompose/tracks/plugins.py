@@ -10,13 +10,13 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, create_model
+from pydantic import Field
 
 from recompose.errors import PluginError
 from recompose.files import Document
@@ -29,10 +29,12 @@ from recompose.params.mistakes import nearest, read_form
 from recompose.params.schema import TrackForm
 from recompose.params.sections import Name, Section
 from recompose.tables.metric import Metric
-from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric
+from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric, named_section
 from recompose.tracks.track import Added, Track
 
 GROUP = "recompose.plugins"  # of entry points
+# kind of entries -> the part of ``Added`` that they belong to
+PARTS = {"methods": "methods", "datasets": "adapters", "suites": "adapters", "metrics": "metrics"}
 
 
 class MethodEntry(Section):
@@ -44,6 +46,12 @@ class MethodEntry(Section):
     needs_seed: bool = Field(
         default=True, description="Whether seeds give different numbers on the same data; otherwise it runs once."
     )
+
+    def build(self, track: Track, plugin: "Plugin", place: str, name: str) -> Method:
+        """Return the method."""
+        path = plugin.path(f"{place}.class", self.class_path)
+        settings = plugin.settings_class(f"{place}.settings", self.settings, MethodSettings)
+        return Method(path, settings, self.needs_backbone, self.needs_seed)  # type: ignore[arg-type]
 
 
 class DataEntry(Section):
@@ -65,6 +73,18 @@ class DataEntry(Section):
     )
     companions: list[str] = Field(default=[], description="Modules beside it that decide what it reads.")
 
+    def build(self, track: Track, plugin: "Plugin", place: str, name: str) -> DataAdapter:
+        """Return the adapter of the format, with a section that has its name."""
+        base = track.dataset_section
+        if self.settings:
+            base = plugin.settings_class(f"{place}.settings", self.settings, Section)
+        elif self.synthetic or base is None:
+            raise plugin.error(place, "a synthetic data set needs settings: a section of its own", "missing-key")
+        module = plugin.module(f"{place}.module", self.module)
+        companions = tuple(plugin.module(f"{place}.companions", companion) for companion in self.companions)
+        section = named_section(base, name, "The reader.")
+        return track.adapter_class(module, section, self.synthetic, companions)
+
 
 class SubTaskEntry(Section):
     """A sub-task of a suite."""
@@ -81,6 +101,15 @@ class SuiteEntry(Section):
     module: str = Field(description="The module, with `LAYOUT` and `read`.")
     subtasks: dict[Name, SubTaskEntry] = Field(min_length=1, description="The sub-tasks.")
 
+    def build(self, track: Track, plugin: "Plugin", place: str, name: str) -> DataAdapter:
+        """Return the adapter of the format."""
+        module = plugin.module(f"{place}.module", self.module)
+        rules = {part: (task.query, task.ties) for part, task in self.subtasks.items()}
+        try:
+            return track.suite_adapter(module, name, rules)
+        except ValueError as error:
+            raise plugin.error(place, str(error), "name-taken") from None
+
 
 class MetricEntry(Section):
     """A metric: the function that computes it, and how it is shown."""
@@ -92,6 +121,11 @@ class MetricEntry(Section):
     factor: float = Field(default=1.0, description="The factor from the function's value to the unit.")
     digits: int = Field(description="The number of digits after the point.", ge=0, le=9)
     better: Literal[-1, 0, 1] = Field(description="1: higher is better; -1: lower is; 0: neither.")
+
+    def build(self, track: Track, plugin: "Plugin", place: str, name: str) -> PluginMetric:
+        """Return the metric."""
+        path = plugin.path(f"{place}.function", self.function)
+        return PluginMetric(path, Metric(self.unit, self.factor, self.digits, self.better))
 
 
 class Declaration(Section):
@@ -256,7 +290,7 @@ class Catalogue:
         added = {name: Added() for name in self.tracks}
         papers: dict[str, Paper] = {}
         for plugin in plugins:
-            for kind, (part, build) in BUILDERS.items():
+            for kind, part in PARTS.items():
                 for name, entries in getattr(plugin.declaration, kind).items():
                     if name not in self.tracks:
                         allowed = f"{nearest(name, added)}; the tracks are: {', '.join(added)}"
@@ -266,7 +300,7 @@ class Catalogue:
                     for entry, content in entries.items():
                         place = f"{kind}.{name}.{entry}"
                         _refuse_taken(plugin, place, entry, {*taken[part], *own})
-                        own[entry] = build(track, plugin, place, entry, content)
+                        own[entry] = content.build(track, plugin, place, entry)
             for name in plugin.declaration.papers:
                 _refuse_taken(plugin, f"papers.{name}", name, {*PAPERS, *papers})
                 papers[name] = _paper(plugin, name)
@@ -281,49 +315,6 @@ class Catalogue:
 def _refuse_taken(plugin: Plugin, place: str, name: str, taken: set[str]) -> None:
     if name in taken:
         raise plugin.error(place, f"{name!r} exists already; choose another name", "name-taken")
-
-
-def _method(track: Track, plugin: Plugin, place: str, name: str, entry: MethodEntry) -> Method:
-    path = plugin.path(f"{place}.class", entry.class_path)
-    settings = plugin.settings_class(f"{place}.settings", entry.settings, MethodSettings)
-    return Method(path, settings, entry.needs_backbone, entry.needs_seed)  # type: ignore[arg-type]
-
-
-def _format(track: Track, plugin: Plugin, place: str, name: str, entry: DataEntry) -> DataAdapter:
-    base = track.dataset_section
-    if entry.settings:
-        base = plugin.settings_class(f"{place}.settings", entry.settings, Section)
-    elif entry.synthetic or base is None:
-        raise plugin.error(place, "a synthetic data set needs settings: a section of its own", "missing-key")
-    module = plugin.module(f"{place}.module", entry.module)
-    companions = tuple(plugin.module(f"{place}.companions", companion) for companion in entry.companions)
-    adapter: Any = (Literal[name], Field(description="The reader."))
-    section = create_model(f"{base.__name__}_{name}", __base__=base, __doc__=base.__doc__, adapter=adapter)
-    return track.adapter_class(module, section, entry.synthetic, companions)
-
-
-def _suite(track: Track, plugin: Plugin, place: str, name: str, entry: SuiteEntry) -> DataAdapter:
-    module = plugin.module(f"{place}.module", entry.module)
-    rules = {part: (task.query, task.ties) for part, task in entry.subtasks.items()}
-    try:
-        return track.suite_adapter(module, name, rules)
-    except ValueError as error:
-        raise plugin.error(place, str(error), "name-taken") from None
-
-
-def _metric(track: Track, plugin: Plugin, place: str, name: str, entry: MetricEntry) -> PluginMetric:
-    path = plugin.path(f"{place}.function", entry.function)
-    return PluginMetric(path, Metric(entry.unit, entry.factor, entry.digits, entry.better))
-
-
-# kind of entry -> the part of ``Added`` that it belongs to, and what makes it of a track, a plugin, a place, its name
-# and its content
-BUILDERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
-    "methods": ("methods", _method),
-    "datasets": ("adapters", _format),
-    "suites": ("adapters", _suite),
-    "metrics": ("metrics", _metric),
-}
 
 
 def _paper(plugin: Plugin, name: str) -> Paper:

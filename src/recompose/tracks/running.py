@@ -67,8 +67,7 @@ class Run(ABC):
     @property
     def seed(self) -> int:
         """The seed of the run."""
-        seed: int = self.settings.document["seed"]
-        return seed
+        return self.settings.document["seed"]
 
     @abstractmethod
     def carry_out(self) -> RunCosts | None:

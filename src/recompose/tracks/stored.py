@@ -10,5 +10,4 @@ from recompose.tracks.building import EMBEDDINGS
 
 def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:
     """Return the vectors that an evaluation saved for figures, by name."""
-    embeddings: dict[str, np.ndarray] = load_file(results.file(evaluation, EMBEDDINGS))
-    return embeddings
+    return load_file(results.file(evaluation, EMBEDDINGS))

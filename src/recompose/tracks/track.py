@@ -115,9 +115,11 @@ class Track:
 
     def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
         """Return the settings that params.yaml has for a method on a data set, as plain values."""
-        section = params.tracks[self.name]
-        assert isinstance(section, TrackSection)
-        return section.settings(method, dataset).document()
+        return self.section_of(params).settings(method, dataset).document()
+
+    def section_of(self, params: Params) -> Any:
+        """Return the track's section of params.yaml."""
+        return params.tracks[self.name]
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         """Return the folder, below ``data``, of a data set's raw files."""
@@ -133,11 +135,8 @@ class Track:
         Raises:
             DataError, DownloadError: the files, present or downloaded, are not the data set.
         """
-        section = params.tracks[self.name]
-        assert isinstance(section, TrackSection)
-        root, acquire = self.root(recipe, data), function("recompose.tracks.acquiring:acquire")
-        folder: Path = acquire(recipe, section.datasets[recipe.name], data, root, self.adapters, self.layout)
-        return folder
+        section, root = self.section_of(params).datasets[recipe.name], self.root(recipe, data)
+        return function("recompose.tracks.acquiring:acquire")(recipe, section, data, root, self.adapters, self.layout)
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         """Read and check a data set's raw files, and write an index of them into a folder. Return the raw files that
@@ -147,15 +146,13 @@ class Track:
             DataError: the files are not the data set.
         """
         write_index = function("recompose.tracks.acquiring:write_index")
-        files: list[str] = write_index(recipe, root, folder, self.adapters, self.layout)
-        return files
+        return write_index(recipe, root, folder, self.adapters, self.layout)
 
     def train(
         self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> bool:
         """Carry out a run in its folder. Return whether this process goes on, of those of several devices."""
-        goes_on: bool = function(f"{self.training}:train")(document, needs, folder, hardware, title)
-        return goes_on
+        return function(f"{self.training}:train")(document, needs, folder, hardware, title)
 
     def pass_key(self, evaluation: Recipe) -> str:
         """Return a key that evaluations share if one pass over the images can carry them out together; by default the
@@ -173,8 +170,7 @@ class Track:
 
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         """Return all metrics of an evaluation, computed from its scores, by their flat names."""
-        metrics: dict[str, float] = function(f"{self.metric_code[0]}:read_metrics")(needs, evaluation)
-        return metrics
+        return function(f"{self.metric_code[0]}:read_metrics")(needs, evaluation)
 
     def all_metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         """Return all metrics of an evaluation, with those of plugins.
@@ -208,7 +204,7 @@ class Track:
         """
         raise ValueError(f"the track {self.name} has no suites")
 
-    def declared_suites(self, params: Params) -> Mapping[str, Section]:
+    def declared_suites(self, params: Params) -> Mapping[str, Any]:
         """Return the suites that the parameters declare, by name."""
         return {}
 
@@ -300,5 +296,4 @@ def _plugin_value(
 def function(place: str) -> Callable[..., Any]:
     """Return the function at ``module:name``."""
     module, _, name = place.partition(":")
-    result: Callable[..., Any] = getattr(import_module(module), name)
-    return result
+    return getattr(import_module(module), name)

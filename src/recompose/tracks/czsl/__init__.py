@@ -12,7 +12,7 @@ from recompose.plan import Recipe
 from recompose.tables.expectations import Above
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, Czsl, CzslChoice, PublishedPairs
 from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
-from recompose.tracks.planning import Runs
+from recompose.tracks.planning import Case, Runs
 from recompose.tracks.track import Track
 
 WORDS = "glove"  # the name of the word vectors in the data folder
@@ -29,22 +29,20 @@ class PairRuns(Runs):
     def backbone_name(self, variant: Variant) -> str | None:
         return self.choice.backbone if variant.backbone == "main" else self.choice.other_backbone
 
-    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        values: Document = {"seed": seed, "feasibility": None}
-        needs = {"data": data}
-        if self.track.methods[variant.method].needs_backbone:
+    def evaluation(self, case: Case) -> Recipe:
+        values: Document = {"seed": case.seed, "feasibility": None}
+        needs = {"data": case.data}
+        if self.track.methods[case.variant.method].needs_backbone:
             values["threads"] = self.params.chosen.trainer.threads
             values["feasibility"], words = self._feasibility()
-            needs |= self._towers(variant, data) | words
-        return self.scored(name, variant, data, seed, needs, values)
+            needs = self.run_needs(case) | words
+        return self.scored(case, needs, values)
 
-    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
-        return {"data": data, **self._towers(variant, data)}
-
-    def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
-        backbone = self.planner.backbone(str(self.backbone_name(variant)))
-        pixels = self.planner.pixels(data, self.choice.image_size)
-        return {"backbone": backbone, "features": self.planner.features(pixels, backbone), "pixels": pixels}
+    def run_needs(self, case: Case) -> dict[str, Recipe]:
+        backbone = self.planner.backbone(str(self.backbone_name(case.variant)))
+        pixels = self.planner.pixels(case.data, self.choice.image_size)
+        features = self.planner.features(pixels, backbone)
+        return {"data": case.data, "backbone": backbone, "features": features, "pixels": pixels}
 
     def _feasibility(self) -> tuple[dict[str, str], dict[str, Recipe]]:
         """Return the settings of feasibility, and the recipe of the word vectors if it needs them."""
@@ -102,9 +100,7 @@ class CZSL(Track):
             return super().acquire(recipe, params, data)
         from recompose.data.raw import open_archive
 
-        section = params.tracks[self.name]
-        assert isinstance(section, Czsl)
-        with open_archive(section.feasibility.glove, data) as path:
+        with open_archive(self.section_of(params).feasibility.glove, data) as path:
             return path.parent
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:

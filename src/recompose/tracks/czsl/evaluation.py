@@ -25,16 +25,15 @@ from recompose.training.resources import trainable
 class WorldScoring(Scoring[PairScores]):
     """A pass of a method without a backbone over the images of the closed and of the open world."""
 
-    def __init__(
-        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device, title: str
-    ) -> None:
-        (document,) = documents
+    def build(self) -> None:
+        """Build the method."""
+        (document,) = self.documents
         self._method = method_class(document)(document["seed"], TypedSettings(document).own)
-        self._data, self._title = read_index(needs["data"]), title
+        self._data = read_index(self.needs["data"])
 
     def score(self, watch: Watch) -> Sequence[PairScores]:
         """Score all images of validation and test in the closed and in the open world."""
-        return [score_worlds(self._data, self._method.score, title=self._title)]
+        return [score_worlds(self._data, self._method.score, title=self.title)]
 
     def write(self, scores: PairScores, folder: Path) -> None:
         """Write ``scores.safetensors``."""
@@ -49,15 +48,13 @@ class PairScoring(WorldScoring):
     feasibility needs it.
     """
 
-    def __init__(
-        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device, title: str
-    ) -> None:
-        self._device, self._title = device, title
-        self._feasibility = read_feasibility(documents[0]["feasibility"], needs, device)
-        self._method, self._data, self._inputs = prepare_method(documents[0], needs)
-        self._scorings = [TypedSettings(document).scoring for document in documents]
-        if "run" in needs:
-            restore(self._method, needs["run"] / CHECKPOINT)
+    def build(self) -> None:
+        """Build the method, as its run left it."""
+        self._feasibility = read_feasibility(self.documents[0]["feasibility"], self.needs, self.device)
+        self._method, self._data, self._inputs = prepare_method(self.documents[0], self.needs)
+        self._scorings = [TypedSettings(document).scoring for document in self.documents]
+        if "run" in self.needs:
+            restore(self._method, self.needs["run"] / CHECKPOINT)
         self.trainable_parameters = trainable(self._method)
 
     @torch.no_grad()
@@ -65,14 +62,14 @@ class PairScoring(WorldScoring):
         """Score all images of validation and test in the closed and in the open world: texts are encoded once for each
         world, and images once for all.
         """
-        method, device, scorings = self._method.eval().to(self._device), self._device, self._scorings
+        method, device, scorings = self._method.eval().to(self.device), self.device, self._scorings
         evaluation = WorldEvaluation(self._data, self._feasibility, len(scorings))
         texts = {
             world: method.encode_texts([torch.from_numpy(self._data.indices(pairs)).to(device) for pairs in blocks])
             for world, blocks in evaluation.pairs.items()
         }
         with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
-        for block in evaluation.images(self._title):
+        for block in evaluation.images(self.title):
             images = method.encode_images(torch.from_numpy(self._inputs[block.rows]).to(device))
             for world, texts_of_world in texts.items():
                 compared = Compared(method, images, texts_of_world)
@@ -89,7 +86,7 @@ class PairScoring(WorldScoring):
 
     def embeddings(self) -> dict[str, torch.Tensor]:
         """Return the vectors of test images, and of the closed world's pairs."""
-        return embeddings(self._method, self._data, self._inputs, self._device)
+        return embeddings(self._method, self._data, self._inputs, self.device)
 
 
 def evaluate(documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: Hardware, title: str) -> None:

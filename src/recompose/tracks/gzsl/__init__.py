@@ -5,12 +5,11 @@ not show.
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from recompose.papers.declaration import Variant
 from recompose.plan import Recipe
 from recompose.tables.expectations import Above
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, Gzsl, GzslChoice, PublishedClasses
 from recompose.tracks.gzsl.metric_values import BIASES, METRICS, NUMBERS
-from recompose.tracks.planning import Runs
+from recompose.tracks.planning import Case, Runs
 from recompose.tracks.track import Track
 
 FIGURES = "recompose.tracks.gzsl.figures"
@@ -23,12 +22,12 @@ class ClassRuns(Runs):
     section: Gzsl
     choice: GzslChoice
 
-    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        values = {"seed": seed, "threads": self.params.chosen.trainer.threads}
-        return self.scored(name, variant, data, seed, self.run_needs(variant, data), values)
+    def evaluation(self, case: Case) -> Recipe:
+        values = {"seed": case.seed, "threads": self.params.chosen.trainer.threads}
+        return self.scored(case, self.run_needs(case), values)
 
-    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
-        return {"data": data, "grids": self._grids(data)}
+    def run_needs(self, case: Case) -> dict[str, Recipe]:
+        return {"data": case.data, "grids": self._grids(case.data)}
 
     def trains_by_scoring(self, settings: Any) -> bool:
         return bool(settings.training.selection != "validation")  # which chooses an epoch at its own best bias

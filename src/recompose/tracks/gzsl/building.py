@@ -34,5 +34,4 @@ def build_method(settings: TypedSettings, data: ClassData, channels: int, stage:
     words = data.words / np.maximum(np.linalg.norm(data.words, axis=1, keepdims=True), 1e-12)  # one of SUN's is zero
     arrays = (data.signatures[stage.classes], words.astype(np.float32), stage.seen)
     space = ClassSpace(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
-    method: GridMethod = method_class(settings.document)(space, channels, settings.own)
-    return method
+    return method_class(settings.document)(space, channels, settings.own)

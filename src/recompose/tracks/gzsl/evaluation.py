@@ -1,6 +1,6 @@
 """An evaluation: a trained run scores the test images of seen and of unseen classes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from recompose.backbones.grids import read_grids
 from recompose.files import read_json
 from recompose.progress import ProgressLogger
-from recompose.tracks.building import CHECKPOINT, Document, TypedSettings
+from recompose.tracks.building import CHECKPOINT, TypedSettings
 from recompose.tracks.evaluating import Scoring, Watch
 from recompose.tracks.gzsl.building import BEST_ACCURACY, BLOCK, SELECTION, blocks, build_method
 from recompose.tracks.gzsl.data.classes import read_index
@@ -26,16 +26,15 @@ MAPPED = 12  # images whose attention is saved, of different classes
 class ClassesScoring(Scoring[dict[str, np.ndarray]]):
     """A pass of a run over the test images. Needs are ``data``, ``grids`` and ``run``."""
 
-    def __init__(
-        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device, title: str
-    ) -> None:
-        (document,) = documents
-        self._data, self._grids = read_index(needs["data"]), read_grids(needs["grids"])
-        self._run, self._title, settings = needs["run"], title, TypedSettings(document)
+    def build(self) -> None:
+        """Build the method, as its run left it."""
+        (document,) = self.documents
+        self._data, self._grids = read_index(self.needs["data"]), read_grids(self.needs["grids"])
+        self._run, settings = self.needs["run"], TypedSettings(document)
         assert isinstance(settings.scoring, ClassScoring)
         self._bias = settings.scoring.bias
         method = build_method(settings, self._data, self._grids.shape[-1], final_stage(self._data))
-        self._method, self._device = method.to(device).eval(), device
+        self._method = method.to(self.device).eval()
         self.trainable_parameters = trainable(method)
         restore(method, self._run / CHECKPOINT)
 
@@ -49,7 +48,7 @@ class ClassesScoring(Scoring[dict[str, np.ndarray]]):
         ``uncertainties/<view>`` [images].
         """
         rows, parts = self._data.test_rows, []
-        pace = ProgressLogger(self._title, "image", len(rows))
+        pace = ProgressLogger(self.title, "image", len(rows))
         for block in blocks(rows):
             prediction = self._method.predict(self._inputs(block))
             named = {"": {"all": prediction.scores}, "paths/": prediction.paths}
@@ -59,7 +58,7 @@ class ClassesScoring(Scoring[dict[str, np.ndarray]]):
         return {name: torch.cat([part[name] for part in parts]).float().cpu().numpy() for name in parts[0]}
 
     def _inputs(self, rows: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(self._grids[rows]).to(self._device).float()
+        return torch.from_numpy(self._grids[rows]).to(self.device).float()
 
     @torch.no_grad()
     def embeddings(self) -> dict[str, torch.Tensor]:

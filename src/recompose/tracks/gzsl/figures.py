@@ -85,8 +85,7 @@ def draw_co_occurrence(results: Results, paper: Paper, name: str, sheet: Sheet) 
 
 
 def _co_occurrence(benchmarks: list[str], frames: list[pd.DataFrame]) -> Figure:
-    size = (2.2 * COLUMN_WIDTH, 3.2 * len(frames))
-    figure, axes = plt.subplots(len(frames), 2, figsize=size, squeeze=False, layout="constrained")
+    figure, axes = panels(len(frames), 2, 2.2 * COLUMN_WIDTH, 3.2)
     for (bar_axis, matrix_axis), benchmark, frame in zip(axes, benchmarks, frames, strict=True):
         _draw_co_occurrence(bar_axis, matrix_axis, frame)
         bar_axis.set_title(f"{benchmark} (a) mean strength")
@@ -199,8 +198,7 @@ def draw_embeddings(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 
 def _maps(points: pd.DataFrame) -> Figure:
     datasets = list(points["dataset"].unique())
-    size = (COLUMN_WIDTH * 2.4, 2.8 * max(1, len(datasets)))
-    figure, axes = plt.subplots(max(1, len(datasets)), len(SPACES), figsize=size, squeeze=False, layout="constrained")
+    figure, axes = panels(len(datasets), len(SPACES), COLUMN_WIDTH * 2.4, 2.8)
     for line, dataset in zip(axes, datasets, strict=False):
         of_dataset = points[points["dataset"] == dataset]
         for axis, panel in zip(line, SPACES.values(), strict=True):
@@ -247,8 +245,7 @@ def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
 
 def _attention(points: pd.DataFrame) -> Figure:
     lines = list(points.groupby(["dataset", "image"], sort=False))
-    size = (CELL * (1 + LOOKING), (CELL + 0.25) * max(1, len(lines)))
-    figure, axes = plt.subplots(max(1, len(lines)), 1 + LOOKING, figsize=size, squeeze=False, layout="constrained")
+    figure, axes = panels(len(lines), 1 + LOOKING, CELL * (1 + LOOKING), CELL + 0.25)
     for line, (_, of_image) in zip(axes, lines, strict=False):
         _draw_attention(line, of_image)
     return figure

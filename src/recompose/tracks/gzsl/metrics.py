@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from recompose.errors import ArgumentError
-from recompose.tracks.arrays import to_host
+from recompose.tracks.arrays import check_shape, to_host
 from recompose.tracks.seen_unseen import SeenUnseenCurve, harmonic_means
 
 NEAR = 1e-12  # harmonic means with a smaller difference are equal up to rounding
@@ -139,9 +139,8 @@ def _checked(scores: Any, targets: np.ndarray, seen: np.ndarray) -> np.ndarray:
         ArgumentError: shapes do not fit, or a score is not finite; the message names the first such image.
     """
     scores = to_host(scores)
-    if scores.shape != (len(targets), len(seen)):
-        fault = f"are {scores.shape}, not {(len(targets), len(seen))} as targets and seen require"
-        raise ArgumentError("scores", fault, code="wrong-shape")
+    expected = (len(targets), len(seen))
+    check_shape("scores", scores, scores.shape == expected, f"{expected} as targets and seen require")
     broken = ~np.isfinite(scores).all(axis=1)
     if broken.any():
         fault = f"are NaN or infinite in {int(broken.sum())} images, first in image {int(broken.argmax())}"

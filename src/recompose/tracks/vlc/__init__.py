@@ -24,35 +24,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
+from recompose.data.pictures import Picture
 from recompose.errors import PlanError
 from recompose.papers.declaration import Variant
 from recompose.params.mistakes import nearest
 from recompose.params.schema import Params
-from recompose.params.sections import Section
 from recompose.plan import Recipe
 from recompose.tables.expectations import Above
 from recompose.tables.metric import Metric
-from recompose.tracks.catalogue import DataAdapter
-from recompose.tracks.planning import Runs, data_recipe
+from recompose.tracks.catalogue import DataAdapter, named_section
+from recompose.tracks.planning import Case, Runs, data_recipe
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.subsets import DECLARED, PLAIN
-from recompose.tracks.vlc.catalogue import (
-    ADAPTERS,
-    METHODS,
-    CaptionAdapter,
-    Corpus,
-    PublishedSuite,
-    suite_adapter,
-)
+from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, CaptionAdapter, Corpus, PublishedSuite
 from recompose.tracks.vlc.params import Vlc, VlcChoice
 from recompose.tracks.vlc.suites.catalogue import FORMS, MODULES, OVER_SUITES, RESERVED, SUBTASKS, TREES
 from recompose.tracks.vlc.suites.judges import metric_names
 from recompose.tracks.vlc.suites.subtasks import SubTask, names_in
-
-if TYPE_CHECKING:
-    from recompose.data.pictures import Picture
 
 ACCURACY = Metric("%", 100, 1, better=1)
 ATTRIBUTION_SCORE = Metric("", 1, 3, better=0)
@@ -82,15 +72,15 @@ class _CaptionRuns(Runs):
     def backbone_name(self, variant: Variant) -> str | None:
         return self.choice.backbones()[variant.backbone]
 
-    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+    def evaluation(self, case: Case) -> Recipe:
         values = {"threads": self.params.chosen.trainer.threads}
-        attributed = ATTRIBUTION in variant.save
-        needs = {"backbone": self._backbone(variant), **self._suites(seed, attributed)}
-        return self.scored(name, variant, data, seed, needs, values, *[ATTRIBUTION_CODE] * attributed)
+        attributed = ATTRIBUTION in case.variant.save
+        needs = {"backbone": self._backbone(case.variant), **self._suites(case.seed, attributed)}
+        return self.scored(case, needs, values, *[ATTRIBUTION_CODE] * attributed)
 
-    def run_needs(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
-        pixels = self.planner.pixels(data, self.choice.image_size)
-        return {"data": data, "pixels": pixels, "backbone": self._backbone(variant)}
+    def run_needs(self, case: Case) -> dict[str, Recipe]:
+        pixels = self.planner.pixels(case.data, self.choice.image_size)
+        return {"data": case.data, "pixels": pixels, "backbone": self._backbone(case.variant)}
 
     def _backbone(self, variant: Variant) -> Recipe:
         return self.planner.backbone(str(self.backbone_name(variant)))
@@ -164,7 +154,9 @@ class VLC(Track):
     def suite_adapter(self, module: str, name: str, subtasks: Mapping[str, tuple[str, str]]) -> DataAdapter:
         if name in RESERVED:
             raise ValueError(f"{name!r} exists already; choose another name")
-        return suite_adapter(module, name, subtasks)
+        section = named_section(PublishedSuite, name, "The reader: the form of the suite's files.")
+        rules = {f"{name}/{part}": rule for part, rule in subtasks.items()}
+        return CaptionAdapter(module, section, kind="suites", rules=rules)
 
     @property
     def own_queries(self) -> dict[str, str]:
@@ -177,10 +169,8 @@ class VLC(Track):
         own = (SubTask(task, query) for task, query in self.own_queries.items())
         return METRICS | dict.fromkeys(f"test/{metric}" for task in own for metric in metric_names(task))
 
-    def declared_suites(self, params: Params) -> Mapping[str, Section]:
-        section = params.tracks[self.name]
-        assert isinstance(section, Vlc)
-        return section.suites
+    def declared_suites(self, params: Params) -> Mapping[str, Any]:
+        return self.section_of(params).suites
 
     def parts_of_suite(self, suite: str, params: Params) -> list[str]:
         entry = self.declared_suites(params).get(suite)
@@ -201,8 +191,7 @@ class VLC(Track):
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         from recompose.tracks.vlc.data.acquire import acquire
 
-        section = params.tracks[self.name]
-        assert isinstance(section, Vlc)
+        section = self.section_of(params)
         entries = section.suites if self.adapters[recipe.document["adapter"]].kind == "suites" else section.datasets
         return acquire(recipe, entries[recipe.name], data, self.root(recipe, data), self.adapters)
 
@@ -211,7 +200,7 @@ class VLC(Track):
 
         return write_index(recipe, root, folder, self.adapters)
 
-    def pictures(self, index: Path) -> "list[Picture]":
+    def pictures(self, index: Path) -> list[Picture]:
         from recompose.tracks.vlc.data.index import pictures
 
         return pictures(index)
@@ -226,16 +215,13 @@ class VLC(Track):
 
     def check_metric(self, metric: str, params: Params) -> None:
         super().check_metric(metric, params)
-        if metric in self.plugin_metrics:
+        if metric in self.plugin_metrics or not self._is_own(metric):
             return
-        section = params.tracks[self.name]
-        assert isinstance(section, Vlc)
-        if not self._is_own(metric):
-            return
-        if (suite := _suite_of(metric)) not in section.suites:
+        suites = self.declared_suites(params)
+        if (suite := _suite_of(metric)) not in suites:
             message = f"there is no suite '{suite}' for the metric '{metric}'{nearest(metric, self.known_metrics)}"
             raise PlanError(message, code="unknown-metric", place=metric)
-        form, part = section.suites[suite].adapter, metric.removeprefix(f"test/{suite}")
+        form, part = suites[suite].adapter, metric.removeprefix(f"test/{suite}")
         # the data sets of a suite in ELEVATER's form are its own, and it has a mean over them
         if form != CLASSIFICATION_FORM and f"test/{form}{part}" not in self.known_metrics:
             near = nearest(metric.removeprefix("test/"), self.parts_of_suite(suite, params))

@@ -5,6 +5,7 @@ on the process that makes them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from recompose.tracks.vlc.attribution.labels import LabelRequest, TokenLabeller
 
 LEXICON = "lexicon"  # the subfolder of an index with WordNet's files
+Rule: TypeAlias = "Callable[[Doc, Random], str | None]"  # from a caption's parse to its negative
 Maker: TypeAlias = Callable[[int, Random], str | None]  # of a row's negative; None: the caption allows none
 
 
@@ -43,61 +45,45 @@ class Batch(NamedTuple):
     changed: Tensor | None = None  # [B, P, T] bool; see ``labels.LabelledTexts`` for ids and valid then
 
 
+@dataclass(eq=False)
 class CaptionRows(Dataset[Batch]):
-    """Rows of images and captions; a list of positions gives a whole batch, its texts cut at the longest one.
+    """Rows of images and captions; a list of positions gives a whole batch, its texts cut at the longest one."""
 
-    Args:
-        pixels: [images, 3, H, W], bytes.
-        images: [rows], the number of each row's image.
-        captions: [rows].
-        makers: of hard negatives, one for each kind.
-        tokenizer: of texts, to ids [texts, context].
-        seed: of the run.
-        labeller: labels the captions' tokens; None: no labels.
-    """
-
-    epoch = 0  # of the negatives
-
-    def __init__(
-        self,
-        pixels: np.ndarray | StoredArray,
-        images: np.ndarray,
-        captions: Sequence[str],
-        makers: Sequence[Maker],
-        tokenizer: Tokenizer,
-        seed: int,
-        labeller: "TokenLabeller | None" = None,
-    ) -> None:
-        self._pixels, self._images, self._captions = pixels, images, captions
-        self._makers, self._tokenizer = makers, tokenizer
-        self._seed, self._labeller = seed, labeller
+    pixels: np.ndarray | StoredArray  # [images, 3, H, W], bytes
+    images: np.ndarray  # [rows], the number of each row's image
+    captions: Sequence[str]  # [rows]
+    makers: Sequence[Maker]  # of hard negatives, one for each kind
+    tokenizer: Tokenizer  # of texts, to ids [texts, context]
+    seed: int  # of the run
+    labeller: "TokenLabeller | None" = None  # of the captions' tokens; None: no labels
+    epoch: int = 0  # of the negatives
 
     @property
     def size(self) -> tuple[int, ...]:
         """Height and width of the images, in pixels."""
-        return self._pixels.shape[2:]
+        return self.pixels.shape[2:]
 
     def __len__(self) -> int:
-        return len(self._captions)
+        return len(self.captions)
 
     def __getitem__(self, rows: list[int]) -> Batch:
         by_row = [self.negatives(row) for row in rows]
         valid = torch.tensor([[text is not None for text in texts] for texts in by_row], dtype=torch.bool)
         negatives = [text for texts in by_row for text in texts if text is not None]
-        ids = self._tokenizer([self._captions[row] for row in rows] + negatives)
-        pixels = torch.from_numpy(self._pixels[self._images[rows]])
-        valid = valid.view(len(rows), len(self._makers))
-        if self._labeller is None:
+        ids = self.tokenizer([self.captions[row] for row in rows] + negatives)
+        pixels = torch.from_numpy(self.pixels[self.images[rows]])
+        valid = valid.view(len(rows), len(self.makers))
+        if self.labeller is None:
             return Batch(pixels, trim_padding(ids, ids), valid)
-        rngs = [Random(f"{self._seed}/{self.epoch}/{row}/replaced") for row in rows]
-        ids, valid, labels, changed = self._labeller.label(rows, ids, valid, rngs)
+        rngs = [Random(f"{self.seed}/{self.epoch}/{row}/replaced") for row in rows]
+        ids, valid, labels, changed = self.labeller.label(rows, ids, valid, rngs)
         trimmed = TokenLabels(*(trim_padding(mask, ids) for mask in labels))
         return Batch(pixels, trim_padding(ids, ids), valid, trimmed, trim_padding(changed, ids))
 
     def negatives(self, row: int) -> list[str | None]:
         """Make the hard negatives [kinds] of a row's caption in this epoch."""
-        rng = Random(f"{self._seed}/{self.epoch}/{row}")
-        return [make(row, rng) for make in self._makers]
+        rng = Random(f"{self.seed}/{self.epoch}/{row}")
+        return [make(row, rng) for make in self.makers]
 
 
 def trim_padding(values: Tensor, ids: Tensor) -> Tensor:
@@ -220,16 +206,13 @@ def makers(
     from recompose.tracks.vlc.text.lexicon import WordNet
     from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace  # slow to import, rarely needed
 
-    by_kind: dict[str, Callable[[], Maker]] = {
-        "negclip": lambda: partial(_make, negclip, docs),
-        "replace": lambda: partial(_make, partial(replace, lexicon=WordNet(folder / LEXICON)), docs),
-        "bigram_shuffle": lambda: partial(_make, bigram_shuffle, docs),
-        LISTED: lambda: partial(_draw, listed),
-    }
-    return [by_kind[kind]() for kind in kinds]
+    rules: dict[str, Rule] = {"negclip": negclip, "bigram_shuffle": bigram_shuffle}
+    if "replace" in kinds:
+        rules["replace"] = partial(replace, lexicon=WordNet(folder / LEXICON))
+    return [partial(_draw, listed) if kind == LISTED else partial(_make, rules[kind], docs) for kind in kinds]
 
 
-def _make(rule: "Callable[[Doc, Random], str | None]", docs: "Sequence[Doc]", row: int, rng: Random) -> str | None:
+def _make(rule: Rule, docs: "Sequence[Doc]", row: int, rng: Random) -> str | None:
     """Return the negative of a row's caption by a rule."""
     return rule(docs[row], rng)
 

@@ -29,8 +29,7 @@ def build_method(settings: TypedSettings, backbone: Backbone) -> nn.Module:
         backbone: not shared with other code.
     """
     pl.seed_everything(settings.document["seed"], verbose=False)
-    built: nn.Module = method_class(settings.document)(backbone, settings.own)
-    return built
+    return method_class(settings.document)(backbone, settings.own)
 
 
 @torch.no_grad()

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field
 
 from recompose.params.sections import Archive, Count, FileName, Section, Seed
 from recompose.tracks.catalogue import DataAdapter, Method
@@ -89,16 +89,6 @@ class CaptionAdapter(DataAdapter):
 
     kind: Literal["corpus", "suites"] = "corpus"
     rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # sub-task of a plugin's form -> query, ties
-
-
-def suite_adapter(module: str, form: str, subtasks: Mapping[str, tuple[str, str]]) -> CaptionAdapter:
-    """Return the adapter of a plugin's format of suites, with the section of such a suite, given the query and the rule
-    for ties of each sub-task.
-    """
-    adapter: Any = (Literal[form], Field(description="The reader: the form of the suite's files."))
-    section = create_model(f"Suite_{form}", __base__=PublishedSuite, __doc__=PublishedSuite.__doc__, adapter=adapter)
-    rules = {f"{form}/{part}": rule for part, rule in subtasks.items()}
-    return CaptionAdapter(module, section, kind="suites", rules=rules)
 
 
 _DATA = "recompose.tracks.vlc.data"

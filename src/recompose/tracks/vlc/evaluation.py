@@ -11,7 +11,7 @@ import torch
 from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
-from recompose.tracks.building import SCORES, Document, TypedSettings
+from recompose.tracks.building import SCORES, TypedSettings
 from recompose.tracks.evaluating import Scoring, Watch
 from recompose.tracks.vlc.building import restore_clip
 from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
@@ -45,21 +45,19 @@ class SuitesScoring(Scoring[dict[str, np.ndarray]]):
     of each collection of suites.
     """
 
-    def __init__(
-        self, documents: Sequence[Document], needs: Mapping[str, Path], device: torch.device, title: str
-    ) -> None:
-        (document,) = documents
+    def build(self) -> None:
+        """Restore the CLIP."""
+        (document,) = self.documents
         scoring = TypedSettings(document).scoring
         assert isinstance(scoring, ClipScoring)
         alpha = scoring.alpha if isinstance(scoring, CaptionScoring) else 1.0
-        self._backbone = restore_clip(document, needs, alpha, scoring.activation).to(device).eval()
-        self._needs, self._device, self._title = needs, device, title
+        self._backbone = restore_clip(document, self.needs, alpha, scoring.activation).to(self.device).eval()
 
     def score(self, watch: Watch) -> Sequence[dict[str, np.ndarray]]:
         """Encode all pictures and texts, and return the scores of each sub-task."""
         self._collections = {
-            name: encode_collection(self._backbone, self._needs, name, self._device, self._title)
-            for name in (role.removeprefix(SUITES) for role in self._needs if role.startswith(SUITES))
+            name: encode_collection(self._backbone, self.needs, name, self.device, self.title)
+            for name in (role.removeprefix(SUITES) for role in self.needs if role.startswith(SUITES))
         }
         scores: dict[str, np.ndarray] = {}
         for collection in self._collections.values():
@@ -77,7 +75,7 @@ class SuitesScoring(Scoring[dict[str, np.ndarray]]):
         super().save(names, folder)
         if "attribution" in names:
             collections = [self._collections[name] for name in sorted(self._collections)]
-            import_module(ATTRIBUTION_CODE).write_attributions(self._backbone, collections, folder, self._title)
+            import_module(ATTRIBUTION_CODE).write_attributions(self._backbone, collections, folder, self.title)
 
     def write(self, scores: dict[str, np.ndarray], folder: Path) -> None:
         """Write ``scores.safetensors``."""

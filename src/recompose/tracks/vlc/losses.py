@@ -29,6 +29,7 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax, normalize, pad
 
 from recompose.errors import ArgumentError
+from recompose.tracks.arrays import check_shape
 
 Missing = Literal["zero", "excluded"]
 Weights = Literal["minmax", "sparse", "softmax"]
@@ -320,9 +321,8 @@ def attribution_loss(scores: Tensor, objects: Tensor, composition: Tensor, margi
 
 def mean_attributions(scores: Tensor, mask: Tensor) -> Tensor:
     """Return the mean of each text's scores [texts, tokens] over a mask [texts, tokens] bool; 0 where it is empty."""
-    if mask.dtype != torch.bool or scores.ndim != 2 or mask.shape != scores.shape:
-        shapes = f"{mask.dtype} {tuple(mask.shape)}, with scores {tuple(scores.shape)}"
-        raise ArgumentError("mask", f"is {shapes}: both are [texts, tokens], and the mask is bool")
+    fits = mask.dtype == torch.bool and scores.ndim == 2 and mask.shape == scores.shape
+    check_shape("mask", mask, fits, f"bool [texts, tokens] as scores, which are {tuple(scores.shape)}")
     return scores.masked_fill(~mask, 0).sum(dim=1) / mask.sum(dim=1).clamp_min(1)
 
 
@@ -371,33 +371,27 @@ def _images_of(valid: Tensor) -> Tensor:
 
 
 def _check_pairs(images: Tensor, texts: Tensor) -> None:
-    if images.ndim != 2 or texts.shape != images.shape or not len(images):
-        shapes = f"{tuple(texts.shape)}, and those of images {tuple(images.shape)}"
-        raise ArgumentError("text_features", f"are {shapes}: both are [B, E], of at least one image")
+    fits = images.ndim == 2 and texts.shape == images.shape and len(images)
+    check_shape("text_features", texts, fits, f"[B, E] as those of an image or more, which are {tuple(images.shape)}")
 
 
 def _check_negatives(name: str, images: Tensor, negatives: Tensor, valid: Tensor) -> None:
-    if valid.dtype != torch.bool or valid.ndim != 2 or len(valid) != len(images) or not len(images):
-        shape = f"{valid.dtype} {tuple(valid.shape)}"
-        raise ArgumentError("valid", f"is {shape}, not bool [B, K] of {len(images)} images, at least one")
-    count = int(valid.sum())
-    if negatives.ndim != images.ndim or negatives.shape[-1] != images.shape[-1] or len(negatives) != count:
-        expected = f"{count} of width {images.shape[-1]}, as many as valid has, with {images.ndim} dimensions"
-        raise ArgumentError(name, f"are {tuple(negatives.shape)}, not {expected}")
+    fits = valid.dtype == torch.bool and valid.ndim == 2 and len(valid) == len(images) > 0
+    check_shape("valid", valid, fits, f"bool [B, K] of {len(images)} images, at least one")
+    count, width = int(valid.sum()), images.shape[-1]
+    fits = negatives.ndim == images.ndim and negatives.shape[-1] == width and len(negatives) == count
+    check_shape(name, negatives, fits, f"{count} of width {width}, as many as valid has, with {images.ndim} dimensions")
 
 
 def _check_patches(images: Tensor, texts: Tensor) -> None:
-    if images.ndim != 3 or texts.ndim != 3 or images.shape[::2] != texts.shape[::2] or not images.shape[1]:
-        shapes = f"{tuple(texts.shape)}, and those of images {tuple(images.shape)}"
-        fault = f"are {shapes}: they are [N, T, E] and [N, P, E], of at least one patch"
-        raise ArgumentError("text_tokens", fault)
+    fits = images.ndim == texts.ndim == 3 and images.shape[::2] == texts.shape[::2] and images.shape[1]
+    check_shape("text_tokens", texts, fits, f"[N, T, E] for patches [N, P, E], which are {tuple(images.shape)}")
 
 
 def _check_tokens(images: Tensor, texts: Tensor, mask: Tensor) -> None:
     _check_patches(images, texts)
-    if mask.dtype != torch.bool or mask.shape != texts.shape[:2]:
-        fault = f"is {mask.dtype} {tuple(mask.shape)}, not bool [N, T] for {tuple(texts.shape)}"
-        raise ArgumentError("text_mask", fault)
+    fits = mask.dtype == torch.bool and mask.shape == texts.shape[:2]
+    check_shape("text_mask", mask, fits, f"bool [N, T] for {tuple(texts.shape)}")
     empty = ~mask.any(dim=1)
     if empty.any():
         fault = f"has no token of {int(empty.sum())} texts, the first of which is {int(empty.int().argmax())}"

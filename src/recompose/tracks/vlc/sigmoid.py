@@ -13,7 +13,7 @@ import numpy as np
 from torch import nn
 
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
-from recompose.tracks.vlc.suites.tasks import Classes, Task
+from recompose.tracks.vlc.suites.tasks import Classes
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,6 @@ class Sigmoid:
 
     scale: float
     bias: float
-
-    def applies_to(self, task: Task) -> bool:
-        """Return whether images of a task may show several classes."""
-        return isinstance(task, Classes) and task.has_several_labels
 
     def class_probabilities(self, task: Classes, features: Features) -> np.ndarray:
         """Return the probabilities [images, classes] that an image and a class belong together.

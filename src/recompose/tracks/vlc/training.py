@@ -95,11 +95,6 @@ def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, 
     return [{"params": undecayed, "weight_decay": 0.0}, {"params": decayed, "weight_decay": weight_decay}]
 
 
-def highest_rate(settings: TunedSettings, training: CaptionTrainingSettings) -> float:
-    """Return the highest learning rate of the weights that a method tunes."""
-    return settings.lora.lr if settings.tuning == "lora" and settings.lora else training.lr
-
-
 def rate(step: int, warmup_steps: int, steps: int) -> float:
     """Return the learning rate of a step, counted from 0, as a share of the highest (as released).
 
@@ -136,9 +131,9 @@ class CaptionRun(Run):
         check_size(rows.size, method.backbone.image_size)
         workers = 0 if hardware.device.type == "cpu" else WORKERS
         data = CaptionData(rows, batch_size=training.batch_size, seed=self.seed, workers=workers)
-        lr, steps = highest_rate(settings, training), training.epochs * data.steps
+        lr = settings.lora.lr if settings.tuning == "lora" and settings.lora else training.lr
         costs = RunCosts(method, costs_at_scale, hardware.device)
-        module = CaptionTraining(method, training, lr=lr, steps=steps)
+        module = CaptionTraining(method, training, lr=lr, steps=training.epochs * data.steps)
         if not self.fit(module, data, epochs=training.epochs, callbacks=[costs.epochs]):
             return None
         write_checkpoint(trained_state(method.backbone), self.folder)

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from recompose.data.pictures import open_rgb
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
+from recompose.tables import style
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
 from recompose.tables.style import COLUMN_WIDTH, Sheet
@@ -243,18 +244,11 @@ class Swap:
     @property
     def nearest(self) -> list[int]:
         """The most similar images, the nearest first."""
-        nearest: list[int] = np.argsort(-self.similar, kind="stable")[:NEIGHBOURS].tolist()
-        return nearest
+        return np.argsort(-self.similar, kind="stable")[:NEIGHBOURS].tolist()
 
 
 def _swapping(swaps: Sequence[Swap]) -> Figure:
-    figure, axes = plt.subplots(
-        max(1, len(swaps)),
-        2 + NEIGHBOURS,
-        figsize=(2 * COLUMN_WIDTH, 1.25 * max(1, len(swaps))),
-        squeeze=False,
-        layout="constrained",
-    )
+    figure, axes = style.panels(len(swaps), 2 + NEIGHBOURS, 2 * COLUMN_WIDTH, 1.25)
     for line, swap in zip(axes, swaps, strict=False):
         images = swap.images
         for axis, image, role in ((line[0], swap.first, "state of"), (line[1], swap.second, "object of")):

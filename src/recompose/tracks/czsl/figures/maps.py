@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from recompose.backbones.arrays import StoredArray
@@ -15,7 +14,7 @@ from recompose.plan import Recipe
 from recompose.tables.plane import Mark, draw_legend, draw_map, flatten
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
-from recompose.tables.style import COLUMN_WIDTH, Sheet
+from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.stored import read_embeddings
 
@@ -79,7 +78,9 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     frames = []
     for dataset, run, data, embeddings in read_embedded(results, paper, name):
         images, labels, pairs_shown = _most_populous(data)
-        frozen = _unit(_frozen(results, run))
+        features = results.folder(run.needs["features"])  # of the frozen tower
+        vectors = StoredArray(features / "embeddings.npy", dtype=np.float32)[:]
+        frozen = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         means = _means(frozen[data.rows("train")], data, pairs_shown)
         before = frozen[data.rows("test")][images], np.array(list(means.values())), list(means)
         after = (
@@ -110,16 +111,6 @@ def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:
     )
 
 
-def _frozen(results: Results, evaluation: Recipe) -> np.ndarray:
-    """Return the embeddings [images, E] of all images by the frozen tower."""
-    features = results.folder(evaluation.needs["features"])
-    return StoredArray(features / "embeddings.npy", dtype=np.float32)[:]
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 def _means(train: np.ndarray, data: PairData, pairs: list[Pair]) -> dict[Pair, np.ndarray]:
     """Return the mean embedding of the training images of each of these pairs that training shows."""
     targets = data.targets("train", data.pairs)
@@ -145,8 +136,7 @@ def _draw(frames: list[pd.DataFrame], sheet: Sheet, marks: dict[str, Mark] = MAR
 def _figure(points: pd.DataFrame, marks: dict[str, Mark]) -> Figure:
     datasets = list(points["dataset"].unique())
     across = max([1, *points.groupby("dataset")["panel"].nunique()]) if len(points) else 1
-    size = (COLUMN_WIDTH * max(1.1, across * 0.75), 2.8 * max(1, len(datasets)))
-    figure, axes = plt.subplots(max(1, len(datasets)), across, figsize=size, squeeze=False, layout="constrained")
+    figure, axes = panels(len(datasets), across, COLUMN_WIDTH * max(1.1, across * 0.75), 2.8)
     for line, dataset in zip(axes, datasets, strict=False):
         of_dataset = points[points["dataset"] == dataset]
         for axis, panel in zip(line, of_dataset["panel"].unique(), strict=False):

@@ -17,7 +17,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from recompose.errors import ArgumentError
-from recompose.tracks.arrays import to_host
+from recompose.tracks.arrays import check_shape, to_host
 
 NONE = -1  # the index of an absent pair
 
@@ -164,9 +164,8 @@ class Evaluator:
         """
         images = np.arange(len(self._targets)) if images is None else to_host(images)
         pairs = np.arange(len(self._seen)) if pairs is None else pairs
-        if tuple(scores.shape) != (expected := (len(images), len(pairs))):
-            fault = f"are {tuple(scores.shape)}, not {expected} as images and pairs require"
-            raise ArgumentError("scores", fault, code="wrong-shape")
+        expected = (len(images), len(pairs))
+        check_shape("scores", scores, tuple(scores.shape) == expected, f"{expected} as images and pairs require")
         if not len(images):
             return
         scores = scores.detach() if hasattr(scores, "detach") else scores

@@ -7,7 +7,7 @@ their class are missing in them, or mislead towards another class.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -297,16 +297,12 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def _paths(replicate: SyntheticClasses, planned: list[DrawnImage]) -> Iterator[str]:
-    for row, image in enumerate(planned):
-        yield f"images/{replicate.classes[image.label].name}/{row + 1:05d}.png"
-
-
 def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
     """Draw the data set into ``root``, as xlsa17 files beside its images. A seed determines every byte."""
     replicate = choose_classes(seed)
     planned = plan_images(replicate, images)
-    paths, flags = list(_paths(replicate, planned)), []
+    names = [replicate.classes[image.label].name for image in planned]
+    paths, flags = [f"images/{name}/{row:05d}.png" for row, name in enumerate(names, start=1)], []
     for drawn in replicate.classes:
         (root / "images" / drawn.name).mkdir(parents=True)
     for image, path in zip(planned, paths, strict=True):

@@ -34,7 +34,9 @@ class Stage:
 def selection_stage(data: ClassData, seed: int) -> Stage:
     """Return the stage that chooses by validation, without classes that training does not show."""
     classes = np.flatnonzero(data.seen)
-    held_out = np.concatenate([_held_out(rows, seed) for rows in _by_class(data, data.training_rows)])
+    labels = data.labels[data.training_rows]
+    by_class = (data.training_rows[labels == label] for label in np.unique(labels))
+    held_out = np.concatenate([_held_out(rows, seed) for rows in by_class])
     rows = np.setdiff1d(data.training_rows, held_out)
     chooses = np.sort(np.concatenate([held_out, data.validation_rows]))
     return Stage(classes, ~data.validation[classes], rows, chooses)
@@ -48,10 +50,6 @@ def final_stage(data: ClassData) -> Stage:
 def released_stage(data: ClassData) -> Stage:
     """Return the stage of released code: the final one, with the test to choose by."""
     return Stage(np.arange(len(data.classes)), data.seen, data.rows("trainval"), data.test_rows)
-
-
-def _by_class(data: ClassData, rows: np.ndarray) -> list[np.ndarray]:
-    return [rows[data.labels[rows] == label] for label in np.unique(data.labels[rows])]
 
 
 def _held_out(rows: np.ndarray, seed: int) -> np.ndarray:

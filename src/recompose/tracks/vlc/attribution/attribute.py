@@ -208,5 +208,4 @@ def _patches(backbone: Backbone, pixels: np.ndarray, ids: Tensor) -> np.ndarray:
     """Return GradCAM's scores [images, patches] of pixels [images, 3, height, width] as bytes."""
     device = backbone.logit_scale.device
     images = backbone.from_bytes(torch.from_numpy(np.array(pixels)).to(device))
-    scores: np.ndarray = patches(backbone, images, ids.to(device)).detach().float().cpu().numpy()
-    return scores
+    return patches(backbone, images, ids.to(device)).detach().float().cpu().numpy()

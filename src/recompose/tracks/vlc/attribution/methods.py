@@ -38,6 +38,7 @@ from torch.nn.functional import normalize, one_hot, pad
 
 from recompose.backbones.clip import Backbone, end_of_text
 from recompose.errors import ArgumentError
+from recompose.tracks.arrays import check_shape
 
 Row = Literal["eot", "last"]
 Layers = Literal["all", "last"]
@@ -144,9 +145,9 @@ def check_pairs(images: Tensor, ids: Tensor) -> None:
     Raises:
         ArgumentError: shapes do not fit, or there is no text.
     """
-    if ids.ndim != 2 or images.ndim not in (2, 4) or len(images) != len(ids) or not ids.numel():
-        expected = "pixels [texts, 3, H, W] or embeddings [texts, E], and ids [texts, context], with at least one text"
-        raise ArgumentError("images", f"and ids are {tuple(images.shape)} and {tuple(ids.shape)}, not {expected}")
+    fits = ids.ndim == 2 and images.ndim in (2, 4) and len(images) == len(ids) and ids.numel()
+    expected = f"pixels [texts, 3, H, W] or embeddings [texts, E] for a text or more: ids are {tuple(ids.shape)}"
+    check_shape("images", images, fits, expected)
 
 
 def attention(
@@ -237,8 +238,7 @@ def patches(
         ArgumentError: shapes do not fit, there is no image, or the image tower is convolutional.
     """
     check_pairs(pixels, ids)
-    if pixels.ndim != 4:
-        raise ArgumentError("pixels", f"are {tuple(pixels.shape)}, not [images, 3, H, W]: embeddings have no patches")
+    check_shape("pixels", pixels, pixels.ndim == 4, "[images, 3, H, W]: embeddings have no patches")
     with torch.set_grad_enabled(create_graph):
         texts = backbone.encode_text(ids)
     with torch.enable_grad():
@@ -323,11 +323,11 @@ def mean_drops(backbone: Backbone, images: Tensor, texts: Tensor, replaced: Tens
 
 def _check_perturbations(ids: Tensor, perturbed: Tensor, changed: Tensor) -> None:
     count, context = ids.shape
-    if perturbed.ndim != 3 or len(perturbed) != count:
-        raise ArgumentError("perturbed", f"is {tuple(perturbed.shape)}, not [texts, P, context] of {count} texts")
-    if changed.dtype != torch.bool or changed.shape != (*perturbed.shape[:2], context):
-        expected = f"bool {(*perturbed.shape[:2], context)}, a row of ids for each perturbation"
-        raise ArgumentError("changed", f"is {changed.dtype} {tuple(changed.shape)}, not {expected}")
+    fits = perturbed.ndim == 3 and len(perturbed) == count
+    check_shape("perturbed", perturbed, fits, f"[texts, P, context] of {count} texts")
+    expected = (*perturbed.shape[:2], context)
+    fits = changed.dtype == torch.bool and changed.shape == expected
+    check_shape("changed", changed, fits, f"bool {expected}, a row of ids for each perturbation")
 
 
 def gradient(

@@ -106,8 +106,7 @@ def mean_over(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     counted = mask.astype(bool) & ~np.isnan(scores)
     count = counted.sum(axis=1)
     total = np.where(counted, scores, 0.0).sum(axis=1, dtype=np.float64)
-    means: np.ndarray = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return means
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def ratios(attributed: Attributed, method: str) -> np.ndarray:
@@ -117,8 +116,7 @@ def ratios(attributed: Attributed, method: str) -> np.ndarray:
     """
     scores = attributed.scores[method]
     composition, objects = mean_over(scores, attributed.composition), mean_over(scores, attributed.objects)
-    result: np.ndarray = np.divide(composition, objects, out=np.full(len(objects), np.nan), where=objects != 0)
-    return result
+    return np.divide(composition, objects, out=np.full(len(objects), np.nan), where=objects != 0)
 
 
 def cumulative_accuracy(ratio: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,8 +4,7 @@ Details that the text leaves open follow its first author's other code (hiker-lw
 ``eval/evaluate_comp_benchmark.py`` and ``eval/evaluate_vl_checklist.py``). Six parts are metrics of the track itself:
 ``aro/vg_attribution`` (pairs of 25 items or more), ``sugarcrepe/replace_rel``, ``vl_checklist/all/relation`` and
 ``vl_checklist/all/attribute`` (of all items, as MACCO has them), ``comvg``, and ``svo_probes/verb_neg`` for SVO-Probes.
-The others are declared here, under names that begin with ``cae/``, and computed in ``faithfulness.py``. This module
-does not import NumPy.
+The others are declared here, under names that begin with ``cae/``, and computed in ``faithfulness.py``.
 """
 
 from recompose.tracks.vlc.data.formats.vl_checklist import MEAN_OF_ALL

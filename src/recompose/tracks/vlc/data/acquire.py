@@ -52,26 +52,22 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path, adapters: 
     elif isinstance(section, ParsedCorpus):
         # its section also names what parses its captions
         draw_once(lambda root, *, model, lexicon, **values: adapter.draw(root, **values), recipe, root)
-        _acquire_parser(section, data, root)
     else:
         draw_once(adapter.draw, recipe, root)
+    if isinstance(section, Corpus | ParsedCorpus):
+        unpack_once(section.model, data, root / MODEL, analysis.unpack_model)
+        unpack_once(section.lexicon, data, root / LEXICON, wordnet.unpack)
     return root
 
 
 def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:
-    if not (root / adapter.MARK).exists():
-        archives = [archive for archive in section.archives if archive.file.endswith(ARCHIVES)]
-        lists = [archive for archive in section.archives if archive not in archives]
-        if not section.archives:
-            mark = root / adapter.MARK
-            raise DataError(f"{mark} is absent. Required files: {adapter.LAYOUT}", code="missing-file", place=mark)
-        unpack(archives, data, root, adapter.arrange, adapter.MARK, adapter.LAYOUT, files=lists)
-    _acquire_parser(section, data, root)
-
-
-def _acquire_parser(section: Corpus | ParsedCorpus, data: Path, root: Path) -> None:
-    unpack_once(section.model, data, root / MODEL, analysis.unpack_model)
-    unpack_once(section.lexicon, data, root / LEXICON, wordnet.unpack)
+    if (mark := root / adapter.MARK).exists():
+        return
+    archives = [archive for archive in section.archives if archive.file.endswith(ARCHIVES)]
+    lists = [archive for archive in section.archives if archive not in archives]
+    if not section.archives:
+        raise DataError(f"{mark} is absent. Required files: {adapter.LAYOUT}", code="missing-file", place=mark)
+    unpack(archives, data, root, adapter.arrange, adapter.MARK, adapter.LAYOUT, files=lists)
 
 
 def _acquire_suite(recipe: Recipe, section: PublishedSuite, data: Path, root: Path, adapters: Adapters) -> None:

@@ -51,8 +51,7 @@ def read_negatives(folder: Path) -> list[list[str]]:
     if not path.is_file():
         message = f"{path} is absent: the corpus lists no hard negatives; set negative_source to rules in params.yaml"
         raise DataError(message, code="missing-file", place=path)
-    negatives: list[list[str]] = read_json(path)["negatives"]
-    return negatives
+    return read_json(path)["negatives"]
 
 
 def write_docs(docs: "Sequence[Doc]", folder: Path) -> None:

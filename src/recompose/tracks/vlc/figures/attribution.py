@@ -402,8 +402,7 @@ def rescale(values: np.ndarray) -> np.ndarray:
     """
     finite = values[~np.isnan(values)]
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
-    rescaled: np.ndarray = (values - low) / (high - low) if high > low else values * 0.0
-    return rescaled
+    return (values - low) / (high - low) if high > low else values * 0.0
 
 
 def overlay_map(pixels: np.ndarray, patches: np.ndarray) -> np.ndarray:

@@ -12,11 +12,10 @@ from matplotlib.figure import Figure
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
-from recompose.plan import Recipe
 from recompose.tables.metric import Metric
 from recompose.tables.results import Results
 from recompose.tables.rows import rows_of
-from recompose.tables.style import COLUMN_WIDTH, Sheet
+from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc.catalogue import UNTRAINED
 
@@ -52,16 +51,13 @@ def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
 
 def _holistic_figure(points: pd.DataFrame, rows: list[str], units: dict[str, str]) -> Figure:
     datasets = list(points["dataset"].unique())
-    size = (WIDTH, (LINE * len(rows) + AROUND) * max(1, len(datasets)))
-    figure, axes = plt.subplots(
-        max(1, len(datasets)), len(units), figsize=size, squeeze=False, sharey=True, layout="constrained"
-    )
-    for panels, dataset in zip(axes, datasets, strict=False):
+    figure, axes = panels(len(datasets), len(units), WIDTH, LINE * len(rows) + AROUND, sharey=True)
+    for line, dataset in zip(axes, datasets, strict=False):
         of_dataset = points[points["dataset"] == dataset]
-        for axis, (column, unit) in zip(panels, units.items(), strict=True):
+        for axis, (column, unit) in zip(line, units.items(), strict=True):
             _draw(axis, of_dataset[of_dataset["metric"] == column], rows, unit)
             axis.set_title(column)
-        panels[0].set_ylabel(dataset)
+        line[0].set_ylabel(dataset)
     return figure
 
 
@@ -97,7 +93,9 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
             if metrics.keys() >= needed:  # a profile may lack suites
                 values = [description.factor * metrics[metric] for metric, description in about.values()]
                 model, seed = series.row.partition(AT)[0], evaluation.labels["seed"]
-                rows.append((series.benchmark, model, alpha_of(evaluation), seed, len(series.planned), *values))
+                scoring = evaluation.document["settings"].get("scoring") or {}
+                alpha = float(scoring.get("alpha", 0.0))  # a method without alpha is at 0
+                rows.append((series.benchmark, model, alpha, seed, len(series.planned), *values))
     points = pd.DataFrame(rows, columns=["dataset", "model", "alpha", "seed", "planned", *about])
     labels = {
         column: f"{column} ({description.unit})" if description.unit else column
@@ -122,12 +120,6 @@ def _trajectories_figure(lines: dict[tuple[str, str], pd.DataFrame], labels: dic
         axis.legend(fontsize=7)
     sns.despine(ax=axis)
     return figure
-
-
-def alpha_of(evaluation: Recipe) -> float:
-    """Return the share of the trained weights in an evaluation; 0 for a method without alpha."""
-    scoring = evaluation.document["settings"].get("scoring") or {}
-    return float(scoring.get("alpha", 0.0))
 
 
 def trajectories(points: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:

@@ -56,10 +56,7 @@ class Representations:
     def in_32_bits(self) -> "Representations":
         """Return the same with 16-bit tensors converted to 32 bits."""
         half = (torch.float16, torch.bfloat16)
-        representations: Representations = _by_tensor(
-            lambda tensor: tensor.float() if tensor.dtype in half else tensor, self
-        )
-        return representations
+        return _by_tensor(lambda tensor: tensor.float() if tensor.dtype in half else tensor, self)
 
 
 def _by_tensor(function: Callable[..., Tensor], first: Any, *others: Any) -> Any:
@@ -150,8 +147,7 @@ def represent_in_chunks(
         checkpoint(method.represent, pixels[start : start + chunk], torch.cat(both), use_reentrant=False)
         for start, both in zip(starts, texts, strict=True)
     ]
-    representations: Representations = _by_tensor(lambda *tensors: torch.cat(tensors), *parts)
-    return representations
+    return _by_tensor(lambda *tensors: torch.cat(tensors), *parts)
 
 
 def gather_embeddings(mine: Representations, valid: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:

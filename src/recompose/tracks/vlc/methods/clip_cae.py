@@ -30,14 +30,14 @@ from recompose.tracks.vlc.attribution.labels import LabelRequest
 from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, mean_drops
 from recompose.tracks.vlc.data.captions import LISTED
 from recompose.tracks.vlc.losses import attribution_loss, contrastive_loss, contrastive_loss_with_negatives
-from recompose.tracks.vlc.methods.base import CaptionMethod, Representations, gather_embeddings
-from recompose.tracks.vlc.methods.negclip import ranked_loss
+from recompose.tracks.vlc.methods.base import Representations, gather_embeddings
+from recompose.tracks.vlc.methods.negclip import RankingMethod
 from recompose.tracks.vlc.methods.settings import ClipCaeSettings
 from recompose.tracks.vlc.text.concepts import KINDS
 from recompose.training.gathering import gather_batch
 
 
-class ClipCae(CaptionMethod):
+class ClipCae(RankingMethod):
     """CLIP with the loss L_ITC + lambda L_Attr (Eq. 6).
 
     With hard negatives (Section 4.2, Appendix F), the loss of NegCLIP or CE-CLIP takes the place of L_ITC. They are
@@ -46,7 +46,6 @@ class ClipCae(CaptionMethod):
     """
 
     settings_class: ClassVar = ClipCaeSettings
-    thresholds: Tensor
 
     def __init__(self, backbone: Backbone, settings: ClipCaeSettings) -> None:
         kinds = [LISTED] if settings.negatives and settings.negative_source == "corpus" else settings.negatives
@@ -59,11 +58,6 @@ class ClipCae(CaptionMethod):
             if settings.attribution == "perturbation" and replaced:
                 candidates = {kind: getattr(replaced, f"{kind}s") for kind in KINDS}
                 self.label_request = LabelRequest(settings.determiners, replaced.count, candidates)
-        self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
-
-    def begin_epoch(self) -> None:
-        """Reset CE-CLIP's thresholds to 0."""
-        self.thresholds.zero_()
 
     def represent(self, pixels: Tensor, ids: Tensor) -> Representations:
         """Return embeddings and the scores of captions' tokens; see ``CaptionMethod.represent``.
@@ -128,6 +122,5 @@ class ClipCae(CaptionMethod):
             return contrastive_loss(gather_batch(mine.images), gather_batch(mine.texts), scale)
         embeddings, valid = gather_embeddings(mine, valid)
         if self.settings.negative_loss == "ce-clip" and self.settings.ce_clip:
-            loss, self.thresholds = ranked_loss(embeddings, valid, scale, self.thresholds, self.settings.ce_clip)
-            return loss
+            return self.ranked_loss(embeddings, valid, self.settings.ce_clip)
         return contrastive_loss_with_negatives(*embeddings, valid, scale)

@@ -7,13 +7,14 @@ CE-CLIP also ranks below captions by growing thresholds.
 | CE-CLIP's, between modalities: L_cmr | ``losses.cross_modal_rank_loss`` | lezhang7/Enhance-FineGrained at ef87eb7 |
 | its thresholds | ``losses.rank_thresholds`` | they grow with the margins that the model reaches |
 | CE-CLIP's, within texts: L_imc | ``losses.intra_modal_loss`` | another target since 47cef4e |
-| CE-CLIP's sum | ``ranked_loss`` | |
+| CE-CLIP's sum | ``RankingMethod.ranked_loss`` | |
 
 Negatives are new in each step, and there are no additional images that resemble those of the batch. CE-CLIP's code has
 four prepared negatives of a caption: nouns swapped, and an adjective, a noun and a verb replaced by a language model.
 Here the settings name their kinds. For a missing negative, that code uses the text ``###``; here it is left out.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
@@ -27,7 +28,7 @@ from recompose.tracks.vlc.losses import (
     rank_thresholds,
 )
 from recompose.tracks.vlc.methods.base import CaptionMethod, Representations, gather_embeddings
-from recompose.tracks.vlc.methods.settings import CeClipLosses, CeClipSettings, NegClipSettings
+from recompose.tracks.vlc.methods.settings import CeClipLosses, CeClipSettings, NegClipSettings, TunedSettings
 
 
 class NegClip(CaptionMethod):
@@ -44,49 +45,45 @@ class NegClip(CaptionMethod):
         return contrastive_loss_with_negatives(*embeddings, valid, self.logit_scale)
 
 
-class CeClip(CaptionMethod):
-    """CLIP with NegCLIP's loss, a contrast of captions with negatives, and a ranking loss."""
+class RankingMethod(CaptionMethod):
+    """A CLIP that CE-CLIP's three losses may tune. The thresholds of a step are those that the one before has left."""
 
-    settings_class: ClassVar = CeClipSettings
-    thresholds: Tensor
+    thresholds: Tensor  # [K]
 
-    def __init__(self, backbone: Backbone, settings: CeClipSettings) -> None:
-        super().__init__(backbone, settings, settings.negatives)
-        self.settings = settings
+    def __init__(self, backbone: Backbone, settings: TunedSettings, negatives: Sequence[str]) -> None:
+        super().__init__(backbone, settings, negatives)
         self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
 
     def begin_epoch(self) -> None:
         """Reset the thresholds to 0, as released."""
         self.thresholds.zero_()
 
-    def loss(self, batch: Representations, valid: Tensor) -> Tensor:
-        """Return the sum of the three losses of all devices' images, captions and negatives.
+    def ranked_loss(self, embeddings: tuple[Tensor, Tensor, Tensor], valid: Tensor, settings: CeClipLosses) -> Tensor:
+        """Return the sum of NegCLIP's loss, a ranking loss and a contrast of captions with negatives; the thresholds
+        become those of the next step.
 
-        The thresholds are those of the preceding step; the next step's are stored.
+        Args:
+            embeddings: of images, captions and negatives of all devices.
+            valid: [B, K] bool, the negatives of each kind that exist.
+            settings: the weights of the losses.
         """
-        embeddings, valid = gather_embeddings(batch, valid)
-        loss, self.thresholds = ranked_loss(embeddings, valid, self.logit_scale, self.thresholds, self.settings)
-        return loss
+        inputs = *embeddings, valid, self.logit_scale
+        rank = cross_modal_rank_loss(*inputs, self.thresholds)
+        self.thresholds = rank_thresholds(*inputs, self.thresholds, settings.threshold)
+        contrast = intra_modal_loss(*inputs, settings.intra_modal_target)
+        loss = contrastive_loss_with_negatives(*inputs, missing="excluded")
+        return loss + settings.rank_weight * rank + settings.contrast_weight * contrast
 
 
-def ranked_loss(
-    embeddings: tuple[Tensor, Tensor, Tensor],
-    valid: Tensor,
-    logit_scale: Tensor,
-    thresholds: Tensor,
-    settings: CeClipLosses,
-) -> tuple[Tensor, Tensor]:
-    """Return the sum of NegCLIP's loss, a ranking loss and a contrast of captions with negatives, and new thresholds.
+class CeClip(RankingMethod):
+    """CLIP with NegCLIP's loss, a contrast of captions with negatives, and a ranking loss."""
 
-    Args:
-        embeddings: of images, captions and negatives of all devices.
-        valid: [B, K] bool, the negatives of each kind that exist.
-        logit_scale: 1 / tau.
-        thresholds: [K], as the preceding step left them.
-        settings: the weights of the losses.
-    """
-    rank = cross_modal_rank_loss(*embeddings, valid, logit_scale, thresholds)
-    after = rank_thresholds(*embeddings, valid, logit_scale, thresholds, settings.threshold)
-    contrast = intra_modal_loss(*embeddings, valid, logit_scale, settings.intra_modal_target)
-    loss = contrastive_loss_with_negatives(*embeddings, valid, logit_scale, missing="excluded")
-    return loss + settings.rank_weight * rank + settings.contrast_weight * contrast, after
+    settings_class: ClassVar = CeClipSettings
+
+    def __init__(self, backbone: Backbone, settings: CeClipSettings) -> None:
+        super().__init__(backbone, settings, settings.negatives)
+        self.settings = settings
+
+    def loss(self, batch: Representations, valid: Tensor) -> Tensor:
+        """Return the sum of the three losses of all devices' images, captions and negatives."""
+        return self.ranked_loss(*gather_embeddings(batch, valid), self.settings)

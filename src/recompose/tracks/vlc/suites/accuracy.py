@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recompose.errors import ArgumentError
-from recompose.tracks.arrays import to_host
+from recompose.tracks.arrays import check_shape, to_host
 from recompose.tracks.vlc.suites.ranks import Ties, ahead, check_finite, check_ties, item_error
 
 
@@ -75,8 +75,8 @@ def right_groups(scores: Any, ties: Ties = "strict") -> GroupRight:
         ([True, False], [True, True], [True, False])
     """
     scores = to_host(scores)
-    if scores.ndim != 3 or scores.shape[1] != scores.shape[2]:
-        raise ArgumentError("scores", f"are {scores.shape}, not [items, k captions, k images]")
+    fits = scores.ndim == 3 and scores.shape[1] == scores.shape[2]
+    check_shape("scores", scores, fits, "[items, k captions, k images]")
     items, k, _ = scores.shape
     true = np.tile(np.arange(k), items)
     text, image = (
@@ -106,8 +106,7 @@ def right_triplets(scores: Any, ties: Ties = "strict") -> TripletRight:
         [True, False, False, True]
     """
     scores = to_host(scores)
-    if scores.ndim != 2 or scores.shape[1] != 6:
-        raise ArgumentError("scores", f"are {scores.shape}, not [items, 6]")
+    check_shape("scores", scores, scores.shape[1:] == (6,), "[items, 6]")
     first, second, text_only = (right_choices(scores[:, columns], 0, ties) for columns in ([0, 2], [1, 2], [3, 4, 5]))
     return TripletRight(first, second, first & second, text_only)
 
@@ -178,10 +177,8 @@ def mean_average_precision(scores: Any, labels: Any) -> float:
         0.5454545454545454
     """
     scores, labels = to_host(scores), to_host(labels)
-    if labels.dtype != bool or labels.ndim != 2:
-        raise ArgumentError("labels", f"are {labels.dtype} of shape {labels.shape}, not [images, classes] of bool")
-    if scores.shape != labels.shape:
-        raise ArgumentError("scores", f"are {scores.shape}, not {labels.shape} as labels")
+    check_shape("labels", labels, labels.dtype == bool and labels.ndim == 2, "[images, classes] of bool")
+    check_shape("scores", scores, scores.shape == labels.shape, f"{labels.shape} as labels")
     check_finite(np.isfinite(scores), "image")
     classes = np.flatnonzero(labels.any(axis=0))
     if not len(classes):
@@ -207,8 +204,7 @@ def roc_auc(scores: Any, targets: Any) -> float:
         0.875
     """
     scores, targets = to_host(scores), to_host(targets)
-    if scores.ndim != 2 or scores.shape[1] != 2:
-        raise ArgumentError("scores", f"are {scores.shape}, not [images, 2]")
+    check_shape("scores", scores, scores.shape[1:] == (2,), "[images, 2]")
     targets = _checked_true(targets, scores)
     check_finite(np.isfinite(scores), "image")
     lower, upper = (np.sort(scores[targets == number, 1]) for number in (0, 1))
@@ -256,9 +252,8 @@ def pearson(scores: Any, grades: Any) -> float:
 
 def _checked_pairs(scores: Any, grades: Any) -> tuple[np.ndarray, np.ndarray]:
     pairs = to_host(scores).astype(np.float64), to_host(grades).astype(np.float64)
-    if pairs[0].ndim != 1 or pairs[0].shape != pairs[1].shape or len(pairs[0]) < 2:
-        shapes = f"{pairs[0].shape} and {pairs[1].shape}"
-        raise ArgumentError("scores", f"and grades are {shapes}, not [pairs] of at least two pairs")
+    check_shape("scores", pairs[0], pairs[0].ndim == 1 and len(pairs[0]) > 1, "[pairs] of at least two pairs")
+    check_shape("grades", pairs[1], pairs[1].shape == pairs[0].shape, f"{pairs[0].shape} as scores")
     check_finite(np.isfinite(np.stack(pairs, axis=1)), "pair")
     for name, values in zip(("scores", "grades"), pairs, strict=True):
         if (values == values[0]).all():
@@ -280,12 +275,11 @@ def _checked_choices(scores: Any, true: Any, ties: str, present: Any) -> tuple[n
     """Check scores, indices of true candidates [items] and the mask of candidates; return them as NumPy arrays."""
     scores, true = to_host(scores), to_host(true)
     check_ties(ties)
-    if scores.ndim != 2:
-        raise ArgumentError("scores", f"are {scores.shape}, not [items, candidates]")
+    check_shape("scores", scores, scores.ndim == 2, "[items, candidates]")
     true = _checked_true(np.broadcast_to(true, len(scores)) if true.ndim == 0 else true, scores)
     present = np.ones(scores.shape, dtype=bool) if present is None else to_host(present)
-    if present.shape != scores.shape or present.dtype != bool:
-        raise ArgumentError("present", f"is {present.dtype} of shape {present.shape}, not bool of {scores.shape}")
+    fits = present.shape == scores.shape and present.dtype == bool
+    check_shape("present", present, fits, f"bool of {scores.shape}")
     absent = ~present[np.arange(len(true)), true]
     if absent.any():
         raise item_error("present", "item", absent, "whose true candidate is absent")
@@ -298,10 +292,8 @@ def _checked_choices(scores: Any, true: Any, ties: str, present: Any) -> tuple[n
 
 def _checked_true(true: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Check indices of columns of scores, one for each row."""
-    if true.ndim != 1 or (true.size and true.dtype.kind not in "iu"):
-        raise ArgumentError("indices", f"are {true.dtype} of shape {true.shape}, not [items] of integers")
-    if len(true) != len(scores):
-        raise ArgumentError("indices", f"are {len(true)} for {len(scores)} rows of scores")
+    fits = true.shape == scores.shape[:1] and (not true.size or true.dtype.kind in "iu")
+    check_shape("indices", true, fits, f"integers for {len(scores)} rows of scores")
     outside = (true < 0) | (true >= scores.shape[1])
     if outside.any():
         raise item_error("indices", "item", outside, f"with {true[outside][0]}, which is not among {scores.shape[1]}")

@@ -17,7 +17,8 @@ from recompose.tracks.vlc.data import formats
 from recompose.tracks.vlc.data.formats.sources import Source
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit, SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.subtasks import WAYS, Mean, SubTask, Tree, macro, name_of, names_in, renamed
+from recompose.tracks.vlc.suites.subtasks import Mean, SubTask, Tree, macro, name_of, names_in, renamed
+from recompose.tracks.vlc.suites.tasks import WAYS
 
 
 class Format(Protocol):

@@ -73,8 +73,7 @@ def longest_first(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Tensor, T
 
 def normalized(embeddings: Tensor) -> np.ndarray:
     """Return embeddings [rows, E] in 32 bits, each of length 1."""
-    normed: np.ndarray = normalize(embeddings.float(), dim=-1).cpu().numpy()
-    return normed
+    return normalize(embeddings.float(), dim=-1).cpu().numpy()
 
 
 @torch.no_grad()

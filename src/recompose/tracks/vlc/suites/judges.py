@@ -9,22 +9,20 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites import accuracy as metrics
 from recompose.tracks.vlc.suites import tasks as kinds
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
-from recompose.tracks.vlc.suites.subtasks import WAYS, SubTask
-from recompose.tracks.vlc.suites.tasks import ABSENT, Task
-
-if TYPE_CHECKING:
-    from recompose.data.pictures import Picture
-    from recompose.tracks.vlc.suites.ranks import Ties
+from recompose.tracks.vlc.suites.ranks import Ties
+from recompose.tracks.vlc.suites.subtasks import SubTask
+from recompose.tracks.vlc.suites.tasks import ABSENT, WAYS, Task
 
 TOP_CLASSES = 5  # that are shown of an image
 RECALLS = (1, 5, 10)
@@ -76,7 +74,7 @@ class ScoredPair:
 class ItemContent:
     """The images and texts of an item, with their scores; candidates with the highest scores come first."""
 
-    images: "tuple[Picture, ...]"
+    images: tuple[Picture, ...]
     pairs: tuple[ScoredPair, ...]
     note: str = ""  # what scores do not say, such as a rank
 
@@ -104,7 +102,7 @@ class Judge(ABC, Generic[T]):
     UNIT: ClassVar = "images"  # what items ask about: those of the same one are right or wrong together
 
     @property
-    def ties(self) -> "Ties":
+    def ties(self) -> Ties:
         """The rule for ties."""
         return self.rule.ties if self.rule else "first"
 
@@ -163,7 +161,7 @@ class Judge(ABC, Generic[T]):
     def content(self, leaf: str, row: np.ndarray, number: int) -> ItemContent:
         """Return what an item shows, given its scores and its number."""
 
-    def picture(self, number: int) -> "Picture":
+    def picture(self, number: int) -> Picture:
         """Return an image of the suite."""
         return self.suite.images[int(number)]
 
@@ -274,8 +272,7 @@ class GroupsJudge(Judge[kinds.Groups]):
         """Yield the accuracies of both directions together, of captions, and of images."""
         right = metrics.right_groups(scores.transpose(0, 2, 1), self.ties)
         yield Number(leaf, right.group)
-        yield Number(f"{leaf}/text", right.text)
-        yield Number(f"{leaf}/image", right.image)
+        yield from (Number(f"{leaf}/{sense}", getattr(right, sense)) for sense in self.SENSES)
 
     def judge(self, scores: np.ndarray, items: np.ndarray) -> Judged:
         """Compare true pairs with false ones."""
@@ -309,9 +306,7 @@ class TripletsJudge(Judge[kinds.Triplets]):
         """Yield the accuracies of both true captions, of each, and of texts alone."""
         right = metrics.right_triplets(scores, self.ties)
         yield Number(leaf, right.both)
-        yield Number(f"{leaf}/first", right.first)
-        yield Number(f"{leaf}/second", right.second)
-        yield Number(f"{leaf}/text_only", right.text_only)
+        yield from (Number(f"{leaf}/{sense}", getattr(right, sense)) for sense in self.SENSES)
 
     def judge(self, scores: np.ndarray, items: np.ndarray) -> Judged:
         """Compare the worse true caption with the false one."""
@@ -472,8 +467,7 @@ def rank_distances(scores: np.ndarray, grades: np.ndarray) -> np.ndarray:
     """Return the rank of each score minus that of its grade, as a share of all pairs [pairs]."""
     from scipy.stats import rankdata  # a second to import
 
-    distances: np.ndarray = (rankdata(scores) - rankdata(grades)) / len(scores)
-    return distances
+    return (rankdata(scores) - rankdata(grades)) / len(scores)
 
 
 def _one_hot(true: np.ndarray, like: np.ndarray) -> np.ndarray:

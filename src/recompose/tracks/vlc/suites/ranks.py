@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from recompose.errors import ArgumentError
-from recompose.tracks.arrays import to_host
+from recompose.tracks.arrays import check_shape, to_host
 
 Ties = Literal["strict", "lenient", "first"]
 BLOCK = 1 << 23  # pairs of a query and a candidate compared at a time, so that masks stay small
@@ -49,8 +49,8 @@ def first_hits(scores: Any, queries: Any, candidates: Any, ties: Ties = "first")
     scores, queries, candidates = to_host(scores), to_host(queries), to_host(candidates)
     check_ties(ties)
     expected = queries.shape + candidates.shape
-    if scores.shape != expected or len(expected) != 2:
-        raise ArgumentError("scores", f"are {scores.shape}, not {expected} as queries and candidates")
+    fits = scores.shape == expected and len(expected) == 2
+    check_shape("scores", scores, fits, f"{expected} as queries and candidates")
     unmatched = ~np.isin(queries, candidates)
     if unmatched.any():
         raise item_error("candidates", "query", unmatched, "without a right one")

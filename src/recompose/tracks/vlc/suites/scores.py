@@ -50,8 +50,7 @@ def write_scores(scores: Mapping[str, np.ndarray], path: Path) -> None:
 
 def read_scores(path: Path) -> dict[str, np.ndarray]:
     """Read a file of ``write_scores``."""
-    arrays: dict[str, np.ndarray] = load_file(path)
-    return arrays
+    return load_file(path)
 
 
 def has_scores(scores: np.ndarray) -> np.ndarray:

@@ -5,21 +5,19 @@ and the released tables of models are checked against. The rule for ties is that
 leaves it open, or there is none, a tie is wrong.
 
 Means are trees whose leaves are sub-tasks. A mean is ``macro``, in which all parts weigh the same, or ``micro``, in
-which they weigh by their items. Those over suites are in ``catalogue.py``. This module does not import NumPy.
+which they weigh by their items. Those over suites are in ``catalogue.py``.
 """
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from recompose.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from recompose.tracks.vlc.suites.ranks import Ties
+from recompose.tracks.vlc.suites.ranks import Ties
+from recompose.tracks.vlc.suites.tasks import WAYS
 
 ClassMetric = Literal["accuracy", "mean-per-class", "11point_mAP", "roc_auc"]
-WAYS: tuple[Literal["i2t"], Literal["t2i"]] = ("i2t", "t2i")  # of retrieval
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class SubTask:
     name: str
     query: str  # of a kind of ``judges.py``
     items: int | None = None  # None: no published count; of a data set of classes or retrieval, the number of images
-    ties: "Ties" = "first"
+    ties: Ties = "first"
     group_minimum: int | None = None  # ARO: the mean over groups of at least so many items; None: over items
     groups: tuple[str, ...] = ()  # groups of items with numbers of their own
     captions: int | None = None  # of retrieval
@@ -46,7 +44,7 @@ class SubTask:
         return tuple(f"{self.name}/{way}" for way in WAYS) if self.query == "retrieval" else (self.name,)
 
 
-def subtasks(suite: str, items: Mapping[str, int | None], query: str, ties: "Ties", **others: Any) -> Iterator[SubTask]:
+def subtasks(suite: str, items: Mapping[str, int | None], query: str, ties: Ties, **others: Any) -> Iterator[SubTask]:
     """Yield the sub-tasks of a suite that differ in their numbers of items alone, given by their names in the suite."""
     for name, count in items.items():
         yield SubTask(f"{suite}/{name}", query, count, ties, **others)

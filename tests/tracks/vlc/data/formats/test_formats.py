@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import coco, coco_counterfactuals, flickr30k, sugarcrepe, sugarcrepe_pp, valse
+from recompose.tracks.vlc.data.formats import coco, coco_counterfactuals, sugarcrepe, sugarcrepe_pp, valse
 from recompose.tracks.vlc.data.formats.crepe_systematicity import CORPORA, NEGATIVES, SPLITS
 from recompose.tracks.vlc.data.formats.spec import SUBSETS as SPEC_SUBSETS
 from recompose.tracks.vlc.suites.catalogue import read_suite
 from recompose.tracks.vlc.suites.tasks import Choices
 from tests.errors import raises
-from tests.tracks.loops import assert_same
 from tests.tracks.vlc.data.formats.published import check_refused, items, pair, questions, write_files
 
 
@@ -304,28 +303,6 @@ def test_a_region_of_crepe_without_a_negative_is_left_out_of_that_kind_alone(
     suite = read_suite("crepe_systematicity", write_files(tmp_path, files))
     assert [len(questions(suite, f"crepe_systematicity/laion_seen_{kind}")) for kind in NEGATIVES] == [3, 1, 3]
     assert "2 of 3 regions" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("module", "folder"), [(coco, "val2014"), (flickr30k, "flickr30k-images")])
-def test_both_forms_of_a_split_of_karpathy_say_the_same(tmp_path: Path, module: Any, folder: str) -> None:
-    def own(file: str, split: str, *captions: str) -> dict[str, Any]:
-        sentences = [{"raw": caption, "tokens": caption.split()} for caption in captions]
-        place = {"filepath": "val2014"} if module is coco else {}  # Flickr30k has one folder
-        return {**place, "filename": file, "split": split, "sentences": sentences}
-
-    name = module.__name__.rpartition(".")[2]
-    blip = [
-        {"image": f"{folder}/2.jpg", "caption": ["a dog", "it runs"]},
-        {"image": f"{folder}/1.jpg", "caption": ["c"]},
-    ]
-    images = [own("2.jpg", "test", "a dog", "it runs"), own("3.jpg", "restval", "x"), own("1.jpg", "test", "c")]
-    one = read_suite(name, write_files(tmp_path / "one", {f"{name}/{module.FILE}": blip}))
-    other = read_suite(name, write_files(tmp_path / "other", {f"{name}/{module.ORIGINAL}": {"images": images}}))
-    assert_same(one, other)
-    assert len(one.texts) == 3
-    only = {f"{name}/{module.ORIGINAL}": {"images": images[1:2]}}
-    with raises(DataError, "no-items", "split 'test'"):
-        read_suite(name, write_files(tmp_path / "none", only))
 
 
 def test_as_many_pairs_of_counterfactuals_are_drawn_as_papers_take() -> None:

@@ -8,8 +8,8 @@ file, and ``label``, the position of the right one. In ``image2text.json`` the q
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question
 from recompose.tracks.vlc.data.formats.sources import archive
 from recompose.tracks.vlc.data.formats.suite_files import Suite, SuiteFiles
-from recompose.tracks.vlc.suites.subtasks import WAYS, macro, subtasks, suite
-from recompose.tracks.vlc.suites.tasks import Task
+from recompose.tracks.vlc.suites.subtasks import macro, subtasks, suite
+from recompose.tracks.vlc.suites.tasks import WAYS, Task
 
 SUBSETS = ("absolute_size", "relative_size", "absolute_spatial", "relative_spatial", "existence", "count")
 SUBTASKS = tuple(  # argmax, with the true candidate anywhere
