@@ -11,7 +11,7 @@ from recompose.errors import ArgumentError
 from recompose.params.loading import load_params
 from recompose.params.method import PARTS, MethodSettings
 from recompose.params.sections import Section
-from recompose.params.track import TrackChoice, TrackSection
+from recompose.params.track import TrackChoice
 
 Document: TypeAlias = Mapping[str, Any]  # of the recipe of a run or an evaluation
 Settings: TypeAlias = Mapping[str, Any]  # of a method, or one of their sections, as plain values
@@ -98,17 +98,13 @@ class WithSettings:
         """
         from recompose.tracks import TRACKS
 
-        params, path = (
-            load_params(project / "params.yaml", TRACKS.forms, "paper"),
-            f"{cls.__module__}:{cls.__qualname__}",
-        )
+        params = load_params(project / "params.yaml", TRACKS.forms, "paper")
+        path = f"{cls.__module__}:{cls.__qualname__}"
         for track, choice in params.chosen.tracks.items():
             assert isinstance(choice, TrackChoice)
             for name in choice.methods:
                 if TRACKS[track].methods[name].class_path == path and dataset in choice.datasets:
-                    section = params.tracks[track]
-                    assert isinstance(section, TrackSection)
-                    document = section.settings(name, dataset).active().document()
-                    typed = TypedSettings({"class": path, "settings": document})
+                    settings = TRACKS[track].section_of(params).settings(name, dataset).active()
+                    typed = TypedSettings({"class": path, "settings": settings.document()})
                     return lambda *inputs: cls(*inputs, settings=typed.own).set_scoring(typed.scoring)  # type: ignore[call-arg]
         raise ArgumentError("dataset", f"is {dataset!r}: the profile paper has no {cls.__name__} on it")

@@ -87,14 +87,9 @@ def draw_similarity(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 def attributions_of_one_seed(results: Results, paper: Paper, name: str) -> dict[str, dict[str, dict[str, Attributed]]]:
     """Return the stored attributions by data set, row and sub-task, of the first seed that all rows have."""
     return {
-        dataset: {row: read_attributions(results, evaluation) for row, evaluation in evaluations.items()}
+        dataset: {row: read(results.file(evaluation, FILE)) for row, evaluation in evaluations.items()}
         for dataset, evaluations in first_evaluations(results, paper, name).items()
     }
-
-
-def read_attributions(results: Results, evaluation: Recipe) -> dict[str, Attributed]:
-    """Return the stored attributions of an evaluation, by sub-task."""
-    return read(results.file(evaluation, FILE))
 
 
 def token_scores(attributions: Mapping[str, Attributed], method: str, kind: str) -> np.ndarray:
@@ -237,7 +232,7 @@ def _relations(results: Results, evaluation: Recipe) -> tuple[Attributed, np.nda
     """Return the attributions of an evaluation to ARO's relations, and whether each of these items [texts] is right;
     None without them.
     """
-    attribution = read_attributions(results, evaluation).get(RELATIONS)
+    attribution = read(results.file(evaluation, FILE)).get(RELATIONS)
     collection = suite_of(results, evaluation, RELATIONS)
     if attribution is None or collection is None:
         return None
@@ -328,7 +323,7 @@ def draw_maps(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
 
 def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], method: str) -> Iterator[Line]:
     """Yield the pictures of a data set whose attributions all rows store."""
-    attributions = {row: read_attributions(results, evaluation) for row, evaluation in evaluations.items()}
+    attributions = {row: read(results.file(evaluation, FILE)) for row, evaluation in evaluations.items()}
     first = next(iter(evaluations.values()))
     for task in sorted(next(iter(attributions.values())), reverse=True):  # relations first
         of_rows = {
