@@ -122,8 +122,7 @@ def correlations(strengths: np.ndarray) -> np.ndarray:
     centred = strengths - strengths.mean(axis=0)
     norms = np.linalg.norm(centred, axis=0)
     unit = np.divide(centred, norms, out=np.zeros_like(centred), where=norms > 0)
-    product: np.ndarray = unit.T @ unit
-    return product.round(12) + 0.0
+    return (unit.T @ unit).round(12) + 0.0
 
 
 def _draw_co_occurrence(bar_axis: plt.Axes, matrix_axis: plt.Axes, frame: pd.DataFrame) -> None:

@@ -20,15 +20,15 @@ from recompose.backbones.arrays import StoredArray
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import ArgumentError, DataError
-from recompose.tracks.vlc.attribution.labels import TokenLabels
+from recompose.tracks.vlc.attribution.labels import LabelRequest, TokenLabeller, TokenLabels
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.captions import DOCS, LISTED, NEGATIVES, ROWS, Captions, read_docs, read_negatives
+from recompose.tracks.vlc.text.lexicon import WordNet
+from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace
 from recompose.training.loop import Data, epoch_seed
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
-
-    from recompose.tracks.vlc.attribution.labels import LabelRequest, TokenLabeller
 
 LEXICON = "lexicon"  # the subfolder of an index with WordNet's files
 Rule: TypeAlias = "Callable[[Doc, Random], str | None]"  # from a caption's parse to its negative
@@ -55,7 +55,7 @@ class CaptionRows(Dataset[Batch]):
     makers: Sequence[Maker]  # of hard negatives, one for each kind
     tokenizer: Tokenizer  # of texts, to ids [texts, context]
     seed: int  # of the run
-    labeller: "TokenLabeller | None" = None  # of the captions' tokens; None: no labels
+    labeller: TokenLabeller | None = None  # of the captions' tokens; None: no labels
     epoch: int = 0  # of the negatives
 
     @property
@@ -145,7 +145,7 @@ def read_rows(
     kinds: Sequence[str],
     tokenizer: Tokenizer,
     seed: int,
-    label_request: "LabelRequest | None" = None,
+    label_request: LabelRequest | None = None,
 ) -> CaptionRows:
     """Read the rows of a corpus.
 
@@ -176,12 +176,7 @@ def read_rows(
             remedy = "delete its folder, and prepare the data set again"
             raise DataError(f"{message}: {remedy}", code="wrong-number", place=file)
     images = np.array([places[path] for path in captions.paths], dtype=np.int64)
-    labeller = None
-    if label_request is not None:
-        from recompose.tracks.vlc.attribution.labels import TokenLabeller  # few methods need it
-        from recompose.tracks.vlc.text.lexicon import WordNet
-
-        labeller = TokenLabeller(label_request, docs, WordNet(folder / LEXICON), tokenizer)
+    labeller = TokenLabeller(label_request, docs, WordNet(folder / LEXICON), tokenizer) if label_request else None
     return CaptionRows(
         pixels, images, captions.captions, makers(kinds, folder, docs, listed), tokenizer, seed, labeller
     )
@@ -201,11 +196,6 @@ def makers(
     Raises:
         DataError: the files are not WordNet's.
     """
-    if not kinds:
-        return []
-    from recompose.tracks.vlc.text.lexicon import WordNet
-    from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace  # slow to import, rarely needed
-
     rules: dict[str, Rule] = {"negclip": negclip, "bigram_shuffle": bigram_shuffle}
     if "replace" in kinds:
         rules["replace"] = partial(replace, lexicon=WordNet(folder / LEXICON))

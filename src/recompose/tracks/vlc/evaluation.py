@@ -1,6 +1,6 @@
 """Evaluation of a run's CLIP, or of a pretrained one, on all suites of a profile."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from recompose.backbones.arrays import StoredArray
-from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.tracks.building import SCORES, TypedSettings
 from recompose.tracks.evaluating import Scoring, Watch
@@ -55,12 +54,13 @@ class SuitesScoring(Scoring[dict[str, np.ndarray]]):
 
     def score(self, watch: Watch) -> Sequence[dict[str, np.ndarray]]:
         """Encode all pictures and texts, and return the scores of each sub-task."""
-        self._collections = {
-            name: encode_collection(self._backbone, self.needs, name, self.device, self.title)
-            for name in (role.removeprefix(SUITES) for role in self.needs if role.startswith(SUITES))
-        }
+        self._collections: dict[str, EncodedCollection] = {}
         scores: dict[str, np.ndarray] = {}
-        for collection in self._collections.values():
+        for name in (role.removeprefix(SUITES) for role in self.needs if role.startswith(SUITES)):
+            suites, pixels = read_suites(self.needs[SUITES + name]), read_pixels(self.needs[PIXELS + name])
+            images = image_embeddings(self._backbone, pixels, self.device, self.title)
+            texts = text_embeddings(self._backbone, texts_of(suites), self.device, self.title)
+            self._collections[name] = collection = EncodedCollection(suites, pixels, images, texts)
             for suite, features in zip(collection.suites, collection.features(), strict=True):
                 scores |= suite.scores(features)
         return [scores]
@@ -83,12 +83,3 @@ class SuitesScoring(Scoring[dict[str, np.ndarray]]):
 
 
 evaluate = SuitesScoring.evaluate
-
-
-def encode_collection(
-    backbone: Backbone, needs: Mapping[str, Path], name: str, device: torch.device, title: str
-) -> EncodedCollection:
-    """Return a collection of suites with all its pictures and texts encoded, each once."""
-    suites, pixels = read_suites(needs[SUITES + name]), read_pixels(needs[PIXELS + name])
-    images = image_embeddings(backbone, pixels, device, title)
-    return EncodedCollection(suites, pixels, images, text_embeddings(backbone, texts_of(suites), device, title))

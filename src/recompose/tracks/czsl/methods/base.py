@@ -97,8 +97,7 @@ class PairMethod(nn.Module, WithSettings, ABC):
             world: closed or open.
             log_totals: those of the world, if the settings need them.
         """
-        scores: Tensor = parts
-        return scores
+        return parts
 
     def needs_totals(self, scoring: Any) -> bool:
         """Return whether scores by these settings need ``log_totals``."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,14 +20,12 @@ from recompose.tracks.vlc.attribution.labels import IsolatedTokenizer, token_lab
 from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, patches, perturbation
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.evaluation import EncodedCollection
 from recompose.tracks.vlc.suites.embeddings import text_embeddings
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 from recompose.tracks.vlc.suites.tasks import Choices
 from recompose.tracks.vlc.text.aro_captions import ATTRIBUTES, RELATIONS, composition, concepts_of
 from recompose.tracks.vlc.text.concepts import Candidates, Concept, Kind, Pieces, Place, perturb_caption, places
-
-if TYPE_CHECKING:
-    from recompose.tracks.vlc.evaluation import EncodedCollection
 
 TASKS = (RELATIONS, ATTRIBUTES)
 SHOWN = 4  # images of a task with attributions to patches: the first distinct ones
@@ -59,9 +56,7 @@ class CaptionsOfTask:
         return [slice(start, start + BLOCK) for start in range(0, len(self.texts), BLOCK)]
 
 
-def write_attributions(
-    backbone: Backbone, collections: "Sequence[EncodedCollection]", folder: Path, title: str
-) -> None:
+def write_attributions(backbone: Backbone, collections: Sequence[EncodedCollection], folder: Path, title: str) -> None:
     """Write ``attribution.safetensors`` into a folder, with the attributions of all suites that are ARO.
 
     Args:

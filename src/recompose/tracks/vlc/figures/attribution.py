@@ -405,8 +405,7 @@ def overlay_map(pixels: np.ndarray, patches: np.ndarray) -> np.ndarray:
     side = len(pixels)
     smooth = np.asarray(Image.fromarray(patches.astype(np.float32)).resize((side, side), Image.Resampling.BILINEAR))
     colours = mpl.colormaps[MAP](np.clip(smooth, 0.0, 1.0))[..., :3]
-    blended: np.ndarray = (1 - OPAQUE) * pixels + OPAQUE * 255 * colours
-    return blended.round().astype(np.uint8)
+    return ((1 - OPAQUE) * pixels + OPAQUE * 255 * colours).round().astype(np.uint8)
 
 
 def draw_lines(rows: Sequence[str], lines: Sequence[Line]) -> pages.Page:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -13,11 +13,9 @@ from recompose.backbones import low_rank
 from recompose.backbones.clip import Backbone
 from recompose.errors import ArgumentError
 from recompose.tracks.building import WithSettings
+from recompose.tracks.vlc.attribution.labels import LabelRequest, TokenLabels
 from recompose.tracks.vlc.methods.settings import TunedSettings
 from recompose.training.gathering import gather_batch
-
-if TYPE_CHECKING:
-    from recompose.tracks.vlc.attribution.labels import LabelRequest, TokenLabels
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Representations:
     negatives: Tensor  # [m, E]; perturbed captions are among them
     local: LocalFeatures | None = None
     scores: Tensor | None = None  # [n, T], the attribution to captions' tokens
-    labels: "TokenLabels | None" = None  # of [n, T]
+    labels: TokenLabels | None = None  # of [n, T]
     changed: Tensor | None = None  # [n, P, T] bool, the caption's tokens that a perturbation replaces
 
     @property
@@ -80,7 +78,7 @@ class CaptionMethod(nn.Module, WithSettings, ABC):
     """
 
     settings_class: ClassVar[type[TunedSettings]]
-    label_request: "LabelRequest | None" = None  # the labels that the loss needs
+    label_request: LabelRequest | None = None  # the labels that the loss needs
 
     def __init__(self, backbone: Backbone, settings: TunedSettings, negatives: Sequence[str] = ()) -> None:
         super().__init__()

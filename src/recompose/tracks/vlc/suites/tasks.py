@@ -121,12 +121,20 @@ class TaskOfImages(Task):
 
 
 @dataclass(frozen=True)
-class Groups(TaskOfImages):
+class TaskOfBoth(TaskOfImages):
+    """Items with images and texts of their own."""
+
+    texts: np.ndarray  # [items, texts], or [captions] of a pool
+
+    def questions(self, images: np.ndarray, texts: np.ndarray) -> list[np.ndarray]:
+        """Return images and captions."""
+        return [images[self.images], texts[self.texts]]
+
+
+class Groups(TaskOfBoth):
     """Items of some images and captions, each of which is scored with each: in Winoground's form of two, where image 0
     belongs to caption 0 and image 1 to caption 1.
     """
-
-    texts: np.ndarray  # [items, captions]
 
     def shape(self, leaf: str) -> tuple[int, ...]:
         """Return [items, images, captions]."""
@@ -139,16 +147,9 @@ class Groups(TaskOfImages):
         values[(image_rows == BROKEN).any(axis=1)] = np.nan
         return {name: values}
 
-    def questions(self, images: np.ndarray, texts: np.ndarray) -> list[np.ndarray]:
-        """Return images and captions."""
-        return [images[self.images], texts[self.texts]]
 
-
-@dataclass(frozen=True)
-class Triplets(TaskOfImages):
-    """Items of an image with two true captions and a false one."""
-
-    texts: np.ndarray  # [items, 3], the false caption last
+class Triplets(TaskOfBoth):
+    """Items of an image with two true captions and a false one, in this order."""
 
     def shape(self, leaf: str) -> tuple[int, ...]:
         """Return [items, 6]."""
@@ -166,10 +167,6 @@ class Triplets(TaskOfImages):
         values = np.hstack([with_image, cosines(texts, text_rows[:, [0, 0, 1]], text_rows[:, [1, 2, 2]])])
         values[image_rows == BROKEN] = np.nan
         return {name: values}
-
-    def questions(self, images: np.ndarray, texts: np.ndarray) -> list[np.ndarray]:
-        """Return images and captions."""
-        return [images[self.images], texts[self.texts]]
 
 
 @dataclass(frozen=True)
@@ -213,10 +210,9 @@ class Classes(TaskOfImages):
 
 
 @dataclass(frozen=True)
-class Pool(TaskOfImages):
+class Pool(TaskOfBoth):
     """Images and their captions, each to retrieve by the other among all."""
 
-    texts: np.ndarray  # [captions]
     image_of: np.ndarray  # [captions], the position of a caption's image in ``images``
 
     @property
@@ -257,7 +253,7 @@ class Pool(TaskOfImages):
 
     def questions(self, images: np.ndarray, texts: np.ndarray) -> list[np.ndarray]:
         """Return images, captions, and the image of each caption."""
-        return [images[self.images], texts[self.texts], self.image_of]
+        return [*super().questions(images, texts), self.image_of]
 
 
 @dataclass(frozen=True)
