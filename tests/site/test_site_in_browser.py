@@ -330,7 +330,7 @@ def phone(opened: Chrome) -> Iterator[Chrome]:
     opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_search_finds_rows_tables_and_claims(opened: Chrome) -> None:
+def test_search_finds_rows_tables_claims_and_numbers(opened: Chrome) -> None:
     field = one(opened, "#search")
 
     def hits() -> list[str]:
@@ -345,10 +345,22 @@ def test_search_finds_rows_tables_and_claims(opened: Chrome) -> None:
     found = one(opened, ".hit")
     assert "closed world" in found.text or "close-world" in found.text
     until_focused(opened, found)
+    shown = all_of(opened, "article td[data-value]")[0]
+    field.clear()
+    field.send_keys(shown.text)
+    until(opened, lambda _: "number" in hits())
+    assert all(hit.text.split()[1].startswith(shown.text.split()[0]) for hit in all_of(opened, "#hits button")[:1])
     field.clear()
     field.send_keys("zzzz")
     until_equal(opened, hits, [])
     assert one(opened, "#hits [role=status]").is_displayed()
+
+
+def test_the_bar_says_in_which_paper_one_is(opened: Chrome) -> None:
+    for paper in all_of(opened, "section.paper"):
+        opened.execute_script("arguments[0].querySelector('article').scrollIntoView()", paper)
+        name = paper.get_attribute("id")
+        until_equal(opened, lambda: [each.text for each in all_of(opened, ".names [aria-current]")], [name])
 
 
 @pytest.mark.parametrize("fragment", ["#nothing", "#msci%2Ftable-2&Nobody&x&exact", "#%E0%A4%A", "#a&b"])

@@ -1,5 +1,5 @@
 
-// ---- search over tables, figures, their rows, and claims
+// ---- search over tables, figures, their rows, claims and numbers
 
 const field = document.getElementById("search");
 const hits = document.getElementById("hits");
@@ -25,21 +25,34 @@ function collect() {
     }
     for (const claim of article.querySelectorAll(".claims li")) found.push({ node: claim, kind: "claim", text: `${claim.querySelector("q").textContent} (${claim.dataset.name})`, place: paper });
   }
+  found.push(...numbers());
   return found.map((entry) => ({ ...entry, searched: normal(`${entry.text} ${entry.place}`) }));
 }
 
-// entries with all words, those that begin with the text first
+// printed numbers once, where their table is not folded
+function numbers() {
+  const shown = [...document.querySelectorAll("article td[data-value]")].filter((node) => node.querySelector(".number") || !node.closest("details"));
+  return shown.map((node) => {
+    const article = node.closest("article"), table = node.closest("table");
+    const row = node.parentNode.querySelector(".name").textContent, column = table.tHead.rows[1].cells[node.cellIndex].textContent;
+    const title = article.querySelector("h3").firstChild.textContent.trim();
+    return { node, kind: "number", text: `${node.textContent.trim()}: ${row}, ${column}`, place: `${article.closest(".paper").id}, ${title}` };
+  });
+}
+
+// entries with all words, those that begin with the text first; numbers only if a word has digits
 function matching(text) {
   entries ??= collect();
   const wanted = normal(text), words = wanted.split(" ");
-  const found = entries.filter((entry) => words.every((word) => entry.searched.includes(word)));
+  const isNumber = words.some((word) => /^[-+]?\d/.test(word));
+  const found = entries.filter((entry) => (isNumber || entry.kind !== "number") && words.every((word) => entry.searched.includes(word)));
   return found.sort((a, b) => b.searched.startsWith(wanted) - a.searched.startsWith(wanted));
 }
 
 function goTo(node) {
   closeHits();
   unfold(node);
-  node.scrollIntoView({ block: node.matches("tr, li") ? "center" : "start" });
+  node.scrollIntoView({ block: node.matches("tr, td, li") ? "center" : "start" });
   document.querySelector(".hit")?.classList.remove("hit");
   node.classList.add("hit");
   node.setAttribute("tabindex", "-1");
@@ -54,7 +67,7 @@ function showHits() {
   const text = field.value.trim();
   if (!text) return closeHits();
   const found = matching(text);
-  const rest = found.length > SHOWN ? `${found.length - SHOWN} more: add a word` : found.length ? "" : "Nothing found: try one word of a row, a caption or a claim";
+  const rest = found.length > SHOWN ? `${found.length - SHOWN} more: add a word` : found.length ? "" : "Nothing found: try a number, or one word of a row, a caption or a claim";
   hits.replaceChildren(...found.slice(0, SHOWN).map((entry) => {
     const button = element("button", { type: "button" }, element("span", { className: "kind", text: entry.kind }), ` ${shortened(entry.text, 110)} `, element("span", { className: "dim", text: entry.place }));
     button.addEventListener("click", () => goTo(entry.node));
@@ -80,6 +93,14 @@ document.addEventListener("click", (event) => {
   if (!event.target.closest(".search")) closeHits();
 });
 
-// what is gone to stands below the bar, however high the bar is
+// the bar says in which paper one is
 const bar = document.querySelector(".papers");
+const papersSeen = new IntersectionObserver((seen) => seen.forEach(({ target, isIntersecting }) => {
+  const link = bar.querySelector(`a[href="#${CSS.escape(target.id)}"]`);
+  if (isIntersecting) link.setAttribute("aria-current", "true");
+  else link.removeAttribute("aria-current");
+}), { rootMargin: "-20% 0px -80% 0px" });
+for (const paper of document.querySelectorAll(".paper")) papersSeen.observe(paper);
+
+// what is gone to stands below the bar, however high the bar is
 new ResizeObserver(() => document.documentElement.style.setProperty("scroll-padding-top", `${bar.offsetHeight + 8}px`)).observe(bar);
