@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from recompose.cli import app
-from recompose.papers.declaration import Paper, all_papers
+from recompose.papers.declaration import PRINTED, Paper, all_papers
 from recompose.params.reference import section_reference
 from recompose.tables.kinds import is_figure
 from recompose.tables.metric import Metric
@@ -85,14 +85,15 @@ def methods_of_pairs(*methods: str) -> str:
 
 
 def papers_table(papers: Iterable[Paper], study: Path = STUDY) -> str:
-    """Return a table of this package's papers with their artifacts, claims and verdicts, and links into the reports."""
+    """Return a table of this package's papers: what they print, claims, verdicts, and links into the reports."""
     rows = [
-        "| paper | tables | figures | claims | verdicts in the study | start at |",
+        "| paper | tables | figures | claims | verdicts in the [study](#profiles) | start at |",
         "| --- | ---: | ---: | ---: | --- | --- |",
     ]
     for paper in (paper for paper in papers if paper.is_shipped):
-        figures = sum(is_figure(paper, name) for name in paper.artifacts)
-        tables = len(paper.artifacts) - figures - len(paper.claims_tables)
+        printed = [name for name in paper.artifacts if PRINTED.fullmatch(name)]
+        figures = sum(is_figure(paper, name) for name in printed)
+        tables = len(printed) - figures
         start = paper.headline.artifact if paper.headline else next(iter(paper.artifacts))
         counts = Counter(_verdicts_in(study / paper.name / "claims.csv")).most_common()
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts)

@@ -185,7 +185,7 @@ def parameters(
 
 @app.command("summary", rich_help_panel=LOOK)
 def summarize(work: Project) -> None:
-    """Summarize the reports: what was made, its cost, headline numbers, the state of the instrument, the audit, how the
+    """Summarize the reports: what was made, its cost, headline numbers, whether expectations hold, the audit, how the
     numbers differ from the last commit, and the page to open.
     """
     from recompose.commands.summary import summary

@@ -259,7 +259,7 @@ def _work(plan: WorkPlan) -> Iterator[str]:
     yield f"{pluralize(runs, 'run')} to train and {pluralize(evaluations, 'evaluation')} to score."
     yield from _total(plan)
     if unrelated := sum(not item.new for item in missing) if plan.edits else 0:
-        yield f"{unrelated} of these jobs would be left without the edit as well."
+        yield f"Without the edit, {unrelated} of these jobs would be left, too."
     if plan.artifacts:
         cells, claims = (sum(getattr(artifact, name) for artifact in plan.artifacts) for name in ("cells", "claims"))
         counted_cells = ", ".join(pluralize(n, noun) for n, noun in ((cells, "cell"), (claims, "claim")) if n)

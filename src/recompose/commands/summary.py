@@ -29,12 +29,12 @@ def summary(work: Workspace) -> None:
 
 
 def show_summary(console: Console, work: Workspace, published: PublishedLineage, audited: Audit) -> None:
-    """Print what was made, its cost, headline numbers, the state of the instrument, the audit, and the page to open."""
+    """Print what was made, its cost, headline numbers, whether expectations hold, the audit, and the page to open."""
     lines = [
         f"made: {_contents(published)}",
         f"took: {rough_duration(sum(made.seconds for made in published.made.values()))} of work",
         f"numbers: {_numbers(published, work.papers)}",
-        f"instrument: {_instrument(work)}",
+        f"expectations: {_expectations(work)}",
         f"audit: {audited.outcome}" + ("" if audited.clean else "; `recompose audit` shows it"),
         *_commit_line(work),
         f"open: {work.reports / 'index.html'}",
@@ -94,7 +94,7 @@ def _numbers(published: PublishedLineage, papers: list[Paper]) -> str:
     return ", ".join(number for number in numbers if number) or "none yet"
 
 
-def _instrument(work: Workspace) -> str:
+def _expectations(work: Workspace) -> str:
     """Return the expectations under which methods can be compared, or those that fail."""
     checks = expectations(StoredResults(work))
     failures = [check.sentence for check in checks if not check.holds]
