@@ -174,8 +174,9 @@ def test_another_seed_makes_its_own_recipes_new_and_no_others() -> None:
 def test_a_method_without_randomness_is_scored_once_on_a_published_data_set_and_in_each_synthetic_world() -> None:
     worlds, paper = plan_of(), plan_of(profile="paper")
     for method in METHODS:
-        seeds = [evaluation.labels["seed"] for evaluation in evaluations_of(worlds, method)]
-        assert seeds == [0, 1, 2]
+        evaluations = evaluations_of(worlds, method)
+        assert [each.labels["seed"] for each in evaluations] == [0, 1, 2]
+        assert len({each.needs["data"].digest for each in evaluations}) == 3
         once = [evaluation.labels["seed"] for evaluation in evaluations_of(paper, method, "cgqa")]
         assert once == ([0] if method == "clip" else [0, 1, 2, 3, 4])
 

@@ -184,6 +184,9 @@ def test_bytes_that_nobody_touched_since_their_record_are_not_read_again(store: 
     assert read == ["two.txt"]
     store.verify(RECIPE, reading=True)
     assert read == ["two.txt", "one.txt", "two.txt"]
+    (folder / "two.txt").write_text("3")
+    with raises(DamagedError, "damaged", "two.txt"):
+        store.verify(RECIPE)
 
 
 def test_other_bytes_are_found_where_size_and_time_are_made_to_be_the_same(store: Store) -> None:
