@@ -12,20 +12,18 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.errors import DamagedError, DataError, PlanError, RecomposeError
-from recompose.files import write_json
 from recompose.harness.item_sheets import item_sheet
 from recompose.harness.items import ItemSheet, differing_items, outcomes, worst_items
 from recompose.plan import Plan, Recipe, TrackPlan
 from recompose.tracks.vlc.data.formats.sugarcrepe import SETS
-from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import read_suite
 from recompose.tracks.vlc.suites.judges import judge_of
-from recompose.tracks.vlc.suites.scores import FILE, has_scores, write_scores
+from recompose.tracks.vlc.suites.scores import FILE, write_scores
 from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Similarity, Task, Triplets
-from recompose.tracks.vlc.suites.values import metrics
 from recompose.workspace import Workspace
 from tests.errors import raises
+from tests.harness.test_comparison import store_evaluation
 from tests.tracks.vlc.tiny_suites import tiny_suites, write_sugarcrepe
 
 RULES = {"sugarcrepe": "strict", "crepe": "lenient", "comvg": "strict", "winoground": "strict"}
@@ -163,21 +161,6 @@ def evaluated_sheet(folder: Path, name: str, data: Path) -> ItemSheet:
     return item_sheet(Workspace(folder), str(folder), name, data)
 
 
-def write_result(folder: Path, suite: Suite, scores: dict[str, np.ndarray]) -> Path:
-    """A folder as of the command evaluate."""
-    write_scores(scores, folder / FILE)
-    suite.write(folder / SUITES / f"{suite.name}.json")
-    document = {
-        "model": "ViT-B-32",
-        "weights": {"name": "openai"},
-        "suites": [suite.name],
-        "metrics": metrics([suite], scores),
-        "items": {leaf: {"items": int(has_scores(array).sum()), "left_out": 0} for leaf, array in scores.items()},
-    }
-    write_json(folder / "results.json", document)
-    return folder
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """SugarCrepe's files, with a hostile caption, without one of their images."""
@@ -193,7 +176,7 @@ def data(tmp_path: Path) -> Path:
 
 def results(tmp_path: Path, data: Path, seed: int = 0) -> Path:
     suite = read_suite("sugarcrepe", data)
-    return write_result(tmp_path / f"result-{seed}", suite, random_scores(suite, seed))
+    return store_evaluation(tmp_path / f"result-{seed}", [suite], random_scores(suite, seed))
 
 
 def test_a_sheet_has_captions_scores_and_categories(tmp_path: Path, data: Path) -> None:
@@ -258,7 +241,7 @@ def test_the_command_prints_what_is_worst(tmp_path: Path, data: Path, monkeypatc
     suite = read_suite("sugarcrepe", data)
     scores = random_scores(suite)
     scores["sugarcrepe/swap_obj"][0] = (0.25, 1.0) if suite.tasks["sugarcrepe/swap_obj"].true[0] == 0 else (1.0, 0.25)
-    arguments = ["items", str(write_result(tmp_path / "result", suite, scores)), "--suite", "sugarcrepe"]
+    arguments = ["items", str(store_evaluation(tmp_path / "result", [suite], scores)), "--suite", "sugarcrepe"]
     arguments += ["--data", str(data), "--category", "swap_obj", "--worst", "1"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
@@ -299,7 +282,7 @@ def work(tmp_path: Path) -> Workspace:
 def test_evaluations_of_the_workflow_are_found(work: Workspace) -> None:
     recipe = work.plan.of("evaluations")[0]
     suite = tiny_suites()[0]
-    expected = evaluated_sheet(write_result(work.root / "out", suite, random_scores(suite)), "sugarcrepe", Path())
+    expected = evaluated_sheet(store_evaluation(work.root / "out", [suite], random_scores(suite)), "sugarcrepe", Path())
     for name in (recipe.key, recipe.digest[:9], "demo/negclip", str(work.results / recipe.key)):
         sheet = item_sheet(work, name, "sugarcrepe", Path("nothing"))
         assert sheet.outcomes == expected.outcomes and sheet.title == "negclip, seed 0"

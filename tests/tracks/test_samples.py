@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from recompose.digest import sha256_file
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data import shapes_pairs
 from recompose.tracks.czsl.samples import draw_pair
 from recompose.tracks.track import function
 from recompose.tracks.vlc.data import negclip_list, shapes_captions
 from tests.conftest import ROOT
+from tests.tracks.vlc.data.published import contents
 
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "czsl": {"adapter": "shapes-pairs", "seed": 7},
@@ -57,11 +57,6 @@ DRAWN: dict[str, dict[str, Any]] = {  # what draws, and what a small draw is ask
 }
 
 
-def digests(folder: Path) -> dict[str, str]:
-    paths = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): sha256_file(path) for path in paths}
-
-
 def draw_everything(folder: Path, seed: int) -> None:
     for place, values in DRAWN.items():
         function(f"recompose.{place}")(folder / place, seed=seed, **values)
@@ -77,7 +72,7 @@ def test_another_process_draws_the_same_bytes_and_another_seed_other_pictures(tm
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "same")], env=environment, cwd=ROOT, check=True)
     for name, seed in (("own", 4), ("other", 5)):
         draw_everything(tmp_path / name, seed)
-    own, same, other = (digests(tmp_path / name) for name in ("own", "same", "other"))
+    own, same, other = (contents(tmp_path / name) for name in ("own", "same", "other"))
     assert own == same
     for place in DRAWN:
         pictures = [

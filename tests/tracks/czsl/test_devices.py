@@ -12,7 +12,6 @@ import torch
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
-from recompose.backbones.clip import Backbone, build
 from recompose.tracks.building import TypedSettings
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
@@ -22,6 +21,7 @@ from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import PairTrainingSettings
 from recompose.tracks.czsl.training import VAL_AUC, PairRun
 from recompose.training.hardware import Hardware
+from tests.clips import random_clip
 from tests.processes import in_two_processes
 from tests.tracks.czsl.methods.derivations import method_of, new_method, random_images, settings_of
 from tests.tracks.czsl.tiny import pairs_in_turns
@@ -80,8 +80,7 @@ def new_data() -> PairData:
 def trained(name: str, folder: Path, devices: int) -> dict[str, Any]:
     """What a method's training gives: the gradients of its first step, what that wrote, and its epochs."""
     data = new_data()
-    torch.manual_seed(0)
-    backbone: Backbone = build("shapes-clip", "gelu").eval()
+    backbone = random_clip()
     method: PairMethod = METHODS[name](backbone)
     images = random_images(len(data.samples))
     with torch.no_grad():

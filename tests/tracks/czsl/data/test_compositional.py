@@ -58,17 +58,6 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def with_records(root: Path) -> Callable[..., PairData]:
-    """Reads the data set with these records after its own."""
-
-    def read(*more: Any) -> PairData:
-        with_record(*more)(root)
-        return compositional.read(root, EXPECTED)
-
-    return read
-
-
 WRONG_RECORD = f"{METADATA}:5"  # the first after those of the data set
 
 
@@ -89,11 +78,9 @@ def test_metadata_of_old_and_new_torch_is_read(root: Path, zipped: bool) -> None
 
 
 @pytest.mark.parametrize("dropped", ["NA dog train", "wet dog NA", "old dog train", "old dog holdout"])
-def test_records_without_a_label_or_outside_all_lists_are_dropped(
-    with_records: Callable[..., PairData], dropped: str
-) -> None:
-    state, name, split = dropped.split()
-    assert len(with_records(record("x.jpg", state, name, split)).samples) == len(RECORDS)
+def test_records_without_a_label_or_outside_all_lists_are_dropped(root: Path, dropped: str) -> None:
+    with_record(record("x.jpg", *dropped.split()))(root)
+    assert len(compositional.read(root, EXPECTED).samples) == len(RECORDS)
 
 
 # what is refused

@@ -37,11 +37,6 @@ def calibrated(draw: st.DrawFn, low: int = -2, high: int = 3, both_kinds: bool =
     return Calibrated(Problem([draw(row) for _ in targets], targets, seen, [True] * len(seen)), values)
 
 
-def builder_of(given: Calibrated) -> LadderBuilder:
-    problem = given.problem
-    return LadderBuilder(np.array(problem.targets), np.array(problem.seen), np.array(given.feasibility))
-
-
 def falling_order(given: Calibrated, rng: np.random.Generator) -> list[int]:
     """Unseen pairs by falling feasibility, equal ones in any order, and seen pairs anywhere between them."""
     mixed = rng.permutation(len(given.feasibility)).tolist()
@@ -52,20 +47,18 @@ def falling_order(given: Calibrated, rng: np.random.Generator) -> list[int]:
     return order
 
 
-def filled_builder(given: Calibrated, seed: int, make: Make = NUMPY) -> LadderBuilder:
+def ladder_of(given: Calibrated, seed: int = 0, make: Make = NUMPY) -> ThresholdProfile:
     """Images in any groups; each takes blocks of falling feasibility, and groups take turns at random."""
-    rng, scores, builder = np.random.default_rng(seed), make(given.problem.scores), builder_of(given)
-    groups = derived.pieces(rng, rng.permutation(len(given.problem.targets)).tolist())
+    rng, problem = np.random.default_rng(seed), given.problem
+    scores, targets = make(problem.scores), np.array(problem.targets)
+    builder = LadderBuilder(targets, np.array(problem.seen), np.array(given.feasibility))
+    groups = derived.pieces(rng, rng.permutation(len(targets)).tolist())
     queues = [(images, derived.pieces(rng, falling_order(given, rng))) for images in groups]
     while queues := [(images, blocks) for images, blocks in queues if blocks]:
         images, blocks = queues[rng.integers(len(queues))]
         pairs = blocks.pop(0)
         builder.update(scores[images][:, pairs], images, pairs)
-    return builder
-
-
-def ladder_of(given: Calibrated, seed: int = 0, make: Make = NUMPY) -> ThresholdProfile:
-    return filled_builder(given, seed, make).ladder()
+    return builder.ladder()
 
 
 def every_threshold(given: Calibrated) -> list[float]:

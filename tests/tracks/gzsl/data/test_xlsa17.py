@@ -39,16 +39,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xlsa17, "read_fields", read_at_once)
 
 
-def refuse(root: Path, code: str, place: object, world: World | None = None) -> None:
-    """Check that a data set is refused with one line that names its folder and the place in it."""
-    if world:
-        world.write(root)
-    with raises(DataError, code, place=place) as caught:
-        xlsa17.read(root, COUNTS)
-    assert "\n" not in str(caught.value)
-    assert str(root) in str(caught.value)
-
-
 # reading
 
 
@@ -155,7 +145,10 @@ def test_what_is_wrong_with_a_data_set_is_named(
 ) -> None:
     world = World()
     change(world)
-    refuse(root, code, place, world)
+    with raises(DataError, code, place=place) as caught:
+        xlsa17.read(world.write(root), COUNTS)
+    assert "\n" not in str(caught.value)
+    assert str(root) in str(caught.value)
 
 
 # counts

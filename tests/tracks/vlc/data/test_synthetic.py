@@ -12,6 +12,7 @@ from recompose.synthetic.sentences import Entity, Scene
 from recompose.tracks.vlc.data import shapes_captions, shapes_suites
 from recompose.tracks.vlc.data.captions import read_docs
 from recompose.tracks.vlc.data.formats.clip_binding import PROMPT
+from recompose.tracks.vlc.data.negclip_list import LIST
 from recompose.tracks.vlc.data.shapes_captions import CORPORA
 from recompose.tracks.vlc.data.shapes_suites import draw_suites
 from recompose.tracks.vlc.data.suite import Suite
@@ -31,11 +32,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def table(folder: Path) -> list[dict[str, str]]:
-    with (folder / "train_neg_clip.tsv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_what_is_drawn_is_read(root: Path, corpus: str) -> None:
     read = shapes_captions.read(root / corpus)
@@ -45,7 +41,8 @@ def test_what_is_drawn_is_read(root: Path, corpus: str) -> None:
 
 
 def test_the_list_is_as_fsc_clips_loader_takes_it(root: Path) -> None:
-    rows = table(root / "shapes-coco")
+    with (root / "shapes-coco" / LIST).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
     negatives_of = [ast.literal_eval(row["neg_caption"]) for row in rows]
     assert all(row["filepath"].startswith("coco/train2014/") for row in rows)
     assert sum(map(bool, negatives_of)) > IMAGES // 3
