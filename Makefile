@@ -55,7 +55,6 @@ lint: environment
 # benchmarks.kills, benchmarks.mutation and benchmarks.paper_scale take longer: see their --help
 benchmarks: environment
 	python -m benchmarks.methods
-	python -m benchmarks.memory
 	python -m benchmarks.suites
 	python -m benchmarks.workflow
 

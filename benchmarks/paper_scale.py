@@ -16,7 +16,7 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,33 +33,20 @@ from recompose.files import read_json
 from recompose.tracks.building import COSTS
 from recompose.workspace import Workspace
 
-WRITERS = {"czsl": "pairs", "gzsl": "classes", "vlc": "captions"}  # track -> the module that writes its stand-ins
-DATASETS = {"czsl": ("mit-states", "ut-zappos", "cgqa"), "gzsl": ("cub", "sun", "awa2"), "vlc": ("coco-100k",)}
+WRITERS = {"czsl": "pairs", "gzsl": "classes"}  # track -> the module that writes its stand-ins
+DATASETS = {"czsl": ("mit-states", "ut-zappos", "cgqa"), "gzsl": ("cub", "sun", "awa2")}
 HEADER = "| data set | step | of | seconds | MiB stored | peak MiB |\n| --- | --- | --- | ---: | ---: | ---: |"
 
 
 def prepare(scope: Scope, real: Path, share: float, project: Path) -> None:
-    """Write stand-ins where they are not there yet, and params.yaml; let this process know their counts of images."""
+    """Write stand-ins where they are not there yet, and params.yaml with their counts of images."""
     params = read_params()
     for track in scope.datasets:
         writer = import_module(f"benchmarks.stand_ins.{WRITERS[track]}")
-        for place, counts in writer.write(real, share, project / "data/archives").items():
-            recount(params, place, counts)
+        for name, counts in writer.write(real, share, project / "data/archives").items():
+            params[track]["datasets"][name]["counts"] |= counts
     add_weights(params, scope, project / "data/weights")
     write_params(project, params, scope)
-
-
-def recount(params: dict[str, Any], place: str, counts: Mapping[str, int]) -> None:
-    """Put counts of stand-ins in the place of published ones: of a data set of params.yaml, or of a constant
-    (``module:NAME``).
-    """
-    if ":" in place:
-        module, name = place.split(":")
-        holder = import_module(module)
-        setattr(holder, name, {**getattr(holder, name), **counts})
-    else:
-        track, _, name = place.split(".")
-        params[track]["datasets"][name]["counts"] |= counts
 
 
 def cut_epochs(batches: int) -> None:

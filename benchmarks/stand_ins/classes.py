@@ -122,9 +122,7 @@ def _cells(texts: Iterable[str]) -> np.ndarray:
 
 
 def write(real: Path, share: float, archives: Path) -> dict[str, dict[str, int]]:
-    """Write all archives of the track where they are not there yet; return the counts of images of each data set, under
-    its place in params.yaml.
-    """
+    """Write all archives of the track where they are not there yet; return the counts of images of each data set."""
     folder = real / "gzsl"
     data = {name: Annotated.read(folder / name).share(share) for name in FORMS}
     pack(archives / "xlsa17.zip", _splits(folder, data))
@@ -136,7 +134,7 @@ def write(real: Path, share: float, archives: Path) -> dict[str, dict[str, int]]
             pack(archives / form.names_archive, [names])
         shutil.copyfile(folder / name / f"{name}_attribute.pkl", archives / f"{name}_attribute.pkl")
     validation = {name: (folder / name / "valclasses1.txt").read_text(encoding="utf-8").split() for name in FORMS}
-    return {f"gzsl.datasets.{form.dataset}": data[name].counts(validation[name]) for name, form in FORMS.items()}
+    return {form.dataset: data[name].counts(validation[name]) for name, form in FORMS.items()}
 
 
 def _splits(folder: Path, data: dict[str, Annotated]) -> Members:

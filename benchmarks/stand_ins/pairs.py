@@ -77,9 +77,7 @@ def shown(pairs: Pairs, counts: Mapping[str, int], share: float) -> list[tuple[s
 
 
 def write(real: Path, share: float, archives: Path) -> dict[str, dict[str, int]]:
-    """Write all archives of the track where they are not there yet; return the counts of images of each data set, under
-    its place in params.yaml.
-    """
+    """Write all archives of the track where they are not there yet; return the counts of images of each data set."""
     members: dict[str, list[Members]] = {}
     found: dict[str, dict[str, int]] = {}
     words: dict[str, None] = {}
@@ -89,7 +87,7 @@ def write(real: Path, share: float, archives: Path) -> dict[str, dict[str, int]]
         images = shown(pairs, counts, share)
         members.setdefault(form.archive, []).append(_pictures(form, images))
         members.setdefault(form.splits, []).append(_lists(form, pairs, images))
-        found[f"czsl.datasets.{name}"] = {f"{s}_images": sum(split == s for split, _ in images) for s in SPLITS}
+        found[name] = {f"{s}_images": sum(split == s for split, _ in images) for s in SPLITS}
         words |= {word: None for _, pair in images for label in pair for word in words_of(label)}
     for archive, parts in members.items():
         pack(archives / archive, (member for part in parts for member in part))

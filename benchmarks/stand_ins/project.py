@@ -14,7 +14,6 @@ from recompose.tracks import TRACKS
 PROFILE = "paper-on-stand-ins"
 ROOT = Path(__file__).parents[2]
 ARCHITECTURES = Path(__file__).parent / "architectures"  # of our own, in open_clip's form: as deep as it has to be
-SUITES = ("coco", "sugarcrepe")
 HALF_ON_GPUS = "16-mixed"  # a precision that CPUs do not train in
 
 
@@ -65,7 +64,6 @@ def _choice(paper: Mapping[str, Any], track: str, scope: Scope) -> dict[str, Any
         "leave_out": list(TRACKS[track].variants),
         "seeds": [0],
         "variant_seeds": [0],
-        **({"suites": list(SUITES)} if track == "vlc" else {}),
     }
 
 

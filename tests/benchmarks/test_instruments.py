@@ -1,9 +1,7 @@
-"""What the benchmarks measure with: mutants, and a count of memory."""
+"""What the benchmarks measure with: mutants."""
 
 import pytest
-import torch
 
-from benchmarks.memory import Living
 from benchmarks.mutants import mutants
 from benchmarks.mutation import ROOMS, SOURCES, TESTS
 
@@ -35,18 +33,3 @@ def test_every_room_has_sources_and_tests() -> None:
     for places in ROOMS.values():
         assert all((SOURCES / place).exists() for place in places)
         assert all((TESTS / name).exists() for names in places.values() for name in names)
-
-
-def test_bytes_are_counted_for_as_long_as_tensors_live() -> None:
-    living = Living()
-    with living:
-        first = torch.zeros(1000, device="meta")  # 4,000 bytes
-        view = first.view(10, 100).T
-        doubled = view * 2
-        assert living.now == 8000
-        del doubled
-        assert (living.now, living.peak) == (4000, 8000)
-        del first
-        assert living.now == 4000  # the view still needs it
-        del view
-    assert (living.now, living.peak) == (0, 8000)
