@@ -29,7 +29,7 @@ def test_every_artifact_is_there_and_every_cell_has_its_evaluations(smoke_projec
     plan = Workspace(smoke_project.root).plan
     assert not Workspace(smoke_project.root).missing(plan.recipes)
     evaluated = {recipe.labels["method"] for recipe in plan.of("evaluations")}
-    assert evaluated == {method for track in TRACKS.values() for method in track.methods}
+    assert evaluated >= {*TRACKS["czsl"].methods, *TRACKS["gzsl"].methods, "clip", "fsc-clip"}
     assert behind(smoke_project) == {recipe.key for recipe in plan.of("evaluations")}
 
 
