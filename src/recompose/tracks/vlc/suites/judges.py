@@ -438,6 +438,7 @@ class SimilarityJudge(Judge[kinds.Similarity]):
 
 
 JUDGES: tuple[type[Judge], ...] = (ChoicesJudge, GroupsJudge, TripletsJudge, ClassesJudge, PoolJudge, SimilarityJudge)
+BY_QUERY = {query: judge for judge in JUDGES for query in judge.QUERIES}
 
 
 def metric_names(subtask: SubTask) -> tuple[str, ...]:
@@ -447,8 +448,8 @@ def metric_names(subtask: SubTask) -> tuple[str, ...]:
         >>> metric_names(SubTask("winoground", "group"))
         ('winoground', 'winoground/text', 'winoground/image')
     """
-    (senses,) = (judge.SENSES for judge in JUDGES if subtask.query in judge.QUERIES)
-    return (*subtask.leaves, *(f"{subtask.name}/{sense}" for sense in (*senses, *subtask.groups)))
+    senses = (*BY_QUERY[subtask.query].SENSES, *subtask.groups)
+    return (*subtask.leaves, *(f"{subtask.name}/{sense}" for sense in senses))
 
 
 def judge_of(suite: Suite, name: str) -> Judge:
@@ -458,9 +459,10 @@ def judge_of(suite: Suite, name: str) -> Judge:
     if published in suite.own_rules:
         query, ties = suite.own_rules[published]
         rule = SubTask(published, query, ties=ties)  # type: ignore[arg-type]
-    of_task = [judge for judge in JUDGES if judge.TASK is type(task)]
-    of_query = (judge for judge in of_task if rule and rule.query in judge.QUERIES)
-    return next(of_query, of_task[0])(suite, name, task, rule)
+    kind = BY_QUERY[rule.query] if rule else None
+    if kind is None or kind.TASK is not type(task):
+        kind = next(judge for judge in JUDGES if judge.TASK is type(task))
+    return kind(suite, name, task, rule)
 
 
 def rank_distances(scores: np.ndarray, grades: np.ndarray) -> np.ndarray:

@@ -195,9 +195,7 @@ def prompts_of(tables: AnnotationItem, name: str) -> ClassPrompts:
 
 
 def _class(classes: AnnotationItem, label: int | str) -> str:
-    if isinstance(classes.fields[label], list):
-        return classes.texts(label)[0]
-    return classes.text(label)
+    return classes.texts(label)[0] if isinstance(classes.fields[label], list) else classes.text(label)
 
 
 def index_of(files: SuiteFiles, entry: AnnotationItem) -> Path:
