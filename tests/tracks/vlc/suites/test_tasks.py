@@ -123,6 +123,16 @@ def pool_ranks(task: Pool, given_features: Features) -> tuple[np.ndarray, np.nda
     return ranks["task/i2t"], ranks["task/t2i"]
 
 
+def test_groups_of_any_size_have_the_cosine_of_each_image_with_each_caption() -> None:
+    rows = features(5, 8, 12)
+    task = Groups(np.arange(8).reshape(4, 2), np.arange(12).reshape(4, 3))
+    scores = task.scores("task", rows)["task"]
+    assert scores.shape == task.shape("task") == (4, 2, 3)
+    for item, image, text in np.ndindex(4, 2, 3):
+        vectors = rows.images[rows.image_rows[2 * item + image]], rows.texts[rows.text_rows[3 * item + text]]
+        assert scores[item, image, text] == pytest.approx(sum(a * b for a, b in zip(*vectors, strict=True)), abs=1e-6)
+
+
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     given_features = features(3, 9, 11)
     rng = np.random.default_rng(3)
