@@ -14,10 +14,9 @@ from matplotlib.figure import Figure
 from recompose.data.pictures import open_rgb
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
-from recompose.tables import style
 from recompose.tables.results import Results
 from recompose.tables.rows import first_evaluations
-from recompose.tables.style import COLUMN_WIDTH, Sheet
+from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.czsl.figures.maps import read_embedded
@@ -248,7 +247,7 @@ class Swap:
 
 
 def _swapping(swaps: Sequence[Swap]) -> Figure:
-    figure, axes = style.panels(len(swaps), 2 + NEIGHBOURS, 2 * COLUMN_WIDTH, 1.25)
+    figure, axes = panels(len(swaps), 2 + NEIGHBOURS, 2 * COLUMN_WIDTH, 1.25)
     for line, swap in zip(axes, swaps, strict=False):
         images = swap.images
         for axis, image, role in ((line[0], swap.first, "state of"), (line[1], swap.second, "object of")):
