@@ -119,7 +119,7 @@ def _table(audited: Audit, *, full: bool) -> Table:
         table.add_column(word, justify="right")
     for name, cells in rows.items():
         if cells:
-            table.add_row(Text(printable(name)), *(str(cells[word] or "") for word in words))
+            table.add_row(Text(printable(name)), *(str(cells[word]) for word in words))
     table.add_row("[bold]all cells[/bold]", *(str(total[word]) for word in words))
     return table
 
