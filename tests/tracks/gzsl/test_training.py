@@ -1,6 +1,7 @@
 """What trains and what chooses, resuming, what a run leaves, and the metrics of its evaluation."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,14 @@ def test_what_chooses_by_validation_has_no_image_of_the_test_and_no_unseen_class
     assert all(DATA.seen[each] for each in stage.classes)
     assert not set(stage.rows) & set(stage.chooses)
     assert set(stage.rows) | set(stage.chooses) == set(DATA.rows("trainval"))
+
+
+def test_targets_are_places_among_the_classes_of_a_stage() -> None:
+    """The seen classes come last here, so that these places are not the labels."""
+    turned = {"labels": len(DATA.seen) - 1 - DATA.labels, "seen": DATA.seen[::-1], "validation": DATA.validation[::-1]}
+    data = replace(DATA, **turned)
+    stage = selection_stage(data, 3)
+    assert np.array_equal(stage.classes[stage.targets(data, stage.chooses)], data.labels[stage.chooses])
 
 
 def test_a_fifth_of_each_class_is_held_out_at_least_one_but_of_a_single_image_none() -> None:
