@@ -73,8 +73,8 @@ def _commit_line(work: Workspace) -> Iterator[str]:
     with suppress(DiffError):
         comparison = compare(work.reports, work.papers, "HEAD")
         if counts_of(comparison.cells).keys() - {MISSING_THEN}:
-            same = "the same numbers" if comparison.is_same else "other numbers"
-            yield f"commit: {same} as in the last commit: {sentence(comparison.cells)}"
+            likeness = "the same numbers as" if comparison.is_same else "other numbers than"
+            yield f"commit: {likeness} in the last commit: {sentence(comparison.cells)}"
 
 
 def _contents(published: PublishedLineage) -> str:

@@ -274,7 +274,8 @@ def config_of(model: str) -> dict[str, Any]:
         message = f"the model {model} has no {CONFIGURATION} that can be read: {_one_line(error)}"
         raise DataError(message, code="unknown-architecture", place=model) from None
     if not isinstance(config, dict):
-        message = f"unknown model '{model}'{nearest(model, open_clip.list_models())}"
+        near = nearest(model, open_clip.list_models())
+        message = f"unknown model '{model}'{near}; it is a name of open_clip's, as ViT-B-32, or MODULE:FUNCTION"
         raise DataError(message, code="unknown-architecture", place=model)
     return dict(config)
 
