@@ -104,7 +104,9 @@ class ArtifactCheck(Judge):
         """The results on this disk that are others than those that it was made from."""
         if not self._has_lineage:
             return set()
-        return {key for key, found in self.conflicts.items() if any(finding.code == "rebuilt" for finding in found)}
+        return {
+            key for key, findings in self.conflicts.items() if any(finding.code == "rebuilt" for finding in findings)
+        }
 
     @cached_property
     def _numbers(self) -> dict[str, dict[str, float]]:
@@ -129,7 +131,7 @@ class ArtifactCheck(Judge):
 
     def _check_trust(self) -> None:
         """Find what speaks against each cell; a reason that many cells share becomes one finding."""
-        self.findings += [finding for found in self.conflicts.values() for finding in found]
+        self.findings += [finding for findings in self.conflicts.values() for finding in findings]
         for caveat in self.caveats:
             self._add(caveat.state, self.artifact, caveat.why, *caveat.keys)
         stale: dict[tuple[str, ...], list[str]] = {}

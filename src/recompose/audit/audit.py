@@ -92,7 +92,7 @@ def _gather(stored: Stored, checks: list[ArtifactCheck], more: Iterable[Finding]
     """Return the result of all checks; artifacts share the findings of what they rest on."""
     rebuilt = {key for check in checks for key in check.rebuilt}
     return Audit(
-        list(dict.fromkeys([*stored.findings, *(each for check in checks for each in check.findings), *more])),
+        list(dict.fromkeys([*stored.findings, *(finding for check in checks for finding in check.findings), *more])),
         trusts={check.artifact: dict(check.trusts) for check in checks},
         evaluations=sum(record.kind == "evaluations" for record in stored.published.records.values()),
         files=stored.files,

@@ -133,7 +133,7 @@ class Stored:
     def _compute_metrics(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
         """Recompute an evaluation's numbers from its scores; costs of runs that are not here are the published ones."""
         data = (need.key for need in recipe.needs.values() if need.kind == "data")
-        if invalid := [each for each in data if not self.is_reliable(each)]:
+        if invalid := [need for need in data if not self.is_reliable(need)]:
             self._add(UNCHECKED, f"results/{key}", f"its numbers need {invalid[0]}, which is not valid", key)
             return
         try:

@@ -55,8 +55,10 @@ class Judge:
         """Return the faults of everything behind a cell with the caveats that concern it, and a note on its commit."""
         if made_from not in self._behind:
             keys = list(self.lineage.closure(made_from))
-            faults = [*(each for key in sorted(keys) for each in (*self.stored[key], *self.conflicts.get(key, ())))]
-            concerning = (each for each in self.caveats if each.state != "incomplete" and {*each.keys} & {*keys})
+            faults = [*(fault for key in sorted(keys) for fault in (*self.stored[key], *self.conflicts.get(key, ())))]
+            concerning = (
+                caveat for caveat in self.caveats if caveat.state != "incomplete" and {*caveat.keys} & {*keys}
+            )
             reasons = [*((each.state, each.text) for each in faults), *((each.state, each.why) for each in concerning)]
             self._behind[made_from] = reasons, self._commit_note(keys)
         return self._behind[made_from]

@@ -272,17 +272,17 @@ def _work(plan: WorkPlan) -> Iterator[str]:
 
 def _total(plan: WorkPlan) -> Iterator[str]:
     """Yield sentences about the total time that is left, as far as it is known, and the basis of the estimates."""
-    known = [(item, item.estimate) for item in plan.to_make if item.estimate]
-    if not known:
+    estimates = [(item, item.estimate) for item in plan.to_make if item.estimate]
+    if not estimates:
         return
     text = f"{'At least' if plan.left.unknown else 'About'} {clock_duration(plan.left.seconds)} (h:mm) left"
     text += f" on {pluralize(os.cpu_count() or 1, 'core')}"
-    if gpu_seconds := sum(estimate.seconds * item.gpus for item, estimate in known):
-        memory = max((estimate.memory for _, estimate in known if estimate.memory is not None), default=None)
+    if gpu_seconds := sum(estimate.seconds * item.gpus for item, estimate in estimates):
+        memory = max((estimate.memory for _, estimate in estimates if estimate.memory is not None), default=None)
         at_most = f", at most {gibibytes(memory)} of GPU memory" if memory is not None else ""
         text += f" and one GPU ({gpu_seconds / 3600:,.1f} GPU-hours){at_most}"
-    yield f"{text}{f', for {len(known)} jobs alone' if plan.left.unknown else ', plus artifacts'}."
-    machines = dict.fromkeys(name for _, estimate in known for name in estimate.where)
-    similar = sum(estimate.basis == SIMILAR for _, estimate in known)
-    note = f"; {similar} of {len(known)} from similar jobs alone" if similar else ""
+    yield f"{text}{f', for {len(estimates)} jobs alone' if plan.left.unknown else ', plus artifacts'}."
+    machines = dict.fromkeys(name for _, estimate in estimates for name in estimate.where)
+    similar = sum(estimate.basis == SIMILAR for _, estimate in estimates)
+    note = f"; {similar} of {len(estimates)} from similar jobs alone" if similar else ""
     yield f"Estimated from jobs on {'; '.join(first(machines, MOST)) or 'unknown machines'}{note}."

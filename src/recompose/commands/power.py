@@ -172,7 +172,7 @@ def _decisive(prices: tuple[ComparisonPrice, ...]) -> list[ComparisonPrice]:
     """Return the comparisons that decide a claim if differences are as measured: the cheapest one that contradicts it,
     or all if none does.
     """
-    counts = {each: each.as_measured for each in prices if each.contradicts and each.as_measured}
+    counts = {case: case.as_measured for case in prices if case.contradicts and case.as_measured}
     return [min(counts, key=lambda each: counts[each])] if counts else list(prices)
 
 
@@ -217,11 +217,11 @@ def _rows(price: ClaimPrice) -> Iterator[tuple[str, ...]]:
         times = (price.core_seconds_as_measured, price.core_seconds_if_zero)
         time = " / ".join("?" if seconds is None else rough_duration(seconds) for seconds in times)
         yield price.claim, "", "", "", "", "", time
-    for each in price.comparisons:
-        difference = "not run" if each.difference is None else f"{each.difference:+.2f}"
-        spread = "?" if each.spread is None else f"{'' if each.source == MEASURED else '~'}{each.spread:.2f}"
-        needed = each.price.text if each.price else "?"
-        yield f"  {each.text}", difference, f"{each.margin:g}", spread, str(each.n), needed, ""
+    for case in price.comparisons:
+        difference = "not run" if case.difference is None else f"{case.difference:+.2f}"
+        spread = "?" if case.spread is None else f"{'' if case.source == MEASURED else '~'}{case.spread:.2f}"
+        needed = case.price.text if case.price else "?"
+        yield f"  {case.text}", difference, f"{case.margin:g}", spread, str(case.n), needed, ""
 
 
 def sentences(prices: list[ClaimPrice]) -> Iterator[str]:
@@ -239,7 +239,7 @@ def sentences(prices: list[ClaimPrice]) -> Iterator[str]:
         "measured (as printed, where it was not run) / if it is zero. Core time: of the replicates that a claim lacks; "
         "one comparison that contradicts a claim decides it."
     )
-    if rough := [each.n for each in comparisons if each.source == MEASURED and each.n < ROUGH_BELOW]:
+    if rough := [case.n for case in comparisons if case.source == MEASURED and case.n < ROUGH_BELOW]:
         low, high = spread_range(1.0, min(rough))
         yield (
             f"Spreads of few replicates are rough: with {min(rough)}, the true one is {low:.1f} to {high:.1f} times as "

@@ -116,10 +116,10 @@ class TraceResult:
     def reasons(self) -> list[str]:
         """The reasons for the state, with a single one for everything that is not on this disk."""
         named = {absent(key).text for key in self.absent}
-        others = [why for why in dict.fromkeys(self.why) if why not in named]
+        unnamed = [why for why in dict.fromkeys(self.why) if why not in named]
         if named.isdisjoint(self.why):
-            return others
-        return [f"{len(self.absent)} of {len(self.records)} results behind it are not on this disk", *others]
+            return unnamed
+        return [f"{len(self.absent)} of {len(self.records)} results behind it are not on this disk", *unnamed]
 
 
 def show_trace(
@@ -152,7 +152,7 @@ def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
     trust = _trust(Stored(work, published), artifact, cell)
     records = {key: lineage.records[key] for key in lineage.closure(cell.made_from)}
     behind = replace(published, lineages={artifact.title: lineage.model_copy(update={"records": records})})
-    beside = [other for other in lineage.cells if (other.row, other.benchmark) == (cell.row, cell.benchmark)]
+    beside = [peer for peer in lineage.cells if (peer.row, peer.benchmark) == (cell.row, cell.benchmark)]
     return TraceResult(
         cell,
         records,
@@ -160,9 +160,9 @@ def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
         trust.state,
         list(trust.why),
         trust.note,
-        next((other.evidence for other in beside if other.evidence), None),
+        next((peer.evidence for peer in beside if peer.evidence), None),
         tuple(key for key, record in records.items() if not work.store.is_complete(recipe_of(record))),
-        {other.view: other.text for other in beside if other.column == cell.column and other.view != cell.view},
+        {peer.view: peer.text for peer in beside if peer.column == cell.column and peer.view != cell.view},
     )
 
 
@@ -198,7 +198,7 @@ def show_printed(console: Console, artifact: Artifact, cell: Cell) -> None:
     """Print a value that a paper printed, and what is measured beside it."""
     assert artifact.paper is not None
     paper, flags = artifact.paper, artifact.paper.artifacts[artifact.name].flags
-    beside = [_text_in_place(other) for other in measured_beside(paper, artifact.lineage.cells, cell)]
+    beside = [_text_in_place(peer) for peer in measured_beside(paper, artifact.lineage.cells, cell)]
     lines = [
         ("printed", f"by {paper.title} ({paper.authors}, {paper.venue}); not measured here, so no run made it"),
         ("file", f"papers/{paper.name}/reported/{artifact.name}.csv"),
@@ -357,13 +357,13 @@ def _tree(work: Workspace, traced: TraceResult) -> Tree:
     def add(title: str, facts: list[Pair]) -> None:
         branch = tree.add(title)
         for name in dict.fromkeys(name for name, _ in facts):
-            branch.add(f"[dim]{name}[/dim] {escape_markup(', '.join(text for other, text in facts if other == name))}")
+            branch.add(f"[dim]{name}[/dim] {escape_markup(', '.join(text for label, text in facts if label == name))}")
 
     for kind in dict.fromkeys(record.kind for record in reversed(traced.records.values())):
         records = {key: record for key, record in traced.records.items() if record.kind == kind}
         facts = {key: list(_facts(work, key, record, traced.made.get(key))) for key, record in records.items()}
         every = list(facts.values())
-        shared = [fact for fact in every[0] if len(every) > 1 and all(fact in other for other in every)]
+        shared = [fact for fact in every[0] if len(every) > 1 and all(fact in facts for facts in every)]
         if shared:
             add(f"[bold]all of {counted(len(records), kind)}[/bold]", shared)
         for key, record in records.items():

@@ -77,10 +77,10 @@ def _dataset(leaf: str) -> str:
 
 def _metrics(leaf: str, numbers: dict[str, float]) -> tuple[str, dict[str, float]]:
     """Return the task of a data set, and its metrics by CLIP_benchmark's names; those without a number are absent."""
-    known = SUBTASKS.get(leaf)
+    subtask = SUBTASKS.get(leaf)
     is_classified = leaf.startswith(f"{CLASSIFICATION_FORM}/")
-    query = known.query if known else _own_queries().get(leaf, "classes" if is_classified else "retrieval")
-    metric = known.metric if known else "accuracy"
+    query = subtask.query if subtask else _own_queries().get(leaf, "classes" if is_classified else "retrieval")
+    metric = subtask.metric if subtask else "accuracy"
     task, names = {
         "i2t": (SELECTION, {"text_acc": leaf, "acc": leaf}),
         "t2i": (SELECTION, {"image_acc": leaf, "acc": leaf}),

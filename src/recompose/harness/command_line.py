@@ -158,8 +158,8 @@ def items(
     from recompose.harness.item_list import show_items
     from recompose.harness.item_sheets import item_sheet
 
-    results = [each for each in (result, against) if each]
-    sheets = [item_sheet(work, each, suite, data or raw_files(work), seed) for each in results]
+    results = [result for result in (result, against) if result]
+    sheets = [item_sheet(work, result, suite, data or raw_files(work), seed) for result in results]
     show_items(sheets, worst, category, html, as_json=as_json)
 
 

@@ -74,13 +74,16 @@ def compare(folders: Sequence[Path], suites: Sequence[str] = (ALL,), resamples: 
     """
     if len(folders) < 2:
         raise DataError("a comparison needs two evaluations or more", code="one-evaluation", place=folders[0])
-    baseline, *others = evaluations = read_evaluations(folders, suites)
+    baseline, *compared = evaluations = read_evaluations(folders, suites)
     shared, notes = shared_suites(evaluations)
-    numbers = {other.name: paired_numbers(shared, baseline.scores, other.scores, resamples) for other in others}
+    numbers = {
+        evaluation.name: paired_numbers(shared, baseline.scores, evaluation.scores, resamples)
+        for evaluation in compared
+    }
     levels = _levels(shared, [number.name for number in chain(*numbers.values())])
     rows = _rows(baseline.name, numbers, levels)
     names = tuple(evaluation.name for evaluation in evaluations)
-    return ComparisonSummary(names, rows, (*notes, *_left_out(shared, baseline, others), *_without_spread(rows)))
+    return ComparisonSummary(names, rows, (*notes, *_left_out(shared, baseline, compared), *_without_spread(rows)))
 
 
 def _levels(suites: Sequence[Suite], names: Sequence[str]) -> dict[str, Level]:
@@ -94,17 +97,17 @@ def _levels(suites: Sequence[Suite], names: Sequence[str]) -> dict[str, Level]:
 
 def _rows(baseline: str, numbers: dict[str, list[PairedNumber]], levels: dict[str, Level]) -> tuple[ComparisonRow, ...]:
     """Return all rows, with p corrected for the other numbers of their level."""
-    tested = [(other, number) for other, compared in numbers.items() for number in compared]
+    tested = [(model, number) for model, differences in numbers.items() for number in differences]
     corrected: dict[tuple[str, str], float] = {}
     sizes: dict[Level, int] = {}
     for level in {*levels.values()}:
-        family = [(other, number) for other, number in tested if levels[number.name] == level and number.p is not None]
+        family = [(model, number) for model, number in tested if levels[number.name] == level and number.p is not None]
         p_values = holm([number.p for _, number in family if number.p is not None])
-        corrected |= {(other, number.name): p for (other, number), p in zip(family, p_values, strict=True)}
+        corrected |= {(model, number.name): p for (model, number), p in zip(family, p_values, strict=True)}
         sizes[level] = max(1, len(family))
     rows = []
-    for other, number in tested:
-        level, corrected_p = levels[number.name], corrected.get((other, number.name))
+    for model, number in tested:
+        level, corrected_p = levels[number.name], corrected.get((model, number.name))
         direction: Finding = "higher" if number.difference > 0 else "lower"
         first, second = number.values
         low, high = number.interval or (None, None)
@@ -113,7 +116,7 @@ def _rows(baseline: str, numbers: dict[str, list[PairedNumber]], levels: dict[st
             name=number.name,
             level=level,
             baseline=baseline,
-            other=other,
+            other=model,
             items=number.items,
             units=number.units,
             first=first,
@@ -138,10 +141,10 @@ def _left_out(suites: Sequence[Suite], baseline: StoredEvaluation, others: Seque
     """Return a note for each model with items that it or the baseline has no scores for."""
     notes = list[str]()
     leaves = [leaf for suite in suites for name, task in suite.tasks.items() for leaf in task.leaves(name)]
-    for other in others:
-        both = (has_scores(baseline.scores[leaf]) & has_scores(other.scores[leaf]) for leaf in leaves)
+    for model in others:
+        both = (has_scores(baseline.scores[leaf]) & has_scores(model.scores[leaf]) for leaf in leaves)
         if count := sum(int((~scored).sum()) for scored in both):
-            notes.append(f"{count:,} items without scores of both {baseline.name} and {other.name} are left out")
+            notes.append(f"{count:,} items without scores of both {baseline.name} and {model.name} are left out")
     return notes
 
 

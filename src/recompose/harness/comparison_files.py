@@ -50,8 +50,8 @@ def show_comparison(console: Console, comparison: ComparisonSummary, *, parts: b
         parts: whether the numbers of parts of suites are shown, too.
     """
     console.width = max(WIDE, console.width)  # a cut number would be no number
-    for other, rows in groupby(comparison.rows, key=lambda row: row.other):
-        print_line(console, (f"{other} against {comparison.names[0]}, in per cent", "bold"))
+    for model, rows in groupby(comparison.rows, key=lambda row: row.other):
+        print_line(console, (f"{model} against {comparison.names[0]}, in per cent", "bold"))
         console.print(_table(row for row in rows if parts or row.level != "part"))
     hidden = sum(row.level == "part" for row in comparison.rows)
     if hidden and not parts:
@@ -135,9 +135,9 @@ def _markdown(comparison: ComparisonSummary) -> str:
     """Return a table for each model that is compared with the baseline, in Markdown."""
     baseline, *others = comparison.names
     parts = [f"# {_escaped(', '.join(others))} against {_escaped(baseline)}"]
-    for other in others:
-        rows = [[other, *HEADINGS[1:]], ["---", *["---:"] * (len(HEADINGS) - 2), "---"]]
-        cells = [_cells(row) for row in comparison.rows if row.other == other]
+    for model in others:
+        rows = [[model, *HEADINGS[1:]], ["---", *["---:"] * (len(HEADINGS) - 2), "---"]]
+        cells = [_cells(row) for row in comparison.rows if row.other == model]
         lines = [map(_escaped, rows[0]), rows[1], *(map(_escaped, row) for row in cells)]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     parts += [_escaped(note) for note in (*comparison.notes, f"In per cent; {EXPLANATION}.")]
@@ -159,16 +159,16 @@ def _draw(comparison: ComparisonSummary, stem: Path) -> None:
     rows = [asdict(row) for row in comparison.rows if row.level != "part"]
     numbers = pd.DataFrame(rows, columns=["name", "other", *PLOTTED, "finding"]).astype(dict.fromkeys(PLOTTED, float))
     numbers[PLOTTED] *= 100
-    panels = [numbers[numbers["other"] == other].reset_index(drop=True) for other in comparison.names[1:]]
+    panels = [numbers[numbers["other"] == model].reset_index(drop=True) for model in comparison.names[1:]]
     heights = [max(1, len(lines)) for lines in panels]
     size = (WIDTH, ROW * sum(heights) + AROUND * len(others))
     with styled():
         figure, axes = plt.subplots(
             len(others), figsize=size, squeeze=False, height_ratios=heights, layout="constrained"
         )
-        for axis, other, lines in zip(axes[:, 0], others, panels, strict=True):
+        for axis, model, lines in zip(axes[:, 0], others, panels, strict=True):
             _draw_panel(axis, lines)
-            axis.set_title(f"{other} - {baseline}", loc="left")
+            axis.set_title(f"{model} - {baseline}", loc="left")
         Sheet(stem, f"{', '.join(others)} against {baseline}", []).write(numbers, lambda: figure)
 
 

@@ -70,7 +70,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         say(note)
     incomplete: dict[str, SurveyedSuite] = {}
     with_images, items = not request.skip_broken, request.items
-    surveyed = (survey(each, request.data, with_images=with_images, items=items) for each in requested)
+    surveyed = (survey(suite, request.data, with_images=with_images, items=items) for suite in requested)
     suites = _usable(surveyed, request, incomplete)
     asked = {
         "model": request.model,
@@ -98,7 +98,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         )
         if not request.skip_broken:
             suites = _usable(_readable(suites, encoded), request, incomplete)
-        left_out = {name: each.line for name, each in incomplete.items()}
+        left_out = {name: absence.line for name, absence in incomplete.items()}
         scores = {name: array for suite in suites for name, array in _scores(suite, encoded, model.sigmoid).items()}
         write_suites(suites, request.out)  # the items of the scores, by which evaluations are compared
         write_scores(scores, request.out / FILE)
@@ -117,7 +117,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
             "metrics": numbers,
             "items": {name: count._asdict() for name, count in counted.items()},
             "broken": [
-                asdict(each.picture) | {"why": each.reason, "shown_by": each.first_item} for each in encoded.broken
+                asdict(image.picture) | {"why": image.reason, "shown_by": image.first_item} for image in encoded.broken
             ],
             "notes": notes,
             "files": digests(request.out, suites),
@@ -235,16 +235,16 @@ def _usable(
         DataError: one is not complete and the evaluation is strict, or nothing can be evaluated.
     """
     suites: list[Suite] = []
-    for each in surveyed:
-        if each.error:
+    for state in surveyed:
+        if state.error:
             if request.strict:
-                raise each.error
-            incomplete[each.name] = each
-            say(each.line)
-        suites += [each.suite] if each.suite else []
+                raise state.error
+            incomplete[state.name] = state
+            say(state.line)
+        suites += [state.suite] if state.suite else []
     if not suites:
-        errors = [each.error for each in incomplete.values() if each.error]
-        message = "\n  ".join(("no suite is complete:", *(each.line for each in incomplete.values())))
+        errors = [state.error for state in incomplete.values() if state.error]
+        message = "\n  ".join(("no suite is complete:", *(state.line for state in incomplete.values())))
         raise errors[0] if len(errors) == 1 else DataError(message, code="missing-suite", place=request.data)
     return suites
 
@@ -255,7 +255,7 @@ def _readable(suites: Sequence[Suite], encoded: Encoded) -> Iterator[SurveyedSui
         pictures = {*suite.images}
         if broken := [broken for broken in encoded.broken if broken.picture in pictures]:
             error = broken_error(broken_image([suite], broken[0].picture, broken[0].reason))
-            yield without_images(suite, {each.picture.path for each in broken}, "broken", error)
+            yield without_images(suite, {image.picture.path for image in broken}, "broken", error)
         else:
             yield SurveyedSuite(suite.name, "complete", suite)
 

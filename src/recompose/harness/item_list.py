@@ -34,12 +34,12 @@ def show_items(sheets: list[ItemSheet], worst: int, category: str | None, html: 
 
 def items_document(view: ItemView) -> Document:
     """Return the counts of categories and the items as plain values."""
-    names, shown = (SIDES, "differing") if len(view.sheets) > 1 else (("result",), "worst")
+    names, order = (SIDES, "differing") if len(view.sheets) > 1 else (("result",), "worst")
     items = []
     for outcomes in view.shown:
-        one = outcomes[0]
+        first = outcomes[0]
         values = [_values(sheet, outcome) for sheet, outcome in zip(view.sheets, outcomes, strict=True)]
-        place = {"task": one.task, "item": one.number, "category": one.category}
+        place = {"task": first.task, "item": first.number, "category": first.category}
         items.append(place | (values[0] if len(values) == 1 else dict(zip(SIDES, values, strict=True))))
     return {
         **dict(zip(names, (sheet.title for sheet in view.sheets), strict=True)),
@@ -48,7 +48,7 @@ def items_document(view: ItemView) -> Document:
         "left_out": view.sheets[0].left_out,
         "margin": view.sheets[0].meaning,
         "categories": [{"category": category, **counts} for category, counts in view.counts.items()],
-        shown: items,
+        order: items,
     }
 
 
@@ -66,7 +66,7 @@ def _values(sheet: ItemSheet, outcome: ItemOutcome) -> Document:
 
 def _show(console: Console, view: ItemView) -> None:
     """Print the counts of categories, and the items with their images, captions and scores."""
-    sheet, titles = view.sheets[0], [each.title for each in view.sheets]
+    sheet, titles = view.sheets[0], [model.title for model in view.sheets]
     heading = titles[0] if len(titles) == 1 else f"where {titles[0]} (first) and {titles[1]} (second) differ"
     print_line(console, (f"{sheet.suite}: {heading}", "bold"))
     names = list(next(iter(view.counts.values()), {}))
@@ -78,11 +78,15 @@ def _show(console: Console, view: ItemView) -> None:
     if sheet.left_out:
         print_line(console, (f"{pluralize(sheet.left_out, 'item')} without scores left out.", "dim"))
     for place, outcomes in enumerate(view.shown, start=1):
-        contents = [each.describe(outcome) for each, outcome in zip(view.sheets, outcomes, strict=True)]
-        words = [f"{one.word}{', tie' if one.is_tie else ''}, margin {one.margin:+.4g}" for one in outcomes]
-        one, alone = outcomes[0], words[0] if len(words) == 1 else ""
-        label = f" ({one.label})" if one.label else ""
-        print_line(console, (f"{place}. {one.task}, item {one.number}{label}{f': {alone}' if alone else ''}", "bold"))
+        contents = [model.describe(outcome) for model, outcome in zip(view.sheets, outcomes, strict=True)]
+        words = [
+            f"{outcome.word}{', tie' if outcome.is_tie else ''}, margin {outcome.margin:+.4g}" for outcome in outcomes
+        ]
+        outcome, alone = outcomes[0], words[0] if len(words) == 1 else ""
+        label = f" ({outcome.label})" if outcome.label else ""
+        print_line(
+            console, (f"{place}. {outcome.task}, item {outcome.number}{label}{f': {alone}' if alone else ''}", "bold")
+        )
         texts = list(_image_lines(contents[0]))
         for name, word, content in zip(SIDES, words, contents, strict=False):
             texts += [*([] if alone else [f"{name}: {word}"]), *_score_lines(content)]

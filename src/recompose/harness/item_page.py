@@ -34,8 +34,8 @@ class Thumbnail:
 
 def items_page(view: ItemView) -> str:
     """Return the page of a model's worst items, or of those where two models differ; all content is escaped."""
-    own = {name: (FOLDER / name).read_text(encoding="utf-8") for name in ("items.css", "items.js")}
-    style, script = read_asset("style.css") + own["items.css"], own["items.js"]
+    assets = {name: (FOLDER / name).read_text(encoding="utf-8") for name in ("items.css", "items.js")}
+    style, script = read_asset("style.css") + assets["items.css"], assets["items.js"]
     environment = Environment(loader=FileSystemLoader([FOLDER, SITE]), autoescape=True, undefined=StrictUndefined)
     return environment.get_template("items.html").render(
         sheet=view.sheets[0],

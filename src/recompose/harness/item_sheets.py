@@ -98,11 +98,11 @@ def _evaluation_of(plan: Plan, name: str, method: str, seed: int | None) -> Reci
             f"{name}: there is no method '{method}'{nearest(method, names)}; there is {', '.join(first(names, SHOWN))}"
         )
         raise PlanError(message, code="unknown-method", place=method)
-    wanted = named[0].labels["seed"] if seed is None else seed
-    chosen = [recipe for recipe in named if recipe.labels["seed"] == wanted]
+    chosen_seed = named[0].labels["seed"] if seed is None else seed
+    chosen = [recipe for recipe in named if recipe.labels["seed"] == chosen_seed]
     if len(chosen) != 1:
         keys = ", ".join(f"{recipe.key} (seed {recipe.labels['seed']})" for recipe in chosen or named)
-        message = f"{name} has {len(chosen)} evaluations with the seed {wanted}: give one of {keys}"
+        message = f"{name} has {len(chosen)} evaluations with the seed {chosen_seed}: give one of {keys}"
         raise PlanError(message, code="ambiguous-key" if chosen else "unknown-seed", place=method)
     return chosen[0]
 

@@ -91,10 +91,10 @@ class ItemSheet:
         """
         inside = tuple(outcome for outcome in self.outcomes if f"{outcome.category}/".startswith(f"{category}/"))
         if not inside:
-            own = dict.fromkeys(outcome.category for outcome in self.outcomes)
-            names = dict.fromkeys(name for each in own for name in (each.partition("/")[0], each))
-            known = ", ".join(first(names, SHOWN))
-            message = f"{self.suite} has no category '{category}'{nearest(category, names)}; it has {known}"
+            categories = dict.fromkeys(outcome.category for outcome in self.outcomes)
+            names = dict.fromkeys(name for path in categories for name in (path.partition("/")[0], path))
+            listed = ", ".join(first(names, SHOWN))
+            message = f"{self.suite} has no category '{category}'{nearest(category, names)}; it has {listed}"
             raise DataError(message, code="unknown-category", place=category)
         return replace(self, outcomes=inside)
 
@@ -113,9 +113,9 @@ def worst_items(sheet: ItemSheet, count: int) -> ItemView:
     members: dict[str, list[ItemOutcome]] = {}
     for outcome in sheet.outcomes:
         members.setdefault(outcome.category, []).append(outcome)
-    shown = sorted(sheet.outcomes, key=lambda outcome: outcome.margin)[:count]
+    worst = sorted(sheet.outcomes, key=lambda outcome: outcome.margin)[:count]
     return ItemView(
-        [sheet], {name: count_outcomes(items) for name, items in members.items()}, [(one,) for one in shown]
+        [sheet], {name: count_outcomes(items) for name, items in members.items()}, [(outcome,) for outcome in worst]
     )
 
 
@@ -128,8 +128,8 @@ def count_outcomes(items: Sequence[ItemOutcome]) -> Counts:
     """
 
     def number(flags: Iterable[bool | None]) -> int | None:
-        known = [flag for flag in flags if flag is not None]
-        return sum(known) if known else None
+        certain = [flag for flag in flags if flag is not None]
+        return sum(certain) if certain else None
 
     right, ties = number(item.is_right for item in items), number(item.is_tie for item in items)
     accuracy = None if right is None else right / len(items)
@@ -146,30 +146,34 @@ def differing_items(first: ItemSheet, second: ItemSheet, count: int) -> ItemView
     pairs = _paired(first, second)
     counts: dict[str, Counts] = {}
     names = {(True, True): "both", (True, False): "only_first", (False, True): "only_second", (False, False): "neither"}
-    for one, other in pairs:
-        category = counts.setdefault(one.category, dict.fromkeys(("items", *names.values()), 0))
-        for name in ("items", names[bool(one.is_right), bool(other.is_right)]):
+    for outcome, counterpart in pairs:
+        category = counts.setdefault(outcome.category, dict.fromkeys(("items", *names.values()), 0))
+        for name in ("items", names[bool(outcome.is_right), bool(counterpart.is_right)]):
             category[name] = (category[name] or 0) + 1
     differing = [pair for pair in pairs if pair[0].is_right != pair[1].is_right]
-    shown = sorted(differing, key=lambda pair: -abs(pair[0].margin - pair[1].margin))[:count]
-    return ItemView([first, second], counts, shown)
+    widest = sorted(differing, key=lambda pair: -abs(pair[0].margin - pair[1].margin))[:count]
+    return ItemView([first, second], counts, widest)
 
 
 def _paired(first: ItemSheet, second: ItemSheet) -> list[tuple[ItemOutcome, ItemOutcome]]:
     """Return the outcomes of two models on the items that both have scores of."""
     shared = [task for task in first.contents if task in second.contents]
-    if other := [task for task in shared if first.contents[task] != second.contents[task]]:
+    if changed := [task for task in shared if first.contents[task] != second.contents[task]]:
         message = (
-            f"{other[0]}: {first.title} and {second.title} were evaluated on other items: evaluate both on the same "
+            f"{changed[0]}: {first.title} and {second.title} were evaluated on other items: evaluate both on the same "
             f"files, with the same --items and seed"
         )
-        raise DataError(message, code="other-items", place=other[0])
+        raise DataError(message, code="other-items", place=changed[0])
     seconds = {(outcome.task, outcome.number): outcome for outcome in second.outcomes}
-    pairs = [(one, seconds[one.task, one.number]) for one in first.outcomes if (one.task, one.number) in seconds]
+    pairs = [
+        (outcome, seconds[outcome.task, outcome.number])
+        for outcome in first.outcomes
+        if (outcome.task, outcome.number) in seconds
+    ]
     if not pairs:
         message = f"{first.title} and {second.title} share no item of {first.suite}"
         raise DataError(message, code="no-items", place=first.suite)
-    if any(one.is_right is None for one, _ in pairs):
+    if any(outcome.is_right is None for outcome, _ in pairs):
         message = f"items of {first.suite} are graded, not right or wrong: two models cannot differ in them"
         raise DataError(message, code="graded-items", place=first.suite)
     return pairs

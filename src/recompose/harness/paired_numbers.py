@@ -156,7 +156,7 @@ def _means(suites: Sequence[Suite], leaves: Sequence[PairedNumber], resamples: i
         aggregate({name: leaf.values[side] for name, leaf in inside.items()}, sizes, all_trees) for side in (0, 1)
     )
     shares = {  # of each leaf in each mean: a mean is linear
-        name: aggregate({other: float(other == name) for other in inside}, sizes, all_trees) for name in inside
+        name: aggregate({subtask: float(subtask == name) for subtask in inside}, sizes, all_trees) for name in inside
     }
     means = []
     for name in firsts.keys() - inside.keys():

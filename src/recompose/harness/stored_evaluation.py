@@ -50,7 +50,7 @@ class EvaluationResult(BaseModel):
         try:
             return cls.model_validate_json(path.read_text(encoding="utf-8"))
         except OSError as error:
-            near = nearest(folder.name, [each.parent.name for each in folder.parent.glob(f"*/{RESULTS}")])
+            near = nearest(folder.name, [result.parent.name for result in folder.parent.glob(f"*/{RESULTS}")])
             message = f"{path}: {error.strerror}: name a folder of `recompose evaluate --out`{near}"
             raise DataError(message, code="no-result", place=path) from None
         except (UnicodeDecodeError, ValidationError):
@@ -166,8 +166,8 @@ def shared_suites(evaluations: Sequence[StoredEvaluation]) -> tuple[list[Suite],
         folders = " and ".join(str(evaluation.folder) for evaluation in evaluations)
         raise DataError(f"{folders} have no sub-task in common", code="missing-suite", place=baseline.folder)
     for suite in suites:
-        for other in others:
-            _check_same_items(suite, baseline, other)
+        for evaluation in others:
+            _check_same_items(suite, baseline, evaluation)
     tasks, notes = {name for suite in suites for name in suite.tasks}, list[str]()
     for evaluation in evaluations:
         names = [name for suite in evaluation.suites.values() for name in suite.tasks if name not in tasks]
@@ -181,7 +181,7 @@ def _shared(suite: Suite, others: Sequence[StoredEvaluation]) -> Suite | None:
     tasks = {
         name: task
         for name, task in suite.tasks.items()
-        if all(suite.name in other.suites and name in other.suites[suite.name].tasks for other in others)
+        if all(suite.name in evaluation.suites and name in evaluation.suites[suite.name].tasks for evaluation in others)
     }
     return replace(suite, tasks=tasks) if tasks else None
 

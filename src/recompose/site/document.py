@@ -94,14 +94,14 @@ class Site:
             "printed": bool(is_printed),
             "in_words": bool(printed) and all(cell.value is None for cell in printed),
             "ours": not paper.is_comparison and not is_printed and not is_claims,
-            "measured": sum(bool(shown["cell"].n) for shown in measured),
-            "marks": sorted({shown["state"] for shown in measured} - {"current"}),
+            "measured": sum(bool(entry["cell"].n) for entry in measured),
+            "marks": sorted({entry["state"] for entry in measured} - {"current"}),
             "claims": list(self._claims(paper, name, measured)) if is_claims else [],
             "digits": digits if artifact.kind == FOREST else {},
             "cells": measured if is_drawn else [],
             "quotations": [view for view in artifact.views.values() if view.says],
             "grids": list(_grids(paper, name, printed, measured)) if is_grid else [],
-            "settings": differing_rows(self.published, [shown["cell"] for shown in measured]) if is_grid else [],
+            "settings": differing_rows(self.published, [entry["cell"] for entry in measured]) if is_grid else [],
             "flags": artifact.flags,
             "files": [f"{paper.name}/{name}.{end}" for end in (("svg", "csv") if is_drawn else ("csv", "tex", "md"))],
         }
@@ -117,8 +117,8 @@ class Site:
             number, trust = len(self._cells), trusts.get(cell.key, Trust(UNCHECKED))
             self._numbers[artifact, cell.key] = number
             about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact}
-            shown = {part: getattr(cell, part) for part in SHOWN} | {"values": _value_texts(paper, cell)}
-            self._cells.append({**shown, **about, "state": trust.state, "why": list(trust.why)})
+            values = {part: getattr(cell, part) for part in SHOWN} | {"values": _value_texts(paper, cell)}
+            self._cells.append({**values, **about, "state": trust.state, "why": list(trust.why)})
             measured.append({"cell": cell, "number": number, "text": cell.text, "state": trust.state})
         return measured
 
@@ -138,9 +138,9 @@ class Site:
         """Yield every claim with the reading of its verdict on each data set; add its dialogs."""
         for name, claim in paper.claims.items():
             by_benchmark: dict[str, Document] = {}
-            for shown in measured:
-                if shown["cell"].row == name and shown["cell"].part in PARTS:
-                    by_benchmark.setdefault(shown["cell"].benchmark, {})[shown["cell"].part] = shown
+            for entry in measured:
+                if entry["cell"].row == name and entry["cell"].part in PARTS:
+                    by_benchmark.setdefault(entry["cell"].benchmark, {})[entry["cell"].part] = entry
             tested = {benchmark: parts for benchmark, parts in by_benchmark.items() if len(parts) == len(PARTS)}
             yield {
                 "name": name,
@@ -218,28 +218,28 @@ def _grids(paper: Paper, name: str, printed: list[Cell], measured: list[Document
     headings = {view: section.heading for view, section in artifact.views.items() if not section.says}
     views = headings or {"": "Measured here"}
     for view, heading in views.items():
-        cells = [shown for shown in measured if shown["cell"].view == view]
+        cells = [entry for entry in measured if entry["cell"].view == view]
         if cells or (printed and view == next(iter(views))):
             yield _grid(heading, printed, cells, about, artifact.flags)
 
 
 def _grid(heading: str, printed: list[Cell], measured: list[Document], about: Document, flags: list[Flag]) -> Document:
     numbers = {(flag.row, flag.column): number for number, flag in enumerate(flags, start=1)}
-    shown = {shown["cell"]: shown for shown in measured} | {cell: {"text": cell.text} for cell in printed}
-    rank_of, by_place = ranks([*shown]), dict[Place, Document]()
-    for cell, content in shown.items():
+    contents = {entry["cell"]: entry for entry in measured} | {cell: {"text": cell.text} for cell in printed}
+    rank_of, by_place = ranks([*contents]), dict[Place, Document]()
+    for cell, content in contents.items():
         more = {"value": cell.value, "rank": rank_of.get(cell, 0)}
         if cell.source == "reported":
             more["flag"] = numbers.get((cell.row, cell.column), 0)
         by_place[cell.source, cell.row, cell.column] = content | more
     _align(list(by_place.items()))
-    columns = {source: _distinct(cell.column for cell in shown if cell.source == source) for source in SOURCES}
+    columns = {source: _distinct(cell.column for cell in contents if cell.source == source) for source in SOURCES}
     return {
         "headings": {"measured": heading, "reported": "Printed by the paper"},
         "columns": {source: names for source, names in columns.items() if names},
-        "rows": {row: about.get(row, {}) for row in _distinct(cell.row for cell in shown)},
+        "rows": {row: about.get(row, {}) for row in _distinct(cell.row for cell in contents)},
         "cells": by_place,
-        "spread": _spread_note(shown["cell"] for shown in measured),
+        "spread": _spread_note(entry["cell"] for entry in measured),
         "ranked": any(cell["rank"] for cell in by_place.values()),
     }
 

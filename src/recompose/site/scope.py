@@ -65,7 +65,7 @@ def _models(published: PublishedLineage) -> str:
 
 def _settings(name: str, records: Iterable[Description]) -> list[int]:
     """Return the numbers above zero that a setting has in records, sorted."""
-    values = (value for record in records for other, value in flat(record.document) if other == name)
+    values = (value for record in records for setting, value in flat(record.document) if setting == name)
     return sorted({value for value in values if isinstance(value, int) and value > 0})
 
 
