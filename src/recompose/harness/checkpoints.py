@@ -275,7 +275,9 @@ def config_of(model: str) -> dict[str, Any]:
         raise DataError(message, code="unknown-architecture", place=model) from None
     if not isinstance(config, dict):
         near = nearest(model, open_clip.list_models())
-        message = f"unknown model '{model}'{near}; it is a name of open_clip's, as ViT-B-32, or MODULE:FUNCTION"
+        message = (
+            f"unknown model '{model}'{near}; a model is a name of open_clip's, such as ViT-B-32, or MODULE:FUNCTION"
+        )
         raise DataError(message, code="unknown-architecture", place=model)
     return dict(config)
 

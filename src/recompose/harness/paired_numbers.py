@@ -108,7 +108,7 @@ def _task_numbers(judge: Judge, first: Scores, second: Scores, resamples: int) -
         units = judge.units(leaf)[items]
         senses = (judge.numbers(leaf, scores[leaf][items], items) for scores in (first, second))
         for pair in zip(*senses, strict=True):
-            yield _paired_number(pair, units, judge.UNIT, resamples)
+            yield _paired_number(pair, units, judge.unit, resamples)
 
 
 def _paired_number(pair: tuple[Number, Number], units: np.ndarray, unit: str, resamples: int) -> PairedNumber:

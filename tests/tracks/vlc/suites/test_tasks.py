@@ -89,7 +89,7 @@ def test_a_judge_yields_the_metrics_that_its_sub_task_declares(suite: Suite, nam
 def test_a_judge_says_of_each_item_what_its_number_counts(suite: Suite, name: str) -> None:
     judge, task = judge_of(suite, name), suite.tasks[name]
     judge.check()
-    assert judge.MEANING and judge.UNIT
+    assert judge.MEANING and judge.unit
     for leaf, scores in task.scores(name, random_features(suite)).items():
         everything = np.arange(len(scores))
         assert judge.counting(leaf).shape == judge.judgeable(leaf).shape == judge.units(leaf).shape == (len(scores),)
@@ -131,6 +131,18 @@ def test_groups_of_any_size_have_the_cosine_of_each_image_with_each_caption() ->
     for item, image, text in np.ndindex(4, 2, 3):
         vectors = rows.images[rows.image_rows[2 * item + image]], rows.texts[rows.text_rows[3 * item + text]]
         assert scores[item, image, text] == pytest.approx(sum(a * b for a, b in zip(*vectors, strict=True)), abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_margin_of_a_group_is_its_least_lead_over_captions_and_images(size: int) -> None:
+    suite, name = next((suite, name) for suite, name in TASKS if isinstance(suite.tasks[name], Groups))
+    scores = np.random.default_rng(size).normal(size=(20, size, size)) + 2 * np.eye(size)
+    judged = judge_of(suite, name).judge(scores, np.arange(20))
+    others = [(i, j) for i, j in np.ndindex(size, size) if i != j]
+    leads = [[min(item[i, i] - item[i, j], item[j, j] - item[i, j]) for i, j in others] for item in scores]
+    assert judged.right is not None and 0 < judged.right.sum() < 20
+    np.testing.assert_array_equal(judged.margins, np.min(leads, axis=1))
+    np.testing.assert_array_equal(judged.right, judged.margins > 0)
 
 
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,7 +99,11 @@ class Judge(ABC, Generic[T]):
     SENSES: ClassVar[tuple[str, ...]] = ()  # names of other numbers than a sub-task's own, after its name
     MEANING: ClassVar[str]  # of a margin
     NEEDS_RULE: ClassVar = False  # whether a tie can be right or wrong
-    UNIT: ClassVar = "images"  # what items ask about: those of the same one are right or wrong together
+
+    @property
+    def unit(self) -> str:
+        """What items ask about: those of the same one are right or wrong together."""
+        return "images"
 
     @property
     def ties(self) -> Ties:
@@ -131,7 +135,7 @@ class Judge(ABC, Generic[T]):
         return np.ones(self.task.shape(leaf)[0], dtype=bool)
 
     def units(self, leaf: str) -> np.ndarray:
-        """Return what each item asks about [items], see ``UNIT``: by default each about something of its own."""
+        """Return what each item asks about [items], see ``unit``: by default each about something of its own."""
         return np.arange(self.task.shape(leaf)[0])
 
     @abstractmethod
@@ -178,7 +182,7 @@ class ChoicesJudge(Judge[kinds.Choices]):
     NEEDS_RULE = True
 
     @property
-    def UNIT(self) -> str:  # type: ignore[override]  # noqa: N802
+    def unit(self) -> str:
         """The kind of the queries."""
         return "images" if self.task.query == "i2t" else "captions"
 
@@ -276,17 +280,17 @@ class GroupsJudge(Judge[kinds.Groups]):
 
     def judge(self, scores: np.ndarray, items: np.ndarray) -> Judged:
         """Compare true pairs with false ones."""
-        true, false = scores[:, [0, 1], [0, 1]], scores[:, [0, 1], [1, 0]]
-        by_caption, by_image = true - false, true - false[:, ::-1]
-        margins = np.minimum(by_caption, by_image).min(axis=1)
+        is_true = np.eye(scores.shape[1], dtype=bool)
+        true, false = scores[:, is_true], np.where(is_true, -np.inf, scores)
+        margins = (true - np.maximum(false.max(axis=1), false.max(axis=2))).min(axis=1)
         return Judged(margins, metrics.right_groups(scores.transpose(0, 2, 1), self.ties).group)
 
     def content(self, leaf: str, row: np.ndarray, number: int) -> ItemContent:
-        """Return both images with both captions."""
+        """Return the images with the captions."""
         pairs = tuple(
             ScoredPair(image, self.text(text), float(row[image, caption]), image == caption)
             for caption, text in enumerate(self.task.texts[number])
-            for image in (0, 1)
+            for image in range(len(row))
         )
         return ItemContent(tuple(map(self.picture, self.task.images[number])), pairs)
 
@@ -414,7 +418,11 @@ class SimilarityJudge(Judge[kinds.Similarity]):
 
     TASK, QUERIES, SENSES = kinds.Similarity, ("similarity",), ("pearson",)
     MEANING = "minus the distance between the ranks of the cosine and of the grade, as a share of all pairs"
-    UNIT = "items"
+
+    @property
+    def unit(self) -> str:
+        """Items, which share nothing."""
+        return "items"
 
     def numbers(self, leaf: str, scores: np.ndarray, items: np.ndarray) -> Iterator[Number]:
         """Yield Spearman's correlation."""
