@@ -80,7 +80,7 @@ class TrackChoice(Section):
     backbone: str = Field(description="Backbone of the methods.")
     methods: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
     seeds: Seeds = Field(description="Seeds of the runs of methods.")
-    variant_seeds: Seeds = Field(description="Seeds of ablations and sweeps.")
+    variant_seeds: Seeds | None = Field(description="Seeds of ablations and sweeps; null: these are not run.")
     interpretation_seeds: Seeds | None = Field(
         default=None,
         description="Seeds of other interpretations of what a paper leaves open; null: those of ablations.",

@@ -107,11 +107,11 @@ class Runs(ABC):
         evaluations = {
             (name, dataset): tuple(
                 self.evaluation(Case(name, variant, self.data(dataset, seed), seed))
-                for seed in self.seeds(name, variant, dataset)
+                for seed in seeds
             )
             for dataset in self.choice.datasets
             for name, variant in self.names()
-            if dataset in variant.datasets
+            if dataset in variant.datasets and (seeds := self.seeds(name, variant, dataset))
         }
         planned = {name for name, _ in evaluations}
         methods = tuple(name for name in self.choice.methods if name in planned)
@@ -159,14 +159,18 @@ class Runs(ABC):
         return Variant(method=method, datasets=list(self.choice.datasets))
 
     def seeds(self, name: str, variant: Variant, dataset: str) -> list[int]:
-        """Return the seeds of a method or a variant on a data set; one seed where all give the same numbers."""
+        """Return the seeds of a method or a variant on a data set: one where all give the same numbers, none of an
+        ablation that the profile does not run.
+        """
         choice = self.choice
-        if not (self.track.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
-            return [0]
         if self._is_repeated(name, variant):
-            return list(choice.seeds)
-        of_readings = choice.interpretation_seeds if variant.interpretation else None
-        return [seed for seed in of_readings or () if seed in choice.seeds] or list(choice.variant_seeds)
+            seeds = choice.seeds
+        else:
+            of_readings = choice.interpretation_seeds if variant.interpretation else None
+            seeds = [seed for seed in of_readings or () if seed in choice.seeds] or choice.variant_seeds or []
+        if not (self.track.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
+            return [0] if seeds else []
+        return list(seeds)
 
     def _is_repeated(self, name: str, variant: Variant) -> bool:
         """Return whether a method or variant runs with the seeds of methods, rather than with those of ablations: in a

@@ -150,6 +150,14 @@ def test_variants_are_repeated_with_every_seed_only_where_the_profile_says_so() 
     assert [each.digest for each in own] == [each.digest for each in other]
 
 
+def test_a_profile_without_seeds_of_ablations_runs_methods_alone() -> None:
+    none = ("variant_seeds=null", "interpretation_seeds=null", "repeat_variants=false")
+    plan = planned("large", *(f"profiles.large.czsl.{edit}" for edit in none), variants=VARIANTS)
+    whole = planned("large", variants=VARIANTS)
+    assert plan.methods == whole.methods
+    assert {name for name, _ in plan.evaluations} == {name for name, _ in whole.evaluations} - VARIANTS.keys()
+
+
 # names that mean the same
 
 
