@@ -10,7 +10,6 @@ from itertools import count
 from typing import Any, ClassVar, NamedTuple
 
 import yaml
-from pydantic import BaseModel
 
 from recompose.errors import ParamsError
 from recompose.files import Document
@@ -173,16 +172,16 @@ def read_document(text: str, source: str) -> Any:
     return read_written(text, source).document
 
 
-def merged(*sections: Mapping[str, object] | BaseModel) -> Document:
-    """Return the values of documents and models merged, later ones last: sections merge, all other values replace.
+def merged(*sections: Mapping[str, object]) -> Document:
+    """Return the values of documents merged, later ones last: sections merge, all other values replace.
 
     >>> merged({"lr": 0.1, "training": {"epochs": 2, "sizes": [1, 2]}}, {"training": {"sizes": [3]}})
     {'lr': 0.1, 'training': {'epochs': 2, 'sizes': [3]}}
     """
     result: Document = {}
     for section in sections:
-        for key, value in dict(section).items():
+        for key, value in section.items():
             former = result.get(key)
-            both = isinstance(value, Mapping) and isinstance(former, Mapping | BaseModel)
-            result[key] = merged(former, value) if both else value  # type: ignore[arg-type]
+            both = isinstance(value, Mapping) and isinstance(former, Mapping)
+            result[key] = merged(former, value) if both else value
     return result

@@ -1,9 +1,16 @@
 """The common parts of tracks' sections: data sets, and methods whose settings may differ between data sets."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol, Self
 
-from pydantic import Field, ValidationError, create_model
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from recompose.errors import ParamsError
 from recompose.files import Document
@@ -43,6 +50,14 @@ class TrackSection(Section):
 
     datasets: dict[Name, Any] = Field(description="The data sets to choose from, under names of your own.")
     methods: Any = Field(description="The methods and their settings.")
+    _written: Document = PrivateAttr(default_factory=dict)  # the section of each method, as params.yaml has it
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_written(cls, document: Document, validate: ModelWrapValidatorHandler[Self]) -> Self:
+        section = validate(document)
+        section._written = document["methods"]
+        return section
 
     def settings(self, method: str, dataset: str, changes: Document | None = None) -> MethodSettings:
         """Return the settings of a method on a data set, with those of its training and scoring, and optional changes.
@@ -52,9 +67,9 @@ class TrackSection(Section):
         """
         if problems := unknown_name((method,), method, self.method_forms):
             raise params_error("a variant names no method:", problems)
-        section = self.methods.of(method)
-        general = {name: value for name, value in section if name != "per_dataset"}
-        document = merged(general, section.per_dataset.get(dataset, {}), changes or {})
+        general = dict(self._written.get(method, {}))
+        own = general.pop("per_dataset", {}).get(dataset, {})
+        document = merged(general, own, changes or {})
         try:
             return self.method_forms[method].whole_settings.model_validate(document)
         except ValidationError as error:
