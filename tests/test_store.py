@@ -86,13 +86,15 @@ def test_a_build_goes_on_only_with_what_was_made_of_the_same_inputs(store: Store
             make(store, need, raw="second")
         with pytest.raises(KeyboardInterrupt), store.build(recipe) as folder:
             assert folder is not None
-            assert (folder / "scratch" / "written.json").exists() == left
+            assert (folder / "scratch" / "written.json").exists() == (folder / f"{attempt - 1}.npy").exists() == left
             (folder / "scratch" / "written.json").touch()
+            (folder / f"{attempt}.npy").touch()
             raise KeyboardInterrupt
     with store.build(recipe):
         second = store.record(need).content
         store.discard(need.key)
         make(store, need, raw="third")
+    assert set(store.record(recipe).files) == {"2.npy"}
     assert store.record(recipe).inputs == {"data": second}  # which was there to be read when the build began
 
 
@@ -250,14 +252,23 @@ def test_a_process_at_work_is_seen_and_nothing_is_taken_from_it(store: Store) ->
         context = multiprocessing.get_context("fork")
         with context.Pool(1) as pool:
             assert pool.apply(Store.is_being_made, (store, RECIPE))
-            with raises(UnknownError, "being-made", RECIPE.folder):
-                pool.apply(Store.discard, (store, RECIPE.key))
+            for key in (RECIPE.key, f"{RECIPE.key}/"):  # as shells complete it
+                with raises(UnknownError, "being-made", RECIPE.folder):
+                    pool.apply(Store.discard, (store, key))
             assert pool.apply(Store.prune, (store, ["features"], []), {"dry": False}) == []
     assert not store.is_being_made(RECIPE)
     assert store.is_complete(RECIPE)
 
 
 # removal
+
+
+def test_what_is_being_removed_is_not_made_meanwhile(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(store, RECIPE)
+    seen: list[bool] = []
+    monkeypatch.setattr(module.shutil, "rmtree", lambda path: seen.append(store.is_being_made(RECIPE)))
+    store.discard(RECIPE.key)
+    assert seen == [True]
 
 
 def test_prune_keeps_what_is_asked_for(store: Store) -> None:

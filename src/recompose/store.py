@@ -17,6 +17,8 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
 
+from filelock import Timeout
+
 from recompose.digest import digest, sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
@@ -28,6 +30,7 @@ from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
 
 BEGUN = "begun.json"  # in scratch: the contents of needs, and the number of attempts
 ERROR = "error.txt"
+MOMENT = 0.1  # seconds for which a process that asks about a lock may hold it
 ORIGINS = "origins"  # in the store: files named by the digest of what a content was made from, with its key
 Stamp = tuple[int, int, int, int]  # changes whenever a file is touched
 
@@ -193,7 +196,7 @@ class Store:
                     error.filename = str(next(iter(missing)))  # writing names no file, as on a full disk
                 for folder in missing:
                     with suppress(OSError):  # of the same disk
-                        (folder / ERROR).write_text(traceback.format_exc())
+                        (folder / ERROR).write_text(traceback.format_exc(), encoding="utf-8")
                 raise
             for recipe, record in zip(missing.values(), records, strict=True):
                 record.write(self.record_path(recipe))
@@ -264,16 +267,18 @@ class Store:
         Raises:
             UnknownError: the store has no such folder, or a process is making it.
         """
-        kind, _, folder = key.partition("/")
+        kind, _, folder = key.rstrip("/").partition("/")
         path = self.root / kind / folder
         inside = path.parent.parent == self.root and not {"", ".", ".."} & {kind, folder} and folder != LOCKS
         if not inside or not path.is_dir():
             names = "folders are named <kind>/<folder>, such as runs/0123456789ab"
             raise UnknownError(f"{key!r} is not a folder of {self.root}; {names}", place=key)
-        if self._is_locked(kind, folder):
+        try:
+            with lock_below(path.parent, path.name).acquire(timeout=MOMENT):  # nobody makes it anew meanwhile
+                shutil.rmtree(path)
+        except Timeout:
             message = f"{path} is being made by another process; end that process first"
-            raise UnknownError(message, code="being-made", place=path)
-        shutil.rmtree(path)
+            raise UnknownError(message, code="being-made", place=path) from None
 
     def prune(self, kinds: Iterable[str], keep: Iterable[Recipe], *, dry: bool) -> list[str]:
         """Remove every folder of these kinds but those of ``keep`` and those being made; returns their keys.
@@ -307,15 +312,15 @@ def _is_temporary(path: Path) -> bool:
 
 
 def _begin(folder: Path, inputs: dict[str, str]) -> int:
-    """Leave in scratch what an interrupted build made of these inputs, and nothing that it made of others; return the
-    number of attempts.
+    """Leave what an interrupted build made of these inputs, and nothing that it made of others; return the number of
+    attempts.
     """
-    (folder / ERROR).unlink(missing_ok=True)
     scratch, attempts = folder / SCRATCH, 0
     with suppress(OSError, ValueError, KeyError, TypeError):
         begun = read_json(scratch / BEGUN)
         attempts = int(begun["attempts"]) if begun["inputs"] == inputs else 0
     if not attempts:
-        fresh_folder(scratch)
+        fresh_folder(folder)
+    (folder / ERROR).unlink(missing_ok=True)
     write_json(scratch / BEGUN, {"inputs": inputs, "attempts": attempts + 1})
     return attempts + 1
