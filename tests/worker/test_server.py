@@ -131,6 +131,15 @@ def test_a_client_ends_as_what_it_asked_for_does(address: str, code: str, status
     assert asking.returncode == status
 
 
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("error", ["ValueError", "BrokenPipeError", "KeyError"])
+def test_an_error_that_nobody_expects_is_told_with_its_place(address: str, error: str) -> None:
+    asking = client(address, f"raise {error}('odd')")
+    told = asking.communicate()[1]
+    assert told.startswith("Traceback") and f"{error}: " in told
+    assert asking.returncode == FAILED
+
+
 @pytest.mark.slow
 def test_the_child_of_a_killed_server_goes_on(server: Process, address: str, tmp_path: Path) -> None:
     done = tmp_path / "done"

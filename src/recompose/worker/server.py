@@ -69,6 +69,9 @@ class Request(socketserver.BaseRequestHandler):
             _, descriptors, _, _ = socket.recv_fds(self.request, 1, 2)
             with self.request.makefile("rb") as lines:
                 request = json.loads(lines.readline())
+        except (ConnectionError, ValueError):  # a client that ended, or is none of ours
+            return
+        try:
             threading.Thread(target=_end_with, args=[self.request], daemon=True).start()
             _take_over(descriptors)
             os.chdir(str(request["folder"]))
@@ -77,8 +80,6 @@ class Request(socketserver.BaseRequestHandler):
             status = _run()
         except KeyboardInterrupt:
             status = INTERRUPTED
-        except (BrokenPipeError, ConnectionError, ValueError):  # a client that ended, or is none of ours
-            return
         except BaseException:  # unexpected errors print their traceback
             traceback.print_exc()
         finally:
