@@ -13,7 +13,7 @@ import pytest
 from recompose.papers.declaration import Artifact, View
 from recompose.tables.artifacts import quoted_cells
 from recompose.tables.cells import Cell, Table
-from recompose.tables.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
+from recompose.tables.formats import escape_latex, escape_markdown, ranks, to_csv, to_latex, to_markdown
 
 
 def cell(row: str, value: float, source: str = "measured", column: str = "d AUC") -> Cell:
@@ -32,6 +32,15 @@ def test_best_and_second_best_are_marked_within_each_source() -> None:
     assert "| c | *2.0* |" in measured
     assert "| a | 1.0 (printed: 9.0) |" in measured
     assert "| a | **9.0** |" in reported
+
+
+def test_values_are_ranked_by_the_digits_that_are_printed() -> None:
+    """Shares with three digits are told apart; what is printed alike shares a rank."""
+    texts = {"a": "0.711", "b": "0.72", "c": "0.705 ± 0.010", "d": "0.711"}
+    cells = [cell(row, float(text[:5])).but(text=text) for row, text in texts.items()]
+    assert {each.row: rank for each, rank in ranks(cells).items()} == {"b": 1, "a": 2, "d": 2}
+    falling = [each.but(better=-1, value=(each.value or 0) + 1e-6) for each in cells]
+    assert {each.row: rank for each, rank in ranks(falling).items()} == {"c": 1, "a": 2, "d": 2}
 
 
 def test_each_view_is_a_part_of_its_own_with_its_own_marks() -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from recompose.claims.outcome import span
+from recompose.papers.printed import number_in
 from recompose.tables.cells import Cell, Table
 
 NUMERIC = re.compile(r"(not run|not measured|)|[^A-Za-z]*(<?[0-9]|-)[^A-Za-z]*( to [^A-Za-z]+)?")
@@ -150,14 +151,14 @@ def _grid(table: Table, section: str, syntax: Syntax) -> tuple[list[str], list[l
 
 
 def ranks(cells: list[Cell]) -> dict[Cell, int]:
-    """Return the best (1) and second best (2) cells of each column with a better end, by the printed value.
+    """Return the best (1) and second best (2) cells of each column with a better end, by their texts.
 
-    Ties share a rank.
+    Values that are printed alike share a rank.
     """
     ranks: dict[Cell, int] = {}
     for column in {cell.column for cell in cells if cell.better}:
-        of_column = [cell for cell in cells if cell.column == column and cell.value is not None]
-        values = {cell: cell.better * round(cell.value or 0, 1) for cell in of_column}
+        texts = {cell: number_in(cell.text) for cell in cells if cell.column == column}
+        values = {cell: cell.better * number for cell, number in texts.items() if number is not None}
         best = sorted(set(values.values()), reverse=True)[:2]
         ranks |= {cell: best.index(value) + 1 for cell, value in values.items() if value in best}
     return ranks
