@@ -68,6 +68,7 @@ class Workspace:
     root: Path
     edits: tuple[str, ...] = ()  # each written path=value; the file params.yaml is not changed
     folder: Path | None = None  # another one than the root for raw inputs and results
+    is_trusted: bool = True  # false: anybody may have written it, and plugins in folders that it names are not used
 
     @cached_property
     def params(self) -> Params:
@@ -85,7 +86,8 @@ class Workspace:
         if any(edit.partition("=")[0].split(".")[0] == "plugins" for edit in self.edits):
             message = "--edit: plugins cannot be edited for one call; name them in params.yaml"
             raise ParamsError(message, code="no-edit", place="plugins")
-        folders = _named_plugins(self.file.document) if (self.root / PARAMS).is_file() else []
+        is_read = self.is_trusted and (self.root / PARAMS).is_file()
+        folders = _named_plugins(self.file.document) if is_read else []
         return find_plugins(folders, self.root)
 
     @cached_property

@@ -7,21 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from recompose.commands.release import CHECKSUMS, RELEASE, open_release
-from recompose.errors import ReleaseError
+from recompose.commands.audit import show_release_audit
+from recompose.commands.release import CHECKSUMS, RELEASE, open_release, write_release
+from recompose.errors import ParamsError, ReleaseError
 from recompose.files import write_json
+from recompose.tables.lineage import Lineage
+from recompose.tables.published import PublishedLineage
+from recompose.workspace import Workspace
+from tests.configuration import write_params
 from tests.errors import raises
 
 DESCRIBED = {"program": "recompose 0.1.0", "profile": "demo", "commit": None, "evaluations": 1, "absent": 0}
 
 
-def folder_of(root: Path) -> Path:
+def folder_of(root: Path, **files: str) -> Path:
     """The files of a small release, with their digests."""
     folder = root / "small"
     (folder / "reports").mkdir(parents=True)
     (folder / "reports/a.csv").write_text("1")
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     write_json(folder / RELEASE, DESCRIBED)
-    names = ("reports/a.csv", RELEASE)
+    names = ("reports/a.csv", RELEASE, *files)
     (folder / CHECKSUMS).write_text("".join(f"{sha256((folder / n).read_bytes()).hexdigest()}  {n}\n" for n in names))
     return folder
 
@@ -56,3 +64,31 @@ def test_a_damaged_release_is_refused(damage: Callable[[Path], object], code: st
     damage(folder)
     with raises(ReleaseError, code), open_release(packed(folder)):
         raise AssertionError("it was opened")
+
+
+def test_no_code_in_a_release_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOMPOSE_PROFILE", "")  # which the audit sets
+    method = "{class: settings:Own, settings: settings:Own}"
+    files = {
+        "params.yaml": "plugins: [.]",
+        "my_trap/plugin.yaml": f"methods: {{czsl: {{mine: {method}}}}}",
+        "my_trap/settings.py": f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass",
+    }
+    with pytest.raises(ParamsError, match="this key is missing"):
+        show_release_audit(packed(folder_of(tmp_path, **files)), full=False, as_json=False)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.slow
+def test_a_release_has_the_files_of_comparisons_whose_reports_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_params(tmp_path)
+    (tmp_path / "comparisons").mkdir()
+    (tmp_path / "comparisons/mine.yaml").write_text("{track: czsl, baseline: csp, methods: [msci]}")
+    work, archive = Workspace(tmp_path), tmp_path / "small.tar.gz"
+    published = PublishedLineage({"mine/table": Lineage.model_construct(records={}, cells=[])})
+    monkeypatch.setattr(PublishedLineage, "read", lambda *_: published)
+    write_release(work, work.papers, archive)
+    with open_release(archive) as opened:
+        assert [paper.name for paper in Workspace(opened.root).papers] == [paper.name for paper in work.papers]

@@ -44,13 +44,16 @@ def show_audit(work: Workspace, papers: list[Paper], *, full: bool, as_json: boo
 
 
 def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
-    """Check the files of a release, and audit it with the parameters that it holds; return the exit code."""
+    """Check the files of a release, and audit it with the parameters that it holds; return the exit code.
+
+    No code in it runs: of plugins, those that are installed are used.
+    """
     with open_release(archive) as opened:
         maker = f"{opened.release.program}, commit {opened.release.commit}"
         say(f"{opened.files} files match their SHA-256; made by {maker}")
         say("a release holds scores; it does not hold the runs, features and images behind them")
         os.environ[PROFILE] = opened.release.profile
-        work = Workspace(opened.root)
+        work = Workspace(opened.root, is_trusted=False)
         published = PublishedLineage.read(work, work.papers)
         audited = audit(work, work.papers, published, page_of(work, published))
         # an archive has no remote, and nothing is made or restored in it

@@ -22,6 +22,7 @@ from recompose.digest import sha256_file
 from recompose.environment import state_of_sources
 from recompose.errors import ReleaseError
 from recompose.files import read_json, write_atomically, write_json, write_text
+from recompose.papers.comparison import FOLDER as COMPARISONS
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
 from recompose.records import LenientModel
@@ -118,7 +119,7 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
 def _copy_project(work: Workspace, folder: Path) -> None:
     """Copy the files of a project but its code and results, without hidden files and links."""
     paths = [work.root / name for name in FILES]
-    paths += [path for name in ("workflow", work.reports_place) for path in (work.root / name).rglob("*")]
+    paths += [path for name in ("workflow", COMPARISONS, work.reports_place) for path in (work.root / name).rglob("*")]
     for path in paths:
         name = path.relative_to(work.root)
         if path.is_file() and not path.is_symlink() and not any(part.startswith((".", "__")) for part in name.parts):
