@@ -17,7 +17,7 @@ from recompose.errors import ProgramError, RecomposeError, error_text
 from recompose.extras import missing_package
 from recompose.harness.command_line import add_commands
 from recompose.interrupts import INTERRUPTED, end_at_once
-from recompose.options import JSON, Project, RawFiles, raw_files
+from recompose.options import JSON, Project, RawFiles, flag, raw_files
 from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.programs import dvc
@@ -32,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 MAKE, LOOK, CHECK, EXTEND = "Make", "Look", "Check", "Extend"  # groups of commands in the help
-store_app = typer.Typer(help="Maintain results/: discard, prune, commit.", no_args_is_help=True)
+store_app = typer.Typer(help="Maintain results/: commit, discard, prune, release.", no_args_is_help=True)
 app.add_typer(store_app, name="store", rich_help_panel=MAKE)
 
 
@@ -54,7 +54,9 @@ def _artifact_names(incomplete: str) -> list[str]:
 
 CellName = Annotated[
     str | None,
-    typer.Option("--cell", help="The runs of one number, such as 'reports/demo/msci/table-2#MSCI/shapes-pairs AUC'."),
+    typer.Option(
+        "--cell", help="Only the runs behind one number, such as 'reports/demo/msci/table-2#MSCI/shapes-pairs AUC'."
+    ),
 ]
 
 
@@ -69,7 +71,7 @@ def _show_version(is_asked: bool) -> None:
 @app.callback()
 def common(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
+        bool, flag("--version", help="Print the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Rebuild the tables and figures of papers, and trace every number to its runs."""
@@ -88,8 +90,8 @@ def make(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Make it anew if it is complete.", hidden=True)] = False,
 ) -> None:
-    """Make results, and everything that they need, where they are not complete: data, backbones, features, grids,
-    pixels, runs, evaluations. With --cell, make what one number needs, and print the number.
+    """Make results that are not complete (data, backbones, pixels, features, grids, runs, evaluations), and everything
+    that they need. With --cell, make what one number needs, and print the number.
     """
     from recompose import phases
 
@@ -168,10 +170,10 @@ def parameters(
         str | None,
         typer.Option(help="The profile of the values, such as study. Default: the chosen one.", envvar=PROFILE),
     ] = None,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of params.yaml instead.")] = False,
+    schema: Annotated[bool, flag("--schema", help="Print the JSON schema of params.yaml instead.")] = False,
 ) -> None:
-    """Describe every parameter and its allowed values, with those of plugins; or, of a path, show the values in use in
-    a profile, and the file and line that each comes from.
+    """Describe every parameter and its allowed values, also those of plugins. With PATH, show the values that a profile
+    uses, each with the file and line that it comes from.
     """
     from recompose.commands.parameters import show_values
     from recompose.params.reference import json_schema, reference
@@ -185,8 +187,8 @@ def parameters(
 
 @app.command("summary", rich_help_panel=LOOK)
 def summarize(work: Project) -> None:
-    """Summarize the reports: what was made, its cost, headline numbers, whether expectations hold, the audit, how the
-    numbers differ from the last commit, and the page to open.
+    """Summarize the reports: what was made, its cost, headline numbers, which expectations they meet, the audit, how
+    the numbers differ from the last commit, and the page to open.
     """
     from recompose.commands.summary import summary
 
@@ -204,8 +206,8 @@ def plan(
     ] = None,
     as_json: JSON = False,
 ) -> None:
-    """Show what the parameters ask for, for which papers, which part is complete, and the time and memory that is left;
-    with edits, the work that these would cause. Nothing is made or edited.
+    """Show the runs and evaluations of each paper, how many are complete, and the time and memory that the others need;
+    with --edit, the work that an edit of params.yaml would cause. Nothing is made or edited.
     """
     from recompose.commands.plan import show_plan
 
@@ -262,7 +264,7 @@ def check(
     as_json: JSON = False,
 ) -> None:
     """Show what is still open in a plugin or a comparison: tests that are not written, settings and data without a
-    source, no comparison with released code or printed values. Return 1 if there is any.
+    source, no comparison with released code or printed values. Return 1 if anything is open.
     """
     from recompose.scaffolds.checking import open_points
 
@@ -280,7 +282,7 @@ def check(
 def doctor(
     work: Project,
     suites: Annotated[
-        bool, typer.Option("--suites", help="Check the suites of `recompose evaluate` instead, and list their files.")
+        bool, flag("--suites", help="Check the suites of `recompose evaluate` instead, and list their files.")
     ] = False,
     data: RawFiles = None,
     as_json: JSON = False,
@@ -297,7 +299,7 @@ def doctor(
 
 @app.command(rich_help_panel=LOOK)
 def status(work: Project, as_json: JSON = False) -> None:
-    """Show the state of all runs and their progress; fail where one failed or is damaged."""
+    """Show the state and the progress of all runs. Fail if one failed or is damaged."""
     from recompose.commands.status import show_status
 
     raise typer.Exit(show_status(work, as_json=as_json))
@@ -315,11 +317,11 @@ def trace(
         str | None, typer.Option(help='The column\'s name, such as "shapes-pairs AUC". Default: list the columns.')
     ] = None,
     view: Annotated[str | None, typer.Option(help="The view, where a table has several. Default: the first.")] = None,
-    full: Annotated[bool, typer.Option("--full", help="Show everything behind the number as a tree.")] = False,
+    full: Annotated[bool, flag("--full", help="Show everything behind the number as a tree.")] = False,
     as_json: JSON = False,
 ) -> None:
     """Trace a number: its value, whether it still holds, and the runs, code, data and cost behind it. Every file behind
-    it is verified. Of a number that the paper printed, show where, and what is measured beside it.
+    it is verified. For a number that the paper printed, show where it is printed, and what is measured beside it.
     """
     from recompose.commands.trace import show_trace
 
@@ -333,7 +335,7 @@ def audit(
         list[str] | None, typer.Argument(help="Papers, such as msci. Default: all, and the page.")
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Show all findings, and the cells of each artifact instead of each paper.")
+        bool, flag("--full", help="Show all findings, and count cells by artifact instead of by paper.")
     ] = False,
     as_json: JSON = False,
     against: Annotated[
@@ -387,7 +389,7 @@ def release(
 @app.command("verify", rich_help_panel=CHECK)
 def verify_runs(
     work: Project,
-    sample: Annotated[int | None, typer.Option(min=1, help="The number of runs to make again at most.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="The largest number of runs to make again.")] = None,
     minutes: Annotated[
         float | None, typer.Option(min=0.1, help="Begin no more runs after this time. Default: 5, without --sample.")
     ] = None,
@@ -440,9 +442,9 @@ def diff(
 
 @store_app.command()
 def prune(
-    work: Project, dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only list what would go.")] = False
+    work: Project, dry_run: Annotated[bool, flag("--dry-run", "-n", help="Only list what would be removed.")] = False
 ) -> None:
-    """Remove the runs, grids, features, backbones and indexes that no profile of params.yaml needs."""
+    """Remove all results that no profile of params.yaml needs."""
     keep = [recipe for plan in work.plans for recipe in plan.recipes]
     for key in work.store.prune(PHASES, keep, dry=dry_run):
         say(f"{'would remove' if dry_run else 'removed'} results/{key}")
@@ -464,7 +466,7 @@ def release_backbone(
 
 @store_app.command()
 def commit(work: Project) -> None:
-    """Write dvc.lock and data.dvc anew, for the profile of params.yaml: the digests of records, and of generated data.
+    """Write dvc.lock and data.dvc for the profile of params.yaml: the digests of all records, and of generated data.
     Where DVC cannot, as without a git repository, say why.
     """
     from recompose.data.tracking import track

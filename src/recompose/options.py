@@ -1,6 +1,7 @@
 """Arguments and options that several commands take."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,9 @@ from recompose.workspace import Workspace, open_workspace
 
 VLC = "vlc"  # the folder of the suites' raw files
 
-JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+flag = partial(typer.Option, metavar="")  # help would show <bool> beside it, as if it took a value
+
+JSON = Annotated[bool, flag("--json", help="Print JSON.")]
 RawFiles = Annotated[
     Path | None, typer.Option(help="The folder of the suites' raw files. Default: data/vlc in the project.")
 ]

@@ -10,7 +10,7 @@ from rich.console import Console
 from recompose.console import print_json, printable
 from recompose.files import write_json
 from recompose.harness.evaluation import Activation, EvaluationRequest, Precision
-from recompose.options import JSON, Project, RawFiles, raw_files
+from recompose.options import JSON, Project, RawFiles, flag, raw_files
 from recompose.progress import say
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ def evaluate_model(
     activation: Annotated[
         Activation,
         typer.Option(
-            help="gelu, quick_gelu; auto: the one that the weights were trained with; a note says if it is a guess."
+            help="gelu, quick_gelu; auto: the one that the weights were trained with, or else a guess, as a note says."
         ),
     ] = "auto",
     like: Annotated[
         str | None,
         typer.Option(
-            help="For a file: the tag of open_clip that its weights were tuned from, such as openai, whose activation "
-            "and preprocessing are theirs. Of another architecture: ViT-L-14:openai."
+            help="For a file: the tag of open_clip that its weights were tuned from, such as openai. They get its "
+            "activation and preprocessing. A tag of another architecture: ViT-L-14:openai."
         ),
     ] = None,
     part: Annotated[
@@ -81,24 +81,25 @@ def evaluate_model(
         ),
     ] = None,
     alpha: Annotated[
-        float, typer.Option(min=0, max=1, help="The share of the trained weights of a run (WiSE-FT).")
+        float,
+        typer.Option(min=0, max=1, help="For a run: the share of trained weights; the rest are initial (WiSE-FT)."),
     ] = 1.0,
     skip_broken: Annotated[
         bool,
-        typer.Option("--skip-broken", help="Leave out, and count, items whose images are absent or cannot be read."),
+        flag("--skip-broken", help="Leave out, and count, items whose images are absent or cannot be read."),
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first suite that is incomplete or broken.")
+        bool, flag("--strict", help="Stop at the first suite that is partial, incomplete or broken.")
     ] = False,
     items: Annotated[
         int | None,
         typer.Option(
-            min=1, help="The largest number of items of a sub-task of EqBen, in FSC-CLIP 20000; by default all."
+            min=1, help="The largest number of items of each sub-task of EqBen, 20000 in FSC-CLIP. Default: all."
         ),
     ] = None,
 ) -> None:
     """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
-    results.json and the scores of all items. Leave out incomplete and broken suites, one line each, and then return 3.
+    results.json and the scores of all items. Leave out incomplete and broken suites, say so in a line, and return 3.
     """
     from recompose.harness.evaluation_table import show_evaluation
     from recompose.harness.named_suites import declared_suites
@@ -135,25 +136,25 @@ def items(
     result: Annotated[
         str,
         typer.Argument(
-            help="A folder of recompose evaluate; the first characters of an evaluation's key or digest; or a profile "
-            "and a method, such as demo/negclip."
+            help="A folder of `recompose evaluate`; the first characters of an evaluation's key or digest; or a "
+            "profile and a method, such as demo/negclip."
         ),
     ],
     suite: Annotated[str, typer.Option(help="The suite, such as winoground.")],
     worst: Annotated[int, typer.Option(min=1, help="The number of items to show.")] = 20,
     category: Annotated[
-        str | None, typer.Option(help="The only category, with those below it, such as swap_obj.")
+        str | None, typer.Option(help="Only this category, with those below it, such as swap_obj.")
     ] = None,
     against: Annotated[
         str | None, typer.Option(help="Another result: show the items that only one of the two has right.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="The file of a page with images, to write.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write them to this file, as a page with images.")] = None,
     data: RawFiles = None,
     seed: Annotated[int | None, typer.Option(help="The seed of a profile's method. Default: the first.")] = None,
     as_json: JSON = False,
 ) -> None:
-    """Show the worst items of a suite by their margins, with captions, scores, ties and categories, or where two models
-    differ. Stored scores are read; no model is run.
+    """Show the items of a suite with the lowest margins, with captions, scores, ties and categories; with --against,
+    those that only one of two models has right. Stored scores are read; no model is run.
     """
     from recompose.harness.item_list import show_items
     from recompose.harness.item_sheets import item_sheet
@@ -164,10 +165,10 @@ def items(
 
 
 def clip_benchmark(
-    result: Annotated[Path, typer.Argument(help="A folder of recompose evaluate.")],
+    result: Annotated[Path, typer.Argument(help="A folder of `recompose evaluate`.")],
     folder: Annotated[Path, typer.Argument(help="The folder to write into: a file for each data set.")],
 ) -> None:
-    """Write a result of recompose evaluate in the form of LAION-AI/CLIP_benchmark, for its command build."""
+    """Write a result of `recompose evaluate` in the form of LAION-AI/CLIP_benchmark, for its command build."""
     from recompose.harness.clip_benchmark import documents_of
     from recompose.harness.stored_evaluation import EvaluationResult
 
@@ -190,7 +191,7 @@ def compare(
         str, typer.Option(help="Names of suites, separated by commas; all: those that all evaluations have.")
     ] = "all",
     out: Annotated[Path | None, typer.Option(help="A folder for the table and the figure.")] = None,
-    parts: Annotated[bool, typer.Option("--parts", help="Show the numbers of parts of suites, too.")] = False,
+    parts: Annotated[bool, flag("--parts", help="Show the numbers of parts of suites, too.")] = False,
     resamples: Annotated[int, typer.Option(min=1_000, help="The number of draws of a bootstrap.")] = 10_000,
     as_json: JSON = False,
 ) -> None:
@@ -217,8 +218,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 @data_app.command()
 def fetch(work: Project, suite: SuiteName, data: RawFiles = None) -> None:
-    """Download what a suite lacks and its authors publish at an address, to data/archives, and put it where it is
-    read. Say where the rest is. Fail where something is lacking.
+    """Download the files of a suite that are absent, to data/archives, and put them where they are read. Say where to
+    get those that cannot be downloaded, and fail if there are any.
     """
     from recompose.harness.arrange import fetch as fetch_suite
 
@@ -236,7 +237,7 @@ def arrange(
     ] = None,
 ) -> None:
     """Put a suite's files where they are read: unpack its archives in data/archives, and link what is unpacked already.
-    Nothing that exists is replaced. Fail where something is lacking.
+    Nothing that exists is replaced. Fail if a file is absent.
     """
     from recompose.harness.arrange import arrange as arrange_suite
 
