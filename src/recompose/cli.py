@@ -472,7 +472,7 @@ def commit(work: Project) -> None:
     from recompose.data.tracking import track
     from recompose.workspace import plan_of
 
-    track(work.root, plan_of(work.load(None)).of("data"))
+    track(work.root, plan_of(work.load(None), catalogue=work.catalogue).of("data"))
     try:
         dvc("commit", "--force", folder=work.root)
     except ProgramError as error:

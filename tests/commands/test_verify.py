@@ -37,7 +37,7 @@ from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.cells import Cell
-from recompose.tables.lineage import Made, lineage_path
+from recompose.tables.lineage import MADE, Made, lineage_path
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
@@ -178,6 +178,22 @@ def test_a_published_forgery_is_found(work: Workspace, kind: str, is_clone: bool
 
 def is_shared(work: Workspace, data: Recipe) -> bool:
     return all(data.key in {need.key for need in closure([recipe])} for recipe in evaluations_of(work))
+
+
+@pytest.mark.parametrize("is_without", [True, False])
+def test_nothing_is_equal_to_bytes_that_nobody_tells(work: Workspace, is_without: bool) -> None:
+    """Of a forged run, or of all, the file with the digests lacks those; scores and numbers are right."""
+    run = evaluations_of(work)[2].needs["run"]
+    forge(work, run)
+    publish(work)
+    if is_without:
+        (work.reports / MADE).unlink()
+    else:
+        edit_json(work.reports / MADE, lambda document: document["results"].pop(run.key))
+    result = verified(work, read(work))
+    assert result.exit_code == UNEQUAL
+    assert (result.outcomes[DIFFERS], result.outcomes[BYTES]) == ((4, 0) if is_without else (1, 3))
+    assert any(line.endswith(f"the files of {run.key}") for rerun in result.reruns for line in rerun.details)
 
 
 def test_a_number_that_does_not_follow_from_its_runs_is_found(work: Workspace) -> None:

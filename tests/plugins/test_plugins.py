@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from recompose import cli
+from recompose.data.tracking import tracked
 from recompose.errors import ParamsError, PluginError
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.plugins import FILE
@@ -189,3 +191,15 @@ def test_a_failing_metric_is_named(project: Plan, monkeypatch: pytest.MonkeyPatc
     with raises(PluginError, "broken-metric") as caught:
         track.all_metrics(Path("results/evaluations/e"), {})
     assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_the_record_for_dvc_knows_what_plugins_bring(project: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = project()
+    monkeypatch.delenv("RECOMPOSE_PROFILE")
+    write_params(work.root, "mine", {"plugins": ["../my-work"]})
+    data = Workspace(work.root).plan.of("data")[0]
+    (work.data / f"{data.name}-{data.folder}").mkdir(parents=True)
+    monkeypatch.chdir(work.root)
+    monkeypatch.setattr(cli, "dvc", lambda *_, folder: "")
+    cli.app(["store", "commit"], standalone_mode=False)
+    assert tracked(work.root) == [f"data/{data.name}-{data.folder}"]

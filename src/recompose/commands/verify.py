@@ -37,6 +37,7 @@ from recompose.plan import Recipe, closure
 from recompose.progress import be_quiet, say
 from recompose.records import BuildInfo
 from recompose.tables.cells import DIFFERENCE, Cell
+from recompose.tables.lineage import MADE
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -288,7 +289,9 @@ def _compare(published: PublishedLineage, rerun: Workspace, run: str, evaluation
     details, machines, moved, is_explained = list[str](), dict[str, None](), set[str](), True
     for recipe in closure(evaluations):
         then = published.made.get(recipe.key)
-        if not (then and then.files and rerun.store.is_complete(recipe)):
+        if not (then and then.files):
+            details.append(f"{MADE} does not tell the files of {recipe.key}")
+            is_explained = False
             continue
         now = rerun.store.record(recipe).build
         if files := sorted(name for name in then.files | now.files if then.files.get(name) != now.files.get(name)):
