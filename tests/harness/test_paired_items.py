@@ -117,9 +117,16 @@ def test_a_p_and_its_interval_agree() -> None:
     for shift in (0.0, 1.5, 1.9, 2.1, 4.0):
         draws = rng.normal(shift, 1, 9_999)
         low, high = paired_items.percentile_interval(draws)
-        assert (paired_items.bootstrap_p(draws) < 0.05) == (not low <= 0 <= high)
-    assert paired_items.bootstrap_p(np.zeros(99)) == 1.0
-    assert paired_items.bootstrap_p(np.ones(99)) == 0.02
+        assert (paired_items.bootstrap_p(draws, 100) < 0.05) == (not low <= 0 <= high)
+    assert paired_items.bootstrap_p(np.zeros(99), 0) == 1.0
+    assert paired_items.bootstrap_p(np.ones(99), 100) == 0.02
+
+
+def test_few_units_have_no_smaller_p_than_tosses_of_a_coin() -> None:
+    rng = np.random.default_rng(6)
+    for units in (2, 3, 5, 6, 9):
+        draws = paired_items.bootstrap_mean(np.full(units, 2), np.full(units, 3), 9_999, rng)
+        assert paired_items.bootstrap_p(draws, units) == paired_items.mcnemar(0, units)
 
 
 def test_the_smallest_detectable_difference_of_a_normal_estimate_has_the_power() -> None:

@@ -32,6 +32,7 @@ class PairedNumber:
     name: str
     items: int
     units: int
+    differing: int  # units whose numbers differ, or all of a number that is no mean of its items
     values: tuple[float, float]  # of the first model, and of the second
     test: str
     draws: np.ndarray | None  # [resamples] of second - first; None: a single unit
@@ -54,7 +55,7 @@ class PairedNumber:
         """The p of no difference, not corrected; None for a single unit."""
         if self.test == EXACT:
             return self.mcnemar_p
-        return None if self.draws is None else paired_items.bootstrap_p(self.draws)
+        return None if self.draws is None else paired_items.bootstrap_p(self.draws, self.differing)
 
     @cached_property
     def mcnemar_p(self) -> float | None:
@@ -133,7 +134,7 @@ def _paired_number(pair: tuple[Number, Number], units: np.ndarray, unit: str, re
         paired_items.bootstrap_mean(sums, sizes, resamples, _generator(one.name), classes) if len(sizes) > 1 else None
     )
     test = EXACT if only and len(sizes) == len(units) else UNITS.format(unit)
-    return PairedNumber(one.name, len(units), len(sizes), values, test, draws, only)
+    return PairedNumber(one.name, len(units), len(sizes), int(np.count_nonzero(sums)), values, test, draws, only)
 
 
 def _other_number(pair: tuple[Number, Number], values: tuple[float, float], items: int, resamples: int) -> PairedNumber:
@@ -143,7 +144,7 @@ def _other_number(pair: tuple[Number, Number], values: tuple[float, float], item
     first, second = one.of_items, other.of_items
     few = min(resamples, SLOW_RESAMPLES)
     draws = paired_items.bootstrap(lambda rows: second(rows) - first(rows), items, few, _generator(one.name))
-    return PairedNumber(one.name, items, items, values, UNITS.format("items"), draws)
+    return PairedNumber(one.name, items, items, items, values, UNITS.format("items"), draws)
 
 
 def _means(suites: Sequence[Suite], leaves: Sequence[PairedNumber], resamples: int) -> list[PairedNumber]:
@@ -164,8 +165,9 @@ def _means(suites: Sequence[Suite], leaves: Sequence[PairedNumber], resamples: i
         below = [inside[leaf] for leaf in weights]
         drawn = [weights[leaf.name] * np.resize(leaf.draws, resamples) for leaf in below if leaf.draws is not None]
         draws = np.sum(drawn, axis=0) if len(drawn) == len(below) else None
-        counted = sum(leaf.items for leaf in below), sum(leaf.units for leaf in below)
-        means.append(PairedNumber(name, *counted, (firsts[name], seconds[name]), UNITS.format("items"), draws))
+        items, units = sum(leaf.items for leaf in below), sum(leaf.units for leaf in below)
+        differing, values = sum(leaf.differing for leaf in below), (firsts[name], seconds[name])
+        means.append(PairedNumber(name, items, units, differing, values, UNITS.format("items"), draws))
     order = [part.name for tree in all_trees for part in _inner(tree)]
     return sorted(means, key=lambda mean: order.index(mean.name))
 
