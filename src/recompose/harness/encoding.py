@@ -116,25 +116,18 @@ def encode(
             raise broken_error(broken_image(suites, picture, reason))  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
-    towers: Any = model
+    towers = _Towers(model, device, precision)
     key = _key(model, preprocess, root, pictures, ids, precision, identity)
     if (state := _state_of(folder, key)) is None:
-        state = {"key": key, "width": towers.encode_text(ids[-1:].long().to(device)).shape[1], "broken": {}}
+        width = towers.encode_texts(ids[-1:], texts[-1:]).shape[1]
+        state = {"key": key, "width": width, "broken": {}}
         write_json(fresh_folder(folder) / NOTE, state)  # what is replaced makes room
-    width, broken = state["width"], state["broken"]
-
-    def on_device(encoder: Callable[[Tensor], Tensor], inputs: Tensor) -> np.ndarray:
-        with torch.autocast(device.type, DTYPES[precision], enabled=precision != "fp32"):
-            embeddings = encoder(inputs.to(device, non_blocking=True))
-        return normalized(embeddings)
-
+    broken: dict[str, str] = state["broken"]
     say(f"{len(texts):,} texts and {len(pictures):,} images are encoded")
-    with ArrayWriter(folder / ROWS, (len(texts) + len(pictures), width), "float32") as written:
+    with ArrayWriter(folder / ROWS, (len(texts) + len(pictures), state["width"]), "float32") as written:
         for start in range(written.done, len(texts), batch_size):
             block = slice(start, min(start + batch_size, len(texts)))
-            embeddings = on_device(towers.encode_text, ids[block].long())
-            _check_finite(embeddings, [f"the text {text!r}" for text in texts[block]], precision)
-            written.append(embeddings)
+            written.append(towers.encode_texts(ids[block], texts[block]))
         remaining = pictures[written.done - len(texts) :]
         for pixels, faults in _loader(remaining, root, preprocess, batch_size, device):
             first = written.done - len(texts)
@@ -142,11 +135,10 @@ def encode(
             if faults and not skip_broken:
                 row = min(faults)
                 raise broken_error(broken_image(suites, batch[row], faults[row]))
+            embeddings = np.zeros((len(batch), state["width"]), dtype=np.float32)
             readable = [row for row in range(len(batch)) if row not in faults]
-            embeddings = np.zeros((len(batch), width), dtype=np.float32)
             if readable:
-                embeddings[readable] = on_device(towers.encode_image, pixels)
-                _check_finite(embeddings[readable], [batch[row].path for row in readable], precision)
+                embeddings[readable] = towers.encode_images(pixels, [batch[row].path for row in readable])
             if faults:  # they are recorded before their rows
                 broken |= {str(first + row): reason for row, reason in faults.items()}
                 write_json(folder / NOTE, state)
@@ -159,6 +151,30 @@ def encode(
         {text: row for row, text in enumerate(texts)},
         tuple(broken_image(suites, pictures[row], broken[str(row)]) for row in sorted(map(int, broken))),
     )
+
+
+@dataclass(frozen=True)
+class _Towers:
+    """The towers of a model on a device."""
+
+    model: Any  # an nn.Module with ``encode_text`` and ``encode_image``
+    device: torch.device
+    precision: Precision
+
+    def encode_texts(self, ids: Tensor, texts: Sequence[str]) -> np.ndarray:
+        """Return the embeddings of texts, each of length 1: [texts, E] float32."""
+        return self._encode(self.model.encode_text, ids.long(), [f"the text {text!r}" for text in texts])
+
+    def encode_images(self, pixels: Tensor, names: Sequence[str]) -> np.ndarray:
+        """Return the embeddings of images, each of length 1: [images, E] float32."""
+        return self._encode(self.model.encode_image, pixels, names)
+
+    def _encode(self, encoder: Callable[[Tensor], Tensor], inputs: Tensor, names: Sequence[str]) -> np.ndarray:
+        with torch.autocast(self.device.type, DTYPES[self.precision], enabled=self.precision != "fp32"):
+            embeddings = encoder(inputs.to(self.device, non_blocking=True))
+        rows = normalized(embeddings)
+        _check_finite(rows, names, self.precision)
+        return rows
 
 
 def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:

@@ -83,42 +83,22 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         model = chosen.load()
         for note in model.notes:
             say(note)
-        encoded = encode(
-            model.model,
-            model.preprocess,
-            model.tokenizer,
-            suites,
-            request.data,
-            request.out / EMBEDDINGS,
-            device,
-            precision=request.precision,
-            batch_size=request.batch_size,
-            skip_broken=request.skip_broken or (len(suites) > 1 and not request.strict),
-            identity=chosen.identity,
-        )
+        encoded = _encode(request, chosen, model, suites, device)
         if not request.skip_broken:
             suites = _usable(_readable(suites, encoded), request, incomplete)
         left_out = {name: absence.line for name, absence in incomplete.items()}
-        scores = {name: array for suite in suites for name, array in _scores(suite, encoded, model.sigmoid).items()}
-        write_suites(suites, request.out)  # the items of the scores, by which evaluations are compared
-        write_scores(scores, request.out / FILE)
-        numbers, counted = metrics(suites, scores), counts(suites, scores)
+        numbers, counted = _write_scores(request.out, suites, encoded, model.sigmoid)
         rows = tuple(_rows(suites, numbers, counted))
         write_text(request.out / TABLE, _csv(rows))
         notes = (*notes, *model.notes, *(_broken_note(encoded, counted) if request.skip_broken else ()))
         document = {
             **asked,
-            "preprocessing": model.preprocessing,
-            "assumed": [asdict(assumption) for assumption in chosen.assumed],
-            "sigmoid": model.sigmoid and asdict(model.sigmoid),
+            **_about(chosen, model, encoded),
             "suites": [suite.name for suite in suites],
             "absent": absent,
             "left_out": left_out,
             "metrics": numbers,
             "items": {name: count._asdict() for name, count in counted.items()},
-            "broken": [
-                asdict(image.picture) | {"why": image.reason, "shown_by": image.first_item} for image in encoded.broken
-            ],
             "notes": notes,
             "files": digests(request.out, suites),
             "made": {"at": datetime.now(UTC).isoformat(timespec="seconds"), **environment(), **state_of_sources()},
@@ -155,6 +135,35 @@ def _check_folder(path: Path, asked: Mapping[str, Any], suites: Sequence[str]) -
         raise DataError(message, code="other-suites", place=path)
 
 
+def _encode(
+    request: EvaluationRequest, chosen: "_Chosen", model: Loaded, suites: Sequence[Suite], device: torch.device
+) -> Encoded:
+    """Encode suites; of several, one with an image that cannot be read stops the others only where that is strict."""
+    return encode(
+        model.model,
+        model.preprocess,
+        model.tokenizer,
+        suites,
+        request.data,
+        request.out / EMBEDDINGS,
+        device,
+        precision=request.precision,
+        batch_size=request.batch_size,
+        skip_broken=request.skip_broken or (len(suites) > 1 and not request.strict),
+        identity=chosen.identity,
+    )
+
+
+def _write_scores(
+    folder: Path, suites: Sequence[Suite], encoded: Encoded, sigmoid: Sigmoid | None
+) -> tuple[dict[str, float], dict[str, Count]]:
+    """Write the scores and the items of suites, by which evaluations are compared; return the metrics and counts."""
+    scores = {name: array for suite in suites for name, array in _scores(suite, encoded, sigmoid).items()}
+    write_suites(suites, folder)
+    write_scores(scores, folder / FILE)
+    return metrics(suites, scores), counts(suites, scores)
+
+
 def _scores(suite: Suite, encoded: Encoded, sigmoid: Sigmoid | None) -> dict[str, np.ndarray]:
     """Return the scores of a suite's sub-tasks by name."""
     features = encoded.features(suite)
@@ -163,6 +172,18 @@ def _scores(suite: Suite, encoded: Encoded, sigmoid: Sigmoid | None) -> dict[str
         if sigmoid and isinstance(task, Classes) and task.has_several_labels:
             scores[name] = sigmoid.class_probabilities(task, features)
     return scores
+
+
+def _about(chosen: "_Chosen", model: Loaded, encoded: Encoded) -> Document:
+    """Return what results tell of the model, and of images that it could not be given."""
+    return {
+        "preprocessing": model.preprocessing,
+        "assumed": [asdict(assumption) for assumption in chosen.assumed],
+        "sigmoid": model.sigmoid and asdict(model.sigmoid),
+        "broken": [
+            asdict(image.picture) | {"why": image.reason, "shown_by": image.first_item} for image in encoded.broken
+        ],
+    }
 
 
 def _broken_note(encoded: Encoded, counted: Mapping[str, Count]) -> Iterator[str]:
@@ -235,16 +256,16 @@ def _usable(
         DataError: one is not complete and the evaluation is strict, or nothing can be evaluated.
     """
     suites: list[Suite] = []
-    for state in surveyed:
-        if state.error:
+    for each in surveyed:
+        if each.error:
             if request.strict:
-                raise state.error
-            incomplete[state.name] = state
-            say(state.line)
-        suites += [state.suite] if state.suite else []
+                raise each.error
+            incomplete[each.name] = each
+            say(each.line)
+        suites += [each.suite] if each.suite else []
     if not suites:
-        errors = [state.error for state in incomplete.values() if state.error]
-        message = "\n  ".join(("no suite is complete:", *(state.line for state in incomplete.values())))
+        errors = [each.error for each in incomplete.values() if each.error]
+        message = "\n  ".join(("no suite is complete:", *(each.line for each in incomplete.values())))
         raise errors[0] if len(errors) == 1 else DataError(message, code="missing-suite", place=request.data)
     return suites
 

@@ -106,8 +106,7 @@ class Runs(ABC):
         """
         evaluations = {
             (name, dataset): tuple(
-                self.evaluation(Case(name, variant, self.data(dataset, seed), seed))
-                for seed in seeds
+                self.evaluation(Case(name, variant, self.data(dataset, seed), seed)) for seed in seeds
             )
             for dataset in self.choice.datasets
             for name, variant in self.names()
