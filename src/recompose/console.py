@@ -87,7 +87,7 @@ def counted(number: int, kind: str) -> str:
     >>> counted(1, "runs"), counted(2, "runs"), counted(2, "data"), counted(2, "pixels")
     ('1 run', '2 runs', '2 data sets', '2 sets of pixels')
     """
-    singular = {"data": "data set", "pixels": "set of pixels", "features": "set of features", "corpora": "corpus"}
+    singular = {"data": "data set", "pixels": "set of pixels", "features": "set of features"}
     noun = singular.get(kind, kind.removesuffix("s"))
     return pluralize(number, noun, noun.replace("set", "sets") if "set" in noun else kind)
 

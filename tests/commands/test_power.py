@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,12 +16,14 @@ from recompose.commands.power import (
     MEASURED,
     ClaimPrice,
     ComparisonPrice,
+    _core_seconds,
     price_claims,
     sentences,
 )
 from recompose.costs import CostEstimate, Costs
 from recompose.digest import sha256_file
 from recompose.errors import PlanError
+from recompose.plan import Recipe
 from recompose.store import Store
 from recompose.tables.lineage import VALUES, ReportIndex, values_text
 from recompose.tables.stored_results import StoredResults
@@ -119,6 +122,21 @@ def test_the_price_is_the_fewest_replicates_that_decide_and_what_they_lack_once(
             assert price.core_seconds_as_measured == pytest.approx(seconds_of(work, counts))
         else:
             assert price.core_seconds_as_measured is None
+
+
+@pytest.mark.parametrize("is_published", [True, False])
+def test_a_replicate_makes_nothing_anew_that_replicates_share(is_published: bool) -> None:
+    """Of 5 replicates, 2 are there: the corpus of the backbone is made once, and so is published data."""
+    backbone = Recipe("backbones", "clip", {}, {"corpus": Recipe("data", "scenes", {})})
+    evaluations = []
+    for seed in (0, 1):
+        data = Recipe("data", "images", {} if is_published else {"seed": seed}, track="czsl")
+        run = Recipe("runs", "csp", {"seed": seed}, {"data": data, "backbone": backbone}, track="czsl")
+        evaluations.append(Recipe("evaluations", "csp", {}, {"data": data, "run": run}, track="czsl"))
+    results: Any = SimpleNamespace(planned=lambda *_: evaluations, complete=lambda *_: evaluations)
+    costs: Any = SimpleNamespace(estimate=lambda recipe: CostEstimate(SECONDS[recipe.kind]))
+    seconds = _core_seconds(costs, results, "czsl", "images", [(("csp",), 5)])
+    assert seconds == 3 * (SECONDS["runs"] + SECONDS["evaluations"] + (0 if is_published else SECONDS["data"]))
 
 
 def question_levels(work: Workspace, price: ClaimPrice) -> tuple[float, float]:

@@ -26,7 +26,6 @@ SOURCES = {
     GIVEN: "~ as given by --spread",
     UNKNOWN: "? not measured; --spread gives one",
 }
-SHARED = ("corpora", "backbones")  # what a replicate does not make anew
 ROUGH_BELOW = 5  # replicates: the spread of fewer is rough
 NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
 Needed = Iterable[tuple[Sequence[str], int | None]]  # methods, and the replicates that they need; None: unknown
@@ -179,7 +178,8 @@ def _decisive(prices: tuple[ComparisonPrice, ...]) -> list[ComparisonPrice]:
 def _core_seconds(costs: Costs, results: StoredResults, track: str, benchmark: str, needed: Needed) -> float | None:
     """Return the time of the replicates that methods lack on a benchmark, or None if a number or a time is unknown.
 
-    A replicate makes its data, run and evaluation anew; methods share data.
+    A replicate makes anew what belongs to a track and is not that of another replicate, as published data is; methods
+    share data.
     """
     missing: dict[str, int] = {}
     for methods, replicates in needed:
@@ -190,8 +190,10 @@ def _core_seconds(costs: Costs, results: StoredResults, track: str, benchmark: s
             missing[method] = max(missing.get(method, 0), replicates - complete)
     seconds: dict[str, float] = {}  # by digest
     for method, more in missing.items():
-        for recipe in closure(results.planned(track, method, benchmark)[:1]):
-            if recipe.kind not in SHARED:
+        planned = results.planned(track, method, benchmark)
+        shared = {recipe.digest for recipe in closure(planned[1:2])}
+        for recipe in closure(planned[:1]):
+            if recipe.track and recipe.digest not in shared:
                 if (estimate := costs.estimate(recipe)) is None:
                     return None
                 seconds[recipe.digest] = max(seconds.get(recipe.digest, 0.0), more * estimate.seconds)
