@@ -79,6 +79,8 @@ def compute_metrics(data: PairData, scores: PairScores) -> dict[str, float]:
         (1.0, 1.0, 0.0)
         >>> "test/closed/dense/auc" in metrics  # no test image shows a seen pair
         False
+        >>> [name for name in metrics if name.startswith("test/closed/groups")]
+        ['test/closed/groups/unbiased/unseen']
     """
     bests, thresholds = calibrated(scores)
     closed, everything = World.closed(data), World.open(data)
@@ -103,12 +105,12 @@ def _metrics(best: Best, threshold: float | None, world: World) -> Iterator[tupl
     yield from ((part, value) for part in ("state", "object") if (value := getattr(dense, part)) is not None)
     if threshold is not None:
         yield "threshold", threshold
-    # the accuracies at a curve's point apply just above its bias
-    balanced = float(
-        np.nextafter(dense.curve.bias[harmonic_means(dense.curve.seen, dense.curve.unseen).argmax()], np.inf)
-    )
+    biases = {"unbiased": 0.0}
+    if math.isfinite(dense.harmonic_mean):  # otherwise no image shows a seen, or an unseen, pair
+        best_bias = dense.curve.bias[harmonic_means(dense.curve.seen, dense.curve.unseen).argmax()]
+        biases["balanced"] = float(np.nextafter(best_bias, np.inf))  # accuracies at a point apply just above its bias
     groups = frequency_groups(world.training_images, world.seen)
-    for kind, bias in (("unbiased", 0.0), ("balanced", balanced)):
+    for kind, bias in biases.items():
         accuracies = group_accuracies(best.predictions(bias), best.target, groups)
         yield from ((f"groups/{kind}/{group}", accuracy) for group, accuracy in accuracies.items())
 
