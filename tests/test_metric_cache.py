@@ -76,6 +76,12 @@ def test_other_scores_or_labels_are_measured_anew(store: Store, recipe: Recipe, 
     assert metrics_of(store) == {"test/product": product}
 
 
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_what_is_no_number_is_not_measured(store: Store, number: str) -> None:
+    make(store, EVALUATION, float(number))
+    assert metrics_of(store) == metrics_of(store) == {}
+
+
 def test_other_code_measures_anew(store: Store, products_taken: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     for code in ("code-1", "code-2", "code-1", "code-2"):
         monkeypatch.setattr(module, "metric_code_digest", lambda track, code=code: code)

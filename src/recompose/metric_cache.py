@@ -3,6 +3,7 @@
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 
 from recompose.digest import digest, short
@@ -71,9 +72,12 @@ class MetricCache:
         return (self._store.verify(need) if need.kind == "data" else self._store.record(need)).content
 
     def recompute(self, evaluation: Recipe) -> dict[str, float]:
-        """Return the metrics of an evaluation, computed from its scores now, without costs."""
+        """Return the metrics of an evaluation, computed from its scores now, without costs; what is no number, as of no
+        item, is not measured.
+        """
         needs = {role: self._store.folder(need) for role, need in evaluation.needs.items()}
-        return TRACKS[evaluation.track].all_metrics(self._store.folder(evaluation), needs)
+        metrics = TRACKS[evaluation.track].all_metrics(self._store.folder(evaluation), needs)
+        return {name: value for name, value in metrics.items() if isfinite(value)}
 
     def recompute_all(self, evaluation: Recipe) -> dict[str, float]:
         """Return the same as ``of``, without the cache."""

@@ -1,6 +1,8 @@
 """Archives come out whole and unharmed, or not at all: most of these are made by hand to do harm."""
 
+import errno
 import io
+import shutil
 import tarfile
 import zipfile
 from pathlib import Path
@@ -163,3 +165,32 @@ def test_a_gzip_with_another_checksum_is_refused(tmp_path: Path) -> None:
     raw[-8] ^= 0xFF
     archive.write_bytes(raw)
     assert_refused(archive, "damaged-archive")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_with_other_bytes_is_refused_however_it_is_compressed(tmp_path: Path, method: int) -> None:
+    archive = tmp_path / "a.zip"
+    with zipfile.ZipFile(archive, "w", method) as file:
+        file.writestr("b", bytes(range(256)) * 8)
+    raw = archive.read_bytes()
+    for place in range(40, 80, 4):  # in the compressed content
+        archive.write_bytes(raw[:place] + bytes(4) + raw[place + 4 :])
+        assert_refused(archive, "damaged-archive")
+
+
+def test_a_zip_whose_end_points_nowhere_is_refused(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "a.zip", ("b", b"b"))
+    raw = archive.read_bytes()
+    archive.write_bytes(raw[:-6] + b"\xff\xff\xff\xff" + raw[-2:])  # the place of the directory
+    assert_refused(archive, "damaged-archive")
+
+
+def test_a_full_disk_is_no_damage(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    make(archive, ("b", b"b"))
+    monkeypatch.setattr(shutil, "copyfileobj", refuse)
+    monkeypatch.setattr(tarfile, "copyfileobj", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        extract(archive, tmp_path / "target")

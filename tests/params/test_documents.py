@@ -40,6 +40,7 @@ def by_ruamel(text: str) -> Any:
         ("1:30", "1:30"),
         ("_1", "_1"),
         ("a: &x {k: 1}\nb: *x", {"a": {"k": 1}, "b": {"k": 1}}),
+        ("a: &x {k: 1, l: 2}\nb: {<<: *x, k: 3}", {"a": {"k": 1, "l": 2}, "b": {"k": 3, "l": 2}}),
     ],
 )
 def test_scalars_mean_what_yaml_1_2_says(text: str, value: Any) -> None:
@@ -49,6 +50,7 @@ def test_scalars_mean_what_yaml_1_2_says(text: str, value: Any) -> None:
 
 DEEP = ["[" * 100_000, "{a: " * 100_000]
 NO_DOCUMENTS = ["!!int abc", "!!python/name:os.system ''", "a: *b", "&a [*a]", "---\na: 1\n---\nb: 1", *DEEP]
+NO_DOCUMENTS += ["a: &a {k: 1}\nb: {<<: [*a, *a], c: 2}", "b: {<<: 3}"]
 
 
 @pytest.mark.parametrize("text", NO_DOCUMENTS)

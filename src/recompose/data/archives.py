@@ -1,6 +1,8 @@
 """Archives from the internet, unpacked so that nothing of them lands outside of their folder."""
 
+import errno
 import gzip
+import lzma
 import shutil
 import tarfile
 import zipfile
@@ -18,15 +20,15 @@ _UTF_8, _FAT = 0x800, 0  # of a zip: the flag of names in UTF-8, and the system 
 _ERRORS = (  # of the readers, for damaged archives and for members that must not be unpacked
     ValueError,
     EOFError,
-    gzip.BadGzipFile,
-    FileExistsError,
-    NotADirectoryError,
-    IsADirectoryError,
+    OSError,
     RuntimeError,  # of zipfile, for encrypted members and for unknown compressions
+    lzma.LZMAError,
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,
 )
+# of the readers, and of members whose names cannot all be; others are of the disk
+_NUMBERS = (None, errno.EINVAL, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 
 
 def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30) -> None:
@@ -55,6 +57,8 @@ def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30) -> Non
     except UnsafeArchive:
         raise
     except _ERRORS as error:
+        if isinstance(error, OSError) and error.errno not in _NUMBERS:
+            raise
         code = "unsafe-path" if isinstance(error, tarfile.FilterError) else "damaged-archive"
         reason = " ".join(str(error).split())
         raise UnsafeArchive(f"{archive}: {reason or 'it ends too early'}", code=code, place=archive) from error

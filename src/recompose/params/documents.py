@@ -160,6 +160,8 @@ def _value(
             raise yaml.MarkedYAMLError(problem=f"the key {name} is repeated", problem_mark=key_node.start_mark)
         values[name] = _value(loader, value, source, numbers, key_node)
     inherited = values.pop(MERGE, None)
+    if inherited and not isinstance(inherited.value, dict):
+        raise yaml.MarkedYAMLError(problem=f"{MERGE} takes one section", problem_mark=node.start_mark)
     return Written({**inherited.entries(), **values} if inherited else values, origin)
 
 
