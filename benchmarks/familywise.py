@@ -1,7 +1,7 @@
-"""How often a study has a wrong verdict: ``python -m benchmarks.familywise``.
+"""Count how often a study has a wrong verdict: ``python -m benchmarks.familywise``.
 
-Simulates studies whose true differences are known, tests them as ``recompose.claims`` does, and counts those in which
-any test of a true zero is significant.
+It simulates studies whose true differences are known, tests them as ``recompose.claims`` does, and counts those in
+which any test of a true zero is significant.
 """
 
 from collections.abc import Callable, Iterator

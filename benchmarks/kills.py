@@ -1,9 +1,9 @@
 """Kill the workflow again and again, and compare what it makes with a clone in which it was left alone.
 
 Usage: ``python -m benchmarks.kills FINISHED [--kills 60] [--workers 20] [--seconds 5 30] [--seed 0]``, where FINISHED
-is a clone of the same commit in which `make reproduce` has ended. In random order, the whole process group is killed
-and the workflow started again, or the server of jobs or one of its children alone is killed while Snakemake goes on.
-Takes about half an hour with the profile `demo`.
+is a clone of the same commit in which `make reproduce` has ended. In random order, either the whole process group is
+killed and the workflow started again, or only the server of jobs or one of its children is killed while Snakemake
+continues. It takes about half an hour with the profile `demo`.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def start(project: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
 
 
 def runs_for(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait so long, or until a process ends; return true if it still runs."""
+    """Wait for some seconds, or until a process ends; return true if it still runs."""
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
     return process.poll() is None

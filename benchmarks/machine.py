@@ -1,4 +1,4 @@
-"""The machine on which a benchmark ran."""
+"""Describe the machine on which a benchmark runs."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a training step costs beside the released computation: ``make benchmarks``.
+"""Time a training step beside the released computation: ``make benchmarks``.
 
 Weights are random: they do not matter for the time. The released computation is the one that parity tests hold methods
 to, written from reading the released code.
@@ -32,7 +32,7 @@ SAME = 1e-5  # how far losses may be apart, as a share
 
 @dataclass(frozen=True)
 class Scale:
-    """At what size a training step is measured; text and image towers of a CLIP as the released ones are."""
+    """The size at which a training step is measured: the text and image towers of a CLIP, and a batch."""
 
     described: str
     clip: str  # the architecture
@@ -50,7 +50,7 @@ SCALES = {
 
 
 def build_method(name: str, dataset: str, backbone: Any, counts: tuple[int, int], **changed: Any) -> Any:
-    """A method with the settings of a data set, some of them changed, for so many states and objects."""
+    """Return a method with the settings of a data set, some of them changed, for so many states and objects."""
     settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(name, dataset, changed).document()
     names = [[f"{kind} {index}" for index in range(count)] for kind, count in zip("so", counts, strict=True)]
     document = {"class": METHODS[name].class_path, "settings": settings}
@@ -59,7 +59,7 @@ def build_method(name: str, dataset: str, backbone: Any, counts: tuple[int, int]
 
 
 def step_ratio(name: str, scale: Scale) -> tuple[float, float, float]:
-    """Milliseconds of the released computation's training step and of ours, medians of steps in turn, and how far
+    """Return the milliseconds of the released training step and of ours, medians of steps in turn, and how far
     their losses are apart; the same parameters, batch and optimizer, without dropout.
     """
     torch.manual_seed(0)

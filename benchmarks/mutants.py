@@ -1,5 +1,5 @@
-"""Mutants of a module: its source with one comparison, operation, condition, number or return value changed, but in
-texts of errors and names.
+"""Mutants of a module: its source with one comparison, operation, condition, number or return value changed. Texts of
+errors and names stay as they are.
 """
 
 import ast
@@ -40,7 +40,7 @@ def mutants(source: str) -> list[Mutant]:
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a syntax tree that are carried out."""
+    """Yield the nodes of a syntax tree that are executed."""
     yield node
     for name, value in ast.iter_fields(node):
         if name not in NOT_RUN:

@@ -1,4 +1,4 @@
-"""How many small faults in the code of each room its tests notice.
+"""Count how many small faults in the code its tests notice, for each group of files, a room.
 
 Usage: ``python -m benchmarks.mutation [ROOM ...] [--sample 60] [--seed 0] [--jobs 2]``. A mutant has one comparison,
 operation, condition, number or return value changed. It is killed if a test of its room fails. The default sample of
@@ -102,7 +102,7 @@ def faults_of(room: str) -> list[Fault]:
 
 
 def are_killed(faults: Iterable[Fault], jobs: int) -> Iterator[bool]:
-    """Yield for each fault whether a test fails with it; ``jobs`` are tried at once.
+    """Yield for each fault whether a test fails with it; ``jobs`` of them are tried at once.
 
     Each is tried in a process forked from the main thread, as tests fork too: from any other, theirs would end in the
     join of that thread.

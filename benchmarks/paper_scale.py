@@ -1,15 +1,15 @@
-"""The profile ``paper`` from archives to audit on stand-ins of the published data, and what each step takes.
+"""Run the profile ``paper`` on stand-ins of the published data, from archives to audit, and time each step.
 
     RECOMPOSE_REAL_DATA=... python -m benchmarks.paper_scale --share 0.1 --folder /tmp/scale --datasets mit-states
 
-packs archives as upstream packs them (a share of the images, none of the labels is lost) and random weights of the
-backbones' architectures into the data of a scratch project, and carries out what the profile asks for, with one seed,
-one epoch, and of that epoch so many batches; validation and evaluation are whole. Started again it goes on. A step that
-fails is named, those that do not need it go on, and the exit status is 1. At the end stands a table of all that is
-stored. Numbers in the reports mean nothing.
+writes archives as their publishers pack them (with a share of the images, and all labels) and random weights of the
+backbones' architectures into the data of a scratch project. Then it makes what the profile asks for, with one seed and
+one epoch of a few batches; validation and evaluation are whole. Run again, it resumes. A step that fails is named, the
+steps that do not need it continue, and the exit status is 1. A table of all that was made comes last. Numbers in the
+reports mean nothing.
 
-On a CPU ``--clip stand-in --classifier resnet18`` takes small towers that see pictures of the same size. Methods that
-attend from each pair to each image (troika, msci, duplex) take long in the open world: ``--methods`` leaves them out.
+On a CPU, ``--clip stand-in --classifier resnet18`` takes small towers for images of the same size. Methods that attend
+from each pair to each image (troika, msci, duplex) are slow in the open world: ``--methods`` leaves them out.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def prepare(scope: Scope, real: Path, share: float, project: Path) -> None:
 
 
 def cut_epochs(batches: int) -> None:
-    """Let every epoch of training end after so many batches; nothing else of a run differs, nor its identity."""
+    """Let every epoch of training end after so many batches; nothing else about a run changes, nor its identity."""
 
     class Shortened(pl.Trainer):
         def __init__(self, **settings: Any) -> None:
@@ -60,7 +60,7 @@ def cut_epochs(batches: int) -> None:
 
 
 def carry_out(work: Workspace) -> bool:
-    """Make everything, then artifacts, report and audit; return whether all went well."""
+    """Make all results, artifacts and the report, and audit them; return whether all succeeded."""
     commands = [*(["artifacts", paper.name] for paper in work.papers), ["report"], ["audit"]]
     try:
         phases.make(work, work.plan.recipes)
@@ -72,7 +72,7 @@ def carry_out(work: Workspace) -> bool:
 
 
 def rows(work: Workspace) -> Iterator[str]:
-    """Yield a row of the table for each stored content."""
+    """Yield a row of the table for each stored result."""
     for recipe in filter(work.store.is_complete, work.plan.recipes):
         record, folder = work.store.record(recipe), work.store.folder(recipe)
         size = sum(file.bytes for file in record.files.values()) / 2**20
@@ -83,7 +83,7 @@ def rows(work: Workspace) -> Iterator[str]:
 
 
 def main() -> None:
-    """Carry out what is asked for, and print the table."""
+    """Run the profile, and print the table."""
     known = [name for names in DATASETS.values() for name in names]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True, help="for the scratch project; of one share of images")

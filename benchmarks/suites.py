@@ -1,6 +1,6 @@
-"""What evaluating a CLIP on a suite costs beside scoring its items one by one with open_clip: ``make benchmarks``.
+"""Time the evaluation of a CLIP on a suite beside scoring its items one by one with open_clip: ``make benchmarks``.
 
-The suite is drawn, of SugarCrepe's shape: 4.8 items for an image, 1.6 texts for an item, of 11 words on average. The
+The suite is drawn, in SugarCrepe's shape: 4.8 items for an image, 1.6 texts for an item, of 11 words on average. The
 model has random weights, which do not matter for the time. Both start from the same files and end with scores.
 """
 
@@ -31,7 +31,7 @@ CPU = torch.device("cpu")
 
 
 def drawn(root: Path) -> Suite:
-    """A suite of SugarCrepe's shape, with its images."""
+    """Return a suite of SugarCrepe's shape, with its images."""
     rng, files = np.random.default_rng(0), SuiteFiles(root, "sugarcrepe", "sugarcrepe", "sugarcrepe", "")
     for number in range(IMAGES):
         pixels = Image.fromarray(rng.integers(0, 256, (12, 16, 3), dtype=np.uint8)).resize((640, 480))
@@ -48,7 +48,7 @@ def drawn(root: Path) -> Suite:
 def one_by_one(
     model: open_clip.CLIP, preprocess: Callable, tokenizer: Callable, suite: Suite, root: Path
 ) -> np.ndarray:
-    """Scores [items, captions] by the plain way: an image and its captions at a time."""
+    """Return scores [items, captions] in the plain way: an image and its captions at a time."""
     task = suite.tasks[SUBTASK]
     assert isinstance(task, Choices)
     scores = []
@@ -62,14 +62,14 @@ def one_by_one(
 
 
 def ours(model: Backbone, preprocess: Callable, suite: Suite, root: Path) -> np.ndarray:
-    """The same by the harness."""
+    """Return the same scores as the harness computes them."""
     with tempfile.TemporaryDirectory() as folder:
         encoded = encode(model, preprocess, model.tokenizer, [suite], root, Path(folder), CPU)
         return suite.scores(encoded.features(suite))[SUBTASK]
 
 
 def timed(function: Callable[..., np.ndarray], *arguments: object) -> tuple[float, np.ndarray]:
-    """Seconds, and what came."""
+    """Return the seconds that a call takes, and its result."""
     start = time.perf_counter()
     result = function(*arguments)
     return time.perf_counter() - start, result

@@ -1,6 +1,6 @@
 """Time the workflow as users call it, beside the bound that each command has to keep: ``make benchmarks``.
 
-Works in fresh clones, takes about an hour and prints a Markdown table.
+It works in fresh clones, takes about an hour, and prints a Markdown table.
 """
 
 import os
@@ -22,7 +22,7 @@ TRACE = ("trace", "reports/demo/msci/table-2.csv", "--row", "CSP", "--column", "
 
 
 def seconds(*command: str, cwd: Path, **variables: str) -> float:
-    """Wall time of a command that has to succeed."""
+    """Return the wall time of a command that has to succeed."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     start = time.perf_counter()
     done = subprocess.run(command, cwd=cwd, env=kept | variables, capture_output=True, text=True, check=False)
@@ -32,7 +32,7 @@ def seconds(*command: str, cwd: Path, **variables: str) -> float:
 
 
 def cpu(*command: str, cwd: Path, **variables: str) -> float:
-    """CPU seconds of a command that has to succeed, and of all processes that it starts."""
+    """Return the CPU seconds of a command that has to succeed, with those of all processes that it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds(*command, cwd=cwd, **variables)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

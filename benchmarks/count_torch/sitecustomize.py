@@ -1,4 +1,4 @@
-"""Put on PYTHONPATH, this notes every process that imports torch in the file that TORCH_PROCESSES names."""
+"""Note every process that imports torch, in the file that TORCH_PROCESSES names, where this folder is on PYTHONPATH."""
 
 import os
 import sys

@@ -52,7 +52,7 @@ class Annotated:
 
     @classmethod
     def read(cls, folder: Path) -> "Annotated":
-        """The real annotations."""
+        """Return the real annotations."""
         with np.load(folder / "index.npz", allow_pickle=False) as arrays:
             index = dict(arrays)
         splits = np.full(len(index["labels"]), "", dtype="U16")
@@ -62,7 +62,7 @@ class Annotated:
         return cls(index["image_files"], index["labels"], splits, fields)
 
     def share(self, share: float) -> "Annotated":
-        """The same with fewer images; every class keeps two in each of its splits, of which one can be held out."""
+        """Return the same with fewer images: every class keeps two in each of its splits, so one can be held out."""
         kept = []
         for split in SPLITS:
             places = np.flatnonzero(self.splits == split)
@@ -73,7 +73,7 @@ class Annotated:
         return Annotated(self.files[rows], self.labels[rows], self.splits[rows], self.fields)
 
     def counts(self, validation: Iterable[str]) -> dict[str, int]:
-        """The numbers of images, under the names in params.yaml.
+        """Return the numbers of images, under the names in params.yaml.
 
         Args:
             validation: the names of the classes of validation.
@@ -86,19 +86,19 @@ class Annotated:
         return {"images": images, **found, "training_images": training, "validation_images": int(chooses.sum())}
 
     def index_file(self) -> bytes:
-        """``res101.mat``, with features that are all zero."""
+        """Return ``res101.mat``, with features that are all zero."""
         features = np.zeros((FEATURES, len(self.labels)), dtype=np.float32)
         labels = (self.labels[:, None] + 1).astype(np.uint16)
         return _mat({"features": features, "labels": labels, "image_files": _cells(self.files)})
 
     def splits_file(self) -> bytes:
-        """``att_splits.mat``."""
+        """Return ``att_splits.mat``."""
         places = {f"{split}_loc": np.flatnonzero(self.splits == split)[:, None] + 1 for split in SPLITS}
         names = _cells(self.fields["allclasses_names"].ravel())
         return _mat({**self.fields, "allclasses_names": names, **places})
 
     def places(self) -> list[str]:
-        """Where images lie below their folder."""
+        """Return the places of images below their folder."""
         return [_below(str(file)) for file in self.files]
 
 

@@ -1,7 +1,7 @@
 """MIT-States, UT-Zappos and C-GQA as they are published: real lists of pairs, drawn pictures.
 
-Every pair gets an image, and a long tail of pairs what is left. The unseen pairs of C-GQA are public, but not which of
-them are validation's.
+Every pair gets an image; the others are shared among pairs with a long tail. The unseen pairs of C-GQA are public, but
+not which of them are validation's.
 """
 
 import io
@@ -26,7 +26,7 @@ Pairs = dict[str, list[Pair]]  # by split
 
 @dataclass(frozen=True)
 class Form:
-    """How upstream packs a data set; places of an image are told by its state, object, kind and number."""
+    """How upstream packs a data set; the place of an image follows from its state, object, kind and number."""
 
     archive: str  # of the images
     splits: str  # of the lists and of the metadata
@@ -58,7 +58,7 @@ FORMS = {
 
 
 def listed(folder: Path, counts: Mapping[str, int]) -> Pairs:
-    """The pairs of each split: their lists, or where these do not tell, as many as papers print."""
+    """Return the pairs of each split: as listed or, where no list tells them, as many as papers print."""
     if (folder / "test_pairs.txt").exists():
         return {split: read_pairs(folder / f"{split}_pairs.txt") for split in SPLITS}
     train, unseen = (read_pairs(folder / f"{name}_pairs.txt") for name in ("train", "unseen_val_or_test"))
@@ -67,7 +67,7 @@ def listed(folder: Path, counts: Mapping[str, int]) -> Pairs:
 
 
 def shown(pairs: Pairs, counts: Mapping[str, int], share: float) -> list[tuple[str, Pair]]:
-    """Split and pair of each image of a share of the published ones; every pair of a split has one."""
+    """Return split and pair of each image of a share of the published ones; every pair of a split has an image."""
     rng, images = Random(0), []
     for split, of_split in pairs.items():
         more = max(round(share * counts[f"{split}_images"]) - len(of_split), 0)
@@ -121,7 +121,7 @@ def _lists(form: Form, pairs: Pairs, images: list[tuple[str, Pair]]) -> Members:
 
 
 def _glove(words: list[str], lines: int) -> bytes:
-    """A file of word vectors that knows these words, and others up to so many lines."""
+    """Return a file of word vectors with these words, and others up to so many lines."""
     others = [f"other{number}" for number in range(lines - len(words))]
     rng = Random(0)
     vectors = [" ".join(f"{rng.gauss(0, 0.4):.5f}" for _ in range(WIDTH)) for _ in range(97)]

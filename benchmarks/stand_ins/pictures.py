@@ -22,7 +22,7 @@ class Pictures:
         self._drawn = [_drawn(rng, width, height) for _ in range(DRAWN)]
 
     def named(self, name: str) -> bytes:
-        """The picture of a name, always the same one: the name stands in it as a comment.
+        """Return the picture of a name, always the same one: the name is in it as a comment.
 
         Example:
             >>> picture = Pictures(32, 24).named("a.jpg")
@@ -35,7 +35,7 @@ class Pictures:
 
 
 def _drawn(rng: np.random.Generator, width: int, height: int) -> bytes:
-    """A JPEG of blurred patches under fine noise: about as many bytes a pixel as a photograph."""
+    """Return a JPEG of blurred patches under fine noise: about as many bytes a pixel as a photograph."""
     patches = rng.integers(0, 256, (height // COARSE + 1, width // COARSE + 1, 3), dtype=np.uint8)
     blurred = np.asarray(Image.fromarray(patches).resize((width, height), Image.Resampling.BICUBIC), dtype=np.int16)
     noisy = np.clip(blurred + rng.integers(-12, 13, blurred.shape), 0, 255).astype(np.uint8)

@@ -19,7 +19,7 @@ HALF_ON_GPUS = "16-mixed"  # a precision that CPUs do not train in
 
 @dataclass(frozen=True)
 class Scope:
-    """What of the profile ``paper`` is carried out, and on what."""
+    """The part of the profile ``paper`` that runs, and its backbones."""
 
     datasets: Mapping[str, Sequence[str]]  # track -> its data sets; tracks that are left out are not planned
     methods: Sequence[str]  # none: all
@@ -69,7 +69,7 @@ def _choice(paper: Mapping[str, Any], track: str, scope: Scope) -> dict[str, Any
 
 def _shortened(value: Any, gpu: bool) -> Any:
     """Return parameters without addresses and digests of files, which stand-ins do not have, with one epoch wherever
-    there are epochs, and no precision that the machine has not.
+    there are epochs, and no precision that the machine lacks.
     """
     if isinstance(value, list):
         return [_shortened(each, gpu) for each in value]
