@@ -7,11 +7,18 @@ from typing import Any
 import pytest
 
 from recompose.audit import audit as module
+from recompose.audit.artifacts import ArtifactCheck
 from recompose.audit.findings import Audit
-from recompose.files import read_json
+from recompose.audit.stored import Stored
+from recompose.digest import sha256_file
+from recompose.files import read_json, write_text
+from recompose.tables.cells import Cell
+from recompose.tables.lineage import Lineage
+from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import (
     CELL,
     MADE_FROM_EVALUATIONS,
+    PAPERS_LOADED,
     SHOWN,
     TABLE,
     all_of,
@@ -30,6 +37,7 @@ from tests.audit.worlds import (
     moved,
     replace_once,
 )
+from tests.configuration import new_workspace
 from tests.conftest import Project
 
 
@@ -102,6 +110,27 @@ def test_edited_numbers_of_a_figure_are_found_where_it_is_drawn_again(root: Path
     why = f"line {number} shows {other}; its runs give {line}"
     assert findings(found) == [("tampered", "reports/smoke/msci/figure-curves.csv", why)]
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
+
+
+MAP, SWEEP = "dataset,x,y\nshapes,{x},1.0\n", "dataset,x,seed,AUC\nshapes,{x},0,28.4\n"
+
+
+@pytest.mark.parametrize(("figure", "numbers", "state"), [("9", MAP, "unchecked"), ("5", SWEEP, "tampered")])
+def test_where_points_lie_is_unchecked_and_where_a_sweep_stops_is_a_number(
+    figure: str, numbers: str, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (paper,) = (paper for paper in PAPERS_LOADED if paper.name == "duplex")
+    name, work = f"figure-{figure}", new_workspace(tmp_path, "smoke")
+    path = work.reports / f"duplex/{name}.csv"
+    write_text(path, numbers.format(x="2.0"))
+    cell = Cell(row="Duplex", column="shapes", text="map")
+    lineage = Lineage.model_construct(cells=[cell], files={path.name: sha256_file(path)})
+    published = PublishedLineage({f"duplex/{name}": lineage})
+    check = ArtifactCheck(Stored(work, published), f"duplex/{name}", paper)
+    monkeypatch.setattr(ArtifactCheck, "_can_be_drawn", True)
+    monkeypatch.setattr(check, "_drawn_numbers", lambda: numbers.format(x="1.0"))
+    check.draw_again()
+    assert [finding.state for finding in check.findings] == [check.trusts[cell.key].state] == [state]
 
 
 @pytest.mark.parametrize("text", ["", "[" * 100_000, '{"cells": NaN}', "\udcff"])

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from recompose.digest import sha256_file
+from recompose.files import write_json
 from recompose.tables.artifacts import make_artifacts
-from recompose.tables.kinds import artifact_recipe
-from recompose.tables.published import is_due
+from recompose.tables.kinds import artifact_files, artifact_recipe
+from recompose.tables.published import is_due, write_contents
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 from tests.audit.worlds import (
@@ -25,6 +27,7 @@ from tests.audit.worlds import (
     remake_index,
     remake_reports,
 )
+from tests.configuration import complete, new_workspace
 from tests.conftest import Project
 
 REBUILT = "was rebuilt after the reports, with another result"
@@ -96,3 +99,22 @@ def test_an_artifact_that_is_older_than_a_rebuilt_result_is_stale_and_due(root: 
         assert ("stale", f"results/evaluations/{folder.name}", REBUILT) in findings(found)
         due = {name: is_due(Workspace(root), czsl[0], name, artifact_recipe(work.plan, czsl[0], name)) for name in DUE}
         assert due == DUE
+
+
+def test_a_table_of_data_is_due_once_the_data_is_indexed_anew_with_another_result(tmp_path: Path) -> None:
+    work, (paper,) = new_workspace(tmp_path, "smoke"), [paper for paper in PAPERS_LOADED if paper.name == "msci"]
+    recipe, name = artifact_recipe(work.plan, paper, "table-1"), "msci/table-1"
+    assert {need.kind for need in recipe.needs.values()} == {"data"}
+    complete(work, recipe.needs.values())
+    *files, lineage = (work.reports / "msci" / file for file in artifact_files(paper, "table-1"))
+    lineage.parent.mkdir(parents=True)
+    for file in files:
+        file.touch()
+    write_json(lineage, {"recipe": recipe.digest, "files": {file.name: sha256_file(file) for file in files}})
+    contents = {need.key: work.store.record(need).content for need in recipe.needs.values()}
+    write_contents(work, name, contents)
+    assert not is_due(work, paper, "table-1", recipe)
+    folder = work.results / min(contents)
+    (folder / "labels.json").write_text("[]")
+    correct(folder / "record.json", "labels.json")
+    assert is_due(Workspace(tmp_path), paper, "table-1", recipe)

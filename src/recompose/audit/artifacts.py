@@ -272,7 +272,8 @@ class ArtifactCheck(Judge):
             return
         shown = path.read_bytes().decode("utf-8", errors="replace")
         if shown != due and _without_places(shown) == _without_places(due):
-            self._add(UNCHECKED, self.artifact, "another machine makes another map of the same embeddings")
+            why = "another machine makes another map of the same embeddings"
+            self._add(UNCHECKED, self.artifact, why, cells=self._cells)
             return
         self.compared = {*self._cells}
         if shown != due:
@@ -326,9 +327,10 @@ def _equal(first: Any, second: Any) -> bool:
 
 
 def _without_places(text: str) -> list[tuple[str | None, ...]]:
-    """Return the lines of a figure's numbers without the positions of points on a map."""
+    """Return the lines of a figure's numbers without the positions of points on a map, which have both parts."""
     rows = csv.DictReader(io.StringIO(text))
-    return [tuple(value for name, value in row.items() if name not in ("x", "y")) for row in rows]
+    places = {"x", "y"} if {"x", "y"} <= {*(rows.fieldnames or ())} else set[str]()
+    return [tuple(value for name, value in row.items() if name not in places) for row in rows]
 
 
 def _first_line(shown: str, due: str) -> str:

@@ -174,8 +174,9 @@ def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
         if lineage["recipe"] != recipe.digest:
             return True
         contents = read_contents(work, f"{paper.name}/{name}")
-        evaluations = [need for need in recipe.needs.values() if need.kind == "evaluations"]
-        is_same = (contents[need.key] == work.store.verify(need).content for need in evaluations)
+        # of data, those that it shows
+        shown = [need for need in recipe.needs.values() if need.kind == "evaluations" or need.key in contents]
+        is_same = (contents[need.key] == work.store.verify(need).content for need in shown)
         written = {file: sha256_file(path.with_name(file)) for file in artifact_files(paper, name)[:-1]}
         return lineage["files"] != written or not all(is_same)
     except (DamagedError, *WRONG):
