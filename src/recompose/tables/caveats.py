@@ -15,6 +15,7 @@ from recompose.tables.cells import Cell
 from recompose.tables.stored_results import StoredResults
 
 JUDGED_KINDS = ("runs", "evaluations")  # their code and environment must be the same throughout an artifact
+MACHINE = ("device", "instruction_set", "libraries", "packages")  # of a build; virtual machines share names of devices
 MAX_KEYS = 3  # missing evaluations that a caveat lists
 
 
@@ -55,9 +56,10 @@ def find_caveats(
     if uncommitted:
         count = f"{len(uncommitted)} of {len(build_info)}"
         yield Caveat("uncommitted", f"{count} were made from a changed or unknown working tree", uncommitted)
-    for name in ("device", "packages"):
-        if values := _differing((name, digest(getattr(build, name)), key) for key, build in build_info.items()):
-            yield Caveat("mixed", f"runs differ in {name}", _minority(values))
+    for name in MACHINE:
+        facts = ((key, getattr(build, name)) for key, build in build_info.items())
+        if values := _differing((name, digest(fact), key) for key, fact in facts if fact is not None):
+            yield Caveat("mixed", f"runs differ in {name.replace('_', ' ')}", _minority(values))
 
 
 def _differing(facts: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, list[str]]]:
