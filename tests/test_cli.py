@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 
 from recompose import cli
 from recompose.errors import DataError
@@ -57,6 +58,13 @@ def test_an_error_keeps_its_lines_and_sends_no_codes(message_of: MessageOf, caps
     assert written == [f"recompose: names in a file: {sign}[2Ja{sign}31m", "  the second line"]
     say("a note: \x1b]0;title\x07")
     assert capsys.readouterr().err.strip().isprintable()
+
+
+def test_nothing_is_made_without_a_name_and_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_params(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(typer.BadParameter, match="name results"):
+        cli.app(["make"], standalone_mode=False)
 
 
 def test_a_sub_folder_is_the_project_and_paths_start_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,9 @@ def make(
 
         make_cell(work, cell)
         return
-    phases.make(work, closure(work.recipe(name) for name in names or []))
+    if not names:
+        raise typer.BadParameter("name results to make, or a number with --cell; `snakemake --cores all` makes all")
+    phases.make(work, closure(map(work.recipe, names)))
 
 
 def _make_for_workflow(work: Workspace, key: str, *, again: bool) -> None:

@@ -160,6 +160,17 @@ def test_a_damaged_input_is_the_input_s_fault_alone(world: World) -> None:
     assert judge.stored[world.first().key] == []
 
 
+def test_what_was_made_from_a_rebuilt_input_is_to_be_discarded_as_it_is_complete(world: World) -> None:
+    """A workflow makes what is missing: by itself it makes nothing of this again."""
+    world.store.discard(data_of().key)
+    world.build(counts='{"images": 6}')
+    stored = world.judge().stored
+    for recipe in (world.first(), world.first().needs["run"]):
+        (finding,) = stored[recipe.key]
+        assert (finding.code, world.store.is_complete(recipe)) == ("rebuilt", True)
+        assert finding.remedy.startswith("`recompose store discard`")
+
+
 # caveats
 
 

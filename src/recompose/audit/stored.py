@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recompose.audit.findings import UNCHECKED, Finding
+from recompose.audit.findings import REMAKE, UNCHECKED, Finding
 from recompose.data.content import CONTENT, changed_files, raw_files
 from recompose.errors import DamagedError
 from recompose.metric_cache import COST, MetricCache
@@ -19,6 +19,7 @@ from recompose.workspace import Workspace
 
 NAMED = 5  # changed files of a data set that are named
 RESTORE = "restore the file, or remove a synthetic data set's folder to generate it again"
+REBUILD = f"`recompose store discard` these results, then {REMAKE}"  # which makes nothing that is complete
 NumbersOf = Callable[[MetricCache, Recipe], dict[str, float]]
 
 
@@ -82,7 +83,7 @@ class Stored:
             with suppress(DamagedError):
                 if store.is_complete(need) and store.record(need).content != record.inputs.get(role):
                     why = f"was made from another {role} than {need.key} is now"
-                    yield Finding.of("rebuilt", f"results/{key}", why, key)
+                    yield Finding.of("rebuilt", f"results/{key}", why, key, remedy=REBUILD)
 
     def check(self) -> None:
         """Check everything, and compute the numbers of all valid evaluations."""
