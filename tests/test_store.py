@@ -339,3 +339,17 @@ def test_what_is_damaged_is_not_copied(store: Store, damage: Callable[[Path], ob
     damage(make(store, needing(DATA), scores="0.5") / "scores.txt")
     assert store.adopt_equal(needing(REREAD)) is None
     assert not store.folder(needing(REREAD)).exists()
+
+
+def test_what_is_discarded_while_it_is_copied_is_made(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_data(store)
+    make(store, needing(DATA))
+    copytree = module.shutil.copytree
+
+    def discarding(source: Path, *rest: Any, **more: Any) -> None:
+        store.discard(needing(DATA).key)
+        copytree(source, *rest, **more)
+
+    monkeypatch.setattr(module.shutil, "copytree", discarding)
+    assert store.adopt_equal(needing(REREAD)) is None
+    assert not store.folder(needing(REREAD)).exists()

@@ -239,9 +239,10 @@ class Store:
         folder = self.folder(recipe)
         shutil.rmtree(folder, ignore_errors=True)  # of an interrupted process
         others = shutil.ignore_patterns(RECORD, SCRATCH, ".*")
-        shutil.copytree(self.root / record.key, folder, ignore=others, ignore_dangling_symlinks=True)
+        with suppress(OSError):  # of an original that is discarded meanwhile
+            shutil.copytree(self.root / record.key, folder, ignore=others, ignore_dangling_symlinks=True)
         if self.faults(recipe, record, reading=True):
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
             return False
         made = record.made.model_copy(update={"equal_to": record.key})
         changed = {**dict(recipe.description()), "inputs": inputs, "made": made}
