@@ -29,7 +29,7 @@ def test_the_profile_has_all_of_the_default_one_but_the_limit_of_one_machine() -
     assert default.pop("cores") == "all"
     assert default.pop("max-jobs-per-timespan")  # a scheduler's own limit stays
     assert {name: slurm.pop(name) for name in default} == default
-    assert all(name in ("executor", "jobs", "retries") or name.startswith("slurm-") for name in slurm)
+    assert all(name in ("executor", "jobs") or name.startswith("slurm-") for name in slurm)
 
 
 def _lacking() -> str | None:

@@ -36,7 +36,7 @@ for _rule, _kind, _digests in graph.rules():
         priority: lambda wildcards: job(wildcards).priority
         resources:
             **(RESOURCES if call.scheduled or graph.uses_gpus else {}),
-        retries: 1
+        retries: 1  # on a cluster with more memory and time; an ended run resumes from its last whole epoch
         shell:
             "python -m recompose.worker make --recipe {output} {params.again} > {log} 2>&1"
 
