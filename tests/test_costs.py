@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from recompose.costs import SIMILAR, CostEstimate, Costs, MadeRecipe, TimeLeft, processes, time_left
+from recompose.costs import (
+    SIMILAR,
+    CostEstimate,
+    Costs,
+    MadeRecipe,
+    TimeLeft,
+    _count_images,
+    processes,
+    time_left,
+)
+from recompose.data.content import CONTENT
 from recompose.files import SCRATCH, write_json
 from recompose.plan import Recipe, closure
 from recompose.progress import FILE
@@ -160,3 +170,14 @@ def test_of_what_was_begun_the_rest_counts(work: Workspace, monkeypatch: pytest.
     written = PROGRESS | {"done": 3, "total": 4, "at": datetime.now(UTC).isoformat()}
     write_json(scratch / FILE, written)
     assert time_left(work, KNOWN, [begun, other]) == TimeLeft(60 / 4 + 60, 0)
+
+
+@pytest.mark.parametrize(
+    ("images", "count"), [(7, 7), ({"train": 2, "test": 3}, 5), ("images.zip", 2), ({"train": "a"}, 2), (["a"], 2)]
+)
+def test_images_are_counted_where_they_are_numbers_and_otherwise_the_files(
+    tmp_path: Path, images: object, count: int
+) -> None:
+    work, data = Workspace(tmp_path), Recipe("data", "own", {"images": images})
+    write_json(work.store.folder(data) / CONTENT, {"1.png": "0" * 64, "2.png": "1" * 64})
+    assert _count_images(work, data) == count

@@ -158,8 +158,9 @@ def _data_of(recipe: Recipe) -> list[Recipe]:
 def _count_images(work: Workspace, data: Recipe) -> int:
     """Return the number of generated images of data, or of raw files where it is indexed; 0 if neither is known."""
     images = data.document.get("images", data.document.get("scenes"))
-    if images is not None:
-        return sum(images.values()) if isinstance(images, Mapping) else int(images)
+    counts = [*images.values()] if isinstance(images, Mapping) else [images]
+    if all(isinstance(count, int) for count in counts):  # a plugin's data may call anything its images
+        return sum(counts)
     with suppress(OSError, ValueError):
         return len(raw_files(work.store.folder(data)))
     return 0

@@ -138,7 +138,10 @@ def _read(module: str) -> tuple[str, list[str]]:
     path = path_of(module)
     digest, *names = _summaries().of(path)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    absolute = [importlib.util.resolve_name(name, package) for name in names if name != MARKER]
+    try:
+        absolute = [importlib.util.resolve_name(name, package) for name in names if name != MARKER]
+    except ImportError as error:
+        raise PluginError(f"{path} is not valid Python: {error}", code="no-python", place=path) from None
     if _is_own(module):
         return digest, [name for name in absolute if _is_own(name) and _counts(name)]
     return digest, [name for name in absolute if (_counts(name) if _is_own(name) else _path(name) is not None)]

@@ -9,7 +9,7 @@ import pytest
 
 from recompose import cli
 from recompose.data.tracking import tracked
-from recompose.errors import ParamsError, PluginError
+from recompose.errors import ParamsError, PlanError, PluginError
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.plugins import FILE
 from recompose.workspace import Workspace
@@ -141,6 +141,7 @@ def test_its_code_counts_as_ours_does(project: Plan) -> None:
         ({}, {"params.czsl.feasibility": {}}, "unknown-key", "params.czsl.feasibility", "methods"),
         ({FILE: "methods: ["}, {}, "no-yaml", FILE, "line"),
         ({"parts.py": "scale = (\n"}, {}, "no-python", "parts.py", ":1"),
+        ({"parts.py": "from ...far import scale\n"}, {}, "no-python", "parts.py", "beyond top-level"),
     ],
 )
 def test_a_mistake_is_one_line_with_its_place(
@@ -153,6 +154,23 @@ def test_a_mistake_is_one_line_with_its_place(
     assert "\n" not in str(caught.value)
     assert "my_work" in str(caught.value)
     assert f"`{code}`" in PAGE
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "near"),
+    [
+        ("AUC\n3\n", 2, "'row'"),
+        ("row;AUC\nMine;3\n", 2, "'row'"),
+        ("row,AUC\nCSP,1\nMine\n", 3, "other cells"),
+        ("row,AUC\nMine,1,2\n", 2, "other cells"),
+        ("row,AUC\r\nMine,1\r\nMine,2\r\n", 3, "'Mine'"),
+    ],
+)
+def test_a_mistake_in_printed_values_is_one_line_with_its_place(project: Plan, text: str, line: int, near: str) -> None:
+    work = project({"papers/my-study/reported/table-1.csv": text})
+    with raises(PlanError, "no-table", f"table-1.csv:{line}") as caught:
+        _ = work.plan
+    assert near in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("folder", ["../my-wrk", "../project"])

@@ -18,7 +18,7 @@ MEASURED = "method or variant"
 
 
 def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
-    """Check that a paper names what exists, and that the settings of a user's own variants fit.
+    """Check that a paper names what exists, and that a user's own has tables of printed values and settings that fit.
 
     Raises:
         PlanError: a track, method, variant, data set, artifact, kind, output or metric does not exist; the message
@@ -38,6 +38,8 @@ def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
             ) from None
     if paper.is_shipped or not isinstance(section, TrackSection):
         return
+    for name in paper.artifacts:
+        paper.reported(name)
     for name, variant in paper.variants.items():
         for dataset in variant.datasets:
             try:

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -291,16 +291,39 @@ class Paper(PaperSection):
         return set(section.rows.values())
 
     def reported(self, artifact: str) -> list[dict[str, str]]:
-        """Return the rows of a table as the paper printed them, column -> text; for tables of claims, the sentences."""
+        """Return the rows of a table as the paper printed them, column -> text; for tables of claims, the sentences.
+
+        Raises:
+            PlanError: the file with the printed values is no table with a column "row".
+            DataError: it is not in UTF-8.
+        """
         if self.artifacts[artifact].kind == CLAIMS:
             return [
                 {"row": name, "artifact": claim.artifact, "claim": claim.sentence}
                 for name, claim in self.claims.items()
             ]
         path = self.folder / "reported" / f"{artifact}.csv"
-        if not path.exists():
-            return []
-        return list(csv.DictReader(StringIO(read_text(path, newline=""), newline="")))
+        return list(_printed_rows(path)) if path.exists() else []
+
+
+def _printed_rows(path: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of a printed table.
+
+    Raises:
+        PlanError: it lacks names of rows, repeats one, or a row has other cells than the header.
+    """
+    lines, names = csv.DictReader(StringIO(read_text(path, newline=""), newline="")), set[str]()
+    for row in lines:
+        fault = "its first line has no column 'row'" if "row" not in row else ""
+        if None in row or None in row.values():
+            fault = "it has other cells than the first line"
+        elif not fault and row["row"] in names:
+            fault = f"there is a row {row['row']!r} above it"
+        if fault:
+            place = f"{path}:{lines.line_num}"
+            raise PlanError(f"{place}: {fault}", code="no-table", place=place)
+        names.add(row["row"])
+        yield row
 
 
 @cache
