@@ -36,7 +36,7 @@ DECLARATION: dict[str, Any] = {
         "profiles": {"mine": {"based_on": "smoke", "czsl": {"methods": ["csp", "my-csp"]}, "gzsl": None, "vlc": None}},
     },
 }
-PAPER = {
+PAPER: dict[str, Any] = {
     "title": "My study",
     "track": "czsl",
     "artifacts": {
@@ -171,6 +171,16 @@ def test_a_mistake_in_printed_values_is_one_line_with_its_place(project: Plan, t
     with raises(PlanError, "no-table", f"table-1.csv:{line}") as caught:
         _ = work.plan
     assert near in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["fig.a", "../../table-1", "a b"])
+def test_the_name_of_an_artifact_is_one_of_files(project: Plan, name: str) -> None:
+    """Both fig.a and fig.b would be fig.csv."""
+    table = PAPER["artifacts"]["table-1"]
+    work = project({"papers/my-study/paper.yaml": text_of({**PAPER, "artifacts": {"table-1": table, name: table}})})
+    with raises(PlanError, "wrong-value", f"artifacts.{name}") as caught:
+        _ = work.plan
+    assert "pattern" in str(caught.value)
 
 
 @pytest.mark.parametrize("folder", ["../my-wrk", "../project"])

@@ -14,6 +14,7 @@ from recompose.errors import PlanError
 from recompose.files import read_text
 from recompose.papers.printed import half_of
 from recompose.params.mistakes import Keyed, read_form
+from recompose.params.sections import Name
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
@@ -223,7 +224,7 @@ class Paper(PaperSection):
     datasets: dict[str, str] = {}  # data set -> its name in tables; others have their own
     headline: Headline | None = None  # the headline number
     variants: dict[str, Variant] = {}
-    artifacts: dict[str, Artifact]
+    artifacts: dict[Name, Artifact]  # names of files, which end at the first dot
     claims: dict[str, Claim] = {}
 
     @property
