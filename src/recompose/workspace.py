@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from recompose.errors import ParamsError, PlanError
-from recompose.papers.checks import check_paper, check_variants
+from recompose.papers.checks import check_paper, check_papers, check_variants
 from recompose.papers.comparison import FOLDER, Comparison, compared_variants, read_comparisons
 from recompose.papers.declaration import Paper
 from recompose.params.documents import Written
@@ -29,6 +29,7 @@ def plan_of(params: Params, comparisons: Sequence[Comparison] = (), catalogue: C
         PlanError: a paper declares something that a track or a profile does not have.
     """
     planner = Planner(params)
+    check_papers(catalogue.plugin_papers, comparisons)
     check_variants(catalogue, comparisons)
     for paper in [*catalogue.papers, *comparisons]:
         check_paper(paper, params, catalogue)

@@ -183,6 +183,17 @@ def test_the_name_of_an_artifact_is_one_of_files(project: Plan, name: str) -> No
     assert "pattern" in str(caught.value)
 
 
+def test_the_names_of_papers_are_no_other_reports(project: Plan) -> None:
+    reserved = project({"papers/runs/paper.yaml": FILES["papers/my-study/paper.yaml"]}, {"papers": ["runs"]})
+    with raises(PlanError, "name-taken", "papers/runs/paper.yaml"):
+        _ = reserved.plan
+    work = project()
+    (work.root / "comparisons").mkdir()
+    (work.root / "comparisons/my-study.yaml").write_text("{track: czsl, baseline: csp, methods: [my-csp]}")
+    with raises(PlanError, "name-taken", "comparisons/my-study.yaml"):
+        _ = work.plan
+
+
 @pytest.mark.parametrize("folder", ["../my-wrk", "../project"])
 def test_a_folder_without_a_plugin_is_named(project: Plan, tmp_path: Path, folder: str) -> None:
     project()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from recompose.tracks.track import Track
 
 MEASURED = "method or variant"
+# rules, and files of reports, have these names
+RESERVED = ("all", "artifacts", "data", "features", "figure", "index", "metrics", "page", "readme", "runs", "table")
 
 
 def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
@@ -22,7 +24,7 @@ def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
 
     Raises:
         PlanError: a track, method, variant, data set, artifact, kind, output or metric does not exist; the message
-            names the nearest one. Or a setting is wrong.
+            names the nearest one. Or a printed table or a setting is wrong.
     """
     check_name(paper.file, "track", paper.track, "track", catalogue.tracks)
     track = catalogue.tracks[paper.track]
@@ -47,6 +49,20 @@ def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
             except ParamsError as error:
                 place = f"{paper.file}: variants.{name}.settings"
                 raise PlanError(f"{place}: {error}", code=error.code, place=f"{place}.{error.place}") from None
+
+
+def check_papers(plugin_papers: Iterable[Paper], comparisons: Iterable[Paper]) -> None:
+    """Check that the papers of plugins and the comparisons have names of their own: those of their reports and rules.
+
+    Raises:
+        PlanError: a name is taken.
+    """
+    owners = dict.fromkeys(RESERVED, "a rule or a file of the reports")
+    for paper in [*plugin_papers, *comparisons]:
+        if owner := owners.get(paper.name):
+            message = f"{paper.file}: {owner} has the name {paper.name}, too; choose another"
+            raise PlanError(message, code="name-taken", place=paper.file)
+        owners[paper.name] = paper.file
 
 
 def check_variants(catalogue: "Catalogue", comparisons: Iterable[Paper]) -> None:

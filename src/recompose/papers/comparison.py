@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BeforeValidator, Field
 
 from recompose.errors import PlanError
+from recompose.papers.checks import RESERVED
 from recompose.papers.declaration import (
     AGAINST,
     CLAIMS,
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 TABLE = "table"  # the name of the artifact that its claims are about
 FOLDER = "comparisons"  # below the root of a project
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-# rules, and files of reports, have these names
-RESERVED = ("all", "artifacts", "data", "features", "figure", "index", "metrics", "page", "readme", "runs", "table")
 # of a comparison that declares none: no difference is called negligible
 NO_MARGIN = Margin.model_construct(source="no margin is declared")
 Unique = Annotated[list[str], Distinct]

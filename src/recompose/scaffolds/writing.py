@@ -9,7 +9,8 @@ from pathlib import Path
 from string import Template
 
 from recompose.errors import ArgumentError
-from recompose.papers.comparison import FOLDER, RESERVED
+from recompose.papers.checks import RESERVED
+from recompose.papers.comparison import FOLDER
 from recompose.params.mistakes import unknown_name
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
