@@ -50,6 +50,7 @@ def load(folder: Path, text: str) -> Paper:
         ({f"{TABLE}.kind": GONE, f"{TABLE}.kynd": "metrics"}, "unknown-key", f"{TABLE}.kynd"),
         ({"variants.csp-wide.method": 7}, "wrong-value", "variants.csp-wide.method"),
         ({f"{TABLE}.views.sources.says": {"CSQ": {"the text": "so"}}}, "wrong-value", TABLE),
+        ({f"{TABLE}.kind": "sweep"}, "wrong-value", TABLE),  # whose rows are numbers
     ],
 )
 def test_a_mistake_in_a_declaration_names_its_place(

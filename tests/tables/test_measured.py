@@ -244,8 +244,20 @@ def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set()
     of_both = paper_of(kind="settings", of="m", rows={"Own": "lr", "Its": "other:lr"})
     places = {(*place[:2], *cell.names) for place, cell in by_cell(settings(work, of_both, "table-1")).items()}
     assert places == {("Own", "d", "m"), ("Own", "e", "m"), ("Its", "f", "other")}
-    with raises(PlanError, "unknown-setting", "gone"):
-        list(settings(work, paper_of(kind="settings", of="m", rows={"G": "gone"}), "table-1"))
+    for name in ("gone", "lr.gone"):
+        with raises(PlanError, "unknown-setting", name):
+            list(settings(work, paper_of(kind="settings", of="m", rows={"G": name}), "table-1"))
+
+
+def test_a_setting_that_is_no_number_is_told_in_words() -> None:
+    work = Fake({"m": {"d": by_seed({})}})
+    rows = {"Scoring": "scoring", "Of": "words", "All": "several"}
+    evaluation = work.evaluation("m", "d", 0)
+    evaluation.document["settings"].update(words="bf16-mixed", several=[1, "a"])
+    work.planned = lambda *_: [evaluation]  # type: ignore[method-assign]
+    found = by_cell(settings(work, paper_of(kind="settings", of="m", rows=rows), "table-1"))
+    assert [cell.text for cell in found.values()] == ['{"top": 3}', "bf16-mixed", '[1, "a"]']
+    assert {cell.value for cell in found.values()} == {None}
 
 
 # data sets

@@ -22,6 +22,7 @@ DECLARATION = "paper.yaml"
 CLAIMS = "claims"  # the kind of table that tests a paper's claims
 AGAINST = "against"  # the kind of table that compares rows with a baseline
 FOREST = "forest"  # the kind of figure that shows the claims
+SWEEP = "sweep"  # the kind of figure whose rows are numbers
 PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; the other ones are ours
 Address = Annotated[str, StringConstraints(pattern=r"^https://[^\s()<>\"']+$")]
 PrintedCell = Annotated[list[str], Field(min_length=1, max_length=2)]  # a row and a column, or a row alone
@@ -186,6 +187,8 @@ class Artifact(PaperSection):
             raise ValueError(f"a view has statements on {', '.join(sorted(unknown))}, which is no row of the artifact")
         if absent := {row for rows in self.means.values() for row in rows} - self.rows.keys():
             raise ValueError(f"means are over {', '.join(sorted(absent))}, which is no row of the artifact")
+        if self.kind == SWEEP:
+            _ = [float(row) for row in self.rows]  # a ValueError names what is no number
         if self.means and self.kind != "metrics":
             raise ValueError(f"means are over rows of tables of the kind metrics, not {self.kind}")
         return self

@@ -7,7 +7,7 @@ from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
 from recompose.files import Document
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
+from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, SWEEP, Paper
 from recompose.params.mistakes import nearest
 from recompose.params.reference import json_schema
 from recompose.plan import Plan, Recipe
@@ -37,7 +37,7 @@ KINDS = {
     "comparisons": Kind("recompose.tables.measured:comparisons", row_heading="method"),
     CLAIMS: Kind("recompose.claims.cells:verdicts", row_heading="claim"),
     AGAINST: Kind("recompose.tables.against:against", compares_rows=True),
-    "sweep": Kind("recompose.tables.figures.sweep:draw_sweep", is_figure=True),
+    SWEEP: Kind("recompose.tables.figures.sweep:draw_sweep", is_figure=True),
     FOREST: Kind("recompose.tables.figures.forest:draw_forest", is_figure=True),
 }
 

@@ -11,6 +11,7 @@ from recompose.errors import PlanError
 from recompose.papers.declaration import Artifact, Paper, View
 from recompose.plan import Recipe
 from recompose.tables.cells import Cell, cell_of, data_cell, mean_cell
+from recompose.tables.differing import value_text
 from recompose.tables.results import Results
 from recompose.tables.rows import MeasuredRow, rows_of
 from recompose.tracks import TRACKS
@@ -38,7 +39,9 @@ def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             complete = [evaluation for evaluation in planned if results.is_complete(evaluation)]
             if planned:
                 cell, value = cell_of(complete, planned, [method], benchmark), _setting(planned[0], setting)
-                yield cell.but(row=row, column=benchmark, text=f"{value:g}", value=value)
+                is_number = isinstance(value, int | float)
+                text = f"{value:g}" if is_number else value_text(value)
+                yield cell.but(row=row, column=benchmark, text=text, value=value if is_number else None)
 
 
 def _setting(evaluation: Recipe, setting: str) -> Any:
@@ -46,7 +49,7 @@ def _setting(evaluation: Recipe, setting: str) -> Any:
     for recipe in (evaluation, *([evaluation.needs["run"]] if "run" in evaluation.needs else [])):
         value: Any = recipe.document["settings"]
         for key in setting.split("."):
-            value = (value or {}).get(key)
+            value = value.get(key) if isinstance(value, Mapping) else None
         if value is not None:
             return value
     raise PlanError(f"{evaluation.name} has no setting {setting}", code="unknown-setting", place=setting)
