@@ -143,7 +143,9 @@ class Stored:
             why = f"its scores cannot be read: {type(error).__name__}: {error}"
             self._add("unreadable", f"results/{key}", why, key, store_remedy(key))
             return
-        published = self.published.values.get(key, {})
+        run = recipe.needs.get("run")
+        is_absent = run is not None and not self.work.store.is_complete(run)
+        published = self.published.values.get(key, {}) if is_absent else {}
         self.numbers[key] = {name: value for name, value in published.items() if name.startswith(COST)} | numbers
 
 
