@@ -60,6 +60,23 @@ def test_who_asks_git_passes_its_reason_on(
         assert "dubious ownership" in reason and "safe.directory" in reason and "\n" not in reason
 
 
+def test_the_sources_of_plugins_count_wherever_they_are(tmp_path: Path) -> None:
+    """In the project's repository, in one of their own, and in none."""
+    project, plugin, nowhere = (tmp_path / name for name in ("project", "plugin", "nowhere"))
+    for folder in (project / "src", project / "plugin", plugin, nowhere):
+        folder.mkdir(parents=True)
+        (folder / "model.py").write_text("scale = 1")
+    commit_files(project, "src/model.py")
+    assert not state_of_sources(project)["dirty"]
+    for root, source in ((project, project / "plugin/model.py"), (plugin, plugin / "model.py")):
+        assert state_of_sources(project, [source])["dirty"]
+        commit_files(root, source.relative_to(root).as_posix())
+        assert not state_of_sources(project, [source])["dirty"]
+        source.write_text("scale = 2")
+        assert state_of_sources(project, [source])["dirty"]
+    assert state_of_sources(project, [nowhere / "model.py"])["dirty"]
+
+
 def test_what_dvc_cannot_record_is_one_line_and_no_failure(
     refusing_dvc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -98,6 +98,22 @@ def test_a_build_goes_on_only_with_what_was_made_of_the_same_inputs(store: Store
     assert store.record(recipe).inputs == {"data": second}  # which was there to be read when the build began
 
 
+def test_a_build_asks_whether_the_code_of_its_plugins_is_committed(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("plugin.yaml", "model.py", "unused.py"):
+        (tmp_path / "my_store_plugin").mkdir(exist_ok=True)
+        (tmp_path / "my_store_plugin" / name).touch()
+    asked: list[set[Path]] = []
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(
+        module, "state_of_sources", lambda _, others: asked.append(others) or {"commit": None, "dirty": None}
+    )
+    code = dict.fromkeys(("my_store_plugin.model", "my_store_plugin.gone", "recompose.plan", "nobodys.model"), "1")
+    make(store, Recipe("runs", "mine", {}, code=code))
+    assert asked == [{tmp_path / "my_store_plugin/model.py"}]
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -5,6 +5,7 @@ import platform
 import re
 import socket
 import sys
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from recompose.progress import say
 
 PACKAGES = ("torch", "open_clip_torch", "pytorch-lightning", "numpy", "pillow")
 LOCK = "requirements.lock"
-SOURCES = ("src", LOCK)  # parameters are in the recipe; nothing else can change a number
+SOURCES = ("src", LOCK)  # parameters are in the recipe; nothing else but plugins can change a number
 
 
 def environment() -> Document:
@@ -35,14 +36,29 @@ def environment() -> Document:
     return facts
 
 
-def state_of_sources(root: Path = Path()) -> Document:
-    """Return the git commit and whether the sources differ from it; None without git, whose reason is logged."""
+def state_of_sources(root: Path = Path(), others: Iterable[Path] = ()) -> Document:
+    """Return the git commit and whether the sources differ from it; None without git, whose reason is logged.
+
+    Args:
+        root: the folder of the code.
+        others: sources of plugins, anywhere: where no commit has one of them as it is, the sources differ.
+    """
     try:
         changed = git("status", "--porcelain", "--", *SOURCES, folder=root)
-        return {"commit": git("rev-parse", "--verify", "HEAD", folder=root), "dirty": bool(changed)}
+        commit = git("rev-parse", "--verify", "HEAD", folder=root)
     except ProgramError as error:
         say(f"recorded without a commit: {error}", detail=True)
         return {"commit": None, "dirty": None}
+    return {"commit": commit, "dirty": bool(changed) or not all(map(is_committed, others))}
+
+
+def is_committed(source: Path) -> bool:
+    """Return true where a commit of the repository that a file lies in has it as it is."""
+    try:
+        git("ls-files", "--error-unmatch", "--", source.name, folder=source.parent)
+        return not git("status", "--porcelain", "--", source.name, folder=source.parent)
+    except ProgramError:
+        return False
 
 
 def _device() -> str:

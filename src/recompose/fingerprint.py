@@ -224,6 +224,11 @@ def fingerprint(modules: Iterable[str]) -> dict[str, str]:
     return dict(sorted(digests.items()))
 
 
+def plugin_sources(modules: Iterable[str]) -> set[Path]:
+    """Return the files of those of these modules that plugins have."""
+    return {path for module in modules if not _is_own(module) and (path := _path(module))}
+
+
 def changed_modules(code: Mapping[str, str]) -> list[str]:
     """Return the modules of a fingerprint that this process has with another digest, or not at all."""
     modules = [module for module in code if is_module(module)]

@@ -23,6 +23,7 @@ from recompose.digest import digest, sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
 from recompose.files import SCRATCH, Document, fresh_folder, read_json, write_json, write_text
+from recompose.fingerprint import plugin_sources
 from recompose.locks import LOCKS, acquire, lock_below
 from recompose.plan import Recipe
 from recompose.progress import logged
@@ -176,7 +177,8 @@ class Store:
                     for folder in missing:
                         logs.enter_context(logged(folder / LOG))
                     # at the start, since sources may be edited during the build
-                    sources = state_of_sources(self._sources)
+                    modules = (module for recipe in missing.values() for module in recipe.code)
+                    sources = state_of_sources(self._sources, plugin_sources(modules))
                     yield missing
                 seconds = round((time.perf_counter() - clock) / len(missing), 2)  # of the last attempt
                 shared: Document = {"shared_by": len(missing)} if len(missing) > 1 else {}

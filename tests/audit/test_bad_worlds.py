@@ -17,7 +17,7 @@ from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 from tests.audit import worlds
 from tests.audit.worlds import WORLDS, Patch, World, audited, key_of
-from tests.conftest import environment
+from tests.conftest import commit_files, environment
 
 TABLE, ROW, COLUMN, VIEW = worlds.TABLE, "chance", worlds.COLUMN, "exact"
 
@@ -64,8 +64,12 @@ def forget() -> None:
         kept.cache_clear()
 
 
-def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path: Path, monkeypatch: Patch) -> None:
-    """A repository with one module: uncommitted, committed, edited again, and edited in its comments alone."""
+def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: Patch
+) -> None:
+    """A repository with one module: uncommitted, committed, edited again, and edited in its comments alone; and a
+    plugin with a repository of its own.
+    """
     source = tmp_path / "src/recompose/odd.py"
     source.parent.mkdir(parents=True)
     (tmp_path / "requirements.lock").touch()
@@ -96,5 +100,15 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path
         assert fingerprint_of("x = 1\n") == code
         assert committed_since(code) == commit
         assert committed_since(code | {"recompose.gone": "0"}) is committed_since({}) is None
+        apart = tmp_path_factory.mktemp("apart")
+        for name in ("plugin.yaml", "model.py"):
+            (apart / "my_apart").mkdir(exist_ok=True)
+            (apart / "my_apart" / name).touch()
+        monkeypatch.syspath_prepend(apart)
+        both = fingerprints.fingerprint(["recompose.odd", "my_apart.model"])
+        assert committed_since(both) is None
+        commit_files(apart, "my_apart/model.py")
+        caveats._find_commit.cache_clear()
+        assert committed_since(both) == commit
     finally:
         forget()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from recompose.digest import digest
-from recompose.environment import LOCK
+from recompose.environment import LOCK, is_committed
 from recompose.errors import ProgramError
 from recompose.fingerprint import ROOT, fingerprint, is_module, path_of
 from recompose.plan import closure
@@ -90,10 +90,13 @@ def _find_commit(code: tuple[tuple[str, str], ...]) -> str | None:
         now = fingerprint(modules)
         if any(now.get(name) != version for name, version in code):
             return None
-        paths = [str(path_of(name).relative_to(top)) for name in modules] + [LOCK]
+        files = [path_of(name) for name in modules]
+        paths = [str(file.relative_to(top)) for file in files if file.is_relative_to(top)] + [LOCK]
         is_changed = git("status", "--porcelain", "--", *paths, folder=top)
-        return None if is_changed else git("log", "-1", "--format=%h", "--", *paths, folder=top) or None
-    except (ModuleNotFoundError, ValueError, ProgramError):  # a module that is gone, a plugin elsewhere, no git
+        if is_changed or not all(is_committed(file) for file in files if not file.is_relative_to(top)):
+            return None
+        return git("log", "-1", "--format=%h", "--", *paths, folder=top) or None
+    except (ModuleNotFoundError, ValueError, ProgramError):  # a module that is gone, or no git
         return None
 
 
