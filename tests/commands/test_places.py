@@ -22,6 +22,9 @@ def test_an_artifact_is_named_by_paper_and_name_or_by_a_file(printing: Workspace
         ("mcsi/table-2", "unknown-paper", "mcsi", "'msci'"),
         ("msci/tabel-2", "unknown-artifact", "tabel-2", "'table-2'"),
         ("msci", "no-artifact", "msci", "table-2"),
+        ("", "unknown-paper", "", "msci"),
+        (".", "unknown-paper", ".", "msci"),
+        ("/", "unknown-paper", "", "msci"),
     ],
 )
 def test_a_wrong_name_gets_the_nearest(printing: Workspace, name: str, code: str, place: str, nearest: str) -> None:

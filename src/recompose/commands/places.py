@@ -35,7 +35,7 @@ def find_artifact(work: Workspace, name: str) -> Path:
     path = Path(name)
     if len(path.parts) == 3 and path.parts[0] == FOLDER:
         path = Path(*path.parts[1:])
-    if lineage_path(path).is_file() or len(path.parts) > 2:
+    if path.name and (lineage_path(path).is_file() or len(path.parts) > 2):
         return path
     folder, _, artifact = str(path).partition("/")
     paper = find_paper(work, folder)
