@@ -56,10 +56,6 @@ def test_what_would_take_too_many_replicates_has_no_number(monkeypatch: pytest.M
     assert decision_probability(Question(spread=100.0, margin=0.1), 0.0, MOST) < 0.8
 
 
-def test_differences_without_spread_decide_at_once() -> None:
-    assert decision_probability(Question(spread=0.0, margin=0.1), 1.0, 2) == 1.0
-
-
 @pytest.mark.parametrize("replicates", [2, 3, 4])
 def test_the_range_of_a_spread_has_the_true_one_in_80_of_100_pilots(replicates: int) -> None:
     spreads = np.random.default_rng(4).standard_normal((4000, replicates)).std(1, ddof=1)

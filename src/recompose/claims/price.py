@@ -23,7 +23,7 @@ POINTS = 400  # of the distribution of the sample's standard deviation
 class Question:
     """A comparison that is to be decided: different from zero, or within the margin."""
 
-    spread: float  # the standard deviation of the differences over replicates
+    spread: float  # the standard deviation of the differences over replicates, above zero
     margin: float
     level: float = ALPHA  # of the test of a difference, corrected for other comparisons
     margin_level: float = ALPHA  # of the test against the margin, corrected
@@ -39,8 +39,6 @@ def decision_probability(question: Question, difference: float, replicates: int)
     import numpy as np
     from scipy.special import ndtr, stdtrit
 
-    if question.spread == 0:
-        return float(difference != 0)
     freedom, error = replicates - 1, question.spread / sqrt(replicates)
     sampled = error * _sampled_spreads(freedom)
     far = -float(stdtrit(freedom, question.level / 2)) * sampled + (question.margin if question.is_kept else 0.0)
