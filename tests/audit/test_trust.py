@@ -21,6 +21,7 @@ from recompose.tables import caveats
 from recompose.tables.artifacts import make_artifacts
 from recompose.tables.caveats import MAX_KEYS
 from recompose.tables.lineage import Made
+from recompose.tables.measured import OVER_ROWS
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from tests.audit.worlds import edit_json
@@ -269,6 +270,23 @@ def test_a_cell_is_compared_with_the_seeds_that_its_rows_share(world: World) -> 
     assert more.states() == ["stale", "current"]
     more.edit_lineage(TABLE, lambda lineage: [cell.update(beside=["m", "v"]) for cell in lineage["cells"]])
     assert more.states() == ["current", "current"]
+
+
+def test_a_mean_over_rows_is_compared_with_the_seeds_at_which_it_is_taken(world: World) -> None:
+    """All seeds have the same data, and v has fewer than m: rows show all of theirs, and their mean those of both."""
+    more = remade(world, plan_of(m=3, v=2))
+    of_both = [recipe.key for seed in range(2) for recipe in (evaluation_of("m", seed), evaluation_of("v", seed))]
+
+    def average(lineage: Any) -> None:
+        lineage["cells"][0].update(names=["m", "v"], made_from=of_both, values=[], rule=OVER_ROWS)
+
+    more.edit_lineage(TABLE, average)
+    assert more.states() == ["current", "current"]
+    for plan in (plan_of(m=3, v=3), Plan({})):
+        more.plan = plan
+        assert more.states() == ["stale", "stale"]
+    more.edit_lineage(TABLE, lambda lineage: lineage["cells"][0].update(beside=["m", "v"]))
+    assert more.states() == ["stale", "stale"]
 
 
 def test_a_track_that_is_gone_makes_its_numbers_stale(world: World) -> None:

@@ -19,6 +19,7 @@ from recompose.tables.cells import Cell, Table
 from recompose.tables.formats import to_csv, to_latex, to_markdown
 from recompose.tables.kinds import artifact_files, artifact_recipe, evaluations_of, find_kind, is_figure
 from recompose.tables.lineage import Lineage, PlannedEvaluations, lineage_path
+from recompose.tables.measured import OVER_ROWS, matches_by_seed
 from recompose.tables.published import write_contents
 from recompose.tables.results import Results
 from recompose.tables.rows import rows_of, shared_replicates
@@ -217,7 +218,9 @@ def planned_recipes(plan: Plan, track: str, cell: Cell) -> list[Recipe]:
         names = cell.beside or cell.names
         planned = {name: plan.evaluations(track, name, cell.benchmark) for name in names}
         shared = shared_replicates(planned) if cell.beside else planned
-        return [recipe for name, recipes in shared.items() if name in cell.names for recipe in recipes]
+        rows = [recipes for name, recipes in shared.items() if name in cell.names]
+        parts = matches_by_seed(*rows) if rows and cell.rule == OVER_ROWS else rows
+        return [recipe for part in parts for recipe in part]
     data = plan.tracks[track].benchmarks.get(cell.benchmark) if track in plan.tracks else None
     return [data] if data else []
 
