@@ -1,6 +1,8 @@
 """The metric cache: metrics are computed once from scores by the current code, and stored beside the store."""
 
+from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
 from math import isfinite
@@ -25,9 +27,20 @@ def library_versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES}
 
 
+def metric_code(track: str, names: Iterable[str] | None = None) -> dict[str, str]:
+    """Return the digests of the modules that compute a track's metrics, and of the declarations of plugins' metrics of
+    these names; None: of all.
+    """
+    chosen = TRACKS[track]
+    named = {*(chosen.plugin_metrics if names is None else names)}
+    own = {name: metric for name, metric in chosen.plugin_metrics.items() if name in named}
+    declared = {name: digest([metric.path, asdict(metric.about)]) for name, metric in own.items()}
+    return fingerprint(chosen.metric_modules(named)) | declared
+
+
 def metric_code_digest(track: str) -> str:
     """Return the short digest of the code that computes a track's metrics."""
-    return short(digest(fingerprint(TRACKS[track].metric_modules())))
+    return short(digest(metric_code(track)))
 
 
 class MetricCache:

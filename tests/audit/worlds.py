@@ -218,10 +218,10 @@ def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     from recompose.tracks import TRACKS
 
     track = type(TRACKS["czsl"])
-    honest, fingerprint = track.metrics, trust.fingerprint
+    honest, metric_code = track.metrics, trust.metric_code
     monkeypatch.setattr(track, "metrics", lambda *given: {name: value / 2 for name, value in honest(*given).items()})
     monkeypatch.setattr(
-        trust, "fingerprint", lambda names: fingerprint(names) | {"recompose.tracks.czsl.metrics.czsl": "0" * 64}
+        trust, "metric_code", lambda *of: metric_code(*of) | {"recompose.tracks.czsl.metrics.czsl": "0" * 64}
     )
 
 

@@ -10,6 +10,10 @@ import pytest
 from recompose import cli
 from recompose.data.tracking import tracked
 from recompose.errors import ParamsError, PlanError, PluginError
+from recompose.fingerprint import fingerprint
+from recompose.metric_cache import MetricCache, metric_code
+from recompose.plan import Recipe
+from recompose.tables.kinds import artifact_recipe
 from recompose.tracks import SHIPPED, TRACKS
 from recompose.tracks.plugins import FILE
 from recompose.workspace import Workspace
@@ -212,6 +216,31 @@ def test_a_plugin_metric_is_computed_and_its_code_counts_where_it_is_used(projec
     assert track.description_of("test/double").unit == "%"
     assert track.metric_modules(["test/closed/dense/auc"]) == [*track.metric_code]
     assert track.metric_modules(["test/double"]) == [*track.metric_code, "my_work.numbers"]
+
+
+def test_another_declaration_of_a_plugin_metric_gives_other_numbers_and_tables(
+    project: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The module with both functions stays as it is."""
+    functions = "".join(f"def times_{n}(values, evaluation, needs):\n    return {n}\n" for n in (2, 3))
+    paper = deepcopy(PAPER)
+    paper["artifacts"]["table-1"]["columns"] = {"Mine": "test/mine"}
+    monkeypatch.setattr(type(TRACKS["czsl"]), "metrics", lambda *_: {})
+    tables, codes = list[str](), list[object]()
+    for function, factor in (("times_2", 1), ("times_3", 1), ("times_3", 100)):
+        entry = {"function": f"numbers:{function}", "digits": 1, "better": 1, "factor": factor}
+        files = {"numbers.py": functions, "papers/my-study/paper.yaml": text_of(paper)}
+        work = project(files, {"metrics": {"czsl": {"test/mine": entry}}})
+        evaluation = Recipe("evaluations", "e", {}, track="czsl")
+        with work.store.build(evaluation):
+            pass
+        assert work.papers[-1].name == "my-study"
+        assert MetricCache(work.store, work.results).of(evaluation) == {"test/mine": float(function[-1])}
+        tables.append(artifact_recipe(work.plan, work.papers[-1], "table-1").digest)
+        codes.append(metric_code("czsl", ["test/mine"]))
+        assert metric_code("czsl", ["test/closed/dense/auc"]) == fingerprint(TRACKS["czsl"].metric_code)
+    assert len({*tables}) == 3
+    assert all(codes.count(code) == 1 for code in codes)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 from recompose.audit.findings import Finding, Trust
 from recompose.audit.stored import Stored
 from recompose.digest import sha256_file, short
-from recompose.fingerprint import fingerprint
+from recompose.metric_cache import metric_code
 from recompose.plan import Document, Recipe
 from recompose.records import BuildInfo
 from recompose.tables.artifacts import planned_recipes
@@ -105,7 +105,7 @@ class Judge:
         """
         if self.lineage.track not in TRACKS:
             return [f"there is no track {self.lineage.track!r} any more"]
-        now = fingerprint(TRACKS[self.lineage.track].metric_modules(cell.metric for cell in self.lineage.cells))
+        now = metric_code(self.lineage.track, (cell.metric for cell in self.lineage.cells))
         return list(_code_changes("code of metrics", self.lineage.metric_code, now))
 
     @cached_property

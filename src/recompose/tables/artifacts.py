@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from recompose.claims.cells import note, summary, verdicts
 from recompose.digest import sha256_file
 from recompose.files import write_text
-from recompose.fingerprint import fingerprint
+from recompose.metric_cache import metric_code
 from recompose.papers.declaration import CLAIMS, FOREST, Artifact, Paper
 from recompose.papers.printed import number_in
 from recompose.plan import Plan, Recipe, closure
@@ -108,7 +108,7 @@ def lineage_of(
         ],
         records={recipe.key: results.record(recipe).description for recipe in described if results.is_complete(recipe)},
         wanted={recipe.key: recipe.description() for recipe in closure(undescribed)},
-        metric_code=fingerprint(TRACKS[track].metric_modules(cell.metric for cell in measured)),
+        metric_code=metric_code(track, (cell.metric for cell in measured)),
         files={path.name: sha256_file(path) for path in files},
     )
 

@@ -7,6 +7,7 @@ from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
 from recompose.files import Document
 from recompose.fingerprint import ROOT, fingerprint
+from recompose.metric_cache import metric_code
 from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, SWEEP, Paper
 from recompose.params.mistakes import nearest
 from recompose.params.reference import json_schema
@@ -72,18 +73,15 @@ def artifact_files(paper: Paper, name: str) -> list[str]:
 
 def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
     """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
-    track = TRACKS[paper.track]
     module = find_kind(paper, name).place.partition(":")[0]
-    modules = ["recompose.tables.artifacts", *track.metric_modules(paper.metrics), module]
+    code = metric_code(paper.track, paper.metrics) | fingerprint(["recompose.tables.artifacts", module])
     shown = paper.benchmarks_among(plan.benchmarks(paper.track))
     data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in shown}
     planned = evaluations_of(plan, paper, name).values()
     evaluations = {evaluation.key: evaluation for recipes in planned for evaluation in recipes}
     document = {"artifact": f"{paper.name}/{name}", "declared": declaration_digest(paper, name)}
     labels = {"paper": paper.name, "artifact": name}
-    return Recipe(
-        "artifacts", f"{paper.name}/{name}", document, data | evaluations, fingerprint(modules), paper.track, labels
-    )
+    return Recipe("artifacts", f"{paper.name}/{name}", document, data | evaluations, code, paper.track, labels)
 
 
 def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str], list[Recipe]]:
