@@ -159,7 +159,7 @@ def _write_scores(
 ) -> tuple[dict[str, float], dict[str, Count]]:
     """Write the scores and the items of suites, by which evaluations are compared; return the metrics and counts."""
     scores = {name: array for suite in suites for name, array in _scores(suite, encoded, sigmoid).items()}
-    write_suites(suites, folder)
+    write_suites([*suites], folder)
     write_scores(scores, folder / FILE)
     return metrics(suites, scores), counts(suites, scores)
 

@@ -184,6 +184,5 @@ def merged(*sections: Mapping[str, object]) -> Document:
     for section in sections:
         for key, value in section.items():
             former = result.get(key)
-            both = isinstance(value, Mapping) and isinstance(former, Mapping)
-            result[key] = merged(former, value) if both else value
+            result[key] = merged(former, value) if isinstance(former, Mapping) and isinstance(value, Mapping) else value
     return result
