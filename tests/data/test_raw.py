@@ -138,3 +138,11 @@ def test_digests_stay_where_the_folders_are_the_same(work: Workspace) -> None:
     (work.root / TRACKED).write_text(text)
     track(work.root, work.plan.of("data"))
     assert (work.root / TRACKED).read_text() == text
+
+
+@pytest.mark.parametrize("text", ["", "{}", "outs: 3", "outs: [data/a]"])
+def test_a_file_of_another_form_is_written_anew(work: Workspace, text: str) -> None:
+    (work.root / TRACKED).write_text(text)
+    (work.root / folders(work)[0]).mkdir(parents=True)
+    track(work.root, work.plan.of("data"))
+    assert tracked(work.root) == folders(work)[:1]

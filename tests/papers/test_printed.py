@@ -22,6 +22,8 @@ from tests.conftest import ROOT
         ("49.7 ± 0.3", 49.7),
         ("+1.00", 1.0),
         ("-0.4", -0.4),
+        ("\N{MINUS SIGN}0.4±0.1", -0.4),
+        ("10^\N{MINUS SIGN}4", 1e-4),
     ],
 )
 def test_a_printed_number_is_read_without_its_spread(text: str, number: float) -> None:

@@ -28,8 +28,8 @@ def track(root: Path, recipes: Iterable[Recipe]) -> None:
 
 
 def tracked(root: Path) -> list[str]:
-    """Return the folders that ``data.dvc`` names, below the project's folder."""
-    file = root / TRACKED
-    if not file.is_file():
+    """Return the folders that ``data.dvc`` names, below the project's folder; none where it has another form."""
+    try:
+        return [out["path"] for out in read_document((root / TRACKED).read_text(encoding="utf-8"), TRACKED)["outs"]]
+    except (FileNotFoundError, LookupError, TypeError):
         return []
-    return [out["path"] for out in read_document(file.read_text(encoding="utf-8"), TRACKED)["outs"]]

@@ -8,7 +8,7 @@ from recompose.errors import PlanError
 from recompose.params.mistakes import nearest
 
 # 5, -0.4, 49.7 ± 0.3, 10^-4, 1.5×10^-5
-NUMBER = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)(?:×10\^(-?[0-9]+))?(?: ± [0-9]+(?:\.[0-9]+)?)?")
+NUMBER = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)(?:×10\^(-?[0-9]+))?(?: ?± ?[0-9]+(?:\.[0-9]+)?)?")
 POWER = re.compile(r"10\^(-?[0-9]+)")
 POINT = 1.0  # of a percentage
 SIGNS = (1, -1, -1, 1)
@@ -17,6 +17,7 @@ DECIMALS = 9  # more than any paper prints: what differs below is a rounding err
 
 def number_in(text: str) -> float | None:
     """Return the number in a printed text without its spread, or None if it is no number."""
+    text = text.replace("\N{MINUS SIGN}", "-")  # as it is copied from a PDF
     if power := POWER.fullmatch(text):
         return float(f"1e{power[1]}")
     printed = NUMBER.fullmatch(text)
