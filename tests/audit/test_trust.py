@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from recompose.audit.artifacts import ArtifactCheck
 from recompose.audit.findings import STATES, Trust, worst
 from recompose.audit.stored import Stored
 from recompose.audit.trust import Judge, changes
+from recompose.digest import sha256_file
 from recompose.files import write_text
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Plan, Recipe, TrackPlan
@@ -47,7 +49,7 @@ def data_of(world: int = 0) -> Recipe:
 
 def evaluation_of(name: str, seed: int, lr: float = 1, code: str = "1", world: int = 0) -> Recipe:
     labels = {"method": name, "dataset": "d", "seed": seed}
-    settings, data = {"settings": {"lr": lr}, "of": name, "seed": seed}, data_of(world)
+    settings, data = {"settings": {"lr": lr, "seeds": 9}, "of": name, "seed": seed}, data_of(world)
     run = Recipe("runs", name, settings, {"data": data}, {"x": code}, "czsl", labels)
     return Recipe("evaluations", name, {"settings": {}}, {"run": run, "data": data}, {"y": "1"}, "czsl", labels)
 
@@ -287,6 +289,29 @@ def test_a_mean_over_rows_is_compared_with_the_seeds_at_which_it_is_taken(world:
         assert more.states() == ["stale", "stale"]
     more.edit_lineage(TABLE, lambda lineage: lineage["cells"][0].update(beside=["m", "v"]))
     assert more.states() == ["stale", "stale"]
+
+
+@pytest.mark.parametrize("is_forged", [True, False])
+def test_a_declaration_that_was_edited_since_makes_numbers_stale_and_no_forgeries(
+    world: World, is_forged: bool
+) -> None:
+    rows = ROWS if is_forged else ROWS | {"M": "m:seeds"}
+    paper = PAPER.model_copy(
+        update={"artifacts": PAPER.artifacts | {"table-1": Artifact(kind="settings", caption="c", rows=rows)}}
+    )
+    if is_forged:
+        world.edit_lineage(TABLE, lambda lineage: lineage["cells"][0].update(value=7, text="7"))
+        table = world.reports / f"{TABLE}.csv"
+        table.write_text(table.read_text().replace("M,d,measured,,1,1", "M,d,measured,,7,7"))
+        world.edit_lineage(TABLE, lambda lineage: lineage["files"].update({table.name: sha256_file(table)}))
+    published = PublishedLineage.read(world, [PAPER])  # type: ignore[arg-type]
+    stored = Stored(world, published)  # type: ignore[arg-type]
+    stored.numbers = {key: {} for key in published.records if key.startswith("evaluations/")}
+    check = ArtifactCheck(stored, TABLE, paper)
+    check.check()
+    states = {key[2]: trust.state for key, trust in check.trusts.items()}
+    assert states == {"M": "tampered" if is_forged else "stale", "V": "current"}
+    assert {finding.code for finding in check.findings} == {"edited-value" if is_forged else "other-text"}
 
 
 def test_a_track_that_is_gone_makes_its_numbers_stale(world: World) -> None:

@@ -17,7 +17,7 @@ from recompose.papers.declaration import Paper
 from recompose.tables.artifacts import build_table, draw, quoted_cells, reported_cells
 from recompose.tables.cells import Cell, Table
 from recompose.tables.formats import to_csv, to_latex, to_markdown
-from recompose.tables.kinds import artifact_files, is_figure
+from recompose.tables.kinds import artifact_files, declaration_digest, is_figure
 from recompose.tables.lineage import Lineage
 from recompose.tables.stored_results import Recorded
 
@@ -164,6 +164,17 @@ class ArtifactCheck(Judge):
         return bool(path.is_file() and sha256_file(path) == self.lineage.files.get(path.name))
 
     @cached_property
+    def _is_declared_otherwise(self) -> bool:
+        """True where the declaration is not the one that the artifact was made from."""
+        declared = self.lineage.declared
+        return bool(declared) and declared != declaration_digest(self.paper, self._name)
+
+    @property
+    def _wrong_value(self) -> str:
+        """The code of a finding about a number that is not what its runs give."""
+        return "other-text" if self._is_declared_otherwise else "edited-value"
+
+    @cached_property
     def _recorded(self) -> Recorded:
         return Recorded(self.stored.work, self._numbers, self.stored.published.made, self.lineage)
 
@@ -231,7 +242,8 @@ class ArtifactCheck(Judge):
         column_of_file = _first_difference(shown, due)
         why = f"shows {_text(shown, column_of_file)}; {says} {_text(due, column_of_file)}"
         code = "other-text" if is_stale else "edited-value"
-        self._add(code, self._place_in(path, key), why, cells=[key] if cell and not is_stale else [])
+        is_another = cell and (self._is_declared_otherwise or not is_stale)
+        self._add(code, self._place_in(path, key), why, cells=[key] if is_another else [])
 
     def _place_in(self, path: Path, key: Key) -> str:
         """Return the place of a cell in a file."""
@@ -240,10 +252,11 @@ class ArtifactCheck(Judge):
 
     def _agrees(self, cell: Cell | None, shown: Texts | None, due: Texts | None) -> bool:
         """Return true where a cell that the current code writes otherwise has the same value, or exists on one side
-        only, and agrees with its lineage.
+        only, or is declared otherwise, and agrees with its lineage.
         """
-        same_value = shown is None or due is None or shown.get("value") == due.get("value")
-        return same_value and (shown or {}).get("text") == (cell.text if cell else None)
+        is_same = shown is None or due is None or shown.get("value") == due.get("value")
+        agrees = (shown or {}).get("text") == (cell.text if cell else None)
+        return agrees and (is_same or self._is_declared_otherwise)
 
     def _check_lineage(self, table: Table, wrong: set[Key]) -> None:
         """Compare the cells of the lineage with the runs."""
@@ -252,7 +265,7 @@ class ArtifactCheck(Judge):
             if key in wrong or (key in self._cells and key not in self.compared):
                 continue
             if why := _disagreement(self._cells.get(key), due.get(key)):
-                self._add("edited-value", self._place_in(self._paths[-1], key), why, cells=[key])
+                self._add(self._wrong_value, self._place_in(self._paths[-1], key), why, cells=[key])
 
     @property
     def _can_be_drawn(self) -> bool:
@@ -277,7 +290,7 @@ class ArtifactCheck(Judge):
             return
         self.compared = {*self._cells}
         if shown != due:
-            self._add("edited-value", self._relative(path), _first_line(shown, due), cells=self._cells)
+            self._add(self._wrong_value, self._relative(path), _first_line(shown, due), cells=self._cells)
 
     def _drawn_numbers(self) -> str:
         """Return the numbers of a figure as the current code draws them."""

@@ -47,8 +47,9 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         cells = make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
         lineage = lineage_of(results, paper.track, cells, evaluations_of(results.plan, paper, name), written)
-        recipe = artifact_recipe(results.plan, paper, name).digest
-        lineage.model_copy(update={"recipe": recipe}).write(lineage_path(stem))
+        recipe = artifact_recipe(results.plan, paper, name)
+        made_by = {"recipe": recipe.digest, "declared": recipe.document["declared"]}
+        lineage.model_copy(update=made_by).write(lineage_path(stem))
         contents = {key: results.record(results.recipe(key)).content for key in lineage.records}
         write_contents(results.work, f"{paper.name}/{name}", contents)
         missing |= {key for cell in cells for key in cell.missing}

@@ -49,6 +49,7 @@ class Lineage(LenientModel):
     metric_code: dict[str, str]
     files: dict[str, str]  # name -> SHA-256
     recipe: str = ""  # the digest of the artifact's recipe; empty in files of older versions
+    declared: str = ""  # the digest of its declaration; empty in files of older versions
 
     @model_validator(mode="after")
     def _check_references(self) -> Self:
