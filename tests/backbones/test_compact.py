@@ -72,14 +72,11 @@ def test_a_released_file_is_small_and_is_the_one_that_params_yaml_names(name: st
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_a_released_backbone_has_its_architecture_and_tells_texts_apart(name: str) -> None:
+def test_a_released_backbone_fits_its_architecture_and_tells_texts_apart(name: str) -> None:
     section = BUNDLED[name]
     path = ROOT / "assets" / section.asset.file
     backbone = load(section.architecture, section.activation, path)
-    fresh = build(section.architecture, section.activation).model.state_dict()
-    loaded = backbone.model.state_dict()
-    assert {key: tensor.shape for key, tensor in loaded.items()} == {key: each.shape for key, each in fresh.items()}
-    assert all(torch.isfinite(tensor).all() for tensor in loaded.values())
+    assert all(torch.isfinite(tensor).all() for tensor in backbone.model.state_dict().values())
     ids = backbone.tokens(["a photo of a red circle", "a photo of a blue circle", "a photo of a red circle"])
     used = load_file(path)[USED]
     assert used[-1] == ids[0, end_of_text(ids)[0]]

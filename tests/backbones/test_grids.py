@@ -1,6 +1,5 @@
 """Grids of regions."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,14 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from safetensors.torch import save_file
 from torch import nn
 from torchvision.models import get_model
 
 from recompose.backbones import grids
+from recompose.backbones.clip import DESCRIPTION
 from recompose.errors import ArgumentError, DataError
-from tests.clips import random_clip
+from recompose.files import write_json
+from tests.clips import random_clip, write_backbone
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
@@ -34,11 +34,6 @@ def paths(tmp_path: Path) -> list[Path]:
     return found
 
 
-def describe(folder: Path, **description: str) -> Path:
-    (folder / "backbone.json").write_text(json.dumps(description))
-    return folder
-
-
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """A small network of torchvision with random weights, and its folder."""
@@ -46,7 +41,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     torch.manual_seed(0)
     network = get_model("resnet18", weights=None)
     torch.save(network.state_dict(), folder / "weights.pth")
-    describe(folder, library="torchvision", architecture="resnet18", weights="weights.pth")
+    write_json(folder / DESCRIPTION, {"library": "torchvision", "architecture": "resnet18", "weights": "weights.pth"})
     return folder, network.eval()
 
 
@@ -58,8 +53,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     for name, parameter in backbone.model.named_parameters():
         if name.endswith(("bn1.weight", "bn2.weight", "bn3.weight")):  # so that signals do not fade
             nn.init.constant_(parameter, 2.5)
-    save_file(backbone.model.state_dict(), folder / "weights.safetensors")
-    describe(folder, architecture="shapes-resnet", activation="gelu", weights="weights.safetensors")
+    write_backbone(backbone, folder, "shapes-resnet")
     return folder, backbone.model.visual
 
 
@@ -75,15 +69,10 @@ def normalised(path: Path, size: int, resample: Image.Resampling, mean: Sequence
 
 def assert_regions(grid: np.ndarray, maps: torch.Tensor) -> None:
     """Regions [regions, channels] are the places of maps [1, channels, height, width], row by row."""
-    height, width = maps.shape[2:]
-    expected = maps[0].numpy()
-    assert grid.shape == (height * width, maps.shape[1])
+    expected = maps[0].flatten(1).T.numpy()
+    assert grid.shape == expected.shape
     assert np.abs(expected).max() > 0.1
-    for row in range(height):
-        for column in range(width):
-            np.testing.assert_allclose(
-                grid[row * width + column].astype(np.float32), expected[:, row, column], rtol=2e-3, atol=2e-3
-            )
+    np.testing.assert_allclose(grid.astype(np.float32), expected, rtol=2e-3, atol=2e-3)
 
 
 def test_a_classifier_gives_what_stands_before_its_pooling(

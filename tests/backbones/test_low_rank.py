@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import conv2d
 
 from recompose.backbones.clip import Backbone
-from recompose.backbones.low_rank import LowRankChange, attach, merge
+from recompose.backbones.low_rank import attach, merge
 from tests.clips import random_clip
 
 RANK, ALPHA = 4, 1.0
@@ -83,25 +82,6 @@ def test_what_is_changed_and_at_which_rank_with_a_patch_embedding(plain: Backbon
     attach(plain, RANK, ALPHA)
     patch = {"visual.conv1.weight": ((RANK * 16, 3 * 16), (48 * 16, RANK * 16))}
     assert attached_shapes(plain) == expected_shapes(plain.model) | patch
-
-
-def test_a_convolution_s_change_is_read_row_by_row() -> None:
-    change = LowRankChange((4, 3, 2, 2), 1, 1.0, drawn=True)
-    weight = torch.zeros(4, 3, 2, 2)
-    entries = [
-        sum(b * a for b, a in zip(row, column, strict=True))
-        for row in change.B.tolist()
-        for column in zip(*change.A.tolist(), strict=True)
-    ]
-    torch.testing.assert_close(change(weight).flatten(), torch.tensor(entries))
-    images = torch.randn(2, 3, 4, 4)
-    layer = nn.Conv2d(3, 4, 2, stride=2, bias=False)
-    with torch.no_grad():
-        layer.weight.zero_()
-    changed: Any = nn.Sequential(layer)
-    attach(changed, 1, 1.0)
-    changed[0].parametrizations.weight[0].load_state_dict(change.state_dict())
-    torch.testing.assert_close(changed(images), conv2d(images, torch.tensor(entries).view(4, 3, 2, 2), stride=2))
 
 
 @pytest.mark.parametrize("kind", ["plain", "stem"])

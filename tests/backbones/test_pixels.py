@@ -54,10 +54,13 @@ def write_and_read(pictures: list[Picture], root: Path, folder: Path) -> StoredA
     return read_pixels(folder)
 
 
-def test_pixels_are_those_that_open_clip_normalises(root: Path, backbone: Backbone, tmp_path: Path) -> None:
-    pictures = pictures_of(root)
+def test_pixels_are_those_that_open_clip_normalises_row_by_row(
+    root: Path, backbone: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BLOCK", 7)
+    pictures = [*pictures_of(root)[::-1], Picture("wide-0.png", (5, 3, 50, 39))]
     found = write_and_read(pictures, root, tmp_path)
-    assert (found.dtype, found.shape) == (np.uint8, (len(KINDS) * 6 + 1, 3, SIZE, SIZE))
+    assert (found.dtype, found.shape) == (np.uint8, (len(KINDS) * 6 + 2, 3, SIZE, SIZE))
     for row, picture in enumerate(pictures):
         expected = backbone.preprocess(picture.open(root))
         np.testing.assert_array_equal(found[row], bytes_of(expected, backbone), err_msg=picture.path)
@@ -72,58 +75,30 @@ def test_an_image_too_thin_for_a_resize_is_refused(tmp_path: Path, size: tuple[i
         picture_pixels(Picture("thin.png", squeezed=squeezed), tmp_path, 224)
 
 
-def test_parts_of_images_are_cut_before_they_are_resized(root: Path, backbone: Backbone, tmp_path: Path) -> None:
-    (found,) = write_and_read([Picture("wide-0.png", (5, 3, 50, 39))], root, tmp_path)
-    with Image.open(root / "wide-0.png") as image:
-        expected = backbone.preprocess(Image.fromarray(np.asarray(image)[3:39, 5:50]))
-    np.testing.assert_array_equal(found, bytes_of(expected, backbone))
-
-
-def test_rows_are_in_the_order_of_pictures(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pictures = pictures_of(root)[::-1]
-    alone = [picture_pixels(picture, root, SIZE) for picture in pictures]
-    monkeypatch.setattr(module, "BLOCK", 7)
-    np.testing.assert_array_equal(write_and_read(pictures, root, tmp_path)[:], np.stack(alone))
-
-
 # features
 
 
 CPU = torch.device("cpu")
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> list[Path]:
-    rng = np.random.default_rng(0)
-    found = [tmp_path / f"{index}.png" for index in range(7)]
-    for path in found:
-        Image.fromarray(rng.integers(0, 256, (40, 50, 3), dtype=np.uint8)).save(path)
-    return found
-
-
-@pytest.fixture
-def pixels(paths: list[Path], tmp_path: Path) -> StoredArray:
-    write_pixels([Picture(path.name) for path in paths], tmp_path, tmp_path, 32)
-    return read_pixels(tmp_path)
-
-
 @pytest.mark.slow
 def test_each_row_is_its_image_s_embedding_but_for_the_rounding_to_16_bits(
-    backbone: Backbone, paths: list[Path], pixels: StoredArray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    backbone: Backbone, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "BLOCK", 3)
-    features.write_features(backbone, pixels, tmp_path, CPU)
+    pictures = pictures_of(root)[:7]
+    features.write_features(backbone, write_and_read(pictures, root, tmp_path), tmp_path, CPU)
     found = features.read_features(tmp_path)
     assert np.load(tmp_path / features.EMBEDDINGS).dtype == np.float16
     assert (found.dtype, found[2:4].dtype, found[0].dtype) == (np.float32,) * 3
-    for row, path in enumerate(paths):
-        with Image.open(path) as image, torch.no_grad():
-            alone = backbone.encode_image(backbone.preprocess(image).unsqueeze(0))[0]
+    for row, picture in enumerate(pictures):
+        with torch.no_grad():
+            alone = backbone.encode_image(backbone.preprocess(picture.open(root)).unsqueeze(0))[0]
         np.testing.assert_allclose(found[row], alone.numpy(), rtol=2**-11, atol=1e-5)
         assert 1 - torch.cosine_similarity(torch.from_numpy(found[row]), alone, dim=0) < 1e-6
 
 
-def test_images_of_another_size_are_refused(backbone: Backbone, paths: list[Path], tmp_path: Path) -> None:
-    write_pixels([Picture(path.name) for path in paths], tmp_path, tmp_path, 24)
+def test_images_of_another_size_are_refused(backbone: Backbone, root: Path, tmp_path: Path) -> None:
+    write_pixels(pictures_of(root)[:1], root, tmp_path, 24)
     with raises(DataError, "wrong-size", place="image_size"):
         features.write_features(backbone, read_pixels(tmp_path), tmp_path, CPU)

@@ -1,7 +1,6 @@
 """Archives come out whole and unharmed, or not at all: most of these are made by hand to do harm."""
 
 import errno
-import io
 import shutil
 import tarfile
 import zipfile
@@ -12,31 +11,7 @@ import pytest
 from recompose.data import archives
 from recompose.data.archives import UnsafeArchive, extract
 from tests.errors import raises
-from tests.tracks.vlc.data.published import contents
-
-Entry = tuple[str, bytes]
-
-pytestmark = pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")  # zipfile's, where the tests mean it
-
-
-def make_zip(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in entries:
-            file.writestr(name, content)
-    return path
-
-
-def make_tar(path: Path, *entries: tuple[str | tarfile.TarInfo, bytes]) -> Path:
-    with tarfile.open(path, "w" if path.suffix == ".tar" else "w:gz") as file:
-        for name, content in entries:
-            info = tarfile.TarInfo(name) if isinstance(name, str) else name
-            info.size = len(content)
-            file.addfile(info, io.BytesIO(content))
-    return path
-
-
-def make(path: Path, *entries: Entry) -> Path:
-    return make_zip(path, *entries) if path.suffix == ".zip" else make_tar(path, *entries)
+from tests.tracks.vlc.data.published import contents, pack
 
 
 def tar_kind(name: str, kind: bytes, link: str = "") -> tarfile.TarInfo:
@@ -65,7 +40,7 @@ def archive(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_files_come_out_as_they_went_in(archive: Path, tmp_path: Path) -> None:
     # Sizes around the blocks of tar and the pieces in which the content is copied.
     files = {"a": b"", "./b/c.txt": b"c" * 512, "b/d": bytes(range(256)) * 4096, "b/e/..f": b"f" * 1_100_001}
-    extract(make(archive, *files.items()), tmp_path / "new" / "target")
+    extract(pack(archive, files), tmp_path / "new" / "target")
     assert contents(tmp_path / "new" / "target") == {name.removeprefix("./"): data for name, data in files.items()}
     assert not list(tmp_path.rglob("*.partial"))
 
@@ -86,14 +61,14 @@ def without_flag(archive: Path) -> Path:
     return archive
 
 
-def by_windows(name: str, content: bytes = b"x") -> tuple[zipfile.ZipInfo, bytes]:
+def by_windows(name: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name)
     info.create_system = 0  # FAT
-    return info, content
+    return info
 
 
 def test_names_in_utf_8_are_read_without_their_flag(tmp_path: Path) -> None:
-    archive = without_flag(make_zip(tmp_path / "a.zip", *((name, name.encode()) for name in NAMES)))
+    archive = without_flag(pack(tmp_path / "a.zip", {name: name.encode() for name in NAMES}))
     with zipfile.ZipFile(archive) as file:
         assert NAMES[0] not in file.namelist()
     extract(archive, tmp_path / "target")
@@ -101,14 +76,14 @@ def test_names_in_utf_8_are_read_without_their_flag(tmp_path: Path) -> None:
 
 
 def test_backslashes_of_windows_part_folders(tmp_path: Path) -> None:
-    members = [by_windows("b\\", b""), by_windows("b\\c\\d.txt"), by_windows("e/f.txt")]
-    extract(make_zip(tmp_path / "a.zip", *members), tmp_path / "target")
+    members = {by_windows("b\\"): b"", by_windows("b\\c\\d.txt"): b"x", by_windows("e/f.txt"): b"x"}
+    extract(pack(tmp_path / "a.zip", members), tmp_path / "target")
     assert contents(tmp_path / "target") == {"b/c/d.txt": b"x", "e/f.txt": b"x"}
 
 
 def test_what_macos_and_windows_add_is_left_out(archive: Path, tmp_path: Path) -> None:
     added = ["__MACOSX/b/._c.jpg", ".DS_Store", "b/.DS_Store", "b/._c.jpg", "b/Thumbs.db", "desktop.ini"]
-    extract(make(archive, ("b/c.jpg", b"c"), *((name, b"added") for name in added)), tmp_path / "target")
+    extract(pack(archive, {"b/c.jpg": b"c", **dict.fromkeys(added, b"added")}), tmp_path / "target")
     assert contents(tmp_path / "target") == {"b/c.jpg": b"c"}
     assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["b", "c.jpg"]
 
@@ -121,7 +96,7 @@ def test_an_existing_target_is_left_alone(archive: Path, tmp_path: Path) -> None
     target.mkdir()
     (target / "mine").write_bytes(b"mine")
     with pytest.raises(FileExistsError):
-        extract(make(archive, ("b", b"b")), target)
+        extract(pack(archive, {"b": b"b"}), target)
     assert contents(target) == {"mine": b"mine"}
 
 
@@ -130,14 +105,14 @@ def test_an_existing_target_is_left_alone(archive: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["../evil", "fine/../../evil"])
 def test_paths_that_lead_out_are_refused(archive: Path, name: str) -> None:
-    assert_refused(make(archive, ("fine/b", b"b"), (name, b"evil")), "unsafe-path")
-    assert_refused(make_zip(archive.with_name("b.zip"), ("/evil", b"evil")), "unsafe-path")
+    assert_refused(pack(archive, {"fine/b": b"b", name: b"evil"}), "unsafe-path")
+    assert_refused(pack(archive.with_name("b.zip"), {"/evil": b"evil"}), "unsafe-path")
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
 @pytest.mark.parametrize("link", ["b", "/etc/passwd"])
 def test_links_and_devices_in_a_tar_are_refused_wherever_they_lead(tmp_path: Path, kind: bytes, link: str) -> None:
-    archive = make_tar(tmp_path / "a.tar", ("b", b"b"), (tar_kind("evil", kind, link=link), b""))
+    archive = pack(tmp_path / "a.tar", {"b": b"b", tar_kind("evil", kind, link=link): b""})
     assert_refused(archive, "special-file")
 
 
@@ -150,7 +125,7 @@ def test_a_name_that_a_newer_zipfile_takes_from_a_field_of_its_own_is_kept() -> 
 
 
 def test_the_limit_is_exact(archive: Path, tmp_path: Path) -> None:
-    make(archive, ("b", b"b" * 600), ("c", b"c" * 400))
+    pack(archive, {"b": b"b" * 600, "c": b"c" * 400})
     assert_refused(archive, "too-many-bytes", max_bytes=999)
     extract(archive, tmp_path / "target", max_bytes=1000)
     assert len(contents(tmp_path / "target")) == 2
@@ -160,7 +135,7 @@ def test_the_limit_is_exact(archive: Path, tmp_path: Path) -> None:
 
 
 def test_a_gzip_with_another_checksum_is_refused(tmp_path: Path) -> None:
-    archive = make_tar(tmp_path / "a.tar.gz", ("b", b"b"))
+    archive = pack(tmp_path / "a.tar.gz", {"b": b"b"})
     raw = bytearray(archive.read_bytes())
     raw[-8] ^= 0xFF
     archive.write_bytes(raw)
@@ -179,7 +154,7 @@ def test_a_zip_with_other_bytes_is_refused_however_it_is_compressed(tmp_path: Pa
 
 
 def test_a_zip_whose_end_points_nowhere_is_refused(tmp_path: Path) -> None:
-    archive = make_zip(tmp_path / "a.zip", ("b", b"b"))
+    archive = pack(tmp_path / "a.zip", {"b": b"b"})
     raw = archive.read_bytes()
     archive.write_bytes(raw[:-6] + b"\xff\xff\xff\xff" + raw[-2:])  # the place of the directory
     assert_refused(archive, "damaged-archive")
@@ -189,7 +164,7 @@ def test_a_full_disk_is_no_damage(archive: Path, tmp_path: Path, monkeypatch: py
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    make(archive, ("b", b"b"))
+    pack(archive, {"b": b"b"})
     monkeypatch.setattr(shutil, "copyfileobj", refuse)
     monkeypatch.setattr(tarfile, "copyfileobj", refuse)
     with pytest.raises(OSError, match="No space left"):

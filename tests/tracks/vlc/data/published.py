@@ -5,6 +5,7 @@ import tarfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import spacy
 from spacy.language import Language
@@ -21,17 +22,17 @@ def archive(file: str) -> Archive:
     return Archive(file=file, urls=[f"http://127.0.0.1:9/{file}"], sha256=None)
 
 
-def pack(path: Path, files: Mapping[str, bytes]) -> Path:
-    """An archive of these files."""
+def pack(path: Path, files: Mapping[Any, bytes]) -> Path:
+    """An archive of these files, which have names, or zipfile's or tarfile's own descriptions."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.name.endswith((".zip", ".whl")):
-        with zipfile.ZipFile(path, "w") as packed:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
             for name, content in files.items():
                 packed.writestr(name, content)
     else:
         with tarfile.open(path, "w:gz" if path.suffix in (".gz", ".tgz") else "w") as packed:
             for name, content in files.items():
-                info = tarfile.TarInfo(name)
+                info = tarfile.TarInfo(name) if isinstance(name, str) else name
                 info.size = len(content)
                 packed.addfile(info, io.BytesIO(content))
     return path
