@@ -14,12 +14,14 @@ from recompose.claims.estimates import holm
 from recompose.claims.verdicts import ClaimTests
 from recompose.errors import PlanError
 from recompose.papers.comparison import compared_variants
+from recompose.plan import Plan, TrackPlan
 from recompose.tables.against import against
+from recompose.tables.artifacts import planned_recipes
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import edit, text_of, write_params
 from tests.errors import raises
-from tests.tables.fakes import Fake, by_cell, by_seed
+from tests.tables.fakes import Fake, by_cell, by_seed, key
 
 AUC, H = "test/closed/dense/auc", "test/closed/dense/harmonic_mean"
 FILE: dict[str, Any] = {
@@ -141,6 +143,8 @@ def test_its_numbers_are_those_of_a_plain_paired_test_corrected_within_the_file(
         p.append(2 * float(student.sf(abs(mean(values)) / error, 2)))
     adjusted = dict(zip(places, holm(p), strict=True))
     cells = by_cell(against(results, mine, "table"))
+    evaluations = {(name, data): tuple(results.planned("czsl", name, data)) for name, data in product(VALUES, "de")}
+    plan = Plan({"czsl": TrackPlan({}, evaluations, ())})
     for (data, row), values in differences.items():
         reach = float(student.ppf(0.975, 2)) * stdev(values) / math.sqrt(3)
         cell = cells[row, f"{data} AUC", "difference"]
@@ -148,6 +152,13 @@ def test_its_numbers_are_those_of_a_plain_paired_test_corrected_within_the_file(
         low, high = (float(end) for end in cell.text.partition("(")[2].rstrip(")").split(" to "))
         assert (low, high) == pytest.approx((mean(values) - reach, mean(values) + reach), abs=0.051)
         assert cells[row, f"{data} AUC, adjusted p", "difference"].value == pytest.approx(adjusted[data, row])
+        corrected, own = (cells[row, f"{data} AUC{end}", "difference"] for end in (", adjusted p", ""))
+        assert {*corrected.made_from} == {
+            key(name, place, seed) for name, place, seed in product(VALUES, "de", range(3))
+        }
+        assert {*own.made_from} == {key(name, data, seed) for name, seed in product(("csp", row), range(3))}
+        for cell in (corrected, own):  # what it rests on is what the plan has for it
+            assert {recipe.key for recipe in planned_recipes(plan, "czsl", cell)} == {*cell.made_from}
         assert cells[row, f"{data} AUC", "measured"].value == pytest.approx(100 * mean(VALUES[row][data]))
     tests = ClaimTests.of(results, mine, "d")
     assert {one.correction.family for one in tests.comparisons.values() if one.correction} == {4}

@@ -74,7 +74,8 @@ class Judge:
         """Return the reasons why the current parameters and code would give another cell."""
         if cell.missing:
             return []
-        origin = tuple(cell.made_from), tuple(cell.names), tuple(cell.beside), cell.benchmark
+        names = tuple(cell.names), tuple(cell.beside), cell.rule
+        origin = tuple(cell.made_from), names, cell.benchmark, tuple(cell.other_benchmarks)
         if origin not in self._stale:
             self._stale[origin] = list(dict.fromkeys(self._find_stale_reasons(cell)))
         return self._stale[origin]

@@ -47,8 +47,9 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Yield the cells of a table of claims: by benchmark a verdict, and the numbers of the deciding comparison."""
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
         tests = ClaimTests.of(results, paper, benchmark)
-        all_methods = (method for claim in tests.claims.values() for method in claim.methods)
-        family = basis_of(results, paper, benchmark, all_methods)
+        corrected = paper.claims if paper.is_comparison else tests.claims  # a row may be on other data sets alone
+        all_methods = (method for claim in corrected.values() for method in claim.methods)
+        family = family_basis(results, paper, benchmark, all_methods)
         for row, claim in tests.claims.items():
             claim_basis = basis_of(results, paper, benchmark, claim.methods)
             decisive, *_ = ordered = tests.of_claim(claim)
@@ -126,15 +127,23 @@ def note(paper: Paper, artifact: Artifact) -> str:
     return " ".join([*NOTE.format(family=paper.family).split(), *artifact.note.split()])
 
 
-def basis_of(results: Results, paper: Paper, benchmark: str, methods: Iterable[str]) -> Cell:
-    """Return a cell that rests on the evaluations of some methods on a benchmark, without what it shows.
+def basis_of(
+    results: Results, paper: Paper, benchmark: str, methods: Iterable[str], others: Sequence[str] = ()
+) -> Cell:
+    """Return a cell that rests on the evaluations of some methods on a benchmark, and on others, without what it shows.
 
     Several methods may share an evaluation.
     """
-    names = list(dict.fromkeys(methods))
-    planned = [evaluation for name in names for evaluation in results.planned(paper.track, name, benchmark)]
+    names, track = list(dict.fromkeys(methods)), paper.track
+    planned = [each for place in (benchmark, *others) for name in names for each in results.planned(track, name, place)]
     distinct = {evaluation.key: evaluation for evaluation in planned if results.is_complete(evaluation)}
-    return cell_of([*distinct.values()], planned, names, benchmark)
+    return cell_of([*distinct.values()], planned, names, benchmark).but(other_benchmarks=[*others])
+
+
+def family_basis(results: Results, paper: Paper, benchmark: str, methods: Iterable[str]) -> Cell:
+    """Return a cell that rests on all comparisons of methods that those on a benchmark are corrected for."""
+    family = paper.corrected_with(benchmark, results.benchmarks(paper.track))
+    return basis_of(results, paper, benchmark, methods, [name for name in family if name != benchmark])
 
 
 def verdicts_by_benchmark(cells: Iterable[Cell]) -> dict[str, list[Cell]]:

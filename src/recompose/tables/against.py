@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from recompose.claims.cells import basis_of
+from recompose.claims.cells import basis_of, family_basis
 from recompose.claims.differences import number_text
 from recompose.claims.verdicts import ClaimTests, TestedComparison
 from recompose.papers.declaration import Paper
@@ -27,7 +27,7 @@ def against(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     rows = {method: row for row, method in artifact.rows.items()}
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
         tests = ClaimTests.of(results, paper, benchmark)
-        family = basis_of(results, paper, benchmark, rows)
+        family = family_basis(results, paper, benchmark, rows)
         for claim in (claim for claim in tests.claims.values() if claim.artifact == name):
             (tested,) = tests.of_claim(claim)
             pair = basis_of(results, paper, benchmark, claim.methods)

@@ -221,7 +221,8 @@ def planned_recipes(plan: Plan, track: str, cell: Cell) -> list[Recipe]:
         shared = shared_replicates(planned) if cell.beside else planned
         rows = [recipes for name, recipes in shared.items() if name in cell.names]
         parts = matches_by_seed(*rows) if rows and cell.rule == OVER_ROWS else rows
-        return [recipe for part in parts for recipe in part]
+        elsewhere = (plan.evaluations(track, name, place) for place in cell.other_benchmarks for name in cell.names)
+        return [recipe for part in (*parts, *elsewhere) for recipe in part]
     data = plan.tracks[track].benchmarks.get(cell.benchmark) if track in plan.tracks else None
     return [data] if data else []
 

@@ -103,6 +103,7 @@ class Cell(LenientModel):
     made_from: list[str] = Field(default=[])  # keys of evaluations, or of data
     values: list[Number] = Field(default=[])  # a value for each of made_from, where the cell is a mean of them
     missing: list[str] = Field(default=[])  # keys of evaluations that the plan has, and that are not complete
+    other_benchmarks: list[str] = Field(default=[])  # that it rests on, too: p is corrected for comparisons there
     beside: list[str] = Field(default=[])  # the methods and variants whose common seeds it is restricted to, if it is
     evidence: ClaimEvidence | None = None  # of the verdict on a claim
     correct: str = Field(default="", exclude=True)  # the right value where the printed one is wrong
