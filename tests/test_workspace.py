@@ -18,14 +18,17 @@ pytestmark = pytest.mark.slow
 def test_a_recipe_is_found_by_what_people_call_it(work: Workspace) -> None:
     for recipe in (work.plan.of("backbones")[0], work.plan.of("runs")[3], work.plan.of("evaluations")[-1]):
         place = f"results/{recipe.key}"
-        for name in (recipe.key, place, f"{place}/", recipe.digest, recipe.folder, f"{recipe.kind}/{recipe.digest}"):
+        names = (recipe.key, place, f"{place}/", recipe.digest, recipe.folder, f"{recipe.kind}/{recipe.digest}")
+        for name in (*names, recipe.folder[:9], recipe.key[:-3]):
             assert work.recipe(name) is recipe, name
 
 
-@pytest.mark.parametrize("name", ["none", "runs/none", "results/features/0123456789abcdef", "f" * 64])
-def test_what_is_not_in_the_plan_is_an_error(work: Workspace, name: str) -> None:
-    with raises(UnknownError, "unknown-key", name):
-        work.recipe(name)
+def test_what_is_not_in_the_plan_is_an_error_that_names_the_nearest(work: Workspace) -> None:
+    folder = work.plan.of("runs")[3].folder
+    for name in ("none", "runs/none", "results/features/0123456789abcdef", "f" * 64, f"{folder[:8]}x"):
+        with raises(UnknownError, "unknown-key", name) as error:
+            work.recipe(name)
+    assert folder in str(error.value)
 
 
 def test_several_are_named_and_more_is_asked_for(work: Workspace) -> None:

@@ -11,28 +11,6 @@ from recompose.tables.lineage import Lineage
 from recompose.tracks import TRACKS
 
 
-def record_of(recipe: Recipe) -> dict[str, Any]:
-    """The record of something as a lineage holds it."""
-    return recipe.description().plain()
-
-
-def made_of(number: int = 0, **more: Any) -> dict[str, Any]:
-    """When, where and by what something was made."""
-    return {
-        "started": f"2026-01-02T03:{number:02d}:05+00:00",
-        "seconds": 59.5,
-        "attempts": 1,
-        "host": "here",
-        "device": "2 x CPU",
-        "system": "Linux",
-        "python": "3.11.7",
-        "commit": "c" * 40,
-        "dirty": False,
-        "packages": {"torch": "2.13.0", "open_clip_torch": "3.3.0"},
-        **more,
-    }
-
-
 def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, Any]:
     """A cell that was made from evaluations of one method or variant; ``names`` says which."""
     keys = [recipe.key for recipe in evaluations]
@@ -59,7 +37,7 @@ def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, A
 
 def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]], absent: Iterable[Recipe] = ()) -> Lineage:
     """The lineage of cells that were made from some recipes; absent ones were planned alone."""
-    records = {recipe.key: record_of(recipe) for recipe in closure(recipes)}
+    records = {recipe.key: recipe.description().plain() for recipe in closure(recipes)}
     asked: dict[tuple[str, str], dict[str, None]] = {}
     for cell in cells:
         for name in cell["names"]:

@@ -10,19 +10,16 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.commands.downstream import show_downstream
-from recompose.errors import UnknownError
 from recompose.papers.declaration import load_paper
-from recompose.params.mistakes import key_of
 from recompose.plan import Recipe, closure
 from recompose.tables.lineage import lineage_path
 from recompose.tables.published import PublishedLineage, read_lineages
 from tests.audit.invented import cell_of, lineage_of
 from tests.configuration import write_params
-from tests.errors import raises
 
 PAPERS = [load_paper("duplex"), load_paper("msci")]
 INDEX = Recipe("data", "shapes-pairs", {})
-FIRST_RUN, SECOND_RUN = RUNS = [Recipe("runs", "csp", {"seed": seed}, {"data": INDEX}) for seed in (0, 1)]
+RUNS = [Recipe("runs", "csp", {"seed": seed}, {"data": INDEX}) for seed in (0, 1)]
 FIRST, SECOND = [
     Recipe("evaluations", f"csp, seed {seed}", {"seed": seed}, {"data": INDEX, "run": run}, labels={"method": "csp"})
     for seed, run in enumerate(RUNS)
@@ -55,10 +52,6 @@ def published(reports: Path) -> PublishedLineage:
     return PublishedLineage(read_lineages(reports, PAPERS))
 
 
-def key_of_published(published: PublishedLineage, start: str) -> str:
-    return key_of(start, published.records, "the reports")
-
-
 @pytest.mark.parametrize("recipe", [INDEX, *RUNS, FIRST, SECOND], ids=lambda recipe: recipe.kind)
 def test_a_thing_reaches_exactly_the_cells_that_rest_on_it_and_what_was_made_from_it(
     published: PublishedLineage, capsys: pytest.CaptureFixture[str], recipe: Recipe
@@ -76,24 +69,6 @@ def test_a_thing_reaches_exactly_the_cells_that_rest_on_it_and_what_was_made_fro
     assert sorted(listed) == sorted(expected)
     dependents = [each.key for each in (*RUNS, FIRST, SECOND) if recipe in each.needs.values()]
     assert document["dependents"] == sorted(dependents)
-
-
-STARTS = [SECOND_RUN.digest, SECOND_RUN.digest[:9], SECOND_RUN.key[:9], f"results/{SECOND_RUN.key}/"]
-
-
-@pytest.mark.parametrize("start", STARTS)
-def test_every_way_to_call_it(published: PublishedLineage, start: str) -> None:
-    assert key_of_published(published, start) == SECOND_RUN.key
-
-
-def test_an_ambiguous_or_unknown_start_names_the_candidates(published: PublishedLineage) -> None:
-    with raises(UnknownError, "ambiguous-key", "runs") as error:
-        key_of_published(published, "runs")
-    assert FIRST_RUN.key in str(error.value) and SECOND_RUN.key in str(error.value)
-    wrong = SECOND_RUN.folder[:8] + "x"
-    with raises(UnknownError, "unknown-key", wrong) as error:
-        key_of_published(published, wrong)
-    assert SECOND_RUN.folder in str(error.value)
 
 
 def test_the_command_needs_reports_alone_and_shows_names_as_text(

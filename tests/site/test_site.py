@@ -25,8 +25,8 @@ from recompose.site.document import Site
 from recompose.site.scope import scope_of
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
-from tests.audit.invented import cell_of, lineage_of, made_of
-from tests.configuration import params_text, parse_params
+from tests.audit.invented import cell_of, lineage_of
+from tests.configuration import MADE, params_text, parse_params
 
 pytestmark = pytest.mark.slow
 
@@ -203,10 +203,11 @@ class Toy:
         figure = [self.cell(self.name("A"), self.name("d"), "exact", [1.0])]
         lineages = {"toy/table-1": self.cells, "toy/figure-1": figure, "toy/claims": self.claims}
         files = {self.name("scores.txt"): {"sha256": "2" * 64, "bytes": 3}}
-        build = Build.model_validate({**made_of(), "inputs": {self.name("data"): "1" * 64}, "files": files})
-        made = {recipe.key: build for recipe in self.evaluations}
+        made = {**MADE, "seconds": 59.5, "inputs": {self.name("data"): "1" * 64}, "files": files}
+        build = Build.model_validate(made)
+        builds = {recipe.key: build for recipe in self.evaluations}
         shown = {name: lineage_of(self.evaluations, cells, [ABSENT]) for name, cells in lineages.items()}
-        published = PublishedLineage(shown, made)
+        published = PublishedLineage(shown, builds)
         trusts: dict[str, dict[tuple[str, ...], Trust]] = {}
         for artifact, cells in lineages.items():
             for c in cells:

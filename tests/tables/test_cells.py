@@ -1,30 +1,27 @@
 """Cells of means and of their intervals, expectations of them, and the lineage of a table."""
 
 from statistics import mean, stdev
-from typing import Any
 
 import pytest
 from scipy.stats import t as student
 
-from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Recipe, closure
 from recompose.records import BuildInfo, Record
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.expectations import Above, Expectation, mean_of
 from recompose.tables.measured import intervals, metrics
 from recompose.tracks import TRACKS
-from tests.tables.fakes import Fake, by_cell, by_seed, evaluation_of, key, paper_of
+from tests.tables.fakes import AUC, Fake, by_cell, by_seed, evaluation_of, key, paper_of
 
 COMP = "test/comp"
 
 
 def shown_texts(*values: float, missing: int = 0) -> dict[tuple[str, str], str]:
-    artifact = Artifact(kind="intervals", caption="", rows={"A": "a"}, columns={"Comp": COMP})
-    paper = Paper(name="p", title="", authors="", venue="", track="vlc", datasets={}, artifacts={"t": artifact})
+    paper = paper_of(kind="intervals", rows={"A": "a"}, columns={"Comp": COMP}).model_copy(update={"track": "vlc"})
     results = Fake(
         {"a": {"d": by_seed(*({COMP: value} for value in values))}}, {("a", "d", seed) for seed in range(missing)}
     )
-    cells = by_cell(intervals(results, paper, "t"))  # type: ignore[arg-type]
+    cells = by_cell(intervals(results, paper, "table-1"))  # type: ignore[arg-type]
     return {(row, column): cell.text for (row, column, _), cell in cells.items()}
 
 
@@ -45,28 +42,22 @@ def test_one_seed_has_no_interval_and_none_no_number() -> None:
     assert shown_texts(0.5, missing=1) == {("A", "d Comp"): "not run"}
 
 
-def auc(*values: float) -> dict[int, Any]:
-    return by_seed(*({"test/closed/dense/auc": value} for value in values))
-
-
 def test_means_are_over_what_is_there() -> None:
-    results = Fake({"clip": {"d": auc(0.2, 0.4)}}, missing={("clip", "d", 1)})
-    assert mean_of(results, "czsl", "clip", "test/closed/dense/auc", "d") == pytest.approx(0.2)
-    assert mean_of(results, "czsl", "csp", "test/closed/dense/auc", "d") is None
+    results = Fake({"clip": {"d": by_seed(20, 40)}}, missing={("clip", "d", 1)})
+    assert mean_of(results, "czsl", "clip", AUC, "d") == pytest.approx(0.2)
+    assert mean_of(results, "czsl", "csp", AUC, "d") is None
 
 
 def test_a_method_that_is_not_above_is_named_and_an_equal_one_is_not_above() -> None:
-    results = Fake({"clip": {"d": auc(0.2)}, "csp": {"d": auc(0.3)}, "coop": {"d": auc(0.2)}})
-    shown_texts = list(
-        Above("all are above", "test/closed/dense/auc", ("csp", "coop"), than="clip").check(results, "czsl")
-    )
-    assert shown_texts == [Expectation("all are above on d (not coop)", holds=False)]
+    results = Fake({"clip": {"d": by_seed(20)}, "csp": {"d": by_seed(30)}, "coop": {"d": by_seed(20)}})
+    found = list(Above("all are above", AUC, ("csp", "coop"), than="clip").check(results, "czsl"))
+    assert found == [Expectation("all are above on d (not coop)", holds=False)]
 
 
 def test_nothing_is_said_of_what_is_not_measured_and_each_benchmark_is_said_of() -> None:
-    results = Fake({"clip": {"d": auc(0.2), "e": auc(0.2), "f": auc(0.2)}, "csp": {"d": auc(0.1), "e": auc(0.3)}})
-    shown_texts = list(Above("above", "test/closed/dense/auc", ("csp",), than="clip").check(results, "czsl"))
-    assert [each.holds for each in shown_texts] == [False, True]
+    results = Fake({"clip": dict.fromkeys("def", by_seed(20)), "csp": {"d": by_seed(10), "e": by_seed(30)}})
+    found = Above("above", AUC, ("csp",), than="clip").check(results, "czsl")
+    assert [each.holds for each in found] == [False, True]
 
 
 @pytest.mark.parametrize(("accuracy", "holds"), [(0.25, False), (0.26, True)])
@@ -76,7 +67,7 @@ def test_chance_is_one_in_so_many_unseen_classes(accuracy: float, holds: bool) -
     assert [expectation.holds for expectation in check.check(results, "gzsl")] == [holds]
 
 
-AUC, H = "test/closed/dense/auc", "test/closed/dense/harmonic_mean"
+H = "test/closed/dense/harmonic_mean"
 
 
 class Stored(Fake):

@@ -10,12 +10,11 @@ import pytest
 from matplotlib import pyplot as plt
 from PIL import Image
 
-from recompose.papers.declaration import Artifact, Paper
 from recompose.tables.artifacts import draw
 from recompose.tables.plane import flatten
 from recompose.tables.style import NumbersOnly, Sheet, styled
 from tests.tables.drawings import HOSTILE, texts
-from tests.tables.fakes import Fake, by_seed
+from tests.tables.fakes import Fake, by_seed, paper_of
 
 pytestmark = pytest.mark.usefixtures("closed")
 NUMBERS = pd.DataFrame({"name": ["a, b", "<c>"], "value": [1 / 3, 2.0]})
@@ -75,10 +74,9 @@ def sweep(stem: Path, *numbers: str, sheet: type[Sheet] = Sheet, columns: dict[s
     """Drawn from methods that are called by their number; the sheet."""
     measured = {number: {"d": by_seed({H: 0.2}, {H: 0.3})} for number in numbers}
     rows = {number: number for number in numbers}
-    artifact = Artifact(kind="sweep", caption="", x_label="weight", columns=columns or {"H": H}, rows=rows)
-    paper = Paper(name="p", title="", authors="", venue="", track="czsl", datasets={}, artifacts={"figure-1": artifact})
+    paper = paper_of(kind="sweep", x_label="weight", columns=columns or {"H": H}, rows=rows)
     write_sheet = sheet(stem, "", [])
-    draw(Fake(measured), paper, "figure-1", write_sheet)  # type: ignore[arg-type]
+    draw(Fake(measured), paper, "table-1", write_sheet)  # type: ignore[arg-type]
     return write_sheet
 
 

@@ -17,12 +17,7 @@ def test_a_height_is_the_best_seen_accuracy_that_still_gives_the_unseen_one(step
     unseen = np.cumsum([up for up, _ in steps]) / 200
     seen = np.cumsum([down for _, down in steps])[::-1] / 200
     points = tradeoff._sampled(unseen, seen)
-    grid = np.linspace(0, unseen[-1], len(points))
-    for value, height in zip(grid, points["seen"], strict=True):
+    grid = np.linspace(0, unseen[-1], 101)
+    for value, at, height in zip(grid, points["unseen"], points["seen"], strict=True):
+        assert at == 100 * value
         assert height == 100 * max(s for u, s in zip(unseen, seen, strict=True) if u >= value)
-
-
-def test_a_staircase_falls_behind_its_points() -> None:
-    points = tradeoff._sampled(np.array([0.0, 0.5, 1.0]), np.array([0.9, 0.6, 0.1]))
-    at = points.set_index("unseen")["seen"]
-    assert [at[place] for place in (0, 1, 50, 51, 100)] == [90, 60, 60, 10, 10]
