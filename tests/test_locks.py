@@ -10,22 +10,16 @@ from recompose.locks import make_once, sole_writer
 from tests.errors import raises
 
 
-def test_a_folder_has_one_writer_at_a_time(tmp_path: Path) -> None:
-    with sole_writer(tmp_path / "out"):
+def test_a_folder_has_one_writer_at_a_time_and_one_that_failed_holds_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), sole_writer(tmp_path / "out"):
         with raises(BusyError, "busy", tmp_path / "out") as caught, sole_writer(tmp_path / "out"):
             pytest.fail("two writers")
         assert "\n" not in str(caught.value)
         with sole_writer(tmp_path / "other"):
+            raise ZeroDivisionError
+    for folder in ("out", "other"):
+        with sole_writer(tmp_path / folder):
             pass
-    with sole_writer(tmp_path / "out"):
-        pass
-
-
-def test_a_writer_that_failed_holds_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), sole_writer(tmp_path):
-        raise ZeroDivisionError
-    with sole_writer(tmp_path):
-        pass
 
 
 def test_of_two_that_need_a_folder_one_makes_it_and_the_other_finds_it_whole(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from benchmarks.stand_ins.packing import Members, pack
 from benchmarks.stand_ins.pictures import Pictures
 from recompose.tracks.gzsl.data.classes import SPLITS
 from recompose.tracks.gzsl.data.matlab import read_fields
+from tests.tracks.gzsl.data.worlds import cells
 
 FEATURES = 2048  # of an image in the published index, which nobody reads here
 _IMAGE_FOLDERS = ("images", "JPEGImages")
@@ -89,12 +90,12 @@ class Annotated:
         """Return ``res101.mat``, with features that are all zero."""
         features = np.zeros((FEATURES, len(self.labels)), dtype=np.float32)
         labels = (self.labels[:, None] + 1).astype(np.uint16)
-        return _mat({"features": features, "labels": labels, "image_files": _cells(self.files)})
+        return _mat({"features": features, "labels": labels, "image_files": cells(map(str, self.files))})
 
     def splits_file(self) -> bytes:
         """Return ``att_splits.mat``."""
         places = {f"{split}_loc": np.flatnonzero(self.splits == split)[:, None] + 1 for split in SPLITS}
-        names = _cells(self.fields["allclasses_names"].ravel())
+        names = cells(map(str, self.fields["allclasses_names"].ravel()))
         return _mat({**self.fields, "allclasses_names": names, **places})
 
     def places(self) -> list[str]:
@@ -112,13 +113,6 @@ def _mat(fields: dict[str, np.ndarray]) -> bytes:
     file = io.BytesIO()
     savemat(file, fields)
     return b"MATLAB 5.0 MAT-file, drawn".ljust(116) + file.getvalue()[116:]  # where scipy writes the time
-
-
-def _cells(texts: Iterable[str]) -> np.ndarray:
-    listed = [str(text) for text in texts]
-    cells = np.empty((len(listed), 1), dtype=object)
-    cells[:, 0] = listed
-    return cells
 
 
 def write(real: Path, share: float, archives: Path) -> dict[str, dict[str, int]]:

@@ -17,17 +17,12 @@ CSP = "czsl.methods.csp"
 STUDY = "profiles.large.czsl"
 DEMO = "profiles.demo.czsl"
 PINNED = {
-    f"{STUDY}.datasets": ["shapes-pairs"],
-    f"{STUDY}.methods": ["chance", "clip", "csp"],
-    f"{STUDY}.seeds": [0, 1],
     f"{DEMO}.other_backbone": "shapes-resnet",
     "profiles.smoke.czsl": {"seeds": [0, 1]},
     "profiles.smoke.override": {
         f"{CSP}.training.epochs": 2,
         "czsl.datasets.shapes-pairs.images": {"train": 400, "val": 150, "test": 150},
     },
-    f"{CSP}.dropout": 0.1,
-    f"{CSP}.training.epochs": 8,
 }
 SCRATCH = "profiles.smoke.override.backbones.shapes-clip-from-scratch"
 MINE, CGQA = {"based_on": "smoke"}, "czsl.datasets.cgqa"

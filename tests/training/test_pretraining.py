@@ -9,10 +9,11 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from recompose.backbones.clip import Backbone, build, end_of_text, load_backbone
+from recompose.backbones.clip import end_of_text, load_backbone
 from recompose.files import write_json
 from recompose.synthetic.scenes import write_corpus
 from recompose.training.pretraining import WEIGHTS, Pretraining, _tensors, compact_vocabulary, pretrain
+from tests.clips import random_clip
 from tests.training.small import CPU
 
 pytestmark = pytest.mark.slow
@@ -21,15 +22,10 @@ SETTINGS = {"seed": 1, "epochs": 2, "batch_size": 16, "lr": 1e-3, "weight_decay"
 TEXTS = ["a photo of a red circle", "a glossy moon left of a frosted fish", "a house"]
 
 
-def fresh(seed: int = 0) -> Backbone:
-    torch.manual_seed(seed)
-    return build("shapes-clip", "gelu")
-
-
 def batch() -> tuple[Tensor, Tensor]:
     """Images and token ids as the whole table numbers them."""
     pixels = torch.randint(0, 256, (3, 3, 32, 32), generator=torch.Generator().manual_seed(2), dtype=torch.uint8)
-    return pixels, fresh().tokens(TEXTS)
+    return pixels, random_clip().tokens(TEXTS)
 
 
 def steps(module: Pretraining, pixels: Tensor, ids: Tensor, count: int = 5) -> list[float]:
@@ -54,7 +50,7 @@ def steps(module: Pretraining, pixels: Tensor, ids: Tensor, count: int = 5) -> l
 def test_rows_in_use_are_trained_as_the_whole_table_is_and_others_stay() -> None:
     pixels, ids = batch()
     used, places = ids.unique(return_inverse=True)
-    whole, compact = fresh(), fresh()
+    whole, compact = random_clip(), random_clip()
     before = whole.model.token_embedding.weight.detach().clone()
     losses = steps(Pretraining(whole, lr=1e-2, weight_decay=0.1), pixels, ids)
     with compact_vocabulary(compact, used):
@@ -74,7 +70,7 @@ def test_rows_in_use_are_trained_as_the_whole_table_is_and_others_stay() -> None
 
 def test_places_among_the_tokens_in_use_mean_the_same_texts(tmp_path: Path) -> None:
     write_corpus(tmp_path / "corpus", scenes=40, seed=3)
-    backbone = fresh().eval()
+    backbone = random_clip()
     tensors, used = _tensors(tmp_path / "corpus", backbone)
     _, places = tensors.tensors
     ids = used[places]
@@ -93,7 +89,7 @@ def test_what_is_written_loads_whole_and_learns_the_same_again(tmp_path: Path) -
         (tmp_path / name / "scratch").mkdir(parents=True)
         pretrain("shapes-clip", "gelu", tmp_path / "corpus", tmp_path / name, CPU, **SETTINGS)
         states.append(load_file(tmp_path / name / WEIGHTS))
-    assert states[0].keys() == fresh().model.state_dict().keys()
+    assert states[0].keys() == random_clip().model.state_dict().keys()
     assert states[0]["token_embedding.weight"].shape == (49408, 128)
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
     description = {"architecture": "shapes-clip", "activation": "gelu", "weights": WEIGHTS}
