@@ -256,6 +256,14 @@ def test_a_negligible_interval_lies_within_the_margin(each: list[float], within:
     assert found["margin"].text == f"to be within {within:g}"
 
 
+def test_what_correction_leaves_undecided_names_the_family_of_its_test() -> None:
+    """Two margins on one difference: a test that there is one, and two that it is within its margin."""
+    work = on_d(a=[10.5, 9.5, 10.3, 9.7], b=[10.0] * 4)
+    found = cells_of(work, narrow=claim(margin=margin(0.93)), wide=claim(margin=margin(0.95)))
+    for row in ("narrow", "wide"):
+        assert found[row, "d verdict"].text == "undecided (not after correction for 2 comparisons)"
+
+
 # what lineage keeps
 
 

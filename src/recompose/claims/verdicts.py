@@ -136,8 +136,10 @@ class TestedComparison:
         test, correction = self.difference.test, self.correction
         if test is None or correction is None:
             return self.difference.obstacle
-        if min(self.comparison.p_beyond(test), test.p_within(self.comparison.margin)) < ALPHA:
-            return f"not after correction for {correction.family} comparisons"
+        beyond, within = self.comparison.p_beyond(test), test.p_within(self.comparison.margin)
+        if min(beyond, within) < ALPHA:
+            family = correction.family if beyond < within else correction.margin_family
+            return f"not after correction for {family} comparisons"
         return "interval spans the margin" if self.comparison.is_kept else "interval spans zero"
 
     @property
