@@ -16,11 +16,7 @@ from recompose.backbones.clip import Backbone, end_of_text
 from recompose.data.pictures import Picture
 from recompose.tracks.vlc.attribution import store, subsets
 from recompose.tracks.vlc.attribution.attribute import REPLACEMENTS, attributions
-from recompose.tracks.vlc.attribution.faithfulness import (
-    attribution_metrics,
-    subset_metrics,
-    winoground_metrics,
-)
+from recompose.tracks.vlc.attribution.faithfulness import attribution_metrics, subset_metrics, winoground_metrics
 from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, patches
 from recompose.tracks.vlc.attribution.store import Attributed, cumulative_accuracy, read, spans, write
 from recompose.tracks.vlc.data.suite import Suite

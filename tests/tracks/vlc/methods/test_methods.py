@@ -38,32 +38,54 @@ WORDS = ["a red circle", "two green stars above a ring", "a square", "a dotted b
 CHANGED = ["a circle red", "a red ring", "square a", "a ring", "cube", "a dotted cross blue", "stars two", "one star"]
 
 
-def method_of(name: str, settings: dict[str, Any] = FULL, backbone: Backbone | None = None) -> Any:
-    built = build_method(TypedSettings(tiny.document(name, settings)), backbone or backbone_of()).train()
-    for parameter_name, parameter in built.named_parameters():
-        if parameter_name.endswith(".0.B"):  # away from 0
+def built(run: dict[str, Any], backbone: Backbone) -> Any:
+    """A method in training, of whose low-rank changes none is 0."""
+    method: Any = build_method(TypedSettings(run), backbone).train()
+    for name, parameter in method.named_parameters():
+        if name.endswith(".0.B"):
             torch.manual_seed(1)
             parameter.data = 0.1 * torch.randn_like(parameter)
-    return built
+    return method
 
 
-def batch_of(method: CaptionMethod) -> tuple[Tensor, Tensor, Tensor]:
+def method_of(name: str, settings: dict[str, Any] = FULL, backbone: Backbone | None = None) -> Any:
+    return built(tiny.document(name, settings), backbone or backbone_of())
+
+
+def batch_of(method: CaptionMethod) -> Batch:
     valid = THERE[:, : len(method.negatives)]
     ids = method.backbone.tokens(WORDS + CHANGED[: int(valid.sum())])
-    ids = ids[:, : int(end_of_text(ids).max()) + 1]
-    pixels = torch.randn(BATCH, 3, 32, 32, generator=torch.Generator().manual_seed(2))
-    return pixels, ids, valid
+    return Batch(torch.from_numpy(tiny.images(BATCH)), ids[:, : int(end_of_text(ids).max()) + 1], valid)
 
 
-def gradients(method: Any, chunk: int | None) -> tuple[Tensor, dict[str, Tensor]]:
-    """The loss of a batch in 64 bits, and what it gives each weight."""
-    method = deepcopy(method).double()
-    pixels, ids, valid = batch_of(method)
-    loss = method.loss(represent_in_chunks(method, pixels.double(), ids, valid, chunk), valid)
+def pixels_of(method: CaptionMethod, batch: Batch) -> Tensor:
+    return method.backbone.from_bytes(batch.pixels).to(method.logit_scale)
+
+
+def loss_of(method: CaptionMethod, batch: Batch, chunk: int | None = None) -> Tensor:
+    whole = represent_in_chunks(method, pixels_of(method, batch), batch.ids, batch.valid, chunk)
+    return method.loss(replace(whole, labels=batch.labels, changed=batch.changed), batch.valid)
+
+
+def gradients_of(method: CaptionMethod, batch: Batch, chunk: int | None = None) -> tuple[Tensor, dict[str, Tensor]]:
+    method.zero_grad()
+    loss = loss_of(method, batch, chunk)
     loss.backward()
-    trained = {name: parameter for name, parameter in method.named_parameters() if parameter.requires_grad}
-    assert all(parameter.grad is not None for parameter in trained.values())
-    return loss.detach(), {name: parameter.grad for name, parameter in trained.items() if parameter.grad is not None}
+    return loss.detach(), {
+        name: parameter.grad.clone() for name, parameter in method.named_parameters() if parameter.grad is not None
+    }
+
+
+def gradients_in_any_parts(method: CaptionMethod, batch: Batch, *chunks: int) -> dict[str, Tensor]:
+    """The gradients of a batch, in 64 bits, which are the same in these parts."""
+    loss, whole = gradients_of(deepcopy(method.double()), batch)
+    for chunk in chunks:
+        again, parts = gradients_of(deepcopy(method), batch, chunk)
+        torch.testing.assert_close(again, loss, rtol=1e-10, atol=0)
+        assert parts.keys() == whole.keys()
+        for name, expected in whole.items():
+            assert (parts[name] - expected).norm() <= 1e-10 * expected.norm(), name
+    return whole
 
 
 @pytest.mark.slow
@@ -76,23 +98,17 @@ def gradients(method: Any, chunk: int | None) -> tuple[Tensor, dict[str, Tensor]
 )
 def test_cached_gradients_are_those_of_one_large_batch(name: str, settings: dict[str, Any]) -> None:
     method = method_of(name, settings)
-    loss, whole = gradients(method, None)
-    if settings is FULL:
-        assert "backbone.model.logit_scale" in whole
-    for chunk in (2, 3):
-        again, parts = gradients(method, chunk)
-        torch.testing.assert_close(again, loss, rtol=1e-10, atol=0)
-        assert parts.keys() == whole.keys()
-        for each, expected in whole.items():
-            difference = (parts[each] - expected).norm()
-            assert difference <= 1e-10 * expected.norm(), each
+    trained = {name for name, parameter in method.named_parameters() if parameter.requires_grad}
+    assert gradients_in_any_parts(method, batch_of(method), 2, 3).keys() == trained
+    assert ("backbone.model.logit_scale" in trained) == (settings is FULL)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_representations_are_those_of_the_towers(name: str) -> None:
     method = method_of(name)
-    pixels, ids, valid = batch_of(method)
+    _, ids, valid = batch_of(method)[:3]
     with torch.no_grad():
+        pixels = pixels_of(method, batch_of(method))
         result = method.represent(pixels, ids)
         torch.testing.assert_close(result.images, method.backbone.encode_image(pixels), atol=1e-5, rtol=1e-4)
         texts = method.backbone.encode_text(ids)
@@ -106,7 +122,7 @@ def test_patches_and_tokens_are_the_released_ones() -> None:
     """Class token, start of text and padding are no part of them; the end of text is. Neither is normalised."""
     method = method_of(FSC_CLIP)
     model = method.backbone.model
-    pixels, ids, _ = batch_of(method)
+    ids, pixels = batch_of(method).ids, pixels_of(method, batch_of(method))
     with torch.no_grad():
         result = method.represent(pixels, ids).local
         outputs: dict[str, Tensor] = {}
@@ -144,8 +160,8 @@ def test_losses_are_what_methods_say() -> None:
     fewer = replace(batch, negatives=batch.negatives[: int(one.sum())])
     assert method_of(NEGCLIP).loss(fewer, one) == losses.contrastive_loss_with_negatives(*fewer.embeddings, one, scale)
     method = method_of(FSC_CLIP)
-    pixels, ids, valid = batch_of(method)
-    result = method.represent(pixels, ids)
+    _, ids, valid = batch_of(method)[:3]
+    result = method.represent(pixels_of(method, batch_of(method)), ids)
     part = result.local
     expected = losses.contrastive_loss(result.images, result.texts, scale)
     expected += 0.5 * losses.hard_negative_loss(*result.embeddings, valid, scale, 2.0, 0.02)
@@ -182,9 +198,8 @@ def test_thresholds_of_ce_clip_are_those_of_the_step_before_and_are_forgotten_by
 @pytest.mark.parametrize("name", METHODS)
 def test_a_batch_without_any_negative_trains(name: str) -> None:
     method = method_of(name)
-    pixels, ids, valid = batch_of(method)
-    none = torch.zeros_like(valid)
-    loss = method.loss(method.represent(pixels, ids[:BATCH]), none)
+    batch = batch_of(method)
+    loss = loss_of(method, batch._replace(ids=batch.ids[:BATCH], valid=torch.zeros_like(batch.valid)))
     loss.backward()
     assert loss.isfinite()
     assert method.backbone.model.text_projection.grad.isfinite().all()
@@ -198,8 +213,7 @@ def test_a_convolutional_tower_has_no_local_loss_and_no_lora() -> None:
     with raises(ArgumentError, place="tuning"):
         method_of(CLIP_FT, LORA, backbone=convolutional)
     method = method_of(FSC_CLIP, FULL | {"local_weight": 0.0}, convolutional)
-    pixels, ids, valid = batch_of(method)
-    method.loss(method.represent(pixels, ids), valid).backward()
+    loss_of(method, batch_of(method)).backward()
 
 
 # CLIP-CAE's two losses: beside loops, in parts as at once, in 16 bits, on several devices
@@ -228,17 +242,12 @@ ROWS = [2, 3, 0, 4]  # the second has no composition
 def cae_of(tuning: Mapping[str, Any] = FULL, **settings: Any) -> ClipCae:
     """With attention that is far from even, so that what is wrong shows."""
     own = {**tuning, **CAE, **settings, "training": tiny.RATES}
-    built = build_method(TypedSettings(document(ClipCae, own)), tiny.backbone_of()).train()
-    assert isinstance(built, ClipCae)
+    method: ClipCae = built(document(ClipCae, own), backbone_of())
     with torch.no_grad():
-        for block in built.backbone.model.transformer.resblocks:
+        for block in method.backbone.model.transformer.resblocks:
             block.attn.in_proj_weight.mul_(4)
-        built.backbone.model.token_embedding.weight.mul_(20)
-        for name, parameter in built.named_parameters():
-            if name.endswith(".0.B"):  # away from 0
-                torch.manual_seed(1)
-                parameter.copy_(0.1 * torch.randn_like(parameter))
-    return built
+        method.backbone.model.token_embedding.weight.mul_(20)
+    return method
 
 
 def cae_batch(method: ClipCae, rows: list[int] = ROWS) -> Batch:
@@ -248,24 +257,6 @@ def cae_batch(method: ClipCae, rows: list[int] = ROWS) -> Batch:
     makers = [tiny.of_rows(tiny.swapped, docs()) for _ in method.negatives]
     pictures = tiny.images(len(texts))
     return CaptionRows(pictures, np.arange(len(texts)), texts, makers, tokenizer, 0, labeller)[rows]
-
-
-def pixels_of(method: ClipCae, batch: Batch) -> Tensor:
-    return method.backbone.from_bytes(batch.pixels).to(method.logit_scale)
-
-
-def loss_of(method: ClipCae, batch: Batch, chunk: int | None = None) -> Tensor:
-    whole = represent_in_chunks(method, pixels_of(method, batch), batch.ids, batch.valid, chunk)
-    return method.loss(replace(whole, labels=batch.labels, changed=batch.changed), batch.valid)
-
-
-def gradients_of(method: ClipCae, batch: Batch, chunk: int | None = None) -> tuple[Tensor, dict[str, Tensor]]:
-    method.zero_grad()
-    loss = loss_of(method, batch, chunk)
-    loss.backward()
-    return loss.detach(), {
-        name: parameter.grad.clone() for name, parameter in method.named_parameters() if parameter.grad is not None
-    }
 
 
 # the method
@@ -309,11 +300,7 @@ def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("other", "negatives", "loss"),
-    [
-        (CLIP_FT, [], "negclip"),
-        (NEGCLIP, ["negclip"], "negclip"),
-        (CE_CLIP, ["negclip", "replace"], "ce-clip"),
-    ],
+    [(CLIP_FT, [], "negclip"), (NEGCLIP, ["negclip"], "negclip"), (CE_CLIP, ["negclip", "replace"], "ce-clip")],
 )
 @pytest.mark.parametrize(("kind", "weight"), [("attention", 0.0), ("attention", 1e-30), ("perturbation", 1e-30)])
 def test_without_attribution_it_is_the_method_that_it_adds_to(
@@ -369,15 +356,8 @@ def test_gradients_are_those_of_finite_differences(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tuning", [FULL, LORA], ids=["full", "lora"])
 def test_gradients_in_parts_are_those_of_one_large_batch(kind: str, tuning: dict[str, Any]) -> None:
-    method = cae_of(tuning, attribution=kind, negatives=["negclip"]).double()
-    batch = cae_batch(method)
-    loss, whole = gradients_of(method, batch)
-    for chunk in (1, 3):
-        again, parts = gradients_of(method, batch, chunk)
-        torch.testing.assert_close(again, loss, rtol=1e-10, atol=0)
-        assert parts.keys() == whole.keys()
-        for name, expected in whole.items():
-            assert (parts[name] - expected).norm() <= 1e-10 * expected.norm(), name
+    method = cae_of(tuning, attribution=kind, negatives=["negclip"])
+    assert gradients_in_any_parts(method, cae_batch(method), 1, 3)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -23,11 +23,7 @@ FORMS = (
 )
 SUITES = tuple(PUBLISHED[form].MEANS[0] for form in FORMS)
 ITEMS = {name: task.items for name, task in SUBTASKS.items() if task.items}
-TREES = (
-    ZS,
-    macro("i2t_avg", "coco/i2t", "flickr30k/i2t"),
-    macro("t2i_avg", "coco/t2i", "flickr30k/t2i"),
-)
+TREES = (ZS, macro("i2t_avg", "coco/i2t", "flickr30k/i2t"), macro("t2i_avg", "coco/t2i", "flickr30k/t2i"))
 
 
 def rows(name: str) -> list[dict[str, str]]:

@@ -16,14 +16,7 @@ from recompose.tracks.vlc.suites.catalogue import read_suite
 from recompose.tracks.vlc.suites.tasks import Classes
 from tests.errors import raises
 from tests.tracks.loops import assert_same
-from tests.tracks.vlc.data.formats.published import (
-    check_refused,
-    eqben_group,
-    items,
-    questions,
-    touch,
-    write_json,
-)
+from tests.tracks.vlc.data.formats.published import check_refused, eqben_group, items, questions, touch, write_json
 
 # EqBen
 
