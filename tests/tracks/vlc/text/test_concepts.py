@@ -52,34 +52,6 @@ class Phrases:
         return phrase in self.verbs
 
 
-CASES = {
-    ELEPHANTS: (
-        ["Three statues", "elephants", "the steps", "an old building"],
-        ["Three", "the", "an", "old"],
-        ["of", "on", "in front of"],
-    ),
-    SANDALS: (["Four different types", "sandals", "laces"], ["Four", "different"], ["of", "with"]),
-    # its verb is no entity, so that "in front of" relates nothing to the fence
-    VAN: (["The small blue van", "a fence"], ["The", "small", "blue", "a"], []),
-    # "on" relates either of two animals to the mats
-    MATS: (["A dog", "a tall cat", "mats"], ["A", "a", "tall"], ["on", "on"]),
-    RIDER: (["A man", "RED apples", "his brown Horse"], ["A", "RED", "brown"], ["eating", "rides"]),
-    PIANO: (["The piano", "a woman", "me"], ["The", "a"], ["played", "next to"]),
-    BUS: (["a red and white bus", "trees"], ["a", "red", "white"], ["near"]),
-    STANDING: (["A woman", "pianos"], ["A"], ["next to"]),
-    TWICE: (["A dog", "a dog"], ["A", "a"], ["sees"]),
-    BARE: (["dogs", "cats"], [], ["chase"]),
-}
-
-
-@pytest.mark.parametrize("sentence", CASES, ids=lambda sentence: str(parsed(sentence)))
-def test_scene_graphs_by_hand(sentence: str) -> None:
-    doc = parsed(sentence)
-    graph = scene_graph(doc, Phrases())
-    parts = tuple([each.text for each in part] for part in (graph.entities, graph.modifiers, graph.relations))
-    assert parts == CASES[sentence]
-
-
 def test_a_phrasal_verb_is_one_relation() -> None:
     assert [span.text for span in scene_graph(parsed(MATS), Phrases({"sit on"})).relations] == ["sit on", "sit on"]
     assert [span.root.text for span in scene_graph(parsed(MATS), Phrases({"sit on"})).relations] == ["sit", "sit"]
@@ -109,10 +81,17 @@ BY_HAND = {  # objects, attributes, determiners and numerals, relations
         ["Three", "the", "an"],
         ["of", "on", "in front of"],
     ),
+    SANDALS: (["types", "sandals", "laces"], ["different"], ["Four"], ["of", "with"]),
+    # its verb is no entity, so that "in front of" relates nothing to the fence
+    VAN: (["van", "fence"], ["small", "blue"], ["The", "a"], []),
+    # "on" relates either of two animals to the mats
     MATS: (["dog", "cat", "mats"], ["tall"], ["A", "a"], ["on", "on"]),
     RIDER: (["man", "apples", "Horse"], ["RED", "brown"], ["A"], ["eating", "rides"]),
     PIANO: (["piano", "woman"], [], ["The", "a"], ["played", "next to"]),  # "me" is no object
     BUS: (["bus", "trees"], ["red", "white"], ["a"], ["near"]),
+    STANDING: (["woman", "pianos"], [], ["A"], ["next to"]),
+    TWICE: (["dog", "dog"], [], ["A", "a"], ["sees"]),
+    BARE: (["dogs", "cats"], [], [], ["chase"]),
 }
 
 

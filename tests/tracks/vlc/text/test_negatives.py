@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import combinations, permutations, product
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import nltk.data
 import nltk.pathsec
@@ -187,43 +188,20 @@ def lexicon(tmp_path_factory: pytest.TempPathFactory) -> WordNet:
     return lexicon_of_figure_6(tmp_path_factory.mktemp("dict"))
 
 
-Element = tuple[str, str, str]  # what is replaced, up to where it begins; the words' part of speech; their form
+Element = tuple[Any, ...]  # what is replaced; the words' part of speech, and their form; its place, unless the first
 
-ELEMENTS: dict[str, list[Element]] = {  # what stands before, what is replaced, its part of speech and form
+ELEMENTS: dict[str, list[Element]] = {
     parses.ELEPHANTS: [
-        ("Three ", "statues", "n+s"),
-        ("Three statues of ", "elephants", "n+s"),
-        ("Three statues of elephants on the ", "steps", "n+s"),
-        ("Three statues of elephants on the steps in front of an old ", "building", "n"),
-        ("Three statues of elephants on the steps in front of an ", "old", "a"),
-        ("Three statues ", "of", "p"),
-        ("Three statues of elephants ", "on", "p"),
-        ("Three statues of elephants on the steps ", "in front of", "p"),
+        *(("statues", "n+s"), ("elephants", "n+s"), ("steps", "n+s"), ("building", "n")),
+        *(("old", "a"), ("of", "p"), ("on", "p"), ("in front of", "p")),
     ],
-    parses.MATS: [
-        ("A ", "dog", "n"),
-        ("A dog and a tall ", "cat", "n"),
-        ("A dog and a tall cat sit on ", "mats", "n+s"),
-        ("A dog and a ", "tall", "a"),
-        ("A dog and a tall cat sit ", "on", "p"),
-        ("A dog and a tall cat sit ", "on", "p"),
-    ],
+    parses.MATS: [("dog", "n"), ("cat", "n"), ("mats", "n+s"), ("tall", "a"), ("on", "p"), ("on", "p")],
     parses.RIDER: [
-        ("A ", "man", "n"),
-        ("A man quickly eating RED ", "apples", "n+s"),
-        ("A man quickly eating RED apples slowly rides his brown ", "Horse", "n+T"),
-        ("A man quickly eating ", "RED", "a+U"),
-        ("A man quickly eating RED apples slowly rides his ", "brown", "a"),
-        ("A man quickly ", "eating", "v+ing"),
-        ("A man quickly eating RED apples slowly ", "rides", "v+s"),
+        *(("man", "n"), ("apples", "n+s"), ("Horse", "n+T"), ("RED", "a+U")),
+        *(("brown", "a"), ("eating", "v+ing"), ("rides", "v+s")),
     ],
-    parses.PIANO: [
-        ("The ", "piano", "n"),
-        ("The piano is played by a ", "woman", "n"),
-        ("The piano is ", "played", "v+en"),
-        ("The piano is played by a woman ", "next", "r"),
-    ],
-    parses.TWICE: [("A ", "dog", "n"), ("A dog sees a ", "dog", "n")],
+    parses.PIANO: [("piano", "n"), ("woman", "n"), ("played", "v+en"), ("next", "r")],
+    parses.TWICE: [("dog", "n"), ("dog", "n", len("A dog sees a "))],
 }
 INFLECTED = {  # by hand
     "n+s": {"woman": "women", "man": "men", "statue": "statues"},
@@ -246,13 +224,14 @@ def in_form(word: str, form: str) -> str:
 def replace_probabilities(caption: str, elements: list[Element], lexicon: WordNet) -> dict[str | None, float]:
     """Of each element one or two words, drawn one after the other; each of all these is as likely as the others."""
     candidates: list[dict[str, float]] = []
-    for before, text, form in elements:
-        assert caption.startswith(before + text)
+    for text, form, *place in elements:
+        start = place[0] if place else caption.index(text)
+        before, after = caption[:start], caption[start + len(text) :]
         if form == "p":
             weights = {word: weight for word, weight in PREPOSITIONS.items() if word != text}
         else:
-            weights = lexicon.weights(text, form[0])  # type: ignore[arg-type]
-        after, total = caption[len(before) + len(text) :], sum(weights.values())
+            weights = lexicon.weights(text, form[0])
+        total = sum(weights.values())
         words = {word: before + in_form(word, form) + after for word in weights}
         if weights:
             candidates.append({words[word]: weight / total for word, weight in weights.items()})
