@@ -84,6 +84,9 @@ def scores_of(seed: int, help_: float = 0.0) -> Scores:
     return scores
 
 
+FIRST, SECOND = scores_of(1), scores_of(2, help_=0.4)
+
+
 def write_document(folder: Path, suites: Iterable[Suite], files: dict[str, str] | None = None) -> None:
     document = {"model": "m", "weights": {"name": None}, "suites": [suite.name for suite in suites]}
     (folder / "results.json").write_text(json.dumps(document | {"metrics": {}, "items": {}, "files": files or {}}))
@@ -100,9 +103,7 @@ def store_evaluation(folder: Path, suites: Iterable[Suite], scores: Scores) -> P
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     root = tmp_path_factory.mktemp("evaluations")
-    return store_evaluation(root / "a", world(), scores_of(1)), store_evaluation(
-        root / "b", world(), scores_of(2, help_=0.4)
-    )
+    return store_evaluation(root / "a", world(), FIRST), store_evaluation(root / "b", world(), SECOND)
 
 
 def rows_of(*folders: Path, suites: tuple[str, ...] = ("all",)) -> dict[str, ComparisonRow]:
@@ -112,13 +113,11 @@ def rows_of(*folders: Path, suites: tuple[str, ...] = ("all",)) -> dict[str, Com
 def test_scores_or_items_that_were_written_after_the_results_are_refused(tmp_path: Path) -> None:
     suites = [suite for suite in world() if suite.name == "sick"]
     others = {
-        "scores.safetensors": lambda folder: write_scores(
-            {"sick": scores_of(2)["sick"]}, folder / "scores.safetensors"
-        ),
+        "scores.safetensors": lambda folder: write_scores({"sick": SECOND["sick"]}, folder / "scores.safetensors"),
         "suites/sick.json": lambda folder: write_suites([replace(suites[0], texts=suites[0].texts[::-1])], folder),
     }
     for file, write in others.items():
-        folder = store_evaluation(tmp_path / file, suites, {"sick": scores_of(1)["sick"]})
+        folder = store_evaluation(tmp_path / file, suites, {"sick": FIRST["sick"]})
         write_document(folder, suites, digests(folder, suites))
         assert read_evaluations([folder])[0].suites.keys() == {"sick"}
         write(folder)
@@ -137,9 +136,8 @@ def test_another_comparison_in_the_folder_is_not_replaced(folders: tuple[Path, P
         with raises(DataError, "other-comparison", tmp_path / "comparison.json"):
             write(*names, suites=suites)
     write("a", "b", suites=("sick", "winoground"))
-    assert {"sick", "winoground"} <= {
-        row["name"] for row in json.loads((tmp_path / "comparison.json").read_text())["rows"]
-    }
+    rows = json.loads((tmp_path / "comparison.json").read_text())["rows"]
+    assert {"sick", "winoground"} <= {row["name"] for row in rows}
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +146,7 @@ def rows(folders: tuple[Path, Path]) -> dict[str, ComparisonRow]:
 
 
 def test_the_numbers_are_those_of_each_model(rows: dict[str, ComparisonRow]) -> None:
-    first, second = (metrics(world(), scores) for scores in (scores_of(1), scores_of(2, help_=0.4)))
+    first, second = (metrics(world(), scores) for scores in (FIRST, SECOND))
     assert {"sugarcrepe", "sugarcrepe/micro", "winoground/text", "coco/t2i", "sick", "aro/vg_relation"} <= {*rows}
     for name, row in rows.items():
         assert row.first == pytest.approx(first[f"test/{name}"], abs=1e-12), name
@@ -159,7 +157,7 @@ def test_the_numbers_are_those_of_each_model(rows: dict[str, ComparisonRow]) -> 
 
 def test_an_accuracy_is_tested_by_the_items_that_differ(rows: dict[str, ComparisonRow]) -> None:
     name = "sugarcrepe/swap_obj"
-    first, second = (scores[name] for scores in (scores_of(1), scores_of(2, help_=0.4)))
+    first, second = (scores[name] for scores in (FIRST, SECOND))
     right = [[row[0] > row[1] for row in scores] for scores in (first, second)]
     only = [sum(one and not two for one, two in zip(*order, strict=True)) for order in (right, right[::-1])]
     row = rows[name]
@@ -181,10 +179,7 @@ def test_what_belongs_together_is_resampled_together(rows: dict[str, ComparisonR
 
 def test_the_interval_of_a_mean_is_that_of_plain_draws(folders: tuple[Path, Path]) -> None:
     rng, draws = np.random.default_rng(0), []
-    rights = [
-        [scores[name][:, 0] > scores[name][:, 1] for name in SUGARCREPE.leaves]
-        for scores in (scores_of(1), scores_of(2, help_=0.4))
-    ]
+    rights = [[scores[name][:, 0] > scores[name][:, 1] for name in SUGARCREPE.leaves] for scores in (FIRST, SECOND)]
     differences = [second.astype(int) - first for first, second in zip(*rights, strict=True)]
     for _ in range(4_000):
         parts = {
@@ -217,7 +212,7 @@ def test_p_are_corrected_among_the_numbers_of_their_level(folders: tuple[Path, P
 
 
 def test_a_model_does_not_differ_from_a_copy(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    copy = store_evaluation(tmp_path / "copy", world(), scores_of(1))
+    copy = store_evaluation(tmp_path / "copy", world(), FIRST)
     for row in rows_of(folders[0], copy, suites=("sugarcrepe", "aro", "winoground", "sick")).values():
         assert (row.difference, row.p, row.finding, row.detectable) == (0.0, 1.0, "undecided", None), row.name
         assert (row.low is None) == (row.test != "McNemar, exact"), row.name  # no spread is no knowledge
@@ -236,13 +231,9 @@ def test_items_count_if_both_models_have_scores(folders: tuple[Path, Path], tmp_
 
 def test_the_same_items_may_have_other_numbers(folders: tuple[Path, Path], tmp_path: Path) -> None:
     """An evaluation of a part of a suite numbers its images and texts anew."""
-    turned = Suite(
-        "winoground",
-        IMAGES[::-1],
-        TEXTS[::-1],
-        {"winoground": Groups(len(IMAGES) - 1 - PAIRS, len(TEXTS) - 1 - PAIRS)},
-    )
-    other = store_evaluation(tmp_path / "turned", [turned], {"winoground": scores_of(2)["winoground"]})
+    groups = Groups(len(IMAGES) - 1 - PAIRS, len(TEXTS) - 1 - PAIRS)
+    turned = Suite("winoground", IMAGES[::-1], TEXTS[::-1], {"winoground": groups})
+    other = store_evaluation(tmp_path / "turned", [turned], {"winoground": SECOND["winoground"]})
     assert rows_of(folders[0], other)["winoground"].items == ITEMS
 
 
@@ -256,9 +247,8 @@ def test_the_same_items_may_have_other_numbers(folders: tuple[Path, Path], tmp_p
     ],
 )
 def test_other_items_are_refused(folders: tuple[Path, Path], tmp_path: Path, changed: dict[str, Any]) -> None:
-    other = store_evaluation(
-        tmp_path / "other", [replace(world()[3], **changed)], {"winoground": scores_of(2)["winoground"]}
-    )
+    suites = [replace(world()[3], **changed)]
+    other = store_evaluation(tmp_path / "other", suites, {"winoground": SECOND["winoground"]})
     with raises(DataError, "other-items", "winoground") as caught:
         rows_of(folders[0], other)
     assert "\n" not in str(caught.value)
@@ -266,7 +256,7 @@ def test_other_items_are_refused(folders: tuple[Path, Path], tmp_path: Path, cha
 
 def test_what_one_model_lacks_is_named_and_left_out(folders: tuple[Path, Path], tmp_path: Path) -> None:
     suites = [each for each in world() if each.name in ("winoground", "sick")]
-    other = store_evaluation(tmp_path / "other", suites, {name: scores_of(2)[name] for name in ("winoground", "sick")})
+    other = store_evaluation(tmp_path / "other", suites, {name: SECOND[name] for name in ("winoground", "sick")})
     summary = compare((folders[0], other), resamples=DRAWS)
     assert {row.name for row in summary.rows} == {"winoground", "winoground/text", "winoground/image", "sick"}
     assert any("coco" in note or "sugarcrepe" in note for note in summary.notes)
@@ -277,12 +267,12 @@ def test_what_one_model_lacks_is_named_and_left_out(folders: tuple[Path, Path], 
 def test_wrong_folders_are_one_line(folders: tuple[Path, Path], tmp_path: Path) -> None:
     first = folders[0]
     old, damaged, shorter, other = (
-        store_evaluation(tmp_path / name, world(), scores_of(1)) for name in ("old", "damaged", "shorter", "other")
+        store_evaluation(tmp_path / name, world(), FIRST) for name in ("old", "damaged", "shorter", "other")
     )
     rmtree(old / "suites")
     (other / "results.json").write_text('{"suites": "sick"}')
     (damaged / "scores.safetensors").write_bytes(b"no scores")
-    write_scores(scores_of(1) | {"sick": np.zeros(3)}, shorter / "scores.safetensors")
+    write_scores(FIRST | {"sick": np.zeros(3)}, shorter / "scores.safetensors")
     cases: dict[str, tuple[Path, ...]] = {
         "one-evaluation": (first,),
         "same": (first, first.parent / "b" / ".." / "a"),
@@ -298,7 +288,7 @@ def test_wrong_folders_are_one_line(folders: tuple[Path, Path], tmp_path: Path) 
 
 
 def test_the_command_prints_a_table_and_writes_files(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    hostile = store_evaluation(tmp_path / "[b]|<b>$x$", world(), scores_of(2, help_=0.4))
+    hostile = store_evaluation(tmp_path / "[b]|<b>$x$", world(), SECOND)
     arguments = ["compare", str(folders[0]), str(hostile), "--suites", "sugarcrepe,winoground", "--resamples", "1000"]
     out = tmp_path / "out"
     done = CliRunner().invoke(app, [*arguments, "--out", str(out)])

@@ -72,16 +72,9 @@ def plain(task: Task, row: Any, number: int, rule: str) -> tuple[float, bool | N
     match task:
         case Choices():
             true = int(task.true[number])
-            own = float(row[true])
-            others = [
-                (place, float(row[place]))
-                for place, candidate in enumerate(task.offered[number])
-                if candidate != ABSENT and place != true
-            ]
-            margin = own - max([score for _, score in others])
-            if rule == "strict":
-                return margin, all(own > score for _, score in others)
-            return margin, all(own >= score for _, score in others)
+            wrong = [place for place, one in enumerate(task.offered[number]) if one != ABSENT and place != true]
+            leads = [float(row[true]) - float(row[place]) for place in wrong]
+            return min(leads), all(lead > 0 if rule == "strict" else lead >= 0 for lead in leads)
         case Groups():
             gaps = []
             for side in (0, 1):

@@ -36,10 +36,14 @@ def test_heads_that_begin_at_zero_have_to_end_linear() -> None:
     SECTION.settings("troika", "shapes-pairs", changed | {"disentangler_end": "linear"}).document()
 
 
+def planned(profile: str, *edits: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
+    params = parse_params(params_text(profile), edits=edits)
+    return CZSL().plan(params, Planner(params), variants or {})
+
+
 def runs(*edits: str) -> dict[str, str]:
     """Return the precision of each run, by its digest."""
-    params = parse_params(params_text(), edits=("profile=demo", *edits))
-    plan = Plan({"czsl": CZSL().plan(params, Planner(params), TRACKS["czsl"].variants)})
+    plan = Plan({"czsl": planned("demo", *edits, variants=TRACKS["czsl"].variants)})
     return {run.digest: run.document["trainer"]["precision"] for run in plan.of("runs")}
 
 
@@ -67,11 +71,6 @@ VARIANTS = {
 }
 
 
-def planned(profile: str, *edits: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
-    params = parse_params(params_text(profile), edits=edits)
-    return CZSL().plan(params, Planner(params), variants or {})
-
-
 def seeds_of(plan: TrackPlan, name: str, benchmark: str = SHAPES) -> list[int]:
     return [int(each.labels["seed"]) for each in plan.evaluations[name, benchmark]]
 
@@ -79,17 +78,6 @@ def seeds_of(plan: TrackPlan, name: str, benchmark: str = SHAPES) -> list[int]:
 @pytest.fixture(scope="module")
 def plan() -> TrackPlan:
     return planned("large", *FEW, variants=VARIANTS)
-
-
-@pytest.mark.slow
-def test_each_seed_draws_the_replicate_of_its_number(plan: TrackPlan) -> None:
-    base = parse_params(params_text("large")).tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
-    for (_, benchmark), evaluations in plan.evaluations.items():
-        assert benchmark == SHAPES
-        for evaluation in evaluations:
-            replicate = evaluation.needs["data"]
-            assert replicate.document["seed"] == base + evaluation.labels["seed"]
-            assert replicate.labels == {"dataset": SHAPES, "world": evaluation.labels["seed"]}
 
 
 def test_a_run_sees_the_replicate_that_its_evaluation_scores(plan: TrackPlan) -> None:

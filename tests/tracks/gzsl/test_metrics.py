@@ -15,6 +15,7 @@ from recompose.tracks.gzsl.metrics import ClassReport, best_bias, gzsl_report, s
 from recompose.tracks.seen_unseen import area
 from tests.arrays import MAKERS
 from tests.errors import raises
+from tests.tracks.czsl.metrics.derivations import area as area_by_trapezoids
 
 
 class Problem(NamedTuple):
@@ -120,11 +121,8 @@ def test_a_curve_is_what_loops_count_between_and_beyond_all_turns(problem: Probl
 
 @given(problems(both_kinds=True))
 def test_the_area_is_that_of_trapezoids(problem: Problem) -> None:
-    points = [accuracies(problem, bias) for bias in probes(problem)]
-    expected = sum(
-        ((u1 - u0) * (s0 + s1) / 2 for (s0, u0), (s1, u1) in pairwise(points)),  # type: ignore[operator]
-        Fraction(0),
-    )
+    points = [accuracies(problem, bias)[::-1] for bias in probes(problem)]
+    expected = area_by_trapezoids(points)  # type: ignore[arg-type]
     assert area(seen_unseen_curve(*problem.arrays)) == pytest.approx(float(expected), abs=1e-12)
 
 

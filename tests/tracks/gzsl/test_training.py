@@ -13,7 +13,6 @@ from safetensors.torch import load_file, save_file
 from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.gzsl import training
 from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION
-from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import _held_out, selection_stage
 from recompose.tracks.gzsl.evaluation import _validation_uncertainty, evaluate
 from recompose.tracks.gzsl.methods.ale_devise_sje import ALE
@@ -23,7 +22,6 @@ from recompose.tracks.gzsl.methods.settings import ClassTrainingSettings
 from recompose.tracks.gzsl.metric_values import compute_metrics, read_metrics
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY, ClassScores
-from recompose.tracks.gzsl.training import train
 from tests.tracks.documents import document
 from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS
 from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, grids_of, write
@@ -76,9 +74,7 @@ ESZSL_SETTINGS = {
 
 def trained(folder: Path, settings: dict[str, Any], method: type = ALE) -> Path:
     """The folder of a run."""
-    data = class_data()
-    needs = write(folder, data, grids_of(data))
-    run = folder / "run"
+    needs, run = write(folder, DATA, grids_of(DATA)), folder / "run"
     run.mkdir()
     assert training.train(document(method, settings), needs, run, CPU, "a run")
     return run
@@ -88,7 +84,7 @@ def trained(folder: Path, settings: dict[str, Any], method: type = ALE) -> Path:
 def test_images_of_validation_choose_and_do_not_train_before_they_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data, shown = class_data(), []
+    shown = []
     right = training.ClassTraining.training_step
 
     def watch(self: Any, batch: list[torch.Tensor], index: int) -> torch.Tensor:
@@ -97,13 +93,13 @@ def test_images_of_validation_choose_and_do_not_train_before_they_have(
 
     monkeypatch.setattr(training.ClassTraining, "training_step", watch)
     trained(tmp_path, ALE_SETTINGS)
-    grids = grids_of(data)
-    of_validation = {grids[row].tobytes() for row in data.validation_rows}
-    in_first = {each.numpy().tobytes() for classes, batch in shown if classes == data.seen.sum() for each in batch}
-    in_last = {each.numpy().tobytes() for classes, batch in shown if classes == len(data.seen) for each in batch}
+    grids = grids_of(DATA)
+    of_validation = {grids[row].tobytes() for row in DATA.validation_rows}
+    in_first = {each.numpy().tobytes() for classes, batch in shown if classes == DATA.seen.sum() for each in batch}
+    in_last = {each.numpy().tobytes() for classes, batch in shown if classes == len(DATA.seen) for each in batch}
     assert not in_first & of_validation
     assert of_validation <= in_last
-    assert in_last == {grids[row].tobytes() for row in data.rows("trainval")}
+    assert in_last == {grids[row].tobytes() for row in DATA.rows("trainval")}
 
 
 @pytest.mark.slow
@@ -118,23 +114,12 @@ def test_the_epoch_with_the_best_harmonic_mean_is_chosen_and_trained_anew(tmp_pa
     assert (again / CHECKPOINT).read_bytes() == (run / CHECKPOINT).read_bytes()
 
 
-@pytest.mark.slow
-def test_where_the_test_chooses_each_best_is_kept(tmp_path: Path) -> None:
-    run = trained(tmp_path, AS_RELEASED)
-    epochs = json.loads((run / SELECTION).read_text())["epochs"]
-    data = class_data()
-    rows = data.splits != "trainval"
-    for file, number in ((CHECKPOINT, "harmonic_mean"), (BEST_ACCURACY, "accuracy")):
-        report = gzsl_report(scores_of(data, load_file(run / file), rows), data.labels[rows], data.seen, 0.1)
-        assert getattr(report, number) == pytest.approx(max(epoch[number] for epoch in epochs))
-
-
-def scores_of(data: ClassData, state: dict[str, torch.Tensor], rows: np.ndarray) -> np.ndarray:
-    """Bilinear scores, by loops."""
-    scores = []
-    for grid in grids_of(data)[rows].astype(np.float32):
+def scores_of_test(path: Path) -> np.ndarray:
+    """Bilinear scores of a checkpoint for images of the test, by loops."""
+    scores, w = [], load_file(path)["method.W"].numpy()
+    for grid in grids_of(DATA)[DATA.splits != "trainval"].astype(np.float32):
         mean = grid.mean(axis=0)
-        scores.append([(mean / np.linalg.norm(mean)) @ state["method.W"].numpy() @ z for z in data.signatures])
+        scores.append([(mean / np.linalg.norm(mean)) @ w @ z for z in DATA.signatures])
     return np.array(scores)
 
 
@@ -143,19 +128,18 @@ def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp
     run = trained(tmp_path, ESZSL_SETTINGS, method=ESZSL)
     selection = json.loads((run / SELECTION).read_text())["chosen"]
     assert json.loads((run / COSTS).read_text())["epoch_seconds"] > 0
-    data = class_data()
-    stage = selection_stage(data, 0)
-    grids = grids_of(data).astype(np.float64)
+    stage = selection_stage(DATA, 0)
+    grids = grids_of(DATA).astype(np.float64)
     x = np.array([grid.mean(axis=0) / np.linalg.norm(grid.mean(axis=0)) for grid in grids])
-    shown = [place for place, index in enumerate(stage.classes) if not data.validation[index]]
-    signatures = data.signatures[stage.classes].astype(np.float64)
-    y = np.array([[1.0 if data.labels[row] == stage.classes[place] else 0.0 for place in shown] for row in stage.rows])
+    shown = [place for place, index in enumerate(stage.classes) if not DATA.validation[index]]
+    signatures = DATA.signatures[stage.classes].astype(np.float64)
+    y = np.array([[1.0 if DATA.labels[row] == stage.classes[place] else 0.0 for place in shown] for row in stage.rows])
     s, features = signatures[shown], x[stage.rows]
     left = np.linalg.inv(features.T @ features + np.eye(features.shape[1]))
     solved = left @ features.T @ y @ s @ np.linalg.inv(s.T @ s + np.eye(s.shape[1]))
     scores = x[stage.chooses] @ solved @ signatures.T
-    targets = np.array([list(stage.classes).index(data.labels[row]) for row in stage.chooses])
-    seen = np.array([not data.validation[index] for index in stage.classes])
+    targets = np.array([list(stage.classes).index(DATA.labels[row]) for row in stage.chooses])
+    seen = np.array([not DATA.validation[index] for index in stage.classes])
     assert selection["bias"] == pytest.approx(best_bias(scores, targets, seen), abs=1e-3)
 
 
@@ -236,21 +220,22 @@ def test_uncertainties_of_validation_are_means_over_images_after_the_first_and_t
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [ALE_SETTINGS, AS_RELEASED], ids=["validation", "test-as-released"])
 def test_an_evaluation_has_the_scores_and_biases_of_its_run(tmp_path: Path, settings: dict[str, Any]) -> None:
-    needs = write(tmp_path, DATA, grids_of(DATA)) | {"run": tmp_path / "run"}
-    for name in ("run", "evaluation"):
-        (tmp_path / name).mkdir()
-    assert train(document(ALE, settings), needs, needs["run"], CPU, "a run")
+    """Where the test chooses, those of the epoch with the best harmonic mean, and of the most accurate one."""
+    run = trained(tmp_path, settings)
+    needs = {name: tmp_path / name for name in ("data", "grids", "run")}
+    (tmp_path / "evaluation").mkdir()
     evaluation = document(ALE, BILINEAR | {"scoring": {"bias": 0.1}})
     evaluate({tmp_path / "evaluation": evaluation}, needs, CPU, "an evaluation")
-    scores = ClassScores.read(tmp_path / "evaluation")
-    is_test = DATA.splits != "trainval"
-    np.testing.assert_allclose(scores.all, scores_of(DATA, load_file(needs["run"] / CHECKPOINT), is_test), atol=1e-5)
+    scores, selection = ClassScores.read(tmp_path / "evaluation"), json.loads((run / SELECTION).read_text())
+    np.testing.assert_allclose(scores.all, scores_of_test(run / CHECKPOINT), atol=1e-5)
     biases = {"own": 0.1, "none": 0.0}
     if settings is ALE_SETTINGS:
         assert "accuracy" not in scores.arrays
-        biases["validated"] = json.loads((needs["run"] / SELECTION).read_text())["chosen"]["bias"]
+        biases["validated"] = selection["chosen"]["bias"]
     else:
-        state = load_file(needs["run"] / BEST_ACCURACY)
-        np.testing.assert_allclose(scores.arrays["accuracy"], scores_of(DATA, state, is_test), atol=1e-5)
+        np.testing.assert_allclose(scores.arrays["accuracy"], scores_of_test(run / BEST_ACCURACY), atol=1e-5)
+        for own, number in ((scores.all, "harmonic_mean"), (scores.arrays["accuracy"], "accuracy")):
+            best = max(epoch[number] for epoch in selection["epochs"])
+            assert getattr(gzsl_report(own, LABELS, DATA.seen, 0.1), number) == pytest.approx(best)
     assert scores.biases == biases
     assert read_metrics(needs, tmp_path / "evaluation") == compute_metrics(DATA, scores)

@@ -97,20 +97,13 @@ def images_of(valid: list[list[bool]]) -> list[int]:
 
 
 def hard_negatives_by_loop(
-    images: Rows,
-    texts: Rows,
-    negatives: Rows,
-    scale: list[float],
-    valid: list[list[bool]],
-    gamma: float,
-    beta: float,
-    missing: str,
+    images: Rows, texts: Rows, negatives: Rows, scale: list[float], valid: list[list[bool]], *options: Any
 ) -> float:
     captions = [scale[0] * cosine(image, text) for image, text in zip(images, texts, strict=True)]
     others = [
         scale[0] * cosine(images[image], negative) for image, negative in zip(images_of(valid), negatives, strict=True)
     ]
-    return selective_by_loop(captions, others, valid, gamma, beta, missing)
+    return selective_by_loop(captions, others, valid, *options)
 
 
 @settings(max_examples=30, derandomize=True)  # differences are coarse where vectors are short
@@ -227,23 +220,11 @@ def test_the_local_loss_and_its_gradients_are_the_loop_s_with_weights_that_stay(
         others = scores_by_loop(pictures, negatives, NEGATIVE_MASK, scale[0], of_negatives)
         return selective_by_loop(captions, others, KINDS, gamma, beta, missing)
 
-    assert_value_and_gradients(
-        lambda images, texts, negatives, scale: losses.local_hard_negative_loss(
-            images,
-            texts,
-            text_mask,
-            negatives,
-            negative_mask,
-            valid_texts,
-            scale,
-            gamma,
-            beta,
-            weights,
-            missing=missing,
-        ),
-        loop,
-        [images, texts, negatives, SCALE],
-    )
+    def loss(images: Tensor, texts: Tensor, negatives: Tensor, scale: Tensor) -> Tensor:
+        features = images, texts, text_mask, negatives, negative_mask, valid_texts
+        return losses.local_hard_negative_loss(*features, scale, gamma, beta, weights, missing=missing)
+
+    assert_value_and_gradients(loss, loop, [images, texts, negatives, SCALE])
 
 
 @settings(max_examples=30)

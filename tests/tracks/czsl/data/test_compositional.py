@@ -29,13 +29,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:Detected pickle protocol:UserWar
 Record = dict[str, Any]
 
 LISTS = {"train": "wet dog\ndry cat\n", "val": "dry cat\nwet cat\n", "test": "wet dog\ndry dog\n"}
-RECORDS = [
-    ("b/1.jpg", "dry", "cat", "train"),
-    ("a/1.jpg", "wet", "dog", "train"),
-    ("a/2.jpg", "wet", "cat", "val"),
-    ("a/3.jpg", "dry", "dog", "test"),
-    ("a/4.jpg", "dry", "cat", "val"),
+LABELS = [
+    *(("dry", "cat", "train"), ("wet", "dog", "train"), ("wet", "cat", "val")),
+    *(("dry", "dog", "test"), ("dry", "cat", "val")),
 ]
+IMAGES = [f"{state}_{name}/{number}.jpg" for number, (state, name, _) in enumerate(LABELS)]
+RECORDS = [(image, *label) for image, label in zip(IMAGES, LABELS, strict=True)]
 COUNTS = ("states", "objects", "train_pairs", "train_images", "val_seen", "val_unseen", "val_images")
 EXPECTED = dict(zip(COUNTS, (2, 2, 2, 2, 1, 1, 2), strict=True)) | {"test_seen": 1, "test_unseen": 1, "test_images": 1}
 
@@ -47,15 +46,8 @@ def record(image: str, state: str, name: str, split: str, **others: Any) -> Reco
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A small data set in which all is right."""
-    root = tmp_path / "root"
-    (root / SPLIT_NAME).mkdir(parents=True)
-    for split, text in LISTS.items():
-        (root / SPLIT_NAME / f"{split}_pairs.txt").write_text(text)
-    for image, *_ in RECORDS:
-        (root / "images" / image).parent.mkdir(parents=True, exist_ok=True)
-        (root / "images" / image).touch()
-    torch.save([record(*row) for row in RECORDS], root / METADATA)
-    return root
+    pack_cgqa(tmp_path)
+    return tmp_path / "mirror/cgqa"
 
 
 WRONG_RECORD = f"{METADATA}:5"  # the first after those of the data set
@@ -105,7 +97,7 @@ def with_list(split: str, text: str) -> Callable[[Path], Any]:
     return lambda root: (root / SPLIT_NAME / f"{split}_pairs.txt").write_text(text)
 
 
-RIGHT = record("a/1.jpg", "wet", "dog", "train")
+RIGHT = record(*RECORDS[1])
 FAULTS: list[tuple[str, str, Callable[[Path], Any]]] = [
     ("no-pair", "val_pairs.txt:3", with_list("val", "dry cat\n\nwet\nwet cat\n")),
     ("no-pair", "test_pairs.txt:3", with_list("test", "wet dog\ndry dog\nwet dog\n")),
@@ -119,7 +111,7 @@ FAULTS: list[tuple[str, str, Callable[[Path], Any]]] = [
     ("unlisted-pair", WRONG_RECORD, with_record(RIGHT | {"set": "holdout"})),
     ("unlisted-pair", WRONG_RECORD, with_record(RIGHT | {"obj": "cat"})),
     ("outside-path", WRONG_RECORD, with_record(RIGHT | {"image": "a/../../x.jpg"})),
-    ("missing-image", "images/a/2.jpg", lambda root: [(root / f"images/a/{n}.jpg").unlink() for n in (2, 4)]),
+    ("missing-image", f"images/{IMAGES[2]}", lambda root: [(root / "images" / IMAGES[n]).unlink() for n in (2, 4)]),
 ]
 
 
@@ -137,14 +129,11 @@ def test_each_wrong_count_is_named(root: Path) -> None:
             compositional.read(root, EXPECTED | {name: count + 1})
 
 
-PACKED_LISTS = {"train": "wet dog\nold cat\n", "val": "old cat\nold dog\n", "test": "wet cat\n"}
-LABELS = [("wet", "dog", "train"), ("old", "cat", "train"), ("old", "dog", "val"), ("wet", "cat", "test")]
-IMAGES = [f"{state}_{name}/{number}.jpg" for number, (state, name, _) in enumerate(LABELS)]
 UPSTREAM = [
     "Boots/Ankle/A&B Shoes/1.jpg",
     "Boots/Ankle/Levi's® Kids/1.jpg",
     "Shoes/Flats/A&B Shoes/2.3.jpg",
-    "Slippers/Boot/a.b.c./4.jpg",
+    *("Slippers/Boot/a.b.c./4.jpg", "Shoes/5.jpg"),
 ]
 SHARED = "splits/compositional_split_natural"  # the archive that two data sets share
 OUTSIDE = "../../secret.txt"
@@ -157,12 +146,9 @@ def put(path: Path, content: str) -> None:
 
 def pack_split(folder: Path, **changed: Any) -> None:
     """Write pair lists and metadata as upstream has them; changes go into the third record."""
-    for split, text in PACKED_LISTS.items():
+    for split, text in LISTS.items():
         put(folder / SPLIT_NAME / f"{split}_pairs.txt", text)
-    rows = [
-        {"image": image, "_image": upstream, "attr": state, "obj": name, "set": split}
-        for image, upstream, (state, name, split) in zip(IMAGES, UPSTREAM, LABELS, strict=True)
-    ]
+    rows = [record(*row, _image=upstream) for row, upstream in zip(RECORDS, UPSTREAM, strict=True)]
     rows[2] |= changed
     torch.save(rows, folder / METADATA)
 
@@ -246,8 +232,7 @@ def test_a_wrong_name_is_refused_and_nothing_outside_is_touched(
     assert not (target / "secret.txt").exists()
 
 
-PACKED_COUNTS = {"states": 2, "objects": 2, "val_images": 1, "test_images": 1}
-RECIPE = Recipe("data", "cgqa", {"adapter": "compositional", "counts": PACKED_COUNTS}, track="czsl")
+RECIPE = Recipe("data", "cgqa", {"adapter": "compositional", "counts": EXPECTED}, track="czsl")
 
 
 def acquire_root(folder: Path) -> Path:
@@ -265,7 +250,7 @@ def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path) -> None:
     assert [(sample.state, sample.object, sample.split) for sample in samples] == LABELS
     assert [(root / sample.path).read_text() for sample in samples] == [f"#{n}" for n in range(len(LABELS))]
     assert [*contents(tmp_path / "archives")] == ["cgqa.zip"]
-    other = replace(RECIPE, document={"adapter": "compositional", "counts": PACKED_COUNTS | {"val_images": 2}})
+    other = replace(RECIPE, document={"adapter": "compositional", "counts": EXPECTED | {"val_images": 3}})
     with raises(DataError, "wrong-counts", f"{root}: val_images"):
         write_index(other, root, tmp_path / "index", ADAPTERS, "")
 

@@ -29,6 +29,7 @@ from tests.tracks.czsl.methods.derivations import (
     settings_of,
     unsettle,
 )
+from tests.tracks.czsl.methods.released import unit
 
 Pair = tuple[int, int]
 Phi = Callable[[Tensor, Tensor], Tensor]
@@ -44,11 +45,6 @@ class Batch:
     of_objects: Tensor
     p_states: Tensor
     p_objects: Tensor
-
-
-def unit(x: Tensor) -> Tensor:
-    """At length one."""
-    return x / (x * x).sum(dim=-1, keepdim=True).sqrt()
 
 
 def plain_candidates(states: list[int], objects: list[int], target: list[Pair]) -> set[Pair]:

@@ -281,11 +281,7 @@ def update(scores: Any, candidates: list[bool] | None = None, **positions: list[
 BROKEN: list[list[float]] = [[0, 0], [math.nan, 0], [0, math.inf]]
 WRONG: list[tuple[str, str, Callable[[], None]]] = [
     # in a block, by the position among all
-    (
-        "not-finite",
-        "scores[6]",
-        lambda: update(BROKEN, images=[11, 8, 6], pairs=[2, 0]),
-    ),
+    ("not-finite", "scores[6]", lambda: update(BROKEN, images=[11, 8, 6], pairs=[2, 0])),
     ("wrong-shape", "scores", lambda: update(np.zeros((12, 3)).tolist(), images=[0, 1, 2])),
     ("wrong-shape", "scores", lambda: update(np.zeros((12, 3)).tolist(), pairs=[0, 1])),
 ]

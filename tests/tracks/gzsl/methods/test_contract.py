@@ -77,18 +77,6 @@ def test_the_loss_reaches_all_that_is_trained(case: str) -> None:
         assert parameter.grad.any() or ".lowered." in name or ".key.bias" in name, name
 
 
-@trained_case
-def test_dropout_is_of_training_alone_and_repeats_with_its_seed(case: str) -> None:
-    losses = []
-    for seed in (3, 3, 4):
-        method = build(case).train()
-        torch.manual_seed(seed)
-        losses.append(method.loss(INPUTS, LABELS, 3)["loss"].item())
-    assert losses[0] == losses[1]
-    draws = any(isinstance(part, torch.nn.Dropout) and part.p for part in method.modules()) or case == "ale"
-    assert draws or losses[0] == losses[2]
-
-
 @every_case
 def test_a_restored_method_scores_the_same_to_the_bit(case: str, tmp_path: Path) -> None:
     method, other = build(case, seed=1), build(case, seed=2)

@@ -237,7 +237,7 @@ def test_maps_begin_at_random_or_at_zero_and_words_at_unit_length_as_released() 
 
 @pytest.mark.parametrize("changes", [{}, {"attribute_attention": False}, {"normalise_words": True}])
 def test_dazle_is_what_its_loops_are(changes: dict[str, Any]) -> None:
-    method = tiny.dazle(**changes)
+    method = tiny.build_moved(DAZLE, tiny.DAZLE_SETTINGS, **changes)
     p = tiny.parameters_of(method)
     words = [unit(word) if changes.get("normalise_words") else word for word in p["words.vectors"]]
     scores = tiny.class_scores([plain_dazle(p, image, words) for image in IMAGES])
@@ -252,7 +252,7 @@ def test_dazle_is_what_its_loops_are(changes: dict[str, Any]) -> None:
     [({}, "all"), ({"self_attention": False, "normalise_words": True}, "seen"), ({"geometry": False}, "all")],
 )
 def test_transzero_is_what_its_loops_are(grounding: dict[str, Any], among: Any) -> None:
-    method = tiny.transzero(grounding=grounding, cross_entropy=among)
+    method = tiny.build_moved(TransZero, tiny.TRANSZERO, grounding=grounding, cross_entropy=among)
     settings, p = tiny.GROUNDING | grounding, tiny.parameters_of(method)
     words = [unit(word) if settings["normalise_words"] else word for word in p["words.vectors"]]
     attributes = [plain_vgt(p, image, words, settings["geometry"])[0] for image in IMAGES]

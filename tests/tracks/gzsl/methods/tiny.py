@@ -8,8 +8,6 @@ from torch import Tensor
 
 from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
 from recompose.tracks.gzsl.methods.crest import CREST
-from recompose.tracks.gzsl.methods.dazle import DAZLE
-from recompose.tracks.gzsl.methods.transzero import TransZero
 
 CLASSES, ATTRIBUTES, WIDTH, CHANNELS, REGIONS, IMAGES = 6, 4, 5, 7, 4, 4
 SEEN = [True, True, False, True, False, True]
@@ -89,16 +87,6 @@ def build_moved(kind: type[GridMethod], settings: dict[str, Any], **changes: Any
         for parameter in method.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
     return method.eval()
-
-
-def transzero(**changes: Any) -> TransZero:
-    method: TransZero = build_moved(TransZero, TRANSZERO, **changes)
-    return method
-
-
-def dazle(**changes: Any) -> DAZLE:
-    method: DAZLE = build_moved(DAZLE, DAZLE_SETTINGS, **changes)
-    return method
 
 
 def crest(**changes: Any) -> CREST:

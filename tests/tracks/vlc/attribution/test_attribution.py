@@ -14,6 +14,7 @@ from recompose.errors import ArgumentError
 from recompose.tracks.vlc.attribution import methods
 from recompose.tracks.vlc.attribution.methods import attention
 from tests.errors import raises
+from tests.tracks.loops import cosine
 from tests.tracks.vlc.tiny import backbone_of
 
 TEXTS = ["a red circle above a square", "two stars", "a plain blue ring"]
@@ -113,11 +114,6 @@ def slow(backbone: Backbone) -> Iterator[Slow]:
         del layer.attend
 
 
-def cosine(scale: float, first: list[float], second: list[float]) -> float:
-    dot = sum(a * b for a, b in zip(first, second, strict=True))
-    return scale * dot / math.sqrt(sum(a * a for a in first)) / math.sqrt(sum(b * b for b in second))
-
-
 @torch.no_grad()
 def attention_and_gradients(
     slow: Slow, encode: Callable[[int], Tensor], others: Tensor, scale: float
@@ -133,7 +129,7 @@ def attention_and_gradients(
         size = probabilities.numel()
         moves = STEP * torch.eye(size, dtype=torch.float64).view(size, *probabilities.shape)
         slow.seen, slow.added = [], {layer: torch.cat([moves, -moves])}
-        ends = [cosine(scale, row, others.tolist()) for row in encode(2 * size).tolist()]
+        ends = [scale * cosine(row, others.tolist()) for row in encode(2 * size).tolist()]
         slopes = [(up - down) / (2 * STEP) for up, down in zip(ends[:size], ends[size:], strict=True)]
         gradients.append(torch.tensor(slopes, dtype=torch.float64).view(probabilities.shape))
     return attention, gradients
@@ -228,7 +224,7 @@ def test_gradients_are_differences_of_similarity(backbone: Backbone, ids: Tensor
         moves = STEP * torch.eye(embeddings.numel(), dtype=torch.float64).view(-1, *embeddings.shape)
         ends = torch.full((2 * len(moves),), end)
         moved = backbone.encode_prompts(torch.cat([embeddings + moves, embeddings - moves]), ends).tolist()
-        similar = [cosine(scale, row, images[text].tolist()) for row in moved]
+        similar = [scale * cosine(row, images[text].tolist()) for row in moved]
         slopes = [(similar[place] - similar[place + len(moves)]) / (2 * STEP) for place in range(len(moves))]
         width = embeddings.shape[1]
         sizes = [sum(map(abs, slopes[token * width : (token + 1) * width])) for token in range(len(embeddings))]
@@ -249,9 +245,9 @@ def test_perturbation_is_the_mean_drop(
     images, scale = backbone.encode_image(pixels).tolist(), backbone.logit_scale.item()
     drops: dict[tuple[int, int], list[float]] = {}
     for text in range(len(ids)):
-        whole = cosine(scale, images[text], backbone.encode_text(ids[text : text + 1])[0].tolist())
+        whole = scale * cosine(images[text], backbone.encode_text(ids[text : text + 1])[0].tolist())
         for number in range(others.shape[1]):
-            other = cosine(scale, images[text], backbone.encode_text(others[text, number][None])[0].tolist())
+            other = scale * cosine(images[text], backbone.encode_text(others[text, number][None])[0].tolist())
             for token in changed[text, number].nonzero()[:, 0].tolist():
                 drops.setdefault((text, token), []).append(whole - other)
     computed = methods.perturbation(backbone, pixels, ids, others, changed)

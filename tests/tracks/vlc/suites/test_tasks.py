@@ -36,6 +36,7 @@ from recompose.tracks.vlc.suites.tasks import (
 from recompose.tracks.vlc.suites.values import check, counts, metrics, trees
 from tests.errors import raises
 from tests.tracks.loops import assert_same
+from tests.tracks.vlc.suites.test_accuracy import beats
 from tests.tracks.vlc.tiny_suites import random_features, tiny_suites
 
 GRADES = np.array([1.0, 4.0, 2.0, 3.0])
@@ -215,11 +216,7 @@ def coarse(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 def is_right(row: np.ndarray, true: int, ties: str) -> bool:
     others = [(score, place) for place, score in enumerate(row) if place != true and not math.isnan(score)]
-    if ties == "strict":
-        return all(row[true] > score for score, _ in others)
-    if ties == "lenient":
-        return all(row[true] >= score for score, _ in others)
-    return all(row[true] > score or (row[true] == score and true < place) for score, place in others)
+    return not any(beats(score, place, row[true], true, ties) for score, place in others)
 
 
 @given(SEEDS, st.sampled_from(["sugarcrepe/swap_obj", "aro/coco_order", "spec/i2t/count", "whatsup/a", "crepe/swap"]))

@@ -225,10 +225,7 @@ REGISTRY = [
     entry("unheard-of"),
 ]
 COCO: dict[str, list[dict[str, Any]]] = {
-    "images": [
-        {"id": 9, "file_name": "a/9.png", "zip_file": "test_images.zip"},
-        {"id": 2, "file_name": "loose.png"},
-    ],
+    "images": [{"id": 9, "file_name": "a/9.png", "zip_file": "test_images.zip"}, {"id": 2, "file_name": "loose.png"}],
     "annotations": [{"image_id": 2, "category_id": 7}, {"image_id": 9, "category_id": 4}],
     "categories": [{"id": 7, "name": "no car"}, {"id": 4, "name": "a car"}],
 }
