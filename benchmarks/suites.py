@@ -37,10 +37,8 @@ def drawn(root: Path) -> Suite:
         pixels = Image.fromarray(rng.integers(0, 256, (12, 16, 3), dtype=np.uint8)).resize((640, 480))
         pixels.save(root / f"{number}.jpg", quality=90)
     texts = [" ".join(rng.choice(WORDS, rng.integers(8, 15))) for _ in range(TEXTS)]
-    true, false = (
-        texts[: TEXTS - ITEMS],
-        texts[TEXTS - ITEMS :],
-    )  # true captions stand in several items, false ones in one
+    # true captions stand in several items, false ones in one
+    true, false = texts[: TEXTS - ITEMS], texts[TEXTS - ITEMS :]
     items = [(f"{item % IMAGES}.jpg", [true[item % len(true)], false[item]], 0) for item in range(ITEMS)]
     return files.suite({SUBTASK.rpartition("/")[2]: files.choices("i2t", items)})
 

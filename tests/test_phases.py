@@ -12,7 +12,7 @@ from recompose.errors import DamagedError, DataError, DownloadError, FailedError
 from recompose.files import read_json
 from recompose.params.sections import GivenGrids
 from recompose.phases import PHASES, make
-from recompose.plan import Plan, Planner, Recipe, closure
+from recompose.plan import Planner, Recipe, closure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace
@@ -37,10 +37,6 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch, before: Callable[[Recipe], o
     monkeypatch.setattr(phases, "PHASES", dict.fromkeys(PHASES, write))
     monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
     monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
-
-
-def one_of(plan: Plan, kind: str) -> Recipe:
-    return plan.of(kind)[0]
 
 
 def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +243,7 @@ def test_grids_that_somebody_has_are_read_without_images(work: Workspace, monkey
     path = work.data / "archives" / "maps.hdf5"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"maps")
-    recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), GivenGrids(file="maps.hdf5"))
+    recipe = Planner(work.params).grids_from_file(work.plan.of("data")[0], GivenGrids(file="maps.hdf5"))
     PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
     assert read == [(path, 2)]
     path.write_bytes(b"others")

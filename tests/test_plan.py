@@ -9,7 +9,6 @@ from recompose import workspace
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, load_paper
-from recompose.params.schema import Params
 from recompose.plan import Plan, Planner, Recipe, closure, recipe_of
 from recompose.tracks import TRACKS
 from tests.configuration import params_text, parse_params
@@ -37,15 +36,11 @@ PINNED = {
 }
 
 
-def params_of(profile: str = "large", values: Mapping[str, object] | None = None) -> Params:
-    return parse_params(params_text(profile, PINNED | dict(values or {})))
-
-
 def plan_of(
     variants: Mapping[str, Variant] | None = None, values: Mapping[str, object] | None = None, profile: str = "large"
 ) -> Plan:
     """Return the plan of the one track, with these variants and none that papers declare."""
-    params = params_of(profile, values)
+    params = parse_params(params_text(profile, PINNED | dict(values or {})))
     return Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), variants or {})})
 
 

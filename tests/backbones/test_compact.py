@@ -8,12 +8,13 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
-from recompose.backbones.clip import build, end_of_text, load
+from recompose.backbones.clip import end_of_text, load
 from recompose.backbones.compact import TABLE, USED, write_compact
 from recompose.digest import sha256_file
 from recompose.params.loading import load_params
 from recompose.params.sections import Bundled
 from recompose.tracks import FORMS
+from tests.clips import random_clip
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -31,8 +32,7 @@ IDS = torch.tensor([3, 77, 320, 49_406, 49_407])
 @pytest.fixture(scope="module")
 def state() -> dict[str, Tensor]:
     """Weights of a small CLIP, with numbers and a flag that are no weights."""
-    torch.manual_seed(5)
-    return build("shapes-resnet", "gelu").model.state_dict()  # with counts of batches, which are whole numbers
+    return random_clip(5, "shapes-resnet").model.state_dict()  # with counts of batches, which are whole numbers
 
 
 @pytest.fixture(scope="module")

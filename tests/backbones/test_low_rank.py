@@ -13,6 +13,7 @@ from tests.clips import random_clip
 from tests.tracks.czsl.methods.derivations import UNEVEN, unsettle
 
 RANK, ALPHA = 4, 1.0
+PIXELS = torch.randn(3, 3, 32, 32, generator=torch.Generator().manual_seed(1))
 IDS = torch.tensor([[49406, 320, 736, 5211, 49407, 0], [49406, 2368, 49407, 0, 0, 0]])
 
 
@@ -28,12 +29,8 @@ def stem() -> Backbone:
     return random_clip()
 
 
-def pixels(seed: int = 1) -> Tensor:
-    return torch.randn(3, 3, 32, 32, generator=torch.Generator().manual_seed(seed))
-
-
 def embeddings(backbone: Backbone) -> Tensor:
-    return torch.cat([backbone.encode_image(pixels()), backbone.encode_text(IDS)])
+    return torch.cat([backbone.encode_image(PIXELS), backbone.encode_text(IDS)])
 
 
 Shapes = dict[str, tuple[tuple[int, ...], tuple[int, ...]]]

@@ -85,12 +85,6 @@ WRAPPED: dict[str, Callable[[State], Any]] = {
 }
 
 
-def network_of(state: State) -> Network:
-    network = Network(seed=4)
-    network.load_state_dict({**Network(seed=4).state_dict(), **state})
-    return network
-
-
 def expected_of(name: str, state: State) -> State:
     """A counter that a file lacks begins at zero."""
     return state | ({key: torch.tensor(0) for key in state if "num_batches" in key} if "counters" in name else {})
@@ -180,7 +174,7 @@ def test_an_archive_of_code_runs_only_if_it_is_trusted_and_the_advice_for_others
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path, network = tmp_path / "scripted one.pt", Network()
-    torch.jit.trace(network_of(state).eval(), torch.zeros(1, 3, 4, 4)).save(str(path))
+    torch.jit.trace(Network(seed=3).eval(), torch.zeros(1, 3, 4, 4)).save(str(path))
     assert zipfile.is_zipfile(path)
     with raises(DataError, "weights-with-code", path) as caught:
         load_weights(network, path, "a network")

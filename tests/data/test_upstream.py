@@ -126,12 +126,8 @@ def target(tmp_path: Path) -> Path:
 
 
 def is_delivered(target: Path, content: bytes = CONTENT) -> bool:
-    return target.read_bytes() == content and is_alone(target)
-
-
-def is_alone(target: Path) -> bool:
-    """Return whether nothing lies beside a file, such as what was downloaded of it."""
-    return {path.name for path in target.parent.iterdir()} <= {target.name}
+    """Return whether a file has this content, and nothing lies beside it, such as what was downloaded of it."""
+    return target.read_bytes() == content and [*target.parent.iterdir()] == [target]
 
 
 # one source

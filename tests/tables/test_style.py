@@ -2,7 +2,6 @@
 
 import csv
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from recompose.tables.artifacts import draw
 from recompose.tables.plane import flatten
 from recompose.tables.style import NumbersOnly, Sheet, styled
 from tests.tables.drawings import HOSTILE, texts
-from tests.tables.fakes import Fake, by_seed, paper_of
+from tests.tables.fakes import AUC, Fake, by_seed, paper_of
 
 pytestmark = pytest.mark.usefixtures("closed")
 NUMBERS = pd.DataFrame({"name": ["a, b", "<c>"], "value": [1 / 3, 2.0]})
@@ -70,46 +69,30 @@ def test_names_are_drawn_as_text_whatever_they_are(tmp_path: Path, name: str) ->
 H = "test/closed/dense/harmonic_mean"
 
 
-def sweep(stem: Path, *numbers: str, sheet: type[Sheet] = Sheet, columns: dict[str, str] | None = None) -> Any:
-    """Drawn from methods that are called by their number; the sheet."""
-    measured = {number: {"d": by_seed({H: 0.2}, {H: 0.3})} for number in numbers}
-    rows = {number: number for number in numbers}
-    paper = paper_of(kind="sweep", x_label="weight", columns=columns or {"H": H}, rows=rows)
-    write_sheet = sheet(stem, "", [])
-    draw(Fake(measured), paper, "table-1", write_sheet)  # type: ignore[arg-type]
-    return write_sheet
+def test_the_numbers_beside_a_sweep_are_those_of_each_run_and_what_it_lacks_is_none(tmp_path: Path) -> None:
+    rows = {number: number for number in ("0", "0.0001")}  # methods that are called by their number
+    measured = {number: {"d": by_seed({H: 0.2}, {H: 0.3})} for number in rows}
+    paper = paper_of(kind="sweep", x_label="weight", columns={"AUC": AUC, "H": H}, rows=rows)
+    sheet = NumbersOnly(tmp_path / "figure", "", [])
+    draw(Fake(measured), paper, "table-1", sheet)  # type: ignore[arg-type]
+    points = [f"d,{x},{seed},,{h}.0000" for x in ("0.0000", "0.0001") for seed, h in ((0, 20), (1, 30))]
+    assert sheet.numbers[0].splitlines() == ["dataset,x,seed,AUC,H", *points]
 
 
-def test_the_numbers_beside_a_sweep_are_those_of_each_run(tmp_path: Path) -> None:
-    lines = sweep(tmp_path / "figure", "0", "0.0001", sheet=NumbersOnly).numbers[0].splitlines()
-    assert lines[0] == "dataset,x,seed,H"
-    assert lines[1:] == ["d,0.0000,0,20.0000", "d,0.0000,1,30.0000", "d,0.0001,0,20.0000", "d,0.0001,1,30.0000"]
-
-
-def test_a_measure_that_there_is_not_is_no_point(tmp_path: Path) -> None:
-    columns = {"AUC": "test/closed/dense/auc", "H": H}
-    lines = sweep(tmp_path / "figure", "0", "1", sheet=NumbersOnly, columns=columns).numbers[0].splitlines()
-    points = [f"d,{x}.0000,{seed},,{h}.0000" for x in (0, 1) for seed, h in ((0, 20), (1, 30))]
-    assert lines == ["dataset,x,seed,AUC,H", *points]
-
-
-def clusters(*counts: int, width: int = 16, noise: float = 0.05) -> np.ndarray:
-    """Vectors of any length around orthogonal directions."""
+def clusters(noise: float = 0.05) -> np.ndarray:
+    """Vectors of any length around two orthogonal directions."""
     rng = np.random.default_rng(0)
-    rows = [
-        rng.uniform(0.1, 10) * (np.eye(width)[cluster] + noise * rng.normal(size=width))
-        for cluster, count in enumerate(counts)
-        for _ in range(count)
-    ]
-    return np.array(rows, dtype=np.float32)
+    directions = np.repeat(np.eye(2, 16), 15, axis=0)
+    lengths = rng.uniform(0.1, 10, (len(directions), 1))
+    return (lengths * (directions + noise * rng.normal(size=directions.shape))).astype(np.float32)
 
 
 def test_the_same_vectors_give_the_same_map_to_the_bit_and_leave_random_numbers_alone() -> None:
-    vectors = clusters(15, 15)
+    vectors = clusters()
     np.random.seed(1)
     state = np.random.get_state()[1].tolist()  # type: ignore[index, union-attr]
     first = flatten(vectors)
     assert np.random.get_state()[1].tolist() == state  # type: ignore[index, union-attr]
     np.random.seed(2)
     assert np.array_equal(flatten(vectors.copy()), first)
-    assert not np.array_equal(flatten(clusters(15, 15, noise=0.06)), first)
+    assert not np.array_equal(flatten(clusters(noise=0.06)), first)

@@ -22,12 +22,6 @@ SETTINGS = {"seed": 1, "epochs": 2, "batch_size": 16, "lr": 1e-3, "weight_decay"
 TEXTS = ["a photo of a red circle", "a glossy moon left of a frosted fish", "a house"]
 
 
-def batch() -> tuple[Tensor, Tensor]:
-    """Images and token ids as the whole table numbers them."""
-    pixels = torch.randint(0, 256, (3, 3, 32, 32), generator=torch.Generator().manual_seed(2), dtype=torch.uint8)
-    return pixels, random_clip().tokens(TEXTS)
-
-
 def steps(module: Pretraining, pixels: Tensor, ids: Tensor, count: int = 5) -> list[float]:
     """A few steps of the module's optimiser; the losses."""
     module.loss = lambda images, texts, scale: torch.nn.functional.cross_entropy(  # type: ignore[assignment]
@@ -48,7 +42,8 @@ def steps(module: Pretraining, pixels: Tensor, ids: Tensor, count: int = 5) -> l
 
 
 def test_rows_in_use_are_trained_as_the_whole_table_is_and_others_stay() -> None:
-    pixels, ids = batch()
+    pixels = torch.randint(0, 256, (3, 3, 32, 32), generator=torch.Generator().manual_seed(2), dtype=torch.uint8)
+    ids = random_clip().tokens(TEXTS)  # as the whole table numbers them
     used, places = ids.unique(return_inverse=True)
     whole, compact = random_clip(), random_clip()
     before = whole.model.token_embedding.weight.detach().clone()
