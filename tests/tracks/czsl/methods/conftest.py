@@ -15,4 +15,4 @@ def backbone() -> Backbone:
 
 @pytest.fixture(scope="module")
 def images() -> Tensor:
-    return random_images(3)
+    return random_images(4)

@@ -20,7 +20,7 @@ from recompose.tracks.czsl.methods.settings import ChanceSettings
 from recompose.training.checkpoint import restore
 from recompose.training.cost import count_at_paper_scale
 from tests.configuration import params_text, parse_params
-from tests.tracks.czsl.methods.derivations import OBJECTS, STATES, dense, random_images, unsettle
+from tests.tracks.czsl.methods.derivations import OBJECTS, STATES, dense, unsettle
 
 SECTION = parse_params(params_text("paper")).tracks["czsl"]
 assert isinstance(SECTION, Czsl)
@@ -44,11 +44,6 @@ EVERYTHING = torch.cartesian_prod(torch.arange(3), torch.arange(2))
 TRAIN = CLOSED[:4]
 TARGETS = torch.tensor([3, 0, 2, 1])
 IMAGES = len(TARGETS)
-
-
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return random_images(IMAGES)
 
 
 def build(backbone: Backbone, case: str, *, seed: int = 0, **changed: Any) -> PairMethod:

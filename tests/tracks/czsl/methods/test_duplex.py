@@ -25,7 +25,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_texts,
     plain_tower,
     plain_weights,
-    random_images,
     settings_of,
     unsettle,
 )
@@ -192,11 +191,6 @@ TARGET = {"closed": CLOSED, "open": EVERYTHING}
 KNOWN = [(0, 0), (2, 1), (0, 0), (1, 1), (2, 1)]  # labels of the images whose embeddings are known
 
 
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return random_images(4)
-
-
 def prior_of(backbone: Backbone) -> TrainingPrior:
     return TrainingPrior(torch.tensor(CLOSED), random_rows(len(KNOWN), backbone.width, seed=2), torch.tensor(KNOWN))
 
@@ -208,13 +202,6 @@ def build(backbone: Backbone, *, new: bool = False, **changed: Any) -> Duplex:
     method.prepare(prior_of(backbone))
     if not new:
         unsettle(method)
-    return method
-
-
-def learning(backbone: Backbone, **changed: Any) -> Duplex:
-    """One in training."""
-    method = build(backbone, **changed)
-    method.train()
     return method
 
 
@@ -375,7 +362,8 @@ INTERPRETATIONS: list[dict[str, Any]] = [
 def test_each_interpretation_has_the_loss_the_gradients_and_the_codebook_of_its_derivation(
     backbone: Backbone, images: Tensor, changed: dict[str, Any]
 ) -> None:
-    method = learning(backbone, **changed)
+    method = build(backbone, **changed)
+    method.train()
     before = method.codebook.prototypes.detach().clone()
     expected, codebook = derive(method, images, TARGET[(SETTINGS | changed)["target"]])
     wanted = gradients(expected, method)
@@ -406,10 +394,11 @@ def test_without_its_prototypes_it_scores_as_the_plain_three_paths_to_the_bit(
 
 def test_what_is_written_may_come_from_features_as_evaluation_has_them(backbone: Backbone, images: Tensor) -> None:
     rates = {"adapter_dropout": 0.5, "attribute_dropout": 0.5, "disentangler_dropout": 0.5}
-    method, other = (learning(backbone, writes_from=mode, **rates) for mode in ("evaluation", "training"))
+    method, other = (build(backbone, writes_from=mode, **rates) for mode in ("evaluation", "training"))
     before = method.codebook.prototypes.clone()
     losses = []
     for each in (method, other):
+        each.train()
         torch.manual_seed(3)
         losses.append(loss_of(each, images))
     torch.testing.assert_close(losses[0], losses[1])  # images are compared with what training's features refined

@@ -64,11 +64,6 @@ def backbone() -> Backbone:
     return backbone
 
 
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return derivations.random_images(4)
-
-
 def apart(actual: Tensor, expected: Tensor) -> float:
     """The largest difference, as a share of the largest value expected."""
     return float((actual.detach() - expected.detach()).abs().max() / expected.detach().abs().max())

@@ -28,7 +28,6 @@ from tests.tracks.czsl.methods.derivations import (
     build_method,
     dense,
     method_of,
-    random_images,
     settings_of,
     unsettle,
 )
@@ -97,11 +96,6 @@ def test_cosines_are_in_32_bits_where_towers_compute_in_fewer() -> None:
 EVERYTHING = [[state, name] for state in range(3) for name in range(2)]
 TARGETS = [0, 3, 4, 2]
 METHODS: dict[str, type[ThreePath]] = {"c-s-o": CSO, "troika": Troika, "msci": MSCI}
-
-
-@pytest.fixture(scope="module")
-def images() -> Tensor:
-    return random_images(4)
 
 
 def build(backbone: Backbone, name: str = "c-s-o", *, new: bool = False, **changed: Any) -> ThreePath:

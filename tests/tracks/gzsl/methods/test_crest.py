@@ -255,7 +255,7 @@ def test_half_precision_is_computed_in_single() -> None:
     assert fuse(evidence, evidence).dtype == torch.float32
 
 
-GRIDS = list(tiny.grids().double())
+INPUTS, LABELS = tiny.grids().double(), torch.tensor(TARGETS)
 
 
 @pytest.mark.slow
@@ -273,11 +273,11 @@ def test_crest_is_what_its_loops_are(changes: dict[str, Any]) -> None:
     method = crest(**changes)
     p, own = tiny.parameters_of(method), method.settings
     words = [unit(word) if own.grounding.normalise_words else word for word in p["words.vectors"]]
-    visual = [plain_vgt(p, image, words) for image in GRIDS]
-    semantic = [plain_agt(p, image, words, own.memory.queries) for image in GRIDS]
+    visual = [plain_vgt(p, image, words) for image in INPUTS]
+    semantic = [plain_agt(p, image, words, own.memory.queries) for image in INPUTS]
     by_vgt, by_agt = (tiny.class_scores([attributes for attributes, _ in view]) for view in (visual, semantic))
     scores = 0.3 * by_agt + 0.7 * by_vgt
-    prediction = method.predict(torch.stack(GRIDS))
+    prediction = method.predict(INPUTS)
     torch.testing.assert_close(prediction.scores, scores)
     torch.testing.assert_close(prediction.paths["vgt"], by_vgt)
     torch.testing.assert_close(prediction.paths["agt"], by_agt)
@@ -303,7 +303,7 @@ def test_crest_is_what_its_loops_are(changes: dict[str, Any]) -> None:
         "separation": triplet(asked, nearest, second, distance=own.memory.distance),
         "compactness": compactness(asked, nearest, own.memory.distance),
     }
-    parts = method.loss(torch.stack(GRIDS), LABELS, 2)
+    parts = method.loss(INPUTS, LABELS, 2)
     for name, value in expected.items():
         torch.testing.assert_close(parts[name], value, msg=name)
     weights = {"cross_entropy": 1, "calibration": 0.2, "evidence": 0.1, "contrast": 0.05, "separation": 0.4}
@@ -311,7 +311,6 @@ def test_crest_is_what_its_loops_are(changes: dict[str, Any]) -> None:
     tiny.same_gradients(method, parts["loss"], p, plain_loss)
 
 
-INPUTS, LABELS = tiny.grids().double(), torch.tensor(TARGETS)
 ALL_PARTS = {"loss", "cross_entropy", "calibration", "evidence", "contrast", "separation", "compactness"}
 
 

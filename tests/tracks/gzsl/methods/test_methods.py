@@ -222,9 +222,6 @@ def test_eszsl_is_least_where_its_objective_has_no_slope(labels: str, other: flo
     assert float(v.grad.abs().max()) < 1e-10
 
 
-IMAGES = list(tiny.grids().double())
-
-
 def test_maps_begin_at_random_or_at_zero_and_words_at_unit_length_as_released() -> None:
     method = tiny.build(DAZLE, space(), CHANNELS, tiny.DAZLE_SETTINGS)
     assert method.W1.any() and not method.W2.any() and not method.W3.any()
@@ -240,10 +237,10 @@ def test_dazle_is_what_its_loops_are(changes: dict[str, Any]) -> None:
     method = tiny.build_moved(DAZLE, tiny.DAZLE_SETTINGS, **changes)
     p = tiny.parameters_of(method)
     words = [unit(word) if changes.get("normalise_words") else word for word in p["words.vectors"]]
-    scores = tiny.class_scores([plain_dazle(p, image, words) for image in IMAGES])
-    torch.testing.assert_close(method.predict(torch.stack(IMAGES)).scores, scores)
+    scores = tiny.class_scores([plain_dazle(p, image, words) for image in INPUTS])
+    torch.testing.assert_close(method.predict(INPUTS).scores, scores)
     plain_loss = cross_entropy(scores, LABELS, method.seen) + 0.1 * self_calibration(scores, method.seen)
-    tiny.same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
+    tiny.same_gradients(method, method.loss(INPUTS, LABELS, 0)["loss"], p, plain_loss)
 
 
 @pytest.mark.slow
@@ -255,16 +252,16 @@ def test_transzero_is_what_its_loops_are(grounding: dict[str, Any], among: Any) 
     method = tiny.build_moved(TransZero, tiny.TRANSZERO, grounding=grounding, cross_entropy=among)
     settings, p = tiny.GROUNDING | grounding, tiny.parameters_of(method)
     words = [unit(word) if settings["normalise_words"] else word for word in p["words.vectors"]]
-    attributes = [plain_vgt(p, image, words, settings["geometry"])[0] for image in IMAGES]
+    attributes = [plain_vgt(p, image, words, settings["geometry"])[0] for image in INPUTS]
     scores = tiny.class_scores(attributes)
-    torch.testing.assert_close(method.predict(torch.stack(IMAGES)).scores, scores)
+    torch.testing.assert_close(method.predict(INPUTS).scores, scores)
     squares = [(a - SIGNATURES[target]).square().sum() / len(a) for a, target in zip(attributes, TARGETS, strict=True)]
     plain_loss = (
         cross_entropy(scores, LABELS, method.seen, among)
         + 0.3 * self_calibration(scores, method.seen)
         + 0.05 * sum(squares) / len(squares)
     )
-    tiny.same_gradients(method, method.loss(torch.stack(IMAGES), LABELS, 0)["loss"], p, plain_loss)
+    tiny.same_gradients(method, method.loss(INPUTS, LABELS, 0)["loss"], p, plain_loss)
 
 
 def test_negative_attributes_become_zero_before_classes_have_unit_length() -> None:
@@ -289,11 +286,10 @@ SETTINGS = {
 
 def test_the_loss_of_two_transformers_is_that_of_the_released_code_written_out() -> None:
     method: TransZeroPlus = tiny.build_moved(TransZeroPlus, SETTINGS)
-    images = tiny.grids().double()
     seen = [index for index, is_seen in enumerate(method.seen.tolist()) if is_seen]
-    targets = [seen[image % len(seen)] for image in range(len(images))]
+    targets = [seen[image % len(seen)] for image in range(len(INPUTS))]
     signatures = method.signatures.tolist()
-    regions, words = unit_regions(images), method.words()
+    regions, words = unit_regions(INPUTS), method.words()
     views = [method.vgt(regions, words)[0].tolist(), method.agt(regions, words).tolist()]
     scores = [[[dot(image, row) for row in signatures] for image in view] for view in views]
     total = 0.0
@@ -309,7 +305,7 @@ def test_the_loss_of_two_transformers_is_that_of_the_released_code_written_out()
     for weight, (first, second) in ((0.02, views), (0.03, scores)):
         squares = [(a - b) ** 2 for one, two in zip(first, second, strict=True) for a, b in zip(one, two, strict=True)]
         total += weight * sum(squares) / len(squares)
-    loss = method.loss(images, torch.tensor(targets), 0)["loss"].detach()
+    loss = method.loss(INPUTS, torch.tensor(targets), 0)["loss"].detach()
     assert float(loss) == pytest.approx(total, rel=1e-10)
-    prediction = method.predict(images)
+    prediction = method.predict(INPUTS)
     torch.testing.assert_close(prediction.scores, 0.7 * prediction.paths["vgt"] + 0.3 * prediction.paths["agt"])
