@@ -25,7 +25,8 @@ from recompose.tracks.vlc.data.formats import aro, elevater, sugarcrepe, winogro
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem
 from recompose.tracks.vlc.suites.catalogue import FORMS, format_of, read_suite
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import SICK, pair, write_files, write_json
+from tests.tracks.vlc.data.formats.published import write_files, write_json
+from tests.tracks.vlc.data.formats.test_formats import FILES
 from tests.tracks.vlc.data.published import contents, pack, save_model, wheel_files
 from tests.tracks.vlc.parses import ELEPHANTS, RIDER, parsed
 from tests.tracks.vlc.tiny_suites import write_sugarcrepe
@@ -227,8 +228,7 @@ def test_names_that_leave_their_folder_have_no_place() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_files(tmp_path, SICK)
-    write_files(tmp_path, {"winoground/examples.jsonl": [pair(3, 0, "ex_{}_img_{}")]})
+    write_files(tmp_path, FILES["sick"] | FILES["winoground"])
     (tmp_path / "sts_b").mkdir()
     (tmp_path / "sts_b/sts-test.csv").write_text("no table")
     return tmp_path

@@ -17,6 +17,7 @@ from recompose.harness import encoding
 from recompose.harness.encoding import Encoded, encode, without_crop
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.tasks import Choices
+from tests.calls import watch
 from tests.clips import random_clip
 from tests.errors import raises
 from tests.tracks.vlc.tiny_suites import captions, plain_image, plain_text, tiny_suites, write_images
@@ -40,20 +41,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def counting(encoder: Callable[[torch.Tensor], torch.Tensor], sizes: list[int]) -> Callable[..., torch.Tensor]:
-    def called(inputs: torch.Tensor) -> torch.Tensor:
-        sizes.append(len(inputs))
-        return encoder(inputs)
-
-    return called
-
-
 @pytest.fixture
 def calls(clip: Backbone, monkeypatch: pytest.MonkeyPatch) -> Calls:
     """How many images and texts each call of the towers was of."""
     counted: Calls = {"encode_image": [], "encode_text": []}
     for name, sizes in counted.items():
-        monkeypatch.setattr(clip, name, counting(getattr(clip, name), sizes))
+        watch(monkeypatch, clip, name, lambda inputs, sizes=sizes: sizes.append(len(inputs)))
     return counted
 
 
@@ -102,15 +95,14 @@ def test_a_killed_pass_goes_on_and_equals_an_unbroken_one(
     whole = encode_suites(clip, root, tmp_path / "whole", batch_size=6)
     for sizes in calls.values():
         sizes.clear()
-    append, come = ArrayWriter.append, iter(range(100))
+    come = iter(range(100))
 
-    def dying(stored: Any, *arguments: Any) -> None:
+    def dying(*_: Any) -> None:
         if next(come) == block:
             raise KilledError
-        append(stored, *arguments)
 
     with monkeypatch.context() as during:
-        during.setattr(ArrayWriter, "append", dying)
+        watch(during, ArrayWriter, "append", dying)
         with pytest.raises(KilledError):
             encode_suites(clip, root, tmp_path / "killed", batch_size=6)
     again = encode_suites(clip, root, tmp_path / "killed", batch_size=6)

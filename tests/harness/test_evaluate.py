@@ -31,7 +31,8 @@ from recompose.tracks.vlc.data.formats.sugarcrepe import SETS
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.clips import random_clip
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import SICK, STS_B, pair, write_files, write_json
+from tests.tracks.vlc.data.formats.published import pair, write_files, write_json
+from tests.tracks.vlc.data.formats.test_formats import FILES
 from tests.tracks.vlc.tiny import CLIP_FT, CONFIG, FULL, document
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, write_sugarcrepe
 
@@ -104,7 +105,7 @@ def mixed(tmp_path: Path) -> Path:
     """A folder with three complete suites, two incomplete ones and a hostile one."""
     root = tmp_path / "mixed"
     write_sugarcrepe(root)
-    write_files(root, SICK | STS_B)
+    write_files(root, FILES["sick"] | FILES["sts_b"])
     (root / "crepe").mkdir()
     write_json(root / "colorswap/test.json", [pair(1, 1, "images/img_{}_{}.png")])
     write_files(root, {"winoground/examples.jsonl": [pair(4, 0, "ex_{}_img_{}", image_1="../../../etc/passwd")]})

@@ -30,7 +30,8 @@ from recompose.tracks.vlc.sigmoid import Sigmoid
 from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.tracks.vlc.suites.tasks import Classes, Task
 from tests.errors import raises
-from tests.tracks.vlc.data.formats.published import SICK, write_files
+from tests.tracks.vlc.data.formats.published import write_files
+from tests.tracks.vlc.data.formats.test_formats import FILES
 from tests.tracks.vlc.tiny_suites import captions, random_features, write_sugarcrepe
 
 MODULE = """
@@ -216,7 +217,7 @@ def test_of_two_evaluations_into_one_folder_at_once_the_second_is_refused(
 
 
 def test_results_that_would_be_lost_are_not_replaced_and_suites_are_added(here: Path) -> None:
-    write_files(here / "data", SICK)
+    write_files(here / "data", FILES["sick"])
     before = {row.name: row.value for row in evaluate(request(here, "load", weights="3")).rows}
     files = {path: path.read_bytes() for path in (here / "out").rglob("*") if path.is_file()}
     for changes, code, word in (

@@ -1,7 +1,7 @@
 """The contract of runs and evaluations, which every method of every track keeps."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from recompose.params.track import TrackChoice, TrackSection
 from recompose.tracks import TRACKS
 from recompose.tracks.building import CHECKPOINT, COSTS, SCORES
 from recompose.training import loop
+from tests.calls import watch
 from tests.clips import random_clip
 from tests.configuration import params_text, parse_params
 from tests.errors import raises
@@ -105,19 +106,17 @@ def evaluate(track: str, method: str, needs: dict[str, Path], folder: Path) -> N
 
 
 @pytest.fixture
-def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Kill the process once, in the second epoch of its first training."""
     kills: list[int] = []
-    right = loop._Epochs.on_train_batch_start
 
-    def dies(self: Any, trainer: Any, *inputs: Any) -> None:
+    def dies(_: Any, trainer: Any, *inputs: Any) -> None:
         if trainer.current_epoch == 1 and not kills:
             kills.append(1)
             raise KilledError
-        right(self, trainer, *inputs)
 
-    monkeypatch.setattr(loop._Epochs, "on_train_batch_start", dies)
-    yield kills
+    watch(monkeypatch, loop._Epochs, "on_train_batch_start", dies)
+    return kills
 
 
 @pytest.mark.parametrize(("track", "method"), TRAINED)

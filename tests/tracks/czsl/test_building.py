@@ -30,6 +30,7 @@ from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import score_worlds
 from recompose.tracks.czsl.training import train
+from tests.calls import watch
 from tests.tracks.czsl.methods.derivations import SCORING, method_of, settings_of
 from tests.tracks.czsl.tiny import TowerTuningCSP, write_inputs
 from tests.tracks.documents import document
@@ -230,7 +231,7 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
     documents[tmp_path / "0"]["save"] = ["embeddings"] if saved else []
     calls = Counter[str]()
     for method in ("encode_images", "encode_texts", "attend"):
-        monkeypatch.setattr(kind, method, counted(getattr(kind, method), calls))
+        watch(monkeypatch, kind, method, lambda *_, called=method, **__: calls.update([called]))
     alone = {}
     for folder, scored in documents.items():
         calls.clear()
@@ -251,13 +252,3 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
         assert costs["pass_evaluations"] == 2
         assert 0 < costs["test_seconds"] < costs["pass_seconds"]
     assert len({(folder / SCORES).read_bytes() for folder in documents}) == 2
-
-
-def counted(function: Any, calls: "Counter[str]") -> Any:
-    """Return the same function, each call of which is counted under its name."""
-
-    def counting(*args: Any, **kwargs: Any) -> Any:
-        calls[function.__name__] += 1
-        return function(*args, **kwargs)
-
-    return counting

@@ -20,6 +20,7 @@ from recompose.tracks.czsl.methods.three_path import CSO
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.training import PairTraining, train
 from recompose.training.loop import BestEpoch
+from tests.calls import watch
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import method_of, settings_of
 from tests.tracks.czsl.tiny import pairs_in_turns, write_inputs
@@ -81,13 +82,11 @@ def test_training_raises_the_auc_and_stores_the_best_epoch(
     needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aucs: list[float] = []
-    end_validation = BestEpoch.on_validation_end
 
-    def watch(self: BestEpoch, trainer: Any, module: Any) -> None:
+    def see(_: Any, trainer: Any, __: Any) -> None:
         aucs.append(float(trainer.callback_metrics["val_auc"]))
-        end_validation(self, trainer, module)
 
-    monkeypatch.setattr(BestEpoch, "on_validation_end", watch)
+    watch(monkeypatch, BestEpoch, "on_validation_end", see)
     assert set(run(needs, tmp_path / "run", lr=0.3, epochs=5)) == {"method.primitives"}
     before, after = metrics(needs, tmp_path / "before"), metrics(needs, tmp_path / "after", tmp_path / "run")
     assert after["val/closed/dense/auc"] == pytest.approx(max(aucs), abs=1e-6)
@@ -98,13 +97,11 @@ def test_the_document_decides_the_precision_of_training_and_validation_is_in_ful
     needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mixed: set[tuple[bool, bool]] = set()
-    encode = CSP.encode_pairs
 
-    def watch(self: CSP, pairs: Tensor) -> Tensor:
-        mixed.add((self.training, torch.is_autocast_enabled("cpu")))
-        return encode(self, pairs)
+    def see(method: Any, _: Any) -> None:
+        mixed.add((method.training, torch.is_autocast_enabled("cpu")))
 
-    monkeypatch.setattr(CSP, "encode_pairs", watch)
+    watch(monkeypatch, CSP, "encode_pairs", see)
     trained = run(needs, tmp_path / "run", precision="bf16-mixed", epochs=1)
     assert trained["method.primitives"].dtype == torch.float32
     assert mixed == {(True, True), (False, False)}
@@ -125,14 +122,7 @@ def test_an_epoch_is_selected_by_the_fusion_and_the_weights_of_training(
     needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scorings: list[Any] = []
-    end_epoch = PairTraining.on_validation_epoch_end
-
-    def watch(self: PairTraining) -> None:
-        assert isinstance(self.method, CSO)
-        scorings.append(self.method.scoring)
-        end_epoch(self)
-
-    monkeypatch.setattr(PairTraining, "on_validation_epoch_end", watch)
+    watch(monkeypatch, PairTraining, "on_validation_epoch_end", lambda run: scorings.append(run.method.scoring))
     run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1, selection=SELECTION, **AUGMENTED)
     assert scorings == [PairSelection(**SELECTION)]
 

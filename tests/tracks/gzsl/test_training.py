@@ -22,6 +22,7 @@ from recompose.tracks.gzsl.methods.settings import ClassTrainingSettings
 from recompose.tracks.gzsl.metric_values import compute_metrics, read_metrics
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY, ClassScores
+from tests.calls import watch
 from tests.tracks.documents import document
 from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS
 from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, grids_of, write
@@ -84,14 +85,12 @@ def trained(folder: Path, settings: dict[str, Any], method: type = ALE) -> Path:
 def test_images_of_validation_choose_and_do_not_train_before_they_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = []
-    right = training.ClassTraining.training_step
+    shown: list[tuple[int, torch.Tensor]] = []
 
-    def watch(self: Any, batch: list[torch.Tensor], index: int) -> torch.Tensor:
-        shown.append((len(self.method.seen), batch[0]))
-        return right(self, batch, index)
+    def see(run: Any, batch: Any, _: Any) -> None:
+        shown.append((len(run.method.seen), batch[0]))
 
-    monkeypatch.setattr(training.ClassTraining, "training_step", watch)
+    watch(monkeypatch, training.ClassTraining, "training_step", see)
     trained(tmp_path, ALE_SETTINGS)
     grids = grids_of(DATA)
     of_validation = {grids[row].tobytes() for row in DATA.validation_rows}
@@ -147,31 +146,22 @@ def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp
 def test_balanced_training_sees_equally_many_images_of_each_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[list[int]] = []
-    right = training.ClassTraining.training_step
-
-    def looks(self: Any, batch: list[torch.Tensor], index: int) -> torch.Tensor:
-        seen.append(sorted(np.unique(batch[1].numpy(), return_counts=True)[1].tolist()))
-        return right(self, batch, index)
-
-    monkeypatch.setattr(training.ClassTraining, "training_step", looks)
-    trained(
-        tmp_path / "balanced",
-        {**ALE_SETTINGS, "training": {**ALE_SETTINGS["training"], "optimizer": "sgd", "balanced": True}},
-    )
-    assert seen and all(len(set(counts)) == 1 for counts in seen)
+    seen: list[np.ndarray] = []
+    watch(monkeypatch, training.ClassTraining, "training_step", lambda _, batch, __: seen.append(batch[1].numpy()))
+    balanced = {**ALE_SETTINGS["training"], "optimizer": "sgd", "balanced": True}
+    trained(tmp_path / "balanced", {**ALE_SETTINGS, "training": balanced})
+    assert seen and all(len({*np.unique(labels, return_counts=True)[1].tolist()}) == 1 for labels in seen)
 
 
 @pytest.mark.slow
 def test_the_selection_is_written_after_what_belongs_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once it is there, a run that was killed does not select again."""
-    write_json, has_uncertainty = training.write_json, []
+    has_uncertainty: list[bool] = []
 
-    def watch(path: Path, content: Any) -> None:
+    def see(path: Any, _: Any) -> None:
         has_uncertainty.append((path.parent / UNCERTAINTY).exists())
-        write_json(path, content)
 
-    monkeypatch.setattr(training, "write_json", watch)
+    watch(monkeypatch, training, "write_json", see)
     settings = {"training": {**RATES, "epochs": 1, "selection": "validation"}, "scoring": {"bias": 0.0}}
     trained(tmp_path, CREST_SETTINGS | settings, method=CREST)
     assert has_uncertainty == [True]

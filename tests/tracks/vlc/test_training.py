@@ -15,6 +15,7 @@ from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.vlc import batches, training
 from recompose.tracks.vlc.building import restore_clip
 from recompose.tracks.vlc.training import clamp_scale, parameter_groups, rate
+from tests.calls import watch
 from tests.errors import raises
 from tests.tracks.vlc.tiny import CLIP_FT, FULL, LORA, backbone_of, document, stand_ins, write
 from tests.training.small import CPU
@@ -116,14 +117,12 @@ def test_steps_are_taken_at_these_rates_by_adamw_with_the_released_constants(
     tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen, groups = [], []
-    right = training.CaptionTraining.optimizer_step
 
-    def watch(self: Any, epoch: int, index: int, optimizer: Any, closure: Any = None) -> None:
+    def see(_: Any, epoch: int, index: int, optimizer: Any, closure: Any = None) -> None:
         seen.append(optimizer.param_groups[0]["lr"])
         groups.append([(g["betas"], g["eps"], g["weight_decay"]) for g in optimizer.param_groups])
-        right(self, epoch, index, optimizer, closure)
 
-    monkeypatch.setattr(training.CaptionTraining, "optimizer_step", watch)
+    watch(monkeypatch, training.CaptionTraining, "optimizer_step", see)
     train_run(tmp_path, needs, document(CLIP_FT))
     # 9 rows are two batches of 4; the last, of one, is left out; three epochs
     assert seen == pytest.approx([1e-3 * rate(step, 2, 6) for step in range(6)])

@@ -12,17 +12,6 @@ from recompose.tracks.vlc.suites.catalogue import read_suite
 from recompose.tracks.vlc.suites.tasks import Choices, Groups, Pool, Similarity, Triplets
 from tests.errors import raises
 
-# files of the suites that grade pairs of sentences
-SICK = {
-    "sick/SICK_test_annotated.txt": "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    "6\tThere is no boy playing\tA group of kids is playing\t3.3\tNEUTRAL\n"
-    '7\tA group of "kids is playing\tThere is no boy playing\t4.7\tNEUTRAL\n'
-}
-STS_B = {
-    "sts_b/sts-test.csv": "main-captions\tMSRvid\t2012test\t0024\t2.500\tA girl is styling her hair.\t"
-    'A girl is brushing her hair.\nmain-news\tMSRpar\t2012test\t0005\t5\t"Oil" rose.\tA girl is styling her hair.\n'
-}
-
 
 def write_json(path: Path, document: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
