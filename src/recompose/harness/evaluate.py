@@ -256,16 +256,16 @@ def _usable(
         DataError: one is not complete and the evaluation is strict, or nothing can be evaluated.
     """
     suites: list[Suite] = []
-    for each in surveyed:
-        if each.error:
+    for candidate in surveyed:
+        if candidate.error:
             if request.strict:
-                raise each.error
-            incomplete[each.name] = each
-            say(each.line)
-        suites += [each.suite] if each.suite else []
+                raise candidate.error
+            incomplete[candidate.name] = candidate
+            say(candidate.line)
+        suites += [candidate.suite] if candidate.suite else []
     if not suites:
-        errors = [each.error for each in incomplete.values() if each.error]
-        message = "\n  ".join(("no suite is complete:", *(each.line for each in incomplete.values())))
+        errors = [candidate.error for candidate in incomplete.values() if candidate.error]
+        message = "\n  ".join(("no suite is complete:", *(candidate.line for candidate in incomplete.values())))
         raise errors[0] if len(errors) == 1 else DataError(message, code="missing-suite", place=request.data)
     return suites
 
