@@ -14,7 +14,7 @@ from recompose import store as module
 from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError, UnknownError
 from recompose.plan import Recipe
-from recompose.records import Build, StoredFile, flat
+from recompose.records import Build, StoredFile
 from recompose.store import Store
 from tests.errors import raises
 
@@ -232,10 +232,6 @@ def test_what_others_find_of_a_content_is_all_that_its_recipe_determines(store: 
     assert record.content == digest({"a.txt": "a.txta.txt", "b": "bb"})
     record.files["b"].sha256 = "other"
     assert record.content != digest({"a.txt": "a.txta.txt", "b": "bb"})
-
-
-def test_values_of_a_document_are_found_by_their_dotted_names() -> None:
-    assert dict(flat({"a": {"b": 1, "c": {"d": 2}}, "e": [3]})) == {"a.b": 1, "a.c.d": 2, "e": [3]}
 
 
 # several processes
