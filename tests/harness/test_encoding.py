@@ -16,7 +16,7 @@ from recompose.errors import DataError
 from recompose.harness import encoding
 from recompose.harness.encoding import Encoded, encode, without_crop
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.tasks import Choices
+from recompose.tracks.vlc.suites.tasks import Choices, Task
 from tests.calls import watch
 from tests.clips import random_clip
 from tests.errors import raises
@@ -55,14 +55,6 @@ def encode_suites(
 ) -> Encoded:
     options = {"batch_size": 3, **options}
     return encode(clip, clip.preprocess, clip.tokens, suites or tiny_suites(), root, folder, CPU, **options)
-
-
-def of_one_image(picture: Picture, items: int = 2) -> Suite:
-    """A suite of a good image and another one, which the last item alone shows."""
-    asked = np.array([0] * (items - 1) + [1])
-    offered = np.array([[0, 1]] * items)
-    task = Choices("i2t", asked, offered, np.zeros(items, dtype=int))
-    return Suite("sugarcrepe", (Picture("images/0.png"), picture), captions(2), {"sugarcrepe/swap_obj": task})
 
 
 def test_each_row_is_its_image_s_and_its_text_s_own(clip: Backbone, root: Path, tmp_path: Path) -> None:
@@ -161,7 +153,9 @@ def test_a_broken_image_is_named_with_its_first_item_or_left_out(clip: Backbone,
     write_images(data)
     if break_it:
         break_it(data / file)
-    suite = of_one_image(Picture(file), items=5)
+    asked, offered = np.array([0, 0, 0, 0, 1]), np.array([[0, 1]] * 5)  # the last item alone shows it
+    tasks: dict[str, Task] = {"sugarcrepe/swap_obj": Choices("i2t", asked, offered, np.zeros(5, dtype=int))}
+    suite = Suite("sugarcrepe", (Picture("images/0.png"), Picture(file)), captions(2), tasks)
     with raises(DataError, "broken-image", f"{file}, item 4 (from 0) of sugarcrepe/swap_obj") as error:
         encode_suites(clip, data, tmp_path / "out", [suite])
     assert why in str(error.value)

@@ -1,7 +1,6 @@
 """The building of a method, its feasibility, and evaluations: the scores in their files, and vectors for figures."""
 
 import json
-import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from tests.calls import watch
 from tests.tracks.czsl.methods.derivations import SCORING, method_of, settings_of
 from tests.tracks.czsl.tiny import TowerTuningCSP, write_inputs
 from tests.tracks.documents import document
+from tests.tracks.vlc.data.published import pack
 from tests.training.small import CPU
 
 OF_CSP: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.0}
@@ -111,9 +111,7 @@ def test_feasibility_by_glove_is_of_the_means_of_words(tmp_path: Path) -> None:
     vectors = dict(zip(words, np.random.default_rng(0).normal(size=(6, 300)).round(4), strict=True))
     lines = (" ".join([word, *map(str, vector.tolist())]) + "\n" for word, vector in vectors.items())
     (tmp_path / MEMBER).write_text("".join(lines))
-    (tmp_path / "archived").mkdir()
-    with zipfile.ZipFile(tmp_path / "archived" / ARCHIVE, "w") as archive:
-        archive.write(tmp_path / MEMBER, MEMBER)
+    pack(tmp_path / "archived" / ARCHIVE, {MEMBER: (tmp_path / MEMBER).read_bytes()})
     DATA.write(tmp_path / "index")
     expected = feasibility_of(vectors | {"Wet.Fur": (vectors["wet"] + vectors["fur"]) / 2})
     for place in (tmp_path / MEMBER, tmp_path, tmp_path / "archived"):  # a file, its folder, or that of its archive

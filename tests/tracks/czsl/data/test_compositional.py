@@ -133,7 +133,8 @@ UPSTREAM = [
     "Boots/Ankle/A&B Shoes/1.jpg",
     "Boots/Ankle/Levi's® Kids/1.jpg",
     "Shoes/Flats/A&B Shoes/2.3.jpg",
-    *("Slippers/Boot/a.b.c./4.jpg", "Shoes/5.jpg"),
+    "Slippers/Boot/a.b.c./4.jpg",
+    "Shoes/5.jpg",
 ]
 SHARED = "splits/compositional_split_natural"  # the archive that two data sets share
 OUTSIDE = "../../secret.txt"

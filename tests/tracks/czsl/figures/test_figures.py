@@ -26,9 +26,8 @@ def data_of(test: list[Pair], train: list[Pair] = ()) -> PairData:  # type: igno
     return PairData(pairs, [Sample(f"{n}.png", *pair, split) for n, (split, pair) in enumerate(rows)])
 
 
-def images_of(test: list[Pair], train: list[Pair] = (), root: Path | None = None) -> Any:  # type: ignore[assignment]
-    data = data_of(test, train)
-    return galleries.TestImages(root, data)
+def images_of(test: list[Pair], train: list[Pair] = ()) -> Any:  # type: ignore[assignment]
+    return galleries.TestImages(None, data_of(test, train))
 
 
 pairs = st.tuples(st.sampled_from("abc"), st.sampled_from("uvw"))

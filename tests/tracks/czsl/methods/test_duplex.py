@@ -166,10 +166,8 @@ def test_a_candidate_without_any_weight_is_zero_and_its_gradients_are_finite() -
     """Posteriors of 32 bits can be 0, of an image's own state and object, too."""
     learned = torch.tensor([[0.0, 1.0, 0.0]] * 2), torch.tensor([[0.0, 1.0]] * 2), torch.eye(4)[:2], torch.eye(4)[2:]
     p_states, p_objects, of_states, of_objects = (tensor.requires_grad_() for tensor in learned)
-    factors = (
-        Factors(torch.tensor([0, 1]), of_states, p_states),
-        Factors(torch.tensor([0, 1]), of_objects, p_objects),
-    )
+    labels = torch.tensor([0, 1])
+    factors = Factors(labels, of_states, p_states), Factors(labels, of_objects, p_objects)
     composed = unit(random_rows(2, 2, 4))
     actual = aggregate(torch.tensor([[0, 0], [1, 1]]), *factors, lambda i, j: composed[i, j], "posteriors")
     assert torch.equal(actual[0], torch.zeros(4))

@@ -15,10 +15,8 @@ from recompose.tracks.czsl.methods.base import apply_blockwise, cosine_logits
 from recompose.tracks.czsl.methods.clip_coop_csp import CLIP, CSP
 from recompose.tracks.czsl.methods.disentangler import Disentangler
 from recompose.tracks.czsl.methods.image_tower import image_tuning
-from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import ImageTower
 from recompose.tracks.czsl.methods.three_path import CSO, ThreePath
-from recompose.tracks.czsl.methods.troika import Troika
 from tests.clips import random_clip
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
@@ -31,6 +29,7 @@ from tests.tracks.czsl.methods.derivations import (
     settings_of,
     unsettle,
 )
+from tests.tracks.czsl.methods.test_parity import METHODS
 
 ROWS = 5
 
@@ -95,7 +94,6 @@ def test_cosines_are_in_32_bits_where_towers_compute_in_fewer() -> None:
 
 EVERYTHING = [[state, name] for state in range(3) for name in range(2)]
 TARGETS = [0, 3, 4, 2]
-METHODS: dict[str, type[ThreePath]] = {"c-s-o": CSO, "troika": Troika, "msci": MSCI}
 
 
 def build(backbone: Backbone, name: str = "c-s-o", *, new: bool = False, **changed: Any) -> ThreePath:

@@ -175,18 +175,14 @@ def test_a_turn_at_the_largest_bias_or_above_is_none_that_the_field_visits() -> 
 # kinds of images and pairs that are missing
 
 
-def one_kind(kind: bool, seen: list[bool]) -> Best:
-    target = seen.index(kind)
-    scores = [[float(pair == target) for pair in range(len(seen))], [0.0] * len(seen)]
-    return best_of(Problem(scores, [target, target], seen, [True] * len(seen)))
-
-
 @pytest.mark.parametrize("sweep", czsl.SWEEPS)
 @pytest.mark.parametrize(
     ("kind", "seen"), [(True, [True, False]), (False, [True, False]), (True, [True]), (False, [False])]
 )
 def test_what_depends_on_images_that_are_missing_is_nan(sweep: czsl.Sweep, kind: bool, seen: list[bool]) -> None:
-    report = report_of(one_kind(kind, seen), sweep)
+    target = seen.index(kind)
+    scores = [[float(pair == target) for pair in range(len(seen))], [0.0] * len(seen)]
+    report = report_of(best_of(Problem(scores, [target, target], seen, [True] * len(seen))), sweep)
     present, missing = ("seen", "unseen") if kind else ("unseen", "seen")
     assert getattr(report, present) == getattr(report.curve, present).max()
     assert np.isnan(getattr(report.curve, missing)).all()

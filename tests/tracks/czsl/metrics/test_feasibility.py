@@ -139,12 +139,6 @@ def test_without_unseen_pairs_no_threshold_is_needed() -> None:
 # order and errors
 
 
-def four_pairs() -> LadderBuilder:
-    """Of feasibility 0.9, 0.5, 0.5 and 0.1, and a seen one."""
-    seen = np.array([False, False, False, False, True])
-    return LadderBuilder(np.zeros(3, dtype=int), seen, np.array([0.9, 0.5, 0.5, 0.1, 0.7]))
-
-
 def update(builder: LadderBuilder, images: list[int], pairs: list[int]) -> None:
     builder.update(np.ones((len(images), len(pairs))), np.array(images), np.array(pairs))
 
@@ -153,7 +147,8 @@ def update(builder: LadderBuilder, images: list[int], pairs: list[int]) -> None:
 def test_unseen_pairs_that_do_not_come_by_falling_feasibility_are_refused(
     before: list[tuple[list[int], list[int]]],
 ) -> None:
-    builder = four_pairs()
+    seen, values = np.array([False] * 4 + [True]), np.array([0.9, 0.5, 0.5, 0.1, 0.7])
+    builder = LadderBuilder(np.zeros(3, dtype=int), seen, values)
     for images, pairs in before:
         update(builder, images, pairs)
     with raises(ArgumentError, code="wrong-order", place="pairs"):

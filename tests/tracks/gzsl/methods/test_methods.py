@@ -272,13 +272,10 @@ def test_negative_attributes_become_zero_before_classes_have_unit_length() -> No
     assert torch.equal(tiny.build(TransZero, space, 8, tiny.TRANSZERO).signatures, signatures)
 
 
-SETTINGS = {
+SETTINGS = tiny.TRANSZERO | {
     "grounding": tiny.CREST_SETTINGS["grounding"],
-    "cross_entropy": "all",
-    "calibration": {"weight": 0.3, "mask": "signed"},
     "vgt_weight": 0.7,
     "agt_loss_weight": 0.4,
-    "regression_weight": 0.05,
     "attribute_agreement": 0.02,
     "class_agreement": 0.03,
 }

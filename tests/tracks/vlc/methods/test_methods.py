@@ -106,15 +106,15 @@ def test_cached_gradients_are_those_of_one_large_batch(name: str, settings: dict
 @pytest.mark.parametrize("name", METHODS)
 def test_representations_are_those_of_the_towers(name: str) -> None:
     method = method_of(name)
-    _, ids, valid = batch_of(method)[:3]
+    batch = batch_of(method)
+    pixels = pixels_of(method, batch)
     with torch.no_grad():
-        pixels = pixels_of(method, batch_of(method))
-        result = method.represent(pixels, ids)
+        result = method.represent(pixels, batch.ids)
         torch.testing.assert_close(result.images, method.backbone.encode_image(pixels), atol=1e-5, rtol=1e-4)
-        texts = method.backbone.encode_text(ids)
+        texts = method.backbone.encode_text(batch.ids)
     torch.testing.assert_close(result.texts, texts[:BATCH], atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(result.negatives, texts[BATCH:], atol=1e-5, rtol=1e-4)
-    assert len(result.negatives) == valid.sum()
+    assert len(result.negatives) == batch.valid.sum()
     assert bool(result.local) == (name == FSC_CLIP)
 
 
@@ -160,8 +160,8 @@ def test_losses_are_what_methods_say() -> None:
     fewer = replace(batch, negatives=batch.negatives[: int(one.sum())])
     assert method_of(NEGCLIP).loss(fewer, one) == losses.contrastive_loss_with_negatives(*fewer.embeddings, one, scale)
     method = method_of(FSC_CLIP)
-    _, ids, valid = batch_of(method)[:3]
-    result = method.represent(pixels_of(method, batch_of(method)), ids)
+    whole = batch_of(method)
+    result, valid = method.represent(pixels_of(method, whole), whole.ids), whole.valid
     part = result.local
     expected = losses.contrastive_loss(result.images, result.texts, scale)
     expected += 0.5 * losses.hard_negative_loss(*result.embeddings, valid, scale, 2.0, 0.02)

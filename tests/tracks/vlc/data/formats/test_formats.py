@@ -82,9 +82,7 @@ FILES: dict[str, dict[str, Any]] = {  # form -> the files below a root
     },
     "clip_binding": {"clip_binding/two_object/gen.csv": [CUBES]},
     "coco": {f"coco/{coco.FILE}": KARPATHY},
-    "coco_counterfactuals": {
-        "coco_counterfactuals/examples.jsonl": [pair(5, 0, "{}_img_{}"), pair(3, 0, "{}_img_{}")],
-    },
+    "coco_counterfactuals": {"coco_counterfactuals/examples.jsonl": [pair(5, 0, "{}_img_{}"), pair(3, 0, "{}_img_{}")]},
     "colorswap": {"colorswap/test.json": [pair(9, 1, "images/img_{}_{}.png")]},
     "comvg": {"comvg/ComVG.csv": COMVG},
     "crepe": {
@@ -177,9 +175,7 @@ ITEMS: dict[str, dict[str, list[Any]]] = {  # form -> rest of the name of a sub-
             for side in (0, 1)
         ]
     },
-    "colorswap": {
-        "": [([f"images/colorswap/images/img_9_{side}.png" for side in (1, 2)], ["9 dogs, 1", "9 dogs, 2"])],
-    },
+    "colorswap": {"": [([f"images/colorswap/images/img_9_{side}.png" for side in (1, 2)], ["9 dogs, 1", "9 dogs, 2"])]},
     "comvg": {"": MEN, "/verb": MEN[1:]},
     "crepe": {
         f"/{name}": [
