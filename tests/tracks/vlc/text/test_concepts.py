@@ -52,6 +52,10 @@ class Phrases:
         return phrase in self.verbs
 
 
+def test_entities_are_noun_chunks() -> None:
+    assert [span.text for span in scene_graph(parsed(VAN), Phrases()).entities] == ["The small blue van", "a fence"]
+
+
 def test_a_phrasal_verb_is_one_relation() -> None:
     assert [span.text for span in scene_graph(parsed(MATS), Phrases({"sit on"})).relations] == ["sit on", "sit on"]
     assert [span.root.text for span in scene_graph(parsed(MATS), Phrases({"sit on"})).relations] == ["sit", "sit"]
