@@ -45,7 +45,7 @@ SETTINGS: dict[str, Any] = {
     "selection": [0.6, 0.4],
 }
 SCORING = {"closed": [0.3, 0.7], "open": [0.8, 0.1]}
-TARGETS = [3, 0, 2]
+TARGETS = [3, 0, 2, 1]
 NAMES = ("pairs", "states", "objects")
 
 backbone, images = conftest.backbone, conftest.images  # fixtures
