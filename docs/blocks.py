@@ -22,7 +22,7 @@ from recompose.tracks import TRACKS
 from recompose.tracks.declaration import Declaration
 from recompose.tracks.track import COSTS, Track
 
-REPORTS, STUDY, LONG = Path("reports/demo"), Path("reports/study"), Path("reports/study-long")
+REPORTS, STUDY = Path("reports/demo"), Path("reports/study")
 WIDTH = 120
 T = TypeVar("T")
 Pattern: TypeAlias = tuple[tuple[str, ...], ...]  # the parts of names, each with its alternatives
@@ -121,40 +121,6 @@ def verdicts() -> str:
         total += counts
         rows.append(f"| {paper.name} | {' | '.join(str(counts[word]) for word in words)} |")
     return "\n".join([*rows, f"| all | {' | '.join(str(total[word]) for word in words)} |"])
-
-
-def verdicts_by_budget(first: Path = STUDY, second: Path = LONG) -> str:
-    """Return how many claims have the same verdict in two profiles, and a table of those that have another one.
-
-    Only claims that both test at several replicates count. A claim stands with the comparison that decides it.
-    """
-    differing, equal = list[str](), 0
-    for paper in (paper for paper in all_papers() if paper.is_shipped):
-        before, after = (tested_claims(reports / paper.name / "claims.csv") for reports in (first, second))
-        for place in (place for place in before if place in after):
-            if before[place]["verdict"].split()[0] == after[place]["verdict"].split()[0]:
-                equal += 1
-            else:
-                texts = (
-                    f"{cells['verdict'].partition(' (')[0]}: {cells['estimate']}, {cells['95 % interval']}"
-                    for cells in (before[place], after[place])
-                )
-                differing.append(f"| {paper.name} | {place[0]} | {' | '.join(map(_cell, texts))} |")
-    tested = equal + len(differing)
-    names = " | ".join(f"`{reports.name}`" for reports in (first, second))
-    head = [f"Of {tested} claims that both test, {equal} have the same verdict. The others:", ""]
-    return "\n".join([*head, f"| paper | claim | {names} |", "| --- | --- | --- | --- |", *differing])
-
-
-def tested_claims(file: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """Return the parts of each tested claim on each data set, such as its verdict, as a table of claims shows them."""
-    claims: dict[tuple[str, str], dict[str, str]] = {}
-    with file.open(newline="", encoding="utf-8") as lines:
-        for cell in csv.DictReader(lines):
-            if cell["source"] == "measured":
-                dataset, _, part = cell["column"].partition(" ")
-                claims.setdefault((cell["row"], dataset), {})[part] = cell["text"]
-    return {place: parts for place, parts in claims.items() if parts.get("adjusted p", "-") != "-"}
 
 
 def _title(paper: Paper) -> str:
