@@ -21,7 +21,7 @@ from benchmarks.machine import machine
 from benchmarks.stand_ins.project import ARCHITECTURES
 from recompose.backbones.clip import build
 from recompose.params.loading import load_params
-from recompose.tracks import FORMS
+from recompose.tracks import TRACKS
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
 from tests.tracks.czsl.methods import released
@@ -51,7 +51,8 @@ SCALES = {
 
 def build_method(name: str, dataset: str, backbone: Any, counts: tuple[int, int], **changed: Any) -> Any:
     """Return a method with the settings of a data set, some of them changed, for so many states and objects."""
-    settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(name, dataset, changed).document()
+    params = load_params(ROOT / "params.yaml", TRACKS.forms)
+    settings = params.tracks["czsl"].settings(name, dataset, changed).document()
     names = [[f"{kind} {index}" for index in range(count)] for kind, count in zip("so", counts, strict=True)]
     document = {"class": METHODS[name].class_path, "settings": settings}
     method = method_class(document)(backbone, *names, TypedSettings(document).own)

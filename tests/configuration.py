@@ -12,7 +12,7 @@ from recompose.params.documents import read_document, read_written
 from recompose.params.loading import Addition, Sources
 from recompose.params.schema import Params
 from recompose.plan import Recipe
-from recompose.tracks import FORMS
+from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 SHIPPED = Path(__file__).parent.parent / "params.yaml"
@@ -84,7 +84,7 @@ def parse_params(
     text: str, profile: str | None = None, edits: Sequence[str] = (), additions: Sequence[Addition] = ()
 ) -> Params:
     """Return the parameters of a text, by default of the profile that it chooses."""
-    return Sources(read_written(text, "params.yaml"), profile, edits, additions).load(FORMS)
+    return Sources(read_written(text, "params.yaml"), profile, edits, additions).load(TRACKS.forms)
 
 
 def write_params(folder: Path, profile: str = "demo", edits: Mapping[str, object] | None = None) -> Path:

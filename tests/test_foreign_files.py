@@ -22,7 +22,7 @@ from recompose.data.pictures import Picture
 from recompose.errors import RecomposeError
 from recompose.params.loading import load_params
 from recompose.records import Record
-from recompose.tracks import FORMS
+from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data.compositional import read_metadata, read_pairs
 from recompose.tracks.czsl.data.glove import read_glove
 from recompose.tracks.gzsl.data.matlab import read_fields
@@ -93,7 +93,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "rows.tsv": lambda path: reading.read_tabbed(path, "layout", ["a"], header=True),
     "assignments.py": lambda path: elevater.assignments(path, "layout"),
     "rows.parquet": lambda path: list(parquet.parquet_rows(path, ["a"])),
-    "params.yaml": lambda path: load_params(path, FORMS, "demo"),
+    "params.yaml": lambda path: load_params(path, TRACKS.forms, "demo"),
     "record.json": Record.read,
     "image.png": picture,
     "image.npy": picture,

@@ -102,7 +102,7 @@ def test_a_method_has_one_rule_for_its_variants_and_a_track_one_for_its_evaluati
 
 
 def test_evaluations_of_a_pass_wait_for_the_first_that_is_missing(work: Workspace) -> None:
-    together = next(group for group in passes(work.plan.of("evaluations")) if len(group) > 2)
+    together = next(group for group in passes(work, work.plan.of("evaluations")) if len(group) > 2)
     waits = [set(graph_of(work).jobs[each.key].needs) for each in together]
     evaluations = [{key for key in needs if key.startswith("evaluations/")} for needs in waits]
     assert evaluations == [set(), *[{together[0].key}] * (len(together) - 1)]
@@ -203,7 +203,7 @@ def test_a_schedulers_job_reads_the_graph_of_the_workflow(work: Workspace, monke
 
 
 def test_a_job_reads_the_recipe_that_was_written_with_those_of_its_pass(work: Workspace) -> None:
-    together = next(group for group in passes(work.plan.of("evaluations")) if len(group) > 2)
+    together = next(group for group in passes(work, work.plan.of("evaluations")) if len(group) > 2)
     complete(work, closure(need for each in together for need in each.needs.values()))
     write_recipes(work.results, [together])
     for first in together:

@@ -237,7 +237,7 @@ def test_grids_that_somebody_has_are_read_without_images(work: Workspace, monkey
 
     read: list[tuple[Path, int]] = []
     monkeypatch.setattr(grids, "from_hdf5", lambda path, folder, images: read.append((path, images)))
-    monkeypatch.setattr(phases, "track_of", lambda _: SimpleNamespace(pictures=lambda index: ["a.jpg", "b/c.jpg"]))
+    monkeypatch.setattr(phases, "track_of", lambda *_: SimpleNamespace(pictures=lambda index: ["a.jpg", "b/c.jpg"]))
     monkeypatch.setattr(phases, "_verified", lambda work, recipe: work.store.folder(recipe))
     monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
     path = work.data / "archives" / "maps.hdf5"

@@ -215,7 +215,7 @@ def order_papers(papers: Iterable[Paper]) -> list[Paper]:
 def _waits(work: Workspace, needs: "_Needs") -> dict[str, list[str]]:
     """Return what evaluations wait for besides their needs: the first one of their pass, which makes all of it."""
     missing = [recipe for recipe in work.plan.of("evaluations") if recipe.key in needs.missing]
-    return {other.key: [first.key] for first, *others in passes(missing) for other in others}
+    return {other.key: [first.key] for first, *others in passes(work, missing) for other in others}
 
 
 def _minutes(recipe: Recipe, estimate: CostEstimate | None) -> int:

@@ -6,15 +6,14 @@ from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
 from math import isfinite
-from pathlib import Path
 
 from recompose.digest import digest, short
 from recompose.files import Document, read_json, write_json
 from recompose.fingerprint import fingerprint
 from recompose.plan import Recipe
 from recompose.records import COSTS
-from recompose.store import Store
-from recompose.tracks import TRACKS
+from recompose.tracks.track import Track
+from recompose.workspace import Workspace
 
 COST = "cost/"  # the prefix of the names of metrics of cost
 FOLDER = "metrics"  # below results/: a file for each evaluation and version of the metrics' code
@@ -27,18 +26,17 @@ def library_versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES}
 
 
-def metric_code(track: str, names: Iterable[str] | None = None) -> dict[str, str]:
+def metric_code(track: Track, names: Iterable[str] | None = None) -> dict[str, str]:
     """Return the digests of the modules that compute a track's metrics, and of the declarations of plugins' metrics of
     these names; None: of all.
     """
-    chosen = TRACKS[track]
-    named = {*(chosen.plugin_metrics if names is None else names)}
-    own = {name: metric for name, metric in chosen.plugin_metrics.items() if name in named}
+    named = {*(track.plugin_metrics if names is None else names)}
+    own = {name: metric for name, metric in track.plugin_metrics.items() if name in named}
     declared = {name: digest([metric.path, asdict(metric.about)]) for name, metric in own.items()}
-    return fingerprint(chosen.metric_modules(named)) | declared
+    return fingerprint(track.metric_modules(named)) | declared
 
 
-def metric_code_digest(track: str) -> str:
+def metric_code_digest(track: Track) -> str:
     """Return the short digest of the code that computes a track's metrics."""
     return short(digest(metric_code(track)))
 
@@ -46,8 +44,8 @@ def metric_code_digest(track: str) -> str:
 class MetricCache:
     """The metrics of complete evaluations."""
 
-    def __init__(self, store: Store, results: Path) -> None:
-        self._store, self._folder = store, results / FOLDER
+    def __init__(self, work: Workspace) -> None:
+        self._store, self._folder, self._tracks = work.store, work.results / FOLDER, work.catalogue
 
     def of(self, evaluation: Recipe) -> dict[str, float]:
         """Return all metrics of an evaluation by name, with its costs and those of its run.
@@ -59,7 +57,7 @@ class MetricCache:
 
     def _cached(self, evaluation: Recipe) -> dict[str, float]:
         made_from = self._made_from(evaluation)
-        path = self._folder / metric_code_digest(evaluation.track) / f"{evaluation.folder}.json"
+        path = self._folder / metric_code_digest(self._tracks[evaluation.track]) / f"{evaluation.folder}.json"
         try:
             cached: Document = read_json(path)
             if cached["made_from"] == made_from:
@@ -89,7 +87,7 @@ class MetricCache:
         item, is not measured.
         """
         needs = {role: self._store.folder(need) for role, need in evaluation.needs.items()}
-        metrics = TRACKS[evaluation.track].all_metrics(self._store.folder(evaluation), needs)
+        metrics = self._tracks[evaluation.track].all_metrics(self._store.folder(evaluation), needs)
         return {name: value for name, value in metrics.items() if isfinite(value)}
 
     def recompute_all(self, evaluation: Recipe) -> dict[str, float]:

@@ -22,7 +22,6 @@ from recompose.params.sections import Backbone, Bundled, Classifier, Pretrained,
 from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
 from recompose.store import ERROR
-from recompose.tracks import TRACKS
 from recompose.tracks.track import Track
 from recompose.training.devices import own_devices
 from recompose.training.hardware import Hardware
@@ -33,15 +32,15 @@ TRAINED = ("runs", "evaluations")  # the kinds that methods have; all others are
 DEVICES = ".locks"  # below results/: the locks of GPUs
 
 
-def track_of(recipe: Recipe) -> Track:
-    """Return the track of a recipe."""
-    return TRACKS[recipe.track]
+def track_of(work: Workspace, recipe: Recipe) -> Track:
+    """Return the track of a recipe, with what plugins bring."""
+    return work.catalogue[recipe.track]
 
 
 def raw_folder(work: Workspace, recipe: Recipe) -> Path:
     """Return the folder of the raw files of a recipe of data, which are downloaded or generated if they are missing."""
     if recipe.track:
-        return track_of(recipe).acquire(recipe, work.params, work.data)
+        return track_of(work, recipe).acquire(recipe, work.params, work.data)
     root = work.data / f"{recipe.name}-{recipe.folder}"
     draw_once(import_module(CORPORA[recipe.name]).write_corpus, recipe, root)  # scenes that pretrain small backbones
     return root
@@ -50,7 +49,11 @@ def raw_folder(work: Workspace, recipe: Recipe) -> Path:
 def acquire(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Download or generate raw data, check it and index it."""
     root = raw_folder(work, recipe)
-    names = track_of(recipe).index(recipe, root, folder) if recipe.track else [path.name for path in root.glob("*.tar")]
+    names = (
+        track_of(work, recipe).index(recipe, root, folder)
+        if recipe.track
+        else [path.name for path in root.glob("*.tar")]
+    )
     write_content(root, names, folder)
 
 
@@ -184,7 +187,7 @@ def cache_pixels(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
     data = recipe.needs["data"]
     root = _unchanged_raw(work, data)
-    pictures = track_of(recipe).pictures(work.store.folder(data))
+    pictures = track_of(work, recipe).pictures(work.store.folder(data))
     write_pixels(pictures, root, folder, recipe.document["size"])
 
 
@@ -206,12 +209,12 @@ def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
     document, needs = recipe.document, recipe.needs
     if "backbone" not in needs:
-        images = track_of(recipe).pictures(_verified(work, needs["data"]))
+        images = track_of(work, recipe).pictures(_verified(work, needs["data"]))
         with verified_download(work.data, f"archives/{document['file']}", (), document["sha256"]) as path:
             from_hdf5(path, folder, images=len(images))
         return
     root, index = _unchanged_raw(work, needs["data"]), work.store.folder(needs["data"])
-    paths = [root / picture.path for picture in track_of(recipe).pictures(index)]
+    paths = [root / picture.path for picture in track_of(work, recipe).pictures(index)]
     backbone, device = _verified(work, needs["backbone"]), _hardware(work).device
     _limit_threads(work.params.chosen.trainer.threads)
     write_grids(backbone, paths, folder, device, size=document["size"], layer=document["layer"])
@@ -219,7 +222,7 @@ def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
 def train(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Carry out a run."""
-    track_of(recipe).train(recipe.document, _needs(work, recipe), folder, _hardware(work), recipe.name)
+    track_of(work, recipe).train(recipe.document, _needs(work, recipe), folder, _hardware(work), recipe.name)
 
 
 def evaluate(work: Workspace, recipe: Recipe, folder: Path) -> None:
@@ -232,7 +235,7 @@ def evaluate_together(work: Workspace, recipes: Mapping[Path, Recipe]) -> None:
     first = next(iter(recipes.values()))
     documents = {folder: recipe.document for folder, recipe in recipes.items()}
     title = f"{first.name} and {len(recipes) - 1} more scorings" if len(recipes) > 1 else first.name
-    track_of(first).evaluate(documents, _needs(work, first), _hardware(work), title)
+    track_of(work, first).evaluate(documents, _needs(work, first), _hardware(work), title)
 
 
 PHASES: Mapping[str, Callable[[Workspace, Recipe, Path], None]] = MappingProxyType(
@@ -326,7 +329,7 @@ def _help(work: Workspace, recipes: Iterable[Recipe]) -> None:
 
 def _make_all(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
     failed: dict[str, str] = {}  # key -> message
-    for together in passes(recipes):
+    for together in passes(work, recipes):
         failed_needs = [need for need in together[0].needs.values() if need.key in failed]
         affected = together if failed_needs else work.missing(together) or together
         try:
@@ -363,11 +366,11 @@ def _make_pass(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
             _say_headline(work, recipe)
 
 
-def passes(recipes: Iterable[Recipe]) -> list[list[Recipe]]:
+def passes(work: Workspace, recipes: Iterable[Recipe]) -> list[list[Recipe]]:
     """Return recipes in their order; evaluations that one pass over the images makes are together."""
     passes: dict[str, list[Recipe]] = {}
     for recipe in recipes:
-        key = track_of(recipe).pass_key(recipe) if recipe.kind == "evaluations" else recipe.digest
+        key = track_of(work, recipe).pass_key(recipe) if recipe.kind == "evaluations" else recipe.digest
         passes.setdefault(key, []).append(recipe)
     return list(passes.values())
 
@@ -395,9 +398,9 @@ def _announce(work: Workspace, recipe: Recipe, *, is_missing: bool) -> None:
 def _say_headline(work: Workspace, recipe: Recipe) -> None:
     from recompose.metric_cache import MetricCache
 
-    track = track_of(recipe)
+    track = track_of(work, recipe)
     metric = track.metric(track.headline)
-    value = MetricCache(work.store, work.results).of(recipe).get(track.headline)
+    value = MetricCache(work).of(recipe).get(track.headline)
     if value is not None:
         say(f"{recipe.name}: {track.headline} {metric.factor * value:.{metric.digits}f} {metric.unit}")
 

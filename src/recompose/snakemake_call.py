@@ -143,7 +143,7 @@ class Call:
             (self._work.results / kind).mkdir(parents=True, exist_ok=True)
         complete = self._work.store.is_complete
         wanted = [each for each in self._work.plan.recipes if each.key in self.forced or not complete(each)]
-        write_recipes(self._work.results, passes(wanted))
+        write_recipes(self._work.results, passes(self._work, wanted))
         if self.scheduled:
             jobs = [asdict(job) for job in self.graph.jobs.values()]
             write_json(self._own_file("json"), {"jobs": jobs, "forced": sorted(self.forced)})

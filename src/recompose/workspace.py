@@ -16,13 +16,13 @@ from recompose.params.mistakes import key_of
 from recompose.params.schema import Params
 from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
-from recompose.tracks import SHIPPED, TRACKS
+from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Catalogue, Plugin, find_plugins
 
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
 
 
-def plan_of(params: Params, comparisons: Sequence[Comparison] = (), catalogue: Catalogue = SHIPPED) -> Plan:
+def plan_of(params: Params, comparisons: Sequence[Comparison] = (), catalogue: Catalogue = TRACKS) -> Plan:
     """Return the plan of the chosen profile, with these comparisons, of what a catalogue has.
 
     Raises:
@@ -33,7 +33,7 @@ def plan_of(params: Params, comparisons: Sequence[Comparison] = (), catalogue: C
     check_variants(catalogue, comparisons)
     for paper in [*catalogue.papers, *comparisons]:
         check_paper(paper, params, catalogue)
-    chosen = [track for name, track in catalogue.tracks.items() if name in params.chosen.tracks]
+    chosen = [track for name, track in catalogue.items() if name in params.chosen.tracks]
     variants = {track: track.variants | compared_variants(track, params, comparisons) for track in chosen}
     return Plan({track.name: track.plan(params, planner, declared) for track, declared in variants.items()})
 
@@ -93,15 +93,13 @@ class Workspace:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """The tracks and papers with what the plugins bring. From then on this process uses its tracks.
+        """The tracks and papers with what the plugins bring.
 
         Raises:
             PluginError: a plugin is absent or wrong.
             PlanError: a paper of a plugin is wrong.
         """
-        catalogue = SHIPPED.with_plugins(self.plugins)
-        TRACKS.use(catalogue)
-        return catalogue
+        return TRACKS.with_plugins(self.plugins)
 
     def load(self, profile: str | None) -> Params:
         """Return the parameters of a profile, with the entries that plugins bring; None: the chosen profile."""
@@ -123,12 +121,12 @@ class Workspace:
         return plan
 
     def _plan_of(self, params: Params) -> Plan:
-        return plan_of(params, read_comparisons(self.root, params, self.catalogue.tracks), self.catalogue)
+        return plan_of(params, read_comparisons(self.root, params, self.catalogue), self.catalogue)
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
         """The comparisons that have data sets in the chosen profile."""
-        return read_comparisons(self.root, self.params, self.catalogue.tracks)
+        return read_comparisons(self.root, self.params, self.catalogue)
 
     @property
     def declared(self) -> list[Paper]:
@@ -200,7 +198,7 @@ class Workspace:
 
 
 def open_workspace(folder: str) -> Workspace:
-    """Return the workspace of the project that a folder is in; the process uses what its plugins bring.
+    """Return the workspace of the project that a folder is in.
 
     While nothing changes that a plan follows from, it is the same one, also in processes that are forked from this one.
 
@@ -218,11 +216,9 @@ def open_workspace(folder: str) -> Workspace:
     written = [path for pattern in ("*.yaml", f"{FOLDER}/*.y*ml") for path in sorted(root.glob(pattern))]
     work = _workspace_of(root, os.environ.get(PROFILE), _texts(written))
     sources = [path for plugin in work.plugins for path in sorted(plugin.folder.rglob("*.*"))]
-    work = _workspace_of(
+    return _workspace_of(
         root, os.environ.get(PROFILE), _texts(written + [path for path in sources if path.suffix in (".py", ".yaml")])
     )
-    TRACKS.use(work.catalogue)
-    return work
 
 
 def _texts(paths: list[Path]) -> str:

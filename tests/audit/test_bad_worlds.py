@@ -43,7 +43,7 @@ def test_all_say_the_same_word_of_what_is_spoiled(root: Path, clean: Audit, monk
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (world.word,) * 3
     assert list(found.trusts[TABLE][key].why) == list(of_page.trusts[TABLE][key].why) == cell.why
     assert bool(cell.why) == (world.word != "current")
-    cells = Site(worlds.PAPERS_LOADED, published, of_page, work.params).document()["cells"]
+    cells = Site(worlds.PAPERS_LOADED, published, of_page, work.params, work.catalogue).document()["cells"]
     place = {"artifact": TABLE, "row": ROW, "column": COLUMN, "view": VIEW}
     of_cell = [each for each in cells if each.items() >= place.items()]
     assert [(each["state"], each["why"]) for each in of_cell] == [(world.word, cell.why)]

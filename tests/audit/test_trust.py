@@ -26,6 +26,7 @@ from recompose.tables.lineage import Made
 from recompose.tables.measured import OVER_ROWS
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
+from recompose.tracks import TRACKS
 from tests.audit.worlds import edit_json
 
 TABLE, COUNTS = "p/table-1", "p/table-2"
@@ -70,6 +71,7 @@ class World:
     root: Path
     plan: Plan
     reports_place = "reports/demo"
+    catalogue = TRACKS
 
     def __post_init__(self) -> None:
         self.results, self.reports = self.root / "results", self.root / self.reports_place

@@ -97,13 +97,13 @@ def test_an_artifact_that_is_older_than_a_rebuilt_result_is_stale_and_due(root: 
         assert set(found.states["msci/table-2"].values()) == {"current"}
         assert "stale" in found.states["msci/table-3"].values()
         assert ("stale", f"results/evaluations/{folder.name}", REBUILT) in findings(found)
-        due = {name: is_due(Workspace(root), czsl[0], name, artifact_recipe(work.plan, czsl[0], name)) for name in DUE}
+        due = {name: is_due(Workspace(root), czsl[0], name, artifact_recipe(work, czsl[0], name)) for name in DUE}
         assert due == DUE
 
 
 def test_a_table_of_data_is_due_once_the_data_is_indexed_anew_with_another_result(tmp_path: Path) -> None:
     work, (paper,) = new_workspace(tmp_path, "smoke"), [paper for paper in PAPERS_LOADED if paper.name == "msci"]
-    recipe, name = artifact_recipe(work.plan, paper, "table-1"), "msci/table-1"
+    recipe, name = artifact_recipe(work, paper, "table-1"), "msci/table-1"
     assert {need.kind for need in recipe.needs.values()} == {"data"}
     complete(work, recipe.needs.values())
     *files, lineage = (work.reports / "msci" / file for file in artifact_files(paper, "table-1"))

@@ -13,7 +13,7 @@ from recompose.backbones.compact import TABLE, USED, write_compact
 from recompose.digest import sha256_file
 from recompose.params.loading import load_params
 from recompose.params.sections import Bundled
-from recompose.tracks import FORMS
+from recompose.tracks import TRACKS
 from tests.clips import random_clip
 from tests.conftest import ROOT
 
@@ -23,7 +23,7 @@ MEGA = 10**6
 LARGEST = 4 * MEGA  # bytes of a file that a clone is to hold
 BUNDLED = {
     name: section
-    for name, section in load_params(ROOT / "params.yaml", FORMS).backbones.items()
+    for name, section in load_params(ROOT / "params.yaml", TRACKS.forms).backbones.items()
     if isinstance(section, Bundled)
 }
 IDS = torch.tensor([3, 77, 320, 49_406, 49_407])

@@ -18,7 +18,7 @@ from recompose.backbones.weight_files import TOP, load_weights
 from recompose.errors import DataError
 from recompose.params.loading import load_params
 from recompose.params.sections import Released
-from recompose.tracks import FORMS
+from recompose.tracks import TRACKS
 from tests.conftest import ROOT
 from tests.errors import raises
 
@@ -200,7 +200,7 @@ def released(file: str, **source: object) -> Released:
 
 
 def test_openai_s_files_have_the_digests_of_their_addresses() -> None:
-    sections = load_params(ROOT / "params.yaml", FORMS).backbones.values()
+    sections = load_params(ROOT / "params.yaml", TRACKS.forms).backbones.values()
     by_openai = [each for each in sections if isinstance(each, Released) and each.weights.tag == "openai"]
     assert len(by_openai) == 4
     for section in by_openai:

@@ -8,7 +8,7 @@ import pytest
 from recompose.errors import ParamsError
 from recompose.params.loading import Addition, load_params
 from recompose.params.schema import Params
-from recompose.tracks import FORMS as TRACKS
+from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import Czsl, CzslChoice
 from tests.configuration import GONE, PROFILES, SHIPPED, params_text, parse_params
 from tests.errors import raises
@@ -56,7 +56,7 @@ def choice(params: Params) -> CzslChoice:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_profile_of_the_shipped_file_is_valid(profile: str) -> None:
-    params = load_params(SHIPPED, TRACKS, profile)
+    params = load_params(SHIPPED, TRACKS.forms, profile)
     assert all(choice.methods for choice in params.chosen.tracks.values())  # type: ignore[attr-defined]
 
 

@@ -5,15 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from recompose.tracks import SHIPPED, TRACKS
-
 
 @pytest.fixture(autouse=True)
 def no_trace() -> Iterator[None]:
-    """Leave the shipped tracks, and no package of a plugin."""
+    """Leave no package of a plugin."""
     path, modules = [*sys.path], {*sys.modules}
     yield
-    TRACKS.use(SHIPPED)
     sys.path[:] = path
     for name in {*sys.modules} - modules:
         if name.startswith("my_"):

@@ -16,8 +16,7 @@ from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError
 from recompose.harness.evaluate import evaluate as evaluate_model
 from recompose.harness.evaluation import EvaluationRequest
-from recompose.harness.named_suites import declared_suites
-from recompose.tracks import SHIPPED, TRACKS
+from recompose.harness.named_suites import KnownSuites
 from recompose.tracks.plugins import FILE, GROUP
 from recompose.workspace import Workspace
 from tests.clips import random_clip
@@ -108,12 +107,10 @@ def test_a_suite_of_the_project_is_evaluated_shown_and_compared(root: Path) -> N
         for name in results["suites"]:  # both have the same items
             assert results["metrics"][f"test/{name}/pairs"] == pytest.approx(sum(right) / ITEMS)
 
-    TRACKS.use(SHIPPED)  # as in another process
     sheet = json.loads(call("items", "out-0", "--suite", "my-suite", "--worst", "99", "--json"))
     wrong = [item["item"] for item in sheet["worst"] if not item["right"]]
     assert sorted(wrong) == [number for number, is_right in enumerate(rights[0]) if not is_right]
 
-    TRACKS.use(SHIPPED)
     compared = json.loads(call("compare", "out-0", "out-1", "--suites", "my-suite", "--json"))
     (row,) = compared["rows"]
     assert row["name"] == "my-suite/pairs" and row["items"] == ITEMS
@@ -124,8 +121,8 @@ def test_a_suite_of_the_project_is_evaluated_shown_and_compared(root: Path) -> N
 
 def request(root: Path, *suites: str) -> EvaluationRequest:
     """A request whose suites are looked up as the command does; its model is read after them."""
-    declared = declared_suites(Workspace(root), suites)
-    return EvaluationRequest("nothing", None, suites, root / "data/vlc", root / "out", declared=declared)
+    known = KnownSuites.of(Workspace(root), suites)
+    return EvaluationRequest("nothing", None, suites, root / "data/vlc", root / "out", known=known)
 
 
 @pytest.mark.parametrize(
@@ -152,12 +149,12 @@ def test_an_installed_plugin_needs_no_project(root: Path, tmp_path: Path, monkey
     (site / "my_forms-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: my-forms\nVersion: 1.0\n")
     (site / "my_forms-1.0.dist-info/entry_points.txt").write_text(f"[{GROUP}]\nmy-forms = my_forms\n")
     monkeypatch.syspath_prepend(site)
-    (entry,) = declared_suites(Workspace(elsewhere), ["my-suite"]).values()
+    (entry,) = KnownSuites.of(Workspace(elsewhere), ["my-suite"]).declared.values()
     assert entry.model_dump()["folder"] == "my-files"
-    assert declared_suites(Workspace(elsewhere), ["winoground", "all", "other:my-form"]) == {}
+    assert KnownSuites.of(Workspace(elsewhere), ["winoground", "all", "other:my-form"]).declared == {}
 
     declaration = text_of(DECLARATION).replace("folder", "foldr")
     (site / "my_forms" / FILE).write_text(declaration)
     with raises(ParamsError, "unknown-key", "suites.my-suite") as caught:
-        declared_suites(Workspace(elsewhere), ["my-suite"])
+        KnownSuites.of(Workspace(elsewhere), ["my-suite"])
     assert "'folder'" in str(caught.value) and "\n" not in str(caught.value)

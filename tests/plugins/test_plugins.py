@@ -14,7 +14,7 @@ from recompose.fingerprint import fingerprint
 from recompose.metric_cache import MetricCache, metric_code
 from recompose.plan import Recipe
 from recompose.tables.kinds import artifact_recipe
-from recompose.tracks import SHIPPED, TRACKS
+from recompose.tracks import TRACKS
 from recompose.tracks.plugins import FILE
 from recompose.workspace import Workspace
 from tests.configuration import edit, text_of, write_params
@@ -106,8 +106,8 @@ def test_projects_in_a_process_see_their_own_plugins(
     write_params(tmp_path / "second", "demo", {"plugins": [str(EXAMPLE)]})
     monkeypatch.setenv("RECOMPOSE_PROFILE", "csp-offset")
     second = Workspace(tmp_path / "second")
-    assert {"csp-offset"} == second.catalogue.tracks["czsl"].methods.keys() - SHIPPED.tracks["czsl"].methods.keys()
-    assert {"my-csp"} == first.catalogue.tracks["czsl"].methods.keys() - SHIPPED.tracks["czsl"].methods.keys()
+    assert {"csp-offset"} == second.catalogue["czsl"].methods.keys() - TRACKS["czsl"].methods.keys()
+    assert {"my-csp"} == first.catalogue["czsl"].methods.keys() - TRACKS["czsl"].methods.keys()
     assert "my-csp" not in digests(second)
     assert "my-study" not in [paper.name for paper in second.declared]
     monkeypatch.setenv("RECOMPOSE_PROFILE", "mine")
@@ -115,8 +115,7 @@ def test_projects_in_a_process_see_their_own_plugins(
     assert "my-study" in [paper.name for paper in first.papers]
     with raises(ParamsError, "unknown-name", "profile"):
         second.load("mine")
-    assert "my-csp" not in Workspace(ROOT).catalogue.tracks["czsl"].methods
-    assert "my-csp" not in TRACKS["czsl"].methods  # this process uses those of the last project
+    assert "my-csp" not in Workspace(ROOT).catalogue["czsl"].methods
 
 
 def test_its_code_counts_as_ours_does(project: Plan) -> None:
@@ -212,7 +211,7 @@ def test_a_plugin_metric_is_computed_and_its_code_counts_where_it_is_used(projec
         {"numbers.py": "def double(values, evaluation, needs):\n    return values.get('a')\n"},
         {"metrics": {"czsl": {"test/double": entry}}},
     )
-    track = work.catalogue.tracks["czsl"]
+    track = work.catalogue["czsl"]
     assert track.description_of("test/double").unit == "%"
     assert track.metric_modules(["test/closed/dense/auc"]) == [*track.metric_code]
     assert track.metric_modules(["test/double"]) == [*track.metric_code, "my_work.numbers"]
@@ -235,10 +234,11 @@ def test_another_declaration_of_a_plugin_metric_gives_other_numbers_and_tables(
         with work.store.build(evaluation):
             pass
         assert work.papers[-1].name == "my-study"
-        assert MetricCache(work.store, work.results).of(evaluation) == {"test/mine": float(function[-1])}
-        tables.append(artifact_recipe(work.plan, work.papers[-1], "table-1").digest)
-        codes.append(metric_code("czsl", ["test/mine"]))
-        assert metric_code("czsl", ["test/closed/dense/auc"]) == fingerprint(TRACKS["czsl"].metric_code)
+        assert MetricCache(work).of(evaluation) == {"test/mine": float(function[-1])}
+        tables.append(artifact_recipe(work, work.papers[-1], "table-1").digest)
+        track = work.catalogue["czsl"]
+        codes.append(metric_code(track, ["test/mine"]))
+        assert metric_code(track, ["test/closed/dense/auc"]) == fingerprint(TRACKS["czsl"].metric_code)
     assert len({*tables}) == 3
     assert all(codes.count(code) == 1 for code in codes)
 
@@ -254,7 +254,7 @@ def test_a_failing_metric_is_named(project: Plan, monkeypatch: pytest.MonkeyPatc
     entry = {"function": "numbers:double", "digits": 1, "better": 1}
     text = f"def double(values, evaluation, needs):\n    return {body}\n"
     work = project({"numbers.py": text}, {"metrics": {"czsl": {"test/double": entry}}})
-    track = work.catalogue.tracks["czsl"]
+    track = work.catalogue["czsl"]
     monkeypatch.setattr(track, "metrics", lambda evaluation, needs: {})
     with raises(PluginError, "broken-metric") as caught:
         track.all_metrics(Path("results/evaluations/e"), {})

@@ -36,7 +36,7 @@ def lineage_of_claim() -> Lineage:
 
 def dialog() -> dict[str, Any]:
     known = lineage_of_claim()
-    return claim_dialog(known, claim_of("It is so"), known.cells[0], "-4.0 to +3.5", is_synthetic=True)
+    return claim_dialog(known, claim_of("It is so"), known.cells[0], "-4.0 to +3.5", 1, is_synthetic=True)
 
 
 def test_values_stand_pair_by_pair_with_the_evaluations_of_their_sides() -> None:

@@ -217,7 +217,7 @@ class Toy:
         findings = [Finding.of("other-recipe", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
         findings.append(Finding.of(UNCHECKED, self.name("a thing"), ""))
         audit = Audit(findings, trusts, 3, 12, {})
-        return Site([self.paper], published, audit, parse_params(params_text()))
+        return Site([self.paper], published, audit, parse_params(params_text()), TRACKS)
 
     @property
     def html(self) -> str:

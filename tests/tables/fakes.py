@@ -8,6 +8,7 @@ from typing import Any
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
 from recompose.tables.cells import Cell
+from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 
 AUC = "test/closed/dense/auc"
@@ -46,6 +47,7 @@ class Fake:
     counts: Mapping[str, int] = field(default_factory=dict)
     constant: set[str] = field(default_factory=set)  # methods that no seed changes
     worlds: bool = False  # each seed has data of its own
+    tracks = TRACKS
 
     def benchmarks(self, track: str) -> list[str]:
         return list(self.names or dict.fromkeys(name for of in self.measured.values() for name in of))

@@ -35,7 +35,7 @@ def test_every_artifact_is_there_and_every_cell_has_its_evaluations(smoke_projec
 
 def test_every_metric_of_an_evaluation_is_declared(smoke_project: Project) -> None:
     work = Workspace(smoke_project.root)
-    cache, evaluations = MetricCache(work.store, work.results), work.plan.of("evaluations")
+    cache, evaluations = MetricCache(work), work.plan.of("evaluations")
     assert {recipe.track for recipe in evaluations} == {*TRACKS}
     for recipe in evaluations:
         track, names = TRACKS[recipe.track], cache.recompute(recipe)

@@ -14,7 +14,6 @@ from recompose.records import RECORD, Record
 from recompose.records import remedy as store_remedy
 from recompose.tables.lineage import MADE
 from recompose.tables.published import PublishedLineage
-from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 NAMED = 5  # changed files of a data set that are named
@@ -99,7 +98,7 @@ class Stored:
 
     def _check_raw(self, key: str, recipe: Recipe) -> None:
         """Compare raw files with their digests at the time of indexing."""
-        root, index = _root(self.work.data, recipe), self.work.store.folder(recipe)
+        root, index = self._raw_root(recipe), self.work.store.folder(recipe)
         if not root.exists():
             self._add(UNCHECKED, f"data/{root.name}", "its raw files are not on this disk", key)
             self.absent.append(key)
@@ -117,6 +116,12 @@ class Stored:
         for name in files[:NAMED]:
             why = f"was changed since it was indexed{more}"
             self._add("changed-data", f"data/{root.name}/{name}", why, key, RESTORE)
+
+    def _raw_root(self, recipe: Recipe) -> Path:
+        tracks, data = self.work.catalogue, self.work.data
+        if recipe.track in tracks:
+            return tracks[recipe.track].root(recipe, data)
+        return data / f"{recipe.name}-{recipe.folder}"
 
     def _add(self, code: str, place: str, why: str, key: str, remedy: str = "") -> None:
         self.findings.append(Finding.of(code, place, why, key, remedy=remedy))
@@ -138,7 +143,7 @@ class Stored:
             self._add(UNCHECKED, f"results/{key}", f"its numbers need {invalid[0]}, which is not valid", key)
             return
         try:
-            numbers = numbers_of(MetricCache(self.work.store, self.work.results), recipe)
+            numbers = numbers_of(MetricCache(self.work), recipe)
         except Exception as error:  # scores may be forged, or newer code may need what they lack
             why = f"its scores cannot be read: {type(error).__name__}: {error}"
             self._add("unreadable", f"results/{key}", why, key, store_remedy(key))
@@ -151,9 +156,3 @@ class Stored:
 
 def _damage(key: str, file: str, fault: str) -> Finding:
     return Finding.of("changed-file", f"results/{key}/{file}", fault, key, remedy=store_remedy(key))
-
-
-def _root(data: Path, recipe: Recipe) -> Path:
-    return (
-        TRACKS[recipe.track].root(recipe, data) if recipe.track in TRACKS else data / f"{recipe.name}-{recipe.folder}"
-    )

@@ -20,7 +20,6 @@ from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find
 from recompose.tables.cells import Cell
 from recompose.tables.differing import differing
 from recompose.tables.lineage import MADE, Lineage
-from recompose.tracks import TRACKS
 
 Reasons = list[tuple[str, str]]  # state and reason of everything that speaks against a number
 
@@ -81,7 +80,7 @@ class Judge:
         return self._stale[origin]
 
     def _find_stale_reasons(self, cell: Cell) -> Iterator[str]:
-        if self.lineage.track not in TRACKS:
+        if self.lineage.track not in self.stored.work.catalogue:
             yield from self.metric_code_changes
             return
         made_from = dict.fromkeys(cell.made_from)
@@ -104,9 +103,10 @@ class Judge:
         """The changes of the code that computes metrics since the lineage was written; they may change numbers
         legitimately.
         """
-        if self.lineage.track not in TRACKS:
+        if self.lineage.track not in self.stored.work.catalogue:
             return [f"there is no track {self.lineage.track!r} any more"]
-        now = metric_code(self.lineage.track, (cell.metric for cell in self.lineage.cells))
+        track = self.stored.work.catalogue[self.lineage.track]
+        now = metric_code(track, (cell.metric for cell in self.lineage.cells))
         return list(_code_changes("code of metrics", self.lineage.metric_code, now))
 
     @cached_property

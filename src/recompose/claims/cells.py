@@ -11,7 +11,6 @@ from recompose.claims.verdicts import VERDICTS, ClaimTests, TestedComparison
 from recompose.papers.declaration import Artifact, Paper
 from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest, cell_of
 from recompose.tables.results import Results
-from recompose.tracks import TRACKS
 
 NOTE = """
 Each claim shows the comparison that decides it. An estimate gives the mean of each side with its number of runs, and
@@ -164,8 +163,7 @@ def verdict_counts(cells: Iterable[Cell]) -> dict[str, int]:
 def summary(results: Results, paper: Paper, cells: Sequence[Cell]) -> list[str]:
     """Return what came out, a paragraph for each benchmark, and what it generalises to."""
     by_benchmark = verdicts_by_benchmark(cells)
-    is_synthetic = {
-        benchmark: TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark)) for benchmark in by_benchmark
-    }
+    track = results.tracks[paper.track]
+    is_synthetic = {name: track.is_synthetic(results.data(paper.track, name)) for name in by_benchmark}
     paragraphs = [" ".join(outcome(name, is_synthetic[name], claims)) for name, claims in by_benchmark.items()]
     return [*paragraphs, *dict.fromkeys(map(generalisation, is_synthetic.values()))]

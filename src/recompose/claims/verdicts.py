@@ -28,6 +28,7 @@ from recompose.plan import Recipe
 from recompose.tables.metric import Metric
 from recompose.tables.results import Results
 from recompose.tracks import TRACKS
+from recompose.tracks.track import Track
 
 VERDICTS = "supported here", "reversed here", "negligible here", "undecided"
 SUPPORTED, REVERSED, NEGLIGIBLE, UNDECIDED = VERDICTS
@@ -268,7 +269,7 @@ class ClaimTests:
             comparison: TestedComparison(
                 comparison,
                 result,
-                TRACKS[paper.track].description_of(comparison.metrics[0]),
+                results.tracks[paper.track].description_of(comparison.metrics[0]),
                 tuple(_label(paper, metric) for metric in comparison.metrics),
                 corrections.get((name, comparison)),
             )
@@ -336,18 +337,18 @@ def _side(
 ) -> Side:
     """Return the values of a method, in the metric's unit; NaN and infinity count as not measured."""
     label = f"{_label(paper, metric)} of {method}" if len(comparison.metrics) > 1 else method
-    factor = TRACKS[paper.track].description_of(metric).factor
+    factor = results.tracks[paper.track].description_of(metric).factor
     measured = {
         int(evaluation.labels["seed"]): factor * results.metrics(evaluation).get(metric, nan)
         for evaluation in results.complete(paper.track, method, benchmark)
     }
     values = {seed: value for seed, value in sorted(measured.items()) if isfinite(value)}
     planned = {name: results.planned(paper.track, name, benchmark) for name in comparison.methods}
-    return Side(label, values, _is_constant(paper, planned[method], planned))
+    return Side(label, values, _is_constant(results.tracks[paper.track], planned[method], planned))
 
 
-def _is_constant(paper: Paper, planned: list[Recipe], compared: Mapping[str, list[Recipe]]) -> bool:
+def _is_constant(track: Track, planned: list[Recipe], compared: Mapping[str, list[Recipe]]) -> bool:
     """Return True if no seed changes a method: it is run once, and all compared methods share the data."""
     evaluations = [evaluation for recipes in compared.values() for evaluation in recipes]
     data = {evaluation.needs["data"].digest for evaluation in evaluations if "data" in evaluation.needs}
-    return len(planned) == 1 and len(data) <= 1 and not TRACKS[paper.track].depends_on_seed(planned[0])
+    return len(planned) == 1 and len(data) <= 1 and not track.depends_on_seed(planned[0])

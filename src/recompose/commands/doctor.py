@@ -190,8 +190,8 @@ def published_data(work: Workspace) -> Iterator[tuple[Recipe, Path, dict[str, Ar
             for archive in archives_of(work.params.tracks[recipe.track])
             if json.dumps(archive.file) in document
         }
-        if archives or not track_of(recipe).is_synthetic(recipe):
-            path = track_of(recipe).mark(recipe, work.data)
+        if archives or not track_of(work, recipe).is_synthetic(recipe):
+            path = track_of(work, recipe).mark(recipe, work.data)
             yield recipe, path, {} if path.exists() else archives
 
 

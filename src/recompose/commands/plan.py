@@ -140,7 +140,7 @@ def _overridden_edits(after: Workspace) -> Iterator[str]:
 def _idle_methods(work: Workspace) -> Iterator[str]:
     """Yield a note for each method that no profile and no comparison runs."""
     params = work.params
-    for name, track in work.catalogue.tracks.items():
+    for name, track in work.catalogue.items():
         choices = [choice for profile in params.profiles.values() if (choice := profile.tracks.get(name))]
         run = {method for choice in choices for method in choice.methods}
         run |= {row for comparison in work.comparisons for row in comparison.rows if comparison.track == name}
@@ -160,7 +160,7 @@ def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[ChangedA
     published = PublishedLineage.read(after, after.papers)
     for paper in after.papers:
         for name in paper.artifacts:
-            old, new = (artifact_recipe(work.plan, paper, name).needs.values() for work in (before, after))
+            old, new = (artifact_recipe(work, paper, name).needs.values() for work in (before, after))
             if differ(old, [*new]):
                 key = f"{paper.name}/{name}"
                 changed = [

@@ -39,7 +39,6 @@ from recompose.records import BuildInfo
 from recompose.tables.cells import DIFFERENCE, Cell
 from recompose.tables.lineage import MADE
 from recompose.tables.published import PublishedLineage
-from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 BYTES, OTHER_MACHINE, DIFFERS, UNPLANNED, FAILED = OUTCOMES = (
@@ -332,8 +331,8 @@ def _numbers(
 
     The spread of replicates excuses only values of evaluations that another machine gave other bytes.
     """
-    cache = MetricCache(rerun.store, rerun.results)
-    metrics = {recipe.key: (TRACKS[recipe.track], cache.recompute(recipe)) for recipe in evaluations}
+    cache = MetricCache(rerun)
+    metrics = {recipe.key: (rerun.catalogue[recipe.track], cache.recompute(recipe)) for recipe in evaluations}
     for artifact in published.lineages:
         for cell in published.cells(artifact):
             if metrics.keys().isdisjoint(cell.made_from) or not has_own_values(cell):

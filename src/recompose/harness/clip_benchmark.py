@@ -6,13 +6,12 @@ the same items have CLIP_benchmark's name; all others keep theirs here.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from recompose.files import Document
 from recompose.harness.stored_evaluation import EvaluationResult
 from recompose.progress import say
-from recompose.tracks import TRACKS
-from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.judges import RECALLS
 from recompose.tracks.vlc.suites.tasks import WAYS
@@ -30,8 +29,14 @@ RETRIEVED = {"i2t": "text", "t2i": "image"}
 ACCURACY = {"accuracy": "acc1", "mean-per-class": "mean_per_class_recall"}  # others keep their names
 
 
-def documents_of(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
+def documents_of(
+    result: EvaluationResult, queries: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[str, Document]]:
     """Yield the name of a file and its document for each data set with numbers, and tell which ones are left out.
+
+    Args:
+        result: of the evaluation.
+        queries: of the sub-tasks of plugins' forms of suites.
 
     Example:
         >>> result = EvaluationResult(
@@ -44,8 +49,9 @@ def documents_of(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
         ('sugar_crepe/swap_obj', {'text_acc': 0.5, 'acc': 0.5})
     """
     pretrained = (result.weights.name or NO_WEIGHTS) + (f" alpha {result.alpha:g}" if result.alpha != 1 else "")
-    for leaf in dict.fromkeys(_dataset(name) for name in result.items):
-        task, metrics = _metrics(leaf, {name.removeprefix(PREFIX): value for name, value in result.metrics.items()})
+    for leaf in dict.fromkeys(_dataset(name, queries) for name in result.items):
+        numbers = {name.removeprefix(PREFIX): value for name, value in result.metrics.items()}
+        task, metrics = _metrics(leaf, numbers, queries)
         if not metrics:
             say(f"{leaf} is left out: it has no numbers of a task that CLIP_benchmark has")
             continue
@@ -63,23 +69,16 @@ def documents_of(result: EvaluationResult) -> Iterator[tuple[str, Document]]:
         yield "_".join(re.sub(r"[^\w.@+-]+", "_", part) for part in parts) + ".json", document
 
 
-def _own_queries() -> dict[str, str]:
-    """Return the query of each sub-task of plugins' forms in this process."""
-    track = TRACKS[VLC.name]
-    assert isinstance(track, VLC)
-    return track.own_queries
-
-
-def _dataset(leaf: str) -> str:
+def _dataset(leaf: str, queries: Mapping[str, str]) -> str:
     """Return the data set of scores: both directions of retrieval are one."""
-    return leaf if leaf in SUBTASKS or leaf in _own_queries() else leaf.removesuffix("/i2t").removesuffix("/t2i")
+    return leaf if leaf in SUBTASKS or leaf in queries else leaf.removesuffix("/i2t").removesuffix("/t2i")
 
 
-def _metrics(leaf: str, numbers: dict[str, float]) -> tuple[str, dict[str, float]]:
+def _metrics(leaf: str, numbers: dict[str, float], queries: Mapping[str, str]) -> tuple[str, dict[str, float]]:
     """Return the task of a data set, and its metrics by CLIP_benchmark's names; those without a number are absent."""
     subtask = SUBTASKS.get(leaf)
     is_classified = leaf.startswith(f"{CLASSIFICATION_FORM}/")
-    query = subtask.query if subtask else _own_queries().get(leaf, "classes" if is_classified else "retrieval")
+    query = subtask.query if subtask else queries.get(leaf, "classes" if is_classified else "retrieval")
     metric = subtask.metric if subtask else "accuracy"
     task, names = {
         "i2t": (SELECTION, {"text_acc": leaf, "acc": leaf}),

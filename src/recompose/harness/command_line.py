@@ -12,6 +12,7 @@ from recompose.files import write_json
 from recompose.harness.evaluation import Activation, EvaluationRequest, Precision
 from recompose.options import JSON, Project, RawFiles, flag, raw_files
 from recompose.progress import say
+from recompose.tracks.vlc import VLC
 
 if TYPE_CHECKING:
     from recompose.harness.arrange import Arrangement
@@ -102,14 +103,14 @@ def evaluate_model(
     results.json and the scores of all items. Leave out incomplete and broken suites, say so in a line, and return 3.
     """
     from recompose.harness.evaluation_table import show_evaluation
-    from recompose.harness.named_suites import declared_suites
+    from recompose.harness.named_suites import KnownSuites
     from recompose.harness.survey import suites_present
 
     request = EvaluationRequest(
         model=model,
         weights=weights,
         suites=_names(suites),
-        declared=declared_suites(work, _names(suites)),
+        known=KnownSuites.of(work, _names(suites)),
         data=data or raw_files(work),
         out=out,
         batch_size=batch_size,
@@ -123,7 +124,7 @@ def evaluate_model(
         items=items,
         strict=strict,
     )
-    suites_present(request.suites, request.data, request.declared)  # wrong names are told before torch is imported
+    suites_present(request.suites, request.data, request.known)  # wrong names are told before torch is imported
     from recompose.harness.evaluate import evaluate
 
     evaluation = evaluate(request)
@@ -165,6 +166,7 @@ def items(
 
 
 def clip_benchmark(
+    work: Project,
     result: Annotated[Path, typer.Argument(help="A folder of `recompose evaluate`.")],
     folder: Annotated[Path, typer.Argument(help="The folder to write into: a file for each data set.")],
 ) -> None:
@@ -172,7 +174,9 @@ def clip_benchmark(
     from recompose.harness.clip_benchmark import documents_of
     from recompose.harness.stored_evaluation import EvaluationResult
 
-    documents = dict(documents_of(EvaluationResult.read(result)))
+    track = work.catalogue[VLC.name]
+    assert isinstance(track, VLC)
+    documents = dict(documents_of(EvaluationResult.read(result), track.own_queries))
     older = sum((folder / name).exists() for name in documents)
     for name, document in documents.items():
         write_json(folder / name, document)

@@ -13,7 +13,8 @@ from typing import Literal
 from recompose.claims.estimates import ALPHA, holm
 from recompose.console import first
 from recompose.errors import DataError
-from recompose.harness.evaluation import ALL, FEW
+from recompose.harness.evaluation import FEW
+from recompose.harness.named_suites import ALL
 from recompose.harness.paired_numbers import PairedNumber, paired_numbers
 from recompose.harness.stored_evaluation import StoredEvaluation, read_evaluations, shared_suites
 from recompose.tracks.vlc.data.suite import Suite

@@ -59,7 +59,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
             results that would be lost.
         BusyError: another evaluation writes into the folder.
     """
-    requested, absent = suites_present(request.suites, request.data, request.declared)
+    requested, absent = suites_present(request.suites, request.data, request.known)
     if absent:
         say(f"absent: {', '.join(absent)}; `recompose doctor --suites --data {request.data}` lists their files")
     device = device_of(request.device)

@@ -2,15 +2,13 @@
 can use, and its result.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from recompose.params.sections import Section
+from recompose.harness.named_suites import KnownSuites
 
 FEW = 4  # names in a note
-ALL = "all"  # in place of names: every suite whose data is there
 Precision = Literal["fp32", "fp16", "bf16"]
 Activation = Literal["auto", "gelu", "quick_gelu"]
 
@@ -34,7 +32,7 @@ class EvaluationRequest:
     skip_broken: bool = False
     items: int | None = None  # of a sub-task at most, of suites that can be limited; None: all
     strict: bool = False  # stop at the first suite that is not complete
-    declared: Mapping[str, Section] = field(default_factory=dict)  # suites of params.yaml and of plugins, by name
+    known: KnownSuites = field(default_factory=KnownSuites)  # with those of params.yaml and of plugins
 
 
 @dataclass(frozen=True)

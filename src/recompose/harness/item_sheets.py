@@ -13,7 +13,6 @@ from recompose.harness.items import ItemOutcome, ItemSheet, outcomes
 from recompose.harness.stored_evaluation import content_of, read_evaluation, require_suite, scored_part
 from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Recipe
-from recompose.tracks import TRACKS
 from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.data.formats.reading import read_lines
 from recompose.tracks.vlc.data.index import read_suites
@@ -67,7 +66,9 @@ def _stored_sheet(work: Workspace, recipe: Recipe, name: str) -> ItemSheet:
     require_suite(name, list(suites), recipe.name)
     (suite, index), folder = suites[name], work.store.folder(recipe)
     scores = read_scores(folder / FILE)
-    return _sheet(recipe.name, scored_part(suite, scores, folder), scores, TRACKS[VLC.name].root(index, work.data))
+    return _sheet(
+        recipe.name, scored_part(suite, scores, folder), scores, work.catalogue[VLC.name].root(index, work.data)
+    )
 
 
 def _evaluation(work: Workspace, name: str, seed: int | None) -> Recipe:

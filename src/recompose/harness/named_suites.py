@@ -2,20 +2,18 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ValidationError, create_model
 
 from recompose.errors import DataError
-from recompose.harness.evaluation import ALL
 from recompose.params.mistakes import nearest, params_error, problems_of
 from recompose.params.sections import Section
-from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Plugin
 from recompose.tracks.vlc import VLC
-from recompose.tracks.vlc.catalogue import PublishedSuite
+from recompose.tracks.vlc.catalogue import ADAPTERS, PublishedSuite
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.params import IMAGES
@@ -30,12 +28,8 @@ from recompose.tracks.vlc.suites.catalogue import (
 )
 from recompose.workspace import Workspace
 
+ALL = "all"  # in place of names: every suite whose data is there
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-
-
-def _adapters() -> Adapters:
-    """Return the formats of the track in this process, with those of plugins."""
-    return TRACKS[VLC.name].adapters
 
 
 @dataclass(frozen=True)
@@ -46,72 +40,96 @@ class NamedSuite:
     form: str
     folder: str
     limit: Limit = UNLIMITED  # of its entry in params.yaml
+    adapters: Adapters = field(default_factory=lambda: ADAPTERS)  # with those of plugins
 
     @property
     def layout(self) -> str:
         """The files that it requires."""
-        return layout_of(self.form, self.folder, _adapters())
+        return layout_of(self.form, self.folder, self.adapters)
 
     def read(self, root: Path, items: int | None = None) -> Suite:
         """Read the suite below a root of raw files, with so many items of a sub-task at most; None: as declared."""
         limit = self.limit if items is None else Limit(items)
-        return read_suite(self.form, root, self.name, self.folder, limit, _adapters())
+        return read_suite(self.form, root, self.name, self.folder, limit, self.adapters)
 
 
-def find_suite(suite: str, declared: Mapping[str, Section] | None = None) -> NamedSuite:
-    """Return the suite of a name.
+@dataclass(frozen=True)
+class KnownSuites:
+    """The suites that can be named: published ones, entries of params.yaml or of plugins, and own ones in a form."""
 
-    Args:
-        suite: a form, for the suite of its name; an entry of ``declared``; or ``name:form`` for a suite of the user's
-            own, in the folder of its name.
-        declared: the suites of params.yaml or of plugins.
+    adapters: Adapters = field(default_factory=lambda: ADAPTERS)  # with those of plugins
+    declared: Mapping[str, Section] = field(default_factory=dict)  # entries of params.yaml or of plugins
 
-    Raises:
-        DataError: there is no such suite or form, or the name cannot be that of a suite of the user's own.
+    @classmethod
+    def of(cls, work: Workspace, names: Iterable[str]) -> Self:
+        """Return those of a project: without params.yaml, the entries are those of installed plugins. If all of these
+        names are forms, there are no entries, and the parameters are not read.
 
-    Example:
-        >>> find_suite("winoground").folder, find_suite("my-suite:winoground").folder
-        ('winoground', 'my-suite')
-    """
-    declared, forms = declared or {}, known_forms(_adapters())
-    name, colon, form = suite.partition(":")
-    if colon:
-        _check_name(suite, name, forms)
-        check_form(form, _adapters(), name)
-        return NamedSuite(name, form, name)
-    if name in declared and name not in FORMS:
-        return _declared_suite(name, declared[name])
-    if name not in forms:
-        hint = nearest(name, [*forms, *declared]) or f"; there are {', '.join([*forms, *declared])}"
-        own = "one of your own is an entry of params.yaml or of a plugin, or named with its form, my-suite:winoground"
-        message = f"there is no suite {name!r} here{hint}; {own}"
-        raise DataError(message, code="unknown-suite", place=name)
-    return NamedSuite(name, name, name)
+        Raises:
+            PluginError: a plugin is absent or wrong.
+            ParamsError: the parameters, or a plugin's entries, have errors.
+        """
+        track = work.catalogue[VLC.name]
+        forms = {ALL, *known_forms(track.adapters)}
+        if all(":" in name or name in forms for name in names):
+            return cls(track.adapters)
+        if (work.root / "params.yaml").is_file():
+            return cls(track.adapters, track.declared_suites(work.params))
+        schema = track.form.section.model_fields["suites"].annotation
+        entries = {name: entry for plugin in work.plugins for name, entry in _suites_of(plugin, schema).items()}
+        return cls(track.adapters, entries)
 
+    def find(self, suite: str) -> NamedSuite:
+        """Return the suite of a name: a form, for the suite of its name; an entry; or ``name:form`` for a suite of the
+        user's own, in the folder of its name.
 
-def _declared_suite(name: str, entry: Section) -> NamedSuite:
-    """Return the suite of an entry of params.yaml.
+        Raises:
+            DataError: there is no such suite or form, or the name cannot be that of a suite of the user's own.
 
-    Raises:
-        DataError: its files are generated.
-    """
-    if not isinstance(entry, PublishedSuite):
-        message = f"{name} is generated for each replicate: name its suites, such as aro, and its folder by --data"
-        raise DataError(message, code="synthetic-suite", place=name)
-    return NamedSuite(name, entry.adapter, entry.folder or name, Limit(entry.items, entry.items_seed))
+        Example:
+            >>> KnownSuites().find("winoground").folder, KnownSuites().find("my-suite:winoground").folder
+            ('winoground', 'my-suite')
+        """
+        forms = known_forms(self.adapters)
+        name, colon, form = suite.partition(":")
+        if colon:
+            _check_name(suite, name, forms)
+            check_form(form, self.adapters, name)
+            return NamedSuite(name, form, name, adapters=self.adapters)
+        if name in self.declared and name not in FORMS:
+            return self._declared_suite(name, self.declared[name])
+        if name not in forms:
+            known = [*forms, *self.declared]
+            hint = nearest(name, known) or f"; there are {', '.join(known)}"
+            own = "one of your own is an entry of params.yaml or of a plugin, or named with its form"
+            message = f"there is no suite {name!r} here{hint}; {own}, my-suite:winoground"
+            raise DataError(message, code="unknown-suite", place=name)
+        return NamedSuite(name, name, name, adapters=self.adapters)
 
+    def _declared_suite(self, name: str, entry: Section) -> NamedSuite:
+        """Return the suite of an entry.
 
-def find_suites(requested: Sequence[str], declared: Mapping[str, Section] | None = None) -> dict[str, NamedSuite]:
-    """Return the requested suites, by what was requested; see ``find_suite``.
+        Raises:
+            DataError: its files are generated.
+        """
+        if not isinstance(entry, PublishedSuite):
+            message = f"{name} is generated for each replicate: name its suites, such as aro, and its folder by --data"
+            raise DataError(message, code="synthetic-suite", place=name)
+        limit = Limit(entry.items, entry.items_seed)
+        return NamedSuite(name, entry.adapter, entry.folder or name, limit, self.adapters)
 
-    Raises:
-        DataError: one is unknown, or two have the same name.
-    """
-    suites = {entry: find_suite(entry, declared) for entry in dict.fromkeys(requested)}
-    names = [suite.name for suite in suites.values()]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"two suites have the name {twice[0]}: evaluate them separately", code="same", place=twice[0])
-    return suites
+    def find_all(self, requested: Sequence[str]) -> dict[str, NamedSuite]:
+        """Return the requested suites, by what was requested; see ``find``.
+
+        Raises:
+            DataError: one is unknown, or two have the same name.
+        """
+        suites = {entry: self.find(entry) for entry in dict.fromkeys(requested)}
+        names = [suite.name for suite in suites.values()]
+        if twice := [name for name in names if names.count(name) > 1]:
+            message = f"two suites have the name {twice[0]}: evaluate them separately"
+            raise DataError(message, code="same", place=twice[0])
+        return suites
 
 
 def _check_name(suite: str, name: str, forms: Sequence[str]) -> None:
@@ -131,24 +149,6 @@ def _check_name(suite: str, name: str, forms: Sequence[str]) -> None:
         raise DataError(
             f"{suite}: {name!r} is no name of a suite of your own: {reason}", code="wrong-name", place=suite
         )
-
-
-def declared_suites(work: Workspace, names: Iterable[str]) -> Mapping[str, Section]:
-    """Return the suites of images and captions that params.yaml declares; without such a file, those of installed
-    plugins. Empty if all of these names are forms: then the parameters are not read.
-
-    Raises:
-        PluginError: a plugin is absent or wrong.
-        ParamsError: the parameters, or a plugin's entries, have errors.
-    """
-    track = work.catalogue.tracks[VLC.name]
-    forms = {ALL, *known_forms(track.adapters)}
-    if all(":" in name or name in forms for name in names):
-        return {}
-    if not (work.root / "params.yaml").is_file():
-        schema = work.catalogue.forms[VLC.name].section.model_fields["suites"].annotation
-        return {name: entry for plugin in work.plugins for name, entry in _suites_of(plugin, schema).items()}
-    return track.declared_suites(work.params)
 
 
 def _suites_of(plugin: Plugin, kind: Any) -> Mapping[str, Section]:

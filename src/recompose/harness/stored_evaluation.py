@@ -11,7 +11,8 @@ from safetensors import SafetensorError
 from recompose.console import first
 from recompose.digest import digest, sha256_file
 from recompose.errors import DataError
-from recompose.harness.evaluation import ALL, FEW
+from recompose.harness.evaluation import FEW
+from recompose.harness.named_suites import ALL
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Suite

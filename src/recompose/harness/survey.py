@@ -1,6 +1,6 @@
 """The state of suites on disk: what can be evaluated, and what is absent, incomplete or broken."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -10,9 +10,8 @@ import numpy as np
 
 from recompose.console import first
 from recompose.errors import DataError, MissingFilesError
-from recompose.harness.evaluation import ALL, FEW
-from recompose.harness.named_suites import NamedSuite, find_suite, find_suites
-from recompose.params.sections import Section
+from recompose.harness.evaluation import FEW
+from recompose.harness.named_suites import ALL, KnownSuites, NamedSuite
 from recompose.progress import printable
 from recompose.tracks.vlc.data.suite import Suite, files
 from recompose.tracks.vlc.suites.catalogue import FORMS, layout_of, missing_subtasks
@@ -61,7 +60,7 @@ def survey(
     """Read a suite, and judge whether it is complete.
 
     Args:
-        requested: the suite, or its name, see ``find_suite``.
+        requested: the suite, or its name, see ``KnownSuites.find``.
         root: the folder of raw files.
         with_images: whether sub-tasks without some of their images are left out.
         items: the largest number of items of a sub-task, of suites that can be limited.
@@ -69,7 +68,7 @@ def survey(
     Raises:
         DataError: there is no such suite.
     """
-    named = requested if isinstance(requested, NamedSuite) else find_suite(requested)
+    named = requested if isinstance(requested, NamedSuite) else KnownSuites().find(requested)
     name, folder, layout = named.name, root / named.folder, named.layout
     if not folder.is_dir():
         return SurveyedSuite(name, "absent", error=MissingFilesError(f"there is no {folder}", layout, place=root))
@@ -123,19 +122,20 @@ def without_images(suite: Suite, paths: Set[str], state: SuiteState, error: Data
 
 
 def suites_present(
-    requested: Sequence[str], root: Path, declared: Mapping[str, Section] | None = None
+    requested: Sequence[str], root: Path, known: KnownSuites | None = None
 ) -> tuple[list[NamedSuite], list[str]]:
     """Return the requested suites on disk, and the names of those that are absent where ``ALL`` are requested.
 
     Args:
-        requested: names of suites, see ``find_suite``; ``ALL`` are the published ones on disk.
+        requested: names of suites, see ``KnownSuites.find``; ``ALL`` are the published ones on disk.
         root: the folder of raw files.
-        declared: the suites of params.yaml or of plugins.
+        known: the suites that can be named; None: those of this package.
 
     Raises:
         DataError: an unknown suite, a named one is not on disk, or there is none at all.
     """
-    named = find_suites([name for name in requested if name != ALL], declared)
+    known = known or KnownSuites()
+    named = known.find_all([name for name in requested if name != ALL])
     if not root.is_dir():
         message = f"there is no folder {root} with suites; name it with --data"
         raise DataError(message, code="missing-folder", place=root)
@@ -150,4 +150,4 @@ def suites_present(
         message = f"no suite is below {root}; `{command}` lists the files of all suites"
         raise DataError(message, code="missing-suite", place=root)
     others = [suite for suite in named.values() if suite.name not in FORMS]
-    return [*map(find_suite, on_disk), *others], [name for name in FORMS if name not in on_disk]
+    return [*map(known.find, on_disk), *others], [name for name in FORMS if name not in on_disk]

@@ -26,8 +26,8 @@ def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
         PlanError: a track, method, variant, data set, artifact, kind, output or metric does not exist; the message
             names the nearest one. Or a printed table or a setting is wrong.
     """
-    check_name(paper.file, "track", paper.track, "track", catalogue.tracks)
-    track = catalogue.tracks[paper.track]
+    check_name(paper.file, "track", paper.track, "track", catalogue)
+    track = catalogue[paper.track]
     section = params.tracks[track.name]
     if isinstance(section, TrackSection):  # the plan of a track with another schema finds wrong names
         _check_names(paper, track, section)
@@ -73,7 +73,7 @@ def check_variants(catalogue: "Catalogue", comparisons: Iterable[Paper]) -> None
         PlanError: a name is taken.
     """
     owners: dict[tuple[str, str], str] = {
-        (name, method): f"the track {name}" for name, track in catalogue.tracks.items() for method in track.methods
+        (name, method): f"the track {name}" for name, track in catalogue.items() for method in track.methods
     }
     shared: dict[tuple[str, str], Variant] = {}
     for paper in [*catalogue.papers, *comparisons]:

@@ -48,9 +48,9 @@ def taken_names(work: Workspace, track: str) -> list[str]:
     """
     comparisons = [path.stem for path in (work.root / FOLDER).glob("*.y*ml")]
     names = [*(paper.name for paper in work.catalogue.papers), *work.params.profiles, *comparisons, *RESERVED]
-    if track not in work.catalogue.tracks:
+    if track not in work.catalogue:
         return names
-    catalogue, section = work.catalogue.tracks[track], work.params.tracks[track]
+    catalogue, section = work.catalogue[track], work.params.tracks[track]
     data = [name for field in catalogue.data_fields() for name in getattr(section, field)]
     metrics = [name.split("/")[1] for name in catalogue.metric_names()]  # suites are scored under their names
     return [*names, *catalogue.methods, *catalogue.adapters, *data, *metrics]

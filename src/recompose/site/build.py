@@ -28,7 +28,7 @@ SHARPNESS = 1.4  # dots of a figure for each pixel that it is shown at
 
 def page_of(work: Workspace, published: PublishedLineage) -> Callable[[Audit], str]:
     """Return the function that makes the page of a workspace which shows an audit."""
-    return lambda audited: page(Site(work.papers, published, audited, work.params), work.reports)
+    return lambda audited: page(Site(work.papers, published, audited, work.params, work.catalogue), work.reports)
 
 
 def page(site: Site, reports: Path) -> str:

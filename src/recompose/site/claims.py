@@ -9,10 +9,11 @@ from recompose.files import Document
 from recompose.papers.declaration import Claim
 from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.tables.lineage import Lineage
-from recompose.tracks import TRACKS
 
 
-def claim_dialog(lineage: Lineage, claim: Claim, verdict: Cell, interval: str, is_synthetic: bool) -> Document:
+def claim_dialog(
+    lineage: Lineage, claim: Claim, verdict: Cell, interval: str, digits: int, *, is_synthetic: bool
+) -> Document:
     """Return the content of the dialog of a claim on a data set, as the page's script reads it.
 
     Args:
@@ -20,13 +21,13 @@ def claim_dialog(lineage: Lineage, claim: Claim, verdict: Cell, interval: str, i
         claim: as declared.
         verdict: its cell, with the evidence.
         interval: of the difference that decides the claim, in words.
+        digits: of values of its metric.
         is_synthetic: whether this project drew the data.
     """
     evidence = verdict.evidence
     if evidence is None:
         return {}
     sides = {label: _evaluations(lineage, verdict, label) for label in evidence.values}
-    digits = TRACKS[lineage.track].description_of(verdict.metric).digits
     comparisons = [_comparison(evidence, comparison, digits, sides) for comparison in evidence.comparisons]
     return {
         "sentence": claim.sentence,

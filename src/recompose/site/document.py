@@ -1,7 +1,7 @@
 """The content of the report site as plain values: a pure function of declarations, lineages, and an audit."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from recompose.audit.findings import STATES, UNCHECKED, Audit, Trust
@@ -16,7 +16,7 @@ from recompose.params.schema import Params
 from recompose.records import Build, Description, code_text, flat
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import scope_of
-from recompose.tables.artifacts import ABOUT, reported_cells
+from recompose.tables.artifacts import ABOUT, directions, reported_cells
 from recompose.tables.cells import Cell
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.tables.formats import ranks
@@ -24,7 +24,7 @@ from recompose.tables.kinds import is_figure
 from recompose.tables.lineage import MADE
 from recompose.tables.measured import OVER_ROWS
 from recompose.tables.published import PublishedLineage, headline_cells
-from recompose.tracks import TRACKS
+from recompose.tracks.track import Track
 
 SPREAD = " ± "
 SOURCES = ("measured", "reported")  # of the values in a grid
@@ -41,6 +41,7 @@ class Site:
     published: PublishedLineage
     audit: Audit
     params: Params
+    tracks: Mapping[str, Track]
     _cells: list[Document] = field(init=False)
     _dialogs: list[Document] = field(init=False)  # of claims on data sets
     _numbers: dict[tuple[str, tuple[str, ...]], int] = field(init=False)  # of cells, by artifact and key
@@ -61,7 +62,7 @@ class Site:
             "cells": self._cells,
             "claims": self._dialogs,
             "stored": {
-                key: _stored_folder(record, self.published.made.get(key), self.params)
+                key: _stored_folder(record, self.published.made.get(key), self._changed_settings(record))
                 for key, record in self.published.records.items()
             },
         }
@@ -79,11 +80,11 @@ class Site:
         }
 
     def _artifact(self, paper: Paper, name: str) -> Document:
-        artifact, printed = paper.artifacts[name], list(reported_cells(paper, name))
+        artifact, printed = paper.artifacts[name], list(self._printed(paper, name))
         measured = self._number(paper, name)
         is_drawn, is_claims, is_printed = is_figure(paper, name), artifact.kind == CLAIMS, PRINTED.fullmatch(name)
         is_grid = not is_claims and not is_drawn
-        track = TRACKS[paper.track]
+        track = self.tracks[paper.track]
         digits = {claim: track.description_of(declared.metric).digits for claim, declared in paper.claims.items()}
         return {
             "name": name,
@@ -106,6 +107,9 @@ class Site:
             "files": [f"{paper.name}/{name}.{end}" for end in (("svg", "csv") if is_drawn else ("csv", "tex", "md"))],
         }
 
+    def _printed(self, paper: Paper, name: str) -> Iterator[Cell]:
+        return reported_cells(paper, name, directions(self.tracks, paper, name))
+
     def _number(self, paper: Paper, name: str) -> list[Document]:
         """Number the measured cells of an artifact, and return them with their states."""
         artifact = f"{paper.name}/{name}"
@@ -117,10 +121,27 @@ class Site:
             number, trust = len(self._cells), trusts.get(cell.key, Trust(UNCHECKED))
             self._numbers[artifact, cell.key] = number
             about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact}
-            values = {part: getattr(cell, part) for part in SHOWN} | {"values": _value_texts(paper, cell)}
+            values = {part: getattr(cell, part) for part in SHOWN} | {
+                "values": _value_texts(self.tracks[paper.track], cell)
+            }
             self._cells.append({**values, **about, "state": trust.state, "why": list(trust.why)})
             measured.append({"cell": cell, "number": number, "text": cell.text, "state": trust.state})
         return measured
+
+    def _changed_settings(self, record: Description) -> Document:
+        """Return the value in params.yaml of each setting of a record that differs from it.
+
+        Empty if params.yaml no longer has the method.
+        """
+        labels, settings = record.labels, record.document.get("settings")
+        if settings is None or record.track not in self.params.tracks:
+            return {}
+        try:
+            track = self.tracks[record.track]
+            now = dict(flat(track.settings(self.params, labels["method"], labels["dataset"])))
+        except (KeyError, ParamsError):
+            return {}
+        return {f"settings.{name}": now.get(name) for name, value in flat(settings) if now.get(name) != value}
 
     def _headline(self, paper: Paper) -> Document | None:
         """Return the track's headline metric of the paper's own method, in the artifact that its headline names."""
@@ -155,7 +176,8 @@ class Site:
         verdict, is_synthetic = parts["verdict"]["cell"], self.published.is_synthetic(paper, benchmark)
         lineage = self.published.lineages[f"{paper.name}/{artifact}"]
         interval = parts["95 % interval"]["text"]
-        if dialog := claim_dialog(lineage, paper.claims[claim], verdict, interval, is_synthetic):
+        digits = self.tracks[paper.track].description_of(verdict.metric).digits
+        if dialog := claim_dialog(lineage, paper.claims[claim], verdict, interval, digits, is_synthetic=is_synthetic):
             for part in PARTS:
                 self._cells[parts[part]["number"]]["claim"] = len(self._dialogs)
             self._dialogs.append(dialog)
@@ -197,9 +219,9 @@ def _states(audit: Audit, papers: list[Document]) -> list[Document]:
     return [{"state": state, "count": counts[state], "id": first.get(state, "")} for state in order]
 
 
-def _value_texts(paper: Paper, cell: Cell) -> list[str]:
+def _value_texts(track: Track, cell: Cell) -> list[str]:
     """Return the values of a cell's evaluations, with the digits of its metric."""
-    digits = TRACKS[paper.track].description_of(cell.metric).digits if cell.values else 0
+    digits = track.description_of(cell.metric).digits if cell.values else 0
     return [number_text(value, digits) for value in cell.values]
 
 
@@ -293,31 +315,16 @@ def _table(documents: dict[str, Document]) -> Iterator[Document]:
         yield {"rows": list(documents), "settings": settings}
 
 
-def _stored_folder(record: Description, build: Build | None, params: Params) -> Document:
-    """Return the details of a stored folder; ``changed`` are the settings that differ from params.yaml."""
+def _stored_folder(record: Description, build: Build | None, changed: Document) -> Document:
+    """Return the details of a stored folder, with the settings that differ from params.yaml."""
     settings = dict(flat(record.document))
     return {
         **{part: getattr(record, part) for part in ("kind", "name", "digest")},
         "seed": record.labels.get("seed"),
         "settings": settings,
-        "changed": _changed_settings(record, params),
+        "changed": changed,
         "needs": [need.key for need in record.needs.values()],
         "inputs": {name: short(value) for name, value in build.inputs.items()} if build else {},
         "files": {name: short(entry.sha256) for name, entry in build.files.items()} if build else {},
         "code": code_text(record.code),
     }
-
-
-def _changed_settings(record: Description, params: Params) -> Document:
-    """Return the value in params.yaml of each setting of a record that differs from it.
-
-    Empty if params.yaml no longer has the method.
-    """
-    labels, settings = record.labels, record.document.get("settings")
-    if settings is None or record.track not in params.tracks:
-        return {}
-    try:
-        now = dict(flat(TRACKS[record.track].settings(params, labels["method"], labels["dataset"])))
-    except (KeyError, ParamsError):
-        return {}
-    return {f"settings.{name}": now.get(name) for name, value in flat(settings) if now.get(name) != value}

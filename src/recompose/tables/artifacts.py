@@ -4,6 +4,7 @@ files with the lineage, from complete evaluations only.
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from recompose.claims.cells import note, summary, verdicts
@@ -24,8 +25,7 @@ from recompose.tables.published import write_contents
 from recompose.tables.results import Results
 from recompose.tables.rows import rows_of, shared_replicates
 from recompose.tables.stored_results import StoredResults
-from recompose.tracks import TRACKS
-from recompose.tracks.track import function
+from recompose.tracks.track import Track, function
 
 if TYPE_CHECKING:
     from recompose.tables.style import Sheet
@@ -47,7 +47,7 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         cells = make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
         lineage = lineage_of(results, paper.track, cells, evaluations_of(results.plan, paper, name), written)
-        recipe = artifact_recipe(results.plan, paper, name)
+        recipe = artifact_recipe(results.work, paper, name)
         made_by = {"recipe": recipe.digest, "declared": recipe.document["declared"]}
         lineage.model_copy(update=made_by).write(lineage_path(stem))
         contents = {key: results.record(results.recipe(key)).content for key in lineage.records}
@@ -109,7 +109,7 @@ def lineage_of(
         ],
         records={recipe.key: results.record(recipe).description for recipe in described if results.is_complete(recipe)},
         wanted={recipe.key: recipe.description() for recipe in closure(undescribed)},
-        metric_code=metric_code(track, (cell.metric for cell in measured)),
+        metric_code=metric_code(results.tracks[track], (cell.metric for cell in measured)),
         files={path.name: sha256_file(path) for path in files},
     )
 
@@ -117,7 +117,11 @@ def lineage_of(
 def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
     """Return a table with its reported and measured cells."""
     artifact = paper.artifacts[name]
-    cells = [*reported_cells(paper, name), *measured_cells(results, paper, name), *quoted_cells(artifact)]
+    cells = [
+        *reported_cells(paper, name, directions(results.tracks, paper, name)),
+        *measured_cells(results, paper, name),
+        *quoted_cells(artifact),
+    ]
     rows, is_claims = paper.reported(name), artifact.kind == CLAIMS
     notes = seeds_note(results, paper, name), note(paper, artifact) if is_claims else artifact.note
     return Table(
@@ -149,13 +153,14 @@ def seeds_note(results: Results, paper: Paper, name: str) -> str:
     return f"Rows are compared at the seeds that all of them share ({shared}); some rows have more." if shared else ""
 
 
-def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
+def reported_cells(paper: Paper, name: str, better: Mapping[str, int] = MappingProxyType({})) -> Iterator[Cell]:
     """Yield the values that a paper printed in a table, with its errors flagged.
 
-    A column whose metric is measured here, too, has the better end of that metric.
+    Args:
+        paper, name: of the table.
+        better: the better end of columns, see ``directions``.
     """
     flags = {(flag.row, flag.column): flag for flag in paper.artifacts[name].flags}
-    better = directions(paper, name)
     for row in paper.reported(name):
         for column, text in row.items():
             if column in ("row", *ABOUT):
@@ -181,13 +186,13 @@ def quoted_cells(artifact: Artifact) -> Iterator[Cell]:
                 yield Cell(row=row, column=source, source="reported", text=text, view=view)
 
 
-def directions(paper: Paper, name: str) -> dict[str, int]:
+def directions(tracks: Mapping[str, Track], paper: Paper, name: str) -> dict[str, int]:
     """Return the better end of each printed column, see Metric, as far as its metric is declared."""
     artifact = paper.artifacts[name]
     if artifact.kind != "metrics":
         return {}
     columns = {label: metric for view in artifact.all_views.values() for label, metric in view.columns.items()}
-    track = TRACKS[paper.track]
+    track = tracks[paper.track]
     return {
         f"{dataset} {label}": track.description_of(metric).better
         for dataset in paper.datasets

@@ -22,7 +22,6 @@ from recompose.tables.kinds import find_kind, index_recipe, is_figure
 from recompose.tables.lineage import VALUES, Made, ReportIndex, values_text
 from recompose.tables.published import PublishedLineage, headline_cells
 from recompose.tables.stored_results import StoredResults
-from recompose.tracks import TRACKS
 from recompose.tracks.track import function
 from recompose.workspace import Workspace
 
@@ -35,7 +34,7 @@ TEMPLATES.tests["printed"] = PRINTED.fullmatch
 
 def index_texts(results: StoredResults, papers: list[Paper], published: PublishedLineage) -> dict[str, str]:
     """Return the files beside the page: name -> text. All of them follow from the results behind the artifacts."""
-    schema = json_schema(TRACKS.forms)
+    schema = json_schema(results.work.catalogue.forms)
     return {
         README: readme(results, papers),
         **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in papers},
@@ -49,7 +48,7 @@ def index_texts(results: StoredResults, papers: list[Paper], published: Publishe
 
 def plots(results: StoredResults) -> dict[str, str]:
     """Return the files for ``dvc plots`` of the profile's tracks: file -> function."""
-    return {file: place for name in results.plan.tracks for file, place in TRACKS[name].plots.items()}
+    return {file: place for name in results.plan.tracks for file, place in results.tracks[name].plots.items()}
 
 
 def write_index(results: StoredResults, papers: list[Paper], published: PublishedLineage, page: str) -> None:
@@ -149,7 +148,7 @@ def _verdict_texts(results: StoredResults, paper: Paper) -> Iterator[str]:
     """Yield the number of verdicts of each kind, for each table of claims and benchmark."""
     for name in paper.claims_tables:
         for benchmark, cells in verdicts_by_benchmark(build_table(results, paper, name).measured).items():
-            is_synthetic = TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark))
+            is_synthetic = results.tracks[paper.track].is_synthetic(results.data(paper.track, benchmark))
             counts = verdict_counts(cells)
             yield ", ".join(f"{count} {reading(verdict, is_synthetic)}" for verdict, count in counts.items() if count)
 

@@ -71,10 +71,10 @@ def artifact_files(paper: Paper, name: str) -> list[str]:
     return [*(f"{name}.{ending}" for ending in endings), f"{name}.lineage.json"]
 
 
-def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
+def artifact_recipe(work: Workspace, paper: Paper, name: str) -> Recipe:
     """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
-    module = find_kind(paper, name).place.partition(":")[0]
-    code = metric_code(paper.track, paper.metrics) | fingerprint(["recompose.tables.artifacts", module])
+    plan, module = work.plan, find_kind(paper, name).place.partition(":")[0]
+    code = metric_code(work.catalogue[paper.track], paper.metrics) | fingerprint(["recompose.tables.artifacts", module])
     shown = paper.benchmarks_among(plan.benchmarks(paper.track))
     data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in shown}
     planned = evaluations_of(plan, paper, name).values()
@@ -113,7 +113,7 @@ def declaration_digest(paper: Paper, name: str) -> str:
 def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
     """Return the recipe of the index: all artifacts, notes of papers, the page's assets, and its code."""
     artifacts = {
-        f"{paper.name}/{name}": artifact_recipe(work.plan, paper, name) for paper in papers for name in paper.artifacts
+        f"{paper.name}/{name}": artifact_recipe(work, paper, name) for paper in papers for name in paper.artifacts
     }
     notes = {
         paper.name: sha256_file(paper.folder / "notes.md") for paper in papers if (paper.folder / "notes.md").exists()
@@ -123,7 +123,7 @@ def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
     modules = ["recompose.tables.index", "recompose.site.build", "recompose.audit.audit"]
     modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
     modules += [track.samples.partition(":")[0] for track in TRACKS.values() if track.samples]
-    parameters = digest(json_schema(TRACKS.forms))
+    parameters = digest(json_schema(work.catalogue.forms))
     heads = {paper.name: [paper.title, paper.byline, paper.links] for paper in papers}
     document = {
         "papers": heads,

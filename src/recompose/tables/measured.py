@@ -14,7 +14,6 @@ from recompose.tables.cells import Cell, cell_of, data_cell, mean_cell
 from recompose.tables.differing import value_text
 from recompose.tables.results import Results
 from recompose.tables.rows import MeasuredRow, rows_of
-from recompose.tracks import TRACKS
 
 OVER_ROWS = "mean over rows, then over seeds"
 
@@ -75,7 +74,7 @@ def _mean_cells(
     for column, metric in columns.items():
         values = [numbers[metric] for numbers in measured if metric in numbers]
         if values or not row.complete:
-            cell = mean_cell(row.cell, values, TRACKS[paper.track].description_of(metric))
+            cell = mean_cell(row.cell, values, results.tracks[paper.track].description_of(metric))
             yield cell.but(column=f"{row.benchmark} {column}", metric=metric), values
 
 
@@ -115,7 +114,7 @@ def _means(results: Results, track: str, artifact: Artifact, title: str, rows: l
             with_metric = [of_seed for of_seed in measured if all(metric in numbers for numbers in of_seed)]
             values = [mean(numbers[metric] for numbers in of_seed) for of_seed in with_metric]
             if values or not complete:
-                cell = mean_cell(basis, values, TRACKS[track].description_of(metric))
+                cell = mean_cell(basis, values, results.tracks[track].description_of(metric))
                 place = {"row": title, "column": f"{benchmark} {column}", "view": view, "metric": metric}
                 yield cell.but(**place, values=[], better=0, rule=OVER_ROWS)
 
@@ -131,7 +130,7 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             yield cell
             if len(values) < 2:
                 continue
-            description = TRACKS[paper.track].description_of(cell.metric)
+            description = results.tracks[paper.track].description_of(cell.metric)
             scaled = [description.factor * value for value in values]
             for end, value in zip(("from", "to"), paired(scaled).interval(), strict=True):
                 text = f"{value:.{description.digits + 1}f}"
@@ -159,7 +158,7 @@ def difference_cell(results: Results, track: str, benchmark: str, methods: tuple
     planned = [results.planned(track, name, benchmark) for name in methods]
     complete = [[evaluation for evaluation in recipes if results.is_complete(evaluation)] for recipes in planned]
     matches = matches_by_seed(*complete)
-    description = TRACKS[track].description_of(metric)
+    description = results.tracks[track].description_of(metric)
     first, second = (
         [description.factor * results.metrics(pair[side]).get(metric, nan) for pair in matches] for side in (0, 1)
     )

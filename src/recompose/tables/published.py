@@ -147,9 +147,7 @@ def _contents_path(work: Workspace, artifact: str) -> Path:
 def artifact_recipes(work: Workspace) -> dict[str, Recipe]:
     """Return the recipe of each artifact, by ``<paper>/<artifact>``."""
     return {
-        f"{paper.name}/{name}": artifact_recipe(work.plan, paper, name)
-        for paper in work.papers
-        for name in paper.artifacts
+        f"{paper.name}/{name}": artifact_recipe(work, paper, name) for paper in work.papers for name in paper.artifacts
     }
 
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from recompose.plan import Plan, Recipe
+
+if TYPE_CHECKING:
+    from recompose.tracks.track import Track
 
 
 class Results(Protocol):
@@ -13,6 +16,10 @@ class Results(Protocol):
     @property
     def plan(self) -> Plan:
         """The plan of the workspace."""
+
+    @property
+    def tracks(self) -> "Mapping[str, Track]":
+        """The tracks of the workspace, with what plugins bring, by name."""
 
     def benchmarks(self, track: str) -> list[str]:
         """Return the benchmarks of a track."""

@@ -12,7 +12,7 @@ from recompose.plan import NOTHING, Plan, Recipe, recipe_of
 from recompose.records import BuildInfo, Record
 from recompose.tables.lineage import Lineage, Values
 from recompose.tables.results import Results
-from recompose.tracks import TRACKS
+from recompose.tracks.track import Track
 from recompose.workspace import Workspace
 
 
@@ -27,13 +27,17 @@ class StoredResults(Results):
 
     def __init__(self, work: Workspace, numbers: Values | None = None, made: Mapping[str, BuildInfo] = NOTHING) -> None:
         self.work, self._numbers, self._made = work, numbers, made
-        self._cache = MetricCache(work.store, work.results)
+        self._cache = MetricCache(work)
         self._metrics: dict[str, dict[str, float]] = {}
         self._complete: dict[str, bool] = {}
 
     @property
     def plan(self) -> Plan:
         return self.work.plan
+
+    @property
+    def tracks(self) -> Mapping[str, Track]:
+        return self.work.catalogue
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         return self.plan.evaluations(track, name, benchmark)
@@ -76,7 +80,7 @@ class StoredResults(Results):
         return self.work.store.folder(recipe)
 
     def raw(self, data: Recipe) -> Path:
-        return TRACKS[data.track].root(data, self.work.data)
+        return self.tracks[data.track].root(data, self.work.data)
 
 
 class Recorded(StoredResults):

@@ -10,7 +10,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -152,17 +152,28 @@ def _packages_in(folder: Path, place: str) -> list[Path]:
     return packages
 
 
-@dataclass(frozen=True)
-class Catalogue:
-    """What a project can choose from. It does not change: with plugins there is another one."""
+@dataclass(frozen=True, eq=False)
+class Catalogue(Mapping[str, Track]):
+    """The tracks that a project can choose from, by name, and its papers. It does not change: with plugins there is
+    another one.
+    """
 
-    tracks: Mapping[str, Track]
+    _tracks: Mapping[str, Track]
     plugin_papers: tuple[Paper, ...] = ()
+
+    def __getitem__(self, name: str) -> Track:
+        return self._tracks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tracks)
+
+    def __len__(self) -> int:
+        return len(self._tracks)
 
     @property
     def forms(self) -> dict[str, TrackForm]:
         """The part of params.yaml of each track."""
-        return {name: track.form for name, track in self.tracks.items()}
+        return {name: track.form for name, track in self.items()}
 
     @property
     def papers(self) -> list[Paper]:
@@ -176,15 +187,15 @@ class Catalogue:
             PluginError: a declaration names what does not exist, or takes a name that is in use.
             PlanError: a paper of a plugin is wrong.
         """
-        added = {name: Added() for name in self.tracks}
+        added = {name: Added() for name in self}
         papers: dict[str, Paper] = {}
         for plugin in plugins:
             for kind, part in PARTS.items():
                 for name, entries in getattr(plugin.declaration, kind).items():
-                    if name not in self.tracks:
+                    if name not in self:
                         allowed = f"{nearest(name, added)}; the tracks are: {', '.join(added)}"
                         raise plugin.error(f"{kind}.{name}", f"there is no track {name!r}{allowed}", "unknown-track")
-                    track, own = self.tracks[name], getattr(added[name], part)
+                    track, own = self[name], getattr(added[name], part)
                     taken = {"methods": track.methods, "adapters": track.adapters, "metrics": track.metric_names()}
                     for entry, content in entries.items():
                         place = f"{kind}.{name}.{entry}"
@@ -196,7 +207,7 @@ class Catalogue:
         own_papers = tuple(papers.values())
         tracks = {
             name: type(track)(replace(added[name], papers=tuple(paper for paper in own_papers if paper.track == name)))
-            for name, track in self.tracks.items()
+            for name, track in self.items()
         }
         return Catalogue(tracks, own_papers)
 

@@ -12,7 +12,6 @@ from recompose.papers.declaration import Artifact, Paper
 from recompose.tables.results import Results
 from recompose.tables.rows import rows_of
 from recompose.tables.style import Sheet, panels
-from recompose.tracks import TRACKS
 
 MAGNITUDES = 50  # ratio of the largest to the smallest number above which the axis is logarithmic
 
@@ -22,7 +21,7 @@ def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
 
     A metric that an evaluation does not have, since a profile may lack suites, has no point.
     """
-    artifact, track = paper.artifacts[name], TRACKS[paper.track]
+    artifact, track = paper.artifacts[name], results.tracks[paper.track]
     view = next(iter(artifact.all_views.values()))
     metrics = {column: (metric, track.description_of(metric)) for column, metric in view.columns.items()}
     rows = [

@@ -10,7 +10,6 @@ from recompose.plan import Recipe
 from recompose.tables.cells import Cell, cell_of, data_cell, mean_cell
 from recompose.tables.results import Results
 from recompose.tables.rows import shared_replicates
-from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
 from recompose.tracks.czsl.metrics.worlds import World
@@ -50,7 +49,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Yield accuracies by how often training showed a pair, of a method without and with a component, and the gain over
     the seeds that both have; no gain if only one of them is planned on the data set.
     """
-    artifact, track = paper.artifacts[name], TRACKS[paper.track]
+    artifact, track = paper.artifacts[name], results.tracks[paper.track]
     columns = dict(zip(artifact.rows.values(), artifact.rows, strict=True))  # method -> its label
     for benchmark in results.benchmarks(paper.track):
         planned = {method: results.planned(paper.track, method, benchmark) for method in columns}

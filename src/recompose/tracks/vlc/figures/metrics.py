@@ -16,7 +16,7 @@ from recompose.tables.metric import Metric
 from recompose.tables.results import Results
 from recompose.tables.rows import rows_of
 from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
-from recompose.tracks import TRACKS
+from recompose.tracks.track import Track
 from recompose.tracks.vlc.catalogue import UNTRAINED
 
 WIDTH, LINE, AROUND = 7.0, 0.2, 0.75  # inches: width of the page, height of a method, other height of a panel
@@ -25,17 +25,17 @@ DASHES: tuple[Any, ...] = ((), (4, 1.5), (1, 1), (3, 1, 1, 1))
 MARKERS = "osD^vP"
 
 
-def _described(paper: Paper, name: str) -> dict[str, tuple[str, Metric]]:
+def _described(track: Track, paper: Paper, name: str) -> dict[str, tuple[str, Metric]]:
     """Return the metric of each column of an artifact, with its description."""
     view = next(iter(paper.artifacts[name].all_views.values()))
-    return {column: (metric, TRACKS[paper.track].description_of(metric)) for column, metric in view.columns.items()}
+    return {column: (metric, track.description_of(metric)) for column, metric in view.columns.items()}
 
 
 def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw a line of panels for each data set, a panel for each metric: means of each row over seeds with standard
     deviations, and a line through the untrained method's.
     """
-    about = _described(paper, name)
+    about = _described(results.tracks[paper.track], paper, name)
     lines = [
         (series.benchmark, series.row, series.name == UNTRAINED, column, evaluation.labels["seed"], value)
         for series in rows_of(results, paper, name)
@@ -84,7 +84,7 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
 
     A line has the seeds that all of its points have.
     """
-    about = _described(paper, name)
+    about = _described(results.tracks[paper.track], paper, name)
     needed = {metric for metric, _ in about.values()}
     rows = []
     for series in rows_of(results, paper, name):
