@@ -17,7 +17,7 @@ from recompose.errors import ProgramError, RecomposeError, error_text
 from recompose.extras import missing_package
 from recompose.harness.command_line import add_commands
 from recompose.interrupts import INTERRUPTED, end_at_once
-from recompose.options import JSON, Project, RawFiles, flag, raw_files
+from recompose.options import JSON, Project, flag
 from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.programs import dvc
@@ -281,21 +281,12 @@ def check(
 
 
 @app.command(rich_help_panel=CHECK)
-def doctor(
-    work: Project,
-    suites: Annotated[
-        bool, flag("--suites", help="Check the suites of `recompose evaluate` instead, and list their files.")
-    ] = False,
-    data: RawFiles = None,
-    as_json: JSON = False,
-) -> None:
+def doctor(work: Project, as_json: JSON = False) -> None:
     """Check this machine before any work: Python, packages, GPUs, disks, and data and weights on disk with their
     checksums. Suggest remedies, and fail where something would stop the chosen profile.
     """
-    from recompose.commands.doctor import show_doctor, show_suites
+    from recompose.commands.doctor import show_doctor
 
-    if suites:
-        raise typer.Exit(show_suites(data or raw_files(work), as_json=as_json))
     raise typer.Exit(show_doctor(work, as_json=as_json))
 
 

@@ -282,14 +282,14 @@ def test_sub_tasks_whose_images_are_there_are_evaluated(tmp_path: Path) -> None:
     assert surveyed.error and surveyed.error.code == "missing-image" and "absent.jpg" in str(surveyed.error.place)
 
 
-def test_the_doctor_lists_all_suites(folder: Path) -> None:
-    done = CliRunner().invoke(app, ["doctor", "--suites", "--json", "--data", str(folder)])
-    states = {suite["subject"]: suite for suite in json.loads(done.stdout)}
+def test_a_check_lists_all_suites(folder: Path) -> None:
+    done = CliRunner().invoke(app, ["data", "check", "--json", "--data", str(folder)])
+    states = {suite["name"]: suite for suite in json.loads(done.stdout)}
     assert done.exit_code == 1 and [*states] == [*FORMS]
     expected = {"sick": "complete", "winoground": "incomplete", "sts_b": "broken", "aro": "absent"}
     assert {name: states[name]["state"] for name in expected} == expected
     assert states["sick"]["remedy"] == "" and "visual_genome_relation.json" in states["aro"]["remedy"]
-    shown = CliRunner().invoke(app, ["doctor", "--suites", "--data", str(folder)])
+    shown = CliRunner().invoke(app, ["data", "check", "--data", str(folder)])
     assert shown.stdout.splitlines()[-1] == f"1 complete, 1 incomplete, 1 broken, {len(FORMS) - 3} absent"
 
 

@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -16,14 +16,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from recompose.backbones.published import weights_urls
-from recompose.console import gibibytes, pluralize, print_json
+from recompose.console import gibibytes, line, pluralize, print_json
 from recompose.data.upstream import LOCK as ARCHIVES_LOCK
 from recompose.data.upstream import MIRROR, expectation, lock_entries, mirrors
 from recompose.environment import LOCK, PACKAGES, processor_name
-from recompose.harness.survey import survey_all
 from recompose.params.sections import Archive, Bundled, Classifier, Released, Section, Trainer
 from recompose.phases import asset_fault, track_of
 from recompose.plan import Recipe
@@ -31,16 +29,7 @@ from recompose.progress import printable
 from recompose.workspace import Workspace
 
 FINE, WARNING, STOPS = ("fine", "warning", "stops")
-STYLES = {  # by the state of a check or a suite
-    FINE: "green",
-    WARNING: "yellow",
-    STOPS: "bold red",
-    "complete": "green",
-    "partial": "yellow",
-    "incomplete": "bold red",
-    "broken": "bold red",
-    "absent": "dim",
-}
+STYLES = {FINE: "green", WARNING: "yellow", STOPS: "bold red"}
 
 
 @dataclass(frozen=True)
@@ -60,32 +49,17 @@ def show_doctor(work: Workspace, *, as_json: bool) -> int:
     if as_json:
         print_json(checks)
     else:
-        _show("check", checks)
+        table = Table("check", "", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+        table.add_column("finding and remedy", overflow="fold")  # names of files are never cut
+        for check in checks:
+            remedy = f"\n  {printable(check.remedy)}" if check.remedy else ""
+            finding = line(check.finding).append(remedy, "dim")
+            table.add_row(line(check.subject), line((check.state, STYLES[check.state])), finding)
+        Console().print(table)
         problems = f"{pluralize(counts[STOPS], 'problem')} would stop the workflow"
         warnings = f", {pluralize(counts[WARNING], 'warning')}" if counts[WARNING] else ""
         print(f"{problems if counts[STOPS] else 'nothing would stop the workflow'}{warnings}")
     return 1 if counts[STOPS] else 0
-
-
-def show_suites(data: Path, *, as_json: bool) -> int:
-    """Print each suite of images and captions, with its state and what it lacks; return the exit code."""
-    suites = [Check(suite.name, suite.state, suite.finding, suite.remedy) for suite in survey_all(data)]
-    counts = Counter(suite.state for suite in suites)
-    if as_json:
-        print_json(suites)
-    else:
-        _show("suite", suites)
-        print(", ".join(f"{counts[state]} {state}" for state in STYLES if counts[state]))
-    return 1 if counts["incomplete"] or counts["broken"] else 0
-
-
-def _show(subject: str, checks: Iterable[Check]) -> None:
-    table = Table(subject, "", box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("finding and remedy", overflow="fold")  # names of files are never cut
-    for each in checks:
-        text = Text.assemble(printable(each.finding), (f"\n  {printable(each.remedy)}" if each.remedy else "", "dim"))
-        table.add_row(Text(printable(each.subject)), Text(each.state, STYLES[each.state]), text)
-    Console().print(table)
 
 
 def examine(work: Workspace) -> list[Check]:
@@ -128,9 +102,9 @@ def check_packages(lock: Path) -> Check:
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
             installed[name] = version(name)
-    for line in lock.read_text(encoding="utf-8").splitlines() if lock.exists() else ():
-        name, _, pin = line.partition("==")
-        if pin.split() and not line.startswith((" ", "#")):
+    for entry in lock.read_text(encoding="utf-8").splitlines() if lock.exists() else ():
+        name, _, pin = entry.partition("==")
+        if pin.split() and not entry.startswith((" ", "#")):
             pins.setdefault(name.strip(), []).append(pin.split()[0])
     finding = ", ".join(f"{name} {installed.get(name, 'absent')}" for name in PACKAGES)
     if len(installed) < len(PACKAGES):

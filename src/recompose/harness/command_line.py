@@ -220,6 +220,16 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
+@data_app.command("check")
+def check_suites(work: Project, data: RawFiles = None, as_json: JSON = False) -> None:
+    """Show the state of every published suite on disk, and the files that it requires. Return 1 if one is incomplete or
+    broken.
+    """
+    from recompose.harness.suite_list import show_suites
+
+    raise typer.Exit(show_suites(data or raw_files(work), as_json=as_json))
+
+
 @data_app.command()
 def fetch(work: Project, suite: SuiteName, data: RawFiles = None) -> None:
     """Download the files of a suite that are absent, to data/archives, and put them where they are read. Say where to

@@ -61,7 +61,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     """
     requested, absent = suites_present(request.suites, request.data, request.known)
     if absent:
-        say(f"absent: {', '.join(absent)}; `recompose doctor --suites --data {request.data}` lists their files")
+        say(f"absent: {', '.join(absent)}; `recompose data check --data {request.data}` lists their files")
     device = device_of(request.device)
     chosen = _own_model(request, device) if is_own(request.model) else _clip(request)
     title = f"{chosen.title} in {request.precision} on {device}"

@@ -146,7 +146,7 @@ def suites_present(
     if ALL not in requested:
         return [*named.values()], []
     if not (on_disk := [name for name in FORMS if (root / name).is_dir()]):
-        command = f"recompose doctor --suites --data {quote(str(root))}"
+        command = f"recompose data check --data {quote(str(root))}"
         message = f"no suite is below {root}; `{command}` lists the files of all suites"
         raise DataError(message, code="missing-suite", place=root)
     others = [suite for suite in named.values() if suite.name not in FORMS]
