@@ -99,10 +99,10 @@ class KnownSuites:
         if name in self.declared and name not in FORMS:
             return self._declared_suite(name, self.declared[name])
         if name not in forms:
-            known = [*forms, *self.declared]
-            hint = nearest(name, known) or f"; there are {', '.join(known)}"
-            own = "one of your own is an entry of params.yaml or of a plugin, or named with its form"
-            message = f"there is no suite {name!r} here{hint}; {own}, my-suite:winoground"
+            names = [*forms, *self.declared]
+            hint = nearest(name, names) or f"; there are {', '.join(names)}"
+            remedy = "one of your own is an entry of params.yaml or of a plugin, or named with its form"
+            message = f"there is no suite {name!r} here{hint}; {remedy}, my-suite:winoground"
             raise DataError(message, code="unknown-suite", place=name)
         return NamedSuite(name, name, name, adapters=self.adapters)
 

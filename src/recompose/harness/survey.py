@@ -134,8 +134,8 @@ def suites_present(
     Raises:
         DataError: an unknown suite, a named one is not on disk, or there is none at all.
     """
-    known = known or KnownSuites()
-    named = known.find_all([name for name in requested if name != ALL])
+    suites = known or KnownSuites()
+    named = suites.find_all([name for name in requested if name != ALL])
     if not root.is_dir():
         message = f"there is no folder {root} with suites; name it with --data"
         raise DataError(message, code="missing-folder", place=root)
@@ -150,4 +150,4 @@ def suites_present(
         message = f"no suite is below {root}; `{command}` lists the files of all suites"
         raise DataError(message, code="missing-suite", place=root)
     others = [suite for suite in named.values() if suite.name not in FORMS]
-    return [*map(known.find, on_disk), *others], [name for name in FORMS if name not in on_disk]
+    return [*map(suites.find, on_disk), *others], [name for name in FORMS if name not in on_disk]
