@@ -45,6 +45,18 @@ def new_table(names: Iterable[str], numbers: Iterable[str]) -> Table:
     return table
 
 
+def print_findings(subject: str, rows: Iterable[tuple[str, Part, str, str]]) -> None:
+    """Print a table of what was examined: the name, its state, what was found, and a remedy, which may be empty."""
+    table = Table(subject, "", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("finding and remedy", overflow="fold")  # names of files are never cut
+    for name, state, finding, remedy in rows:
+        text = line(finding)
+        if remedy:
+            text.append(f"\n  {printable(remedy)}", "dim")
+        table.add_row(line(name), line(state), text)
+    Console().print(table)
+
+
 def escape_markup(text: str) -> str:
     """Return printable text in which rich sees no markup."""
     return escape(printable(text))

@@ -7,6 +7,7 @@ from recompose.site.document import differing_rows
 from recompose.tables.lineage import Lineage
 from recompose.tables.measured import OVER_ROWS
 from recompose.tables.published import PublishedLineage
+from recompose.tracks import TRACKS
 from tests.audit.invented import lineage_of
 from tests.site.test_site import ABSENT, MEASURE, cell, claim_of, evaluation_of
 
@@ -36,7 +37,7 @@ def lineage_of_claim() -> Lineage:
 
 def dialog() -> dict[str, Any]:
     known = lineage_of_claim()
-    return claim_dialog(known, claim_of("It is so"), known.cells[0], "-4.0 to +3.5", 1, is_synthetic=True)
+    return claim_dialog(known, TRACKS["czsl"], claim_of("It is so"), known.cells[0], "-4.0 to +3.5", is_synthetic=True)
 
 
 def test_values_stand_pair_by_pair_with_the_evaluations_of_their_sides() -> None:

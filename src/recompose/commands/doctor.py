@@ -14,18 +14,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from recompose.backbones.published import weights_urls
-from recompose.console import gibibytes, line, pluralize, print_json
+from recompose.console import gibibytes, pluralize, print_findings, print_json
 from recompose.data.upstream import LOCK as ARCHIVES_LOCK
 from recompose.data.upstream import MIRROR, expectation, lock_entries, mirrors
 from recompose.environment import LOCK, PACKAGES, processor_name
 from recompose.params.sections import Archive, Bundled, Classifier, Released, Section, Trainer
 from recompose.phases import asset_fault, track_of
 from recompose.plan import Recipe
-from recompose.progress import printable
 from recompose.workspace import Workspace
 
 FINE, WARNING, STOPS = ("fine", "warning", "stops")
@@ -49,13 +45,8 @@ def show_doctor(work: Workspace, *, as_json: bool) -> int:
     if as_json:
         print_json(checks)
     else:
-        table = Table("check", "", box=None, pad_edge=False, padding=(0, 1, 0, 0))
-        table.add_column("finding and remedy", overflow="fold")  # names of files are never cut
-        for check in checks:
-            remedy = f"\n  {printable(check.remedy)}" if check.remedy else ""
-            finding = line(check.finding).append(remedy, "dim")
-            table.add_row(line(check.subject), line((check.state, STYLES[check.state])), finding)
-        Console().print(table)
+        rows = ((each.subject, (each.state, STYLES[each.state]), each.finding, each.remedy) for each in checks)
+        print_findings("check", rows)
         problems = f"{pluralize(counts[STOPS], 'problem')} would stop the workflow"
         warnings = f", {pluralize(counts[WARNING], 'warning')}" if counts[WARNING] else ""
         print(f"{problems if counts[STOPS] else 'nothing would stop the workflow'}{warnings}")
@@ -102,9 +93,9 @@ def check_packages(lock: Path) -> Check:
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
             installed[name] = version(name)
-    for entry in lock.read_text(encoding="utf-8").splitlines() if lock.exists() else ():
-        name, _, pin = entry.partition("==")
-        if pin.split() and not entry.startswith((" ", "#")):
+    for line in lock.read_text(encoding="utf-8").splitlines() if lock.exists() else ():
+        name, _, pin = line.partition("==")
+        if pin.split() and not line.startswith((" ", "#")):
             pins.setdefault(name.strip(), []).append(pin.split()[0])
     finding = ", ".join(f"{name} {installed.get(name, 'absent')}" for name in PACKAGES)
     if len(installed) < len(PACKAGES):

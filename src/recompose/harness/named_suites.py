@@ -39,8 +39,8 @@ class NamedSuite:
     name: str
     form: str
     folder: str
+    adapters: Adapters  # with those of plugins
     limit: Limit = UNLIMITED  # of its entry in params.yaml
-    adapters: Adapters = field(default_factory=lambda: ADAPTERS)  # with those of plugins
 
     @property
     def layout(self) -> str:
@@ -95,7 +95,7 @@ class KnownSuites:
         if colon:
             _check_name(suite, name, forms)
             check_form(form, self.adapters, name)
-            return NamedSuite(name, form, name, adapters=self.adapters)
+            return NamedSuite(name, form, name, self.adapters)
         if name in self.declared and name not in FORMS:
             return self._declared_suite(name, self.declared[name])
         if name not in forms:
@@ -104,7 +104,7 @@ class KnownSuites:
             remedy = "one of your own is an entry of params.yaml or of a plugin, or named with its form"
             message = f"there is no suite {name!r} here{hint}; {remedy}, my-suite:winoground"
             raise DataError(message, code="unknown-suite", place=name)
-        return NamedSuite(name, name, name, adapters=self.adapters)
+        return NamedSuite(name, name, name, self.adapters)
 
     def _declared_suite(self, name: str, entry: Section) -> NamedSuite:
         """Return the suite of an entry.
@@ -116,7 +116,7 @@ class KnownSuites:
             message = f"{name} is generated for each replicate: name its suites, such as aro, and its folder by --data"
             raise DataError(message, code="synthetic-suite", place=name)
         limit = Limit(entry.items, entry.items_seed)
-        return NamedSuite(name, entry.adapter, entry.folder or name, limit, self.adapters)
+        return NamedSuite(name, entry.adapter, entry.folder or name, self.adapters, limit)
 
     def find_all(self, requested: Sequence[str]) -> dict[str, NamedSuite]:
         """Return the requested suites, by what was requested; see ``find``.

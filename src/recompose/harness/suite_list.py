@@ -3,10 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
-from recompose.console import line, print_json
+from recompose.console import print_findings, print_json
 from recompose.harness.survey import survey_all
 
 STYLES = {
@@ -26,12 +23,7 @@ def show_suites(data: Path, *, as_json: bool) -> int:
         parts = ("name", "state", "finding", "remedy")
         print_json([{part: getattr(suite, part) for part in parts} for suite in suites])
     else:
-        table = Table("suite", "", box=None, pad_edge=False, padding=(0, 1, 0, 0))
-        table.add_column("finding and remedy", overflow="fold")  # names of files are never cut
-        for suite in suites:
-            remedy = f"\n  {suite.remedy}" if suite.remedy else ""
-            finding = line(suite.finding).append(remedy, "dim")
-            table.add_row(line(suite.name), line((suite.state, STYLES[suite.state])), finding)
-        Console().print(table)
+        rows = ((each.name, (each.state, STYLES[each.state]), each.finding, each.remedy) for each in suites)
+        print_findings("suite", rows)
         print(", ".join(f"{counts[state]} {state}" for state in STYLES if counts[state]))
     return 1 if counts["incomplete"] or counts["broken"] else 0

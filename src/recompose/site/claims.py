@@ -9,24 +9,26 @@ from recompose.files import Document
 from recompose.papers.declaration import Claim
 from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.tables.lineage import Lineage
+from recompose.tracks.track import Track
 
 
 def claim_dialog(
-    lineage: Lineage, claim: Claim, verdict: Cell, interval: str, digits: int, *, is_synthetic: bool
+    lineage: Lineage, track: Track, claim: Claim, verdict: Cell, interval: str, is_synthetic: bool
 ) -> Document:
     """Return the content of the dialog of a claim on a data set, as the page's script reads it.
 
     Args:
         lineage: of the table of claims.
+        track: of the paper.
         claim: as declared.
         verdict: its cell, with the evidence.
         interval: of the difference that decides the claim, in words.
-        digits: of values of its metric.
         is_synthetic: whether this project drew the data.
     """
     evidence = verdict.evidence
     if evidence is None:
         return {}
+    digits = track.description_of(verdict.metric).digits
     sides = {label: _evaluations(lineage, verdict, label) for label in evidence.values}
     comparisons = [_comparison(evidence, comparison, digits, sides) for comparison in evidence.comparisons]
     return {

@@ -80,8 +80,8 @@ class Site:
         }
 
     def _artifact(self, paper: Paper, name: str) -> Document:
-        artifact, printed = paper.artifacts[name], list(self._printed(paper, name))
-        measured = self._number(paper, name)
+        artifact, measured = paper.artifacts[name], self._number(paper, name)
+        printed = list(reported_cells(paper, name, directions(self.tracks, paper, name)))
         is_drawn, is_claims, is_printed = is_figure(paper, name), artifact.kind == CLAIMS, PRINTED.fullmatch(name)
         is_grid = not is_claims and not is_drawn
         track = self.tracks[paper.track]
@@ -107,9 +107,6 @@ class Site:
             "files": [f"{paper.name}/{name}.{end}" for end in (("svg", "csv") if is_drawn else ("csv", "tex", "md"))],
         }
 
-    def _printed(self, paper: Paper, name: str) -> Iterator[Cell]:
-        return reported_cells(paper, name, directions(self.tracks, paper, name))
-
     def _number(self, paper: Paper, name: str) -> list[Document]:
         """Number the measured cells of an artifact, and return them with their states."""
         artifact = f"{paper.name}/{name}"
@@ -121,10 +118,8 @@ class Site:
             number, trust = len(self._cells), trusts.get(cell.key, Trust(UNCHECKED))
             self._numbers[artifact, cell.key] = number
             about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact}
-            values = {part: getattr(cell, part) for part in SHOWN} | {
-                "values": _value_texts(self.tracks[paper.track], cell)
-            }
-            self._cells.append({**values, **about, "state": trust.state, "why": list(trust.why)})
+            shown, values = {part: getattr(cell, part) for part in SHOWN}, _value_texts(self.tracks[paper.track], cell)
+            self._cells.append({**shown, "values": values, **about, "state": trust.state, "why": list(trust.why)})
             measured.append({"cell": cell, "number": number, "text": cell.text, "state": trust.state})
         return measured
 
@@ -176,8 +171,8 @@ class Site:
         verdict, is_synthetic = parts["verdict"]["cell"], self.published.is_synthetic(paper, benchmark)
         lineage = self.published.lineages[f"{paper.name}/{artifact}"]
         interval = parts["95 % interval"]["text"]
-        digits = self.tracks[paper.track].description_of(verdict.metric).digits
-        if dialog := claim_dialog(lineage, paper.claims[claim], verdict, interval, digits, is_synthetic=is_synthetic):
+        track, declared = self.tracks[paper.track], paper.claims[claim]
+        if dialog := claim_dialog(lineage, track, declared, verdict, interval, is_synthetic):
             for part in PARTS:
                 self._cells[parts[part]["number"]]["claim"] = len(self._dialogs)
             self._dialogs.append(dialog)
