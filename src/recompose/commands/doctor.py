@@ -45,7 +45,7 @@ def show_doctor(work: Workspace, *, as_json: bool) -> int:
     if as_json:
         print_json(checks)
     else:
-        rows = ((each.subject, (each.state, STYLES[each.state]), each.finding, each.remedy) for each in checks)
+        rows = ((check.subject, (check.state, STYLES[check.state]), check.finding, check.remedy) for check in checks)
         print_findings("check", rows)
         problems = f"{pluralize(counts[STOPS], 'problem')} would stop the workflow"
         warnings = f", {pluralize(counts[WARNING], 'warning')}" if counts[WARNING] else ""

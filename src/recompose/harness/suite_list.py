@@ -23,7 +23,7 @@ def show_suites(data: Path, *, as_json: bool) -> int:
         parts = ("name", "state", "finding", "remedy")
         print_json([{part: getattr(suite, part) for part in parts} for suite in suites])
     else:
-        rows = ((each.name, (each.state, STYLES[each.state]), each.finding, each.remedy) for each in suites)
+        rows = ((suite.name, (suite.state, STYLES[suite.state]), suite.finding, suite.remedy) for suite in suites)
         print_findings("suite", rows)
         print(", ".join(f"{counts[state]} {state}" for state in STYLES if counts[state]))
     return 1 if counts["incomplete"] or counts["broken"] else 0
