@@ -113,8 +113,7 @@ def find_plugins(folders: list[str], root: Path) -> list[Plugin]:
     """
     packages: dict[str, Path] = {}
     for number, entry in enumerate(folders):
-        path = root / os.path.expanduser(entry)  # noqa: PTH111: the method raises where there is no such user
-        for folder in _packages_in(path, f"params.yaml: plugins.{number}"):
+        for folder in _packages_in(root / Path(entry).expanduser(), f"params.yaml: plugins.{number}"):
             if packages.setdefault(folder.name, folder) != folder:
                 message = f"two plugins are packages {folder.name}: {packages[folder.name]} and {folder}; rename one"
                 raise PluginError(message, code="name-taken", place=folder.name)
