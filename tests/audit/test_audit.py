@@ -1,5 +1,6 @@
 """The audit where more is looked at than a number's state: messages, what is counted, and clones without results."""
 
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from recompose.audit.stored import Stored
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_text
 from recompose.tables.cells import Cell
-from recompose.tables.lineage import Lineage
+from recompose.tables.lineage import VALUES, Lineage, Made, ReportIndex, read_values, values_text
 from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import (
     CELL,
@@ -203,6 +204,22 @@ def test_edited_values_are_found_in_a_clone_and_nothing_follows_from_them(clone:
     for name in MADE_FROM_EVALUATIONS:
         assert f"{name}: some results behind it are missing or not valid" in unchecked
     assert "the index: it needs results that are missing or not valid" in unchecked
+
+
+def test_values_are_read_as_they_were_written(tmp_path: Path) -> None:
+    """Each evaluation has its own metrics again; costs and what is no number are left out."""
+    values = {
+        "evaluations/c": {"b": 1 / 3},
+        "evaluations/a": {"a": 0.1, "b": 2.0, "cost/seconds": 5.0},
+        "evaluations/b": {"a": 1e-9, "nothing": math.nan, "b": -1.0},
+    }
+    write_text(tmp_path / VALUES, values_text(values))
+    ReportIndex(files={VALUES: sha256_file(tmp_path / VALUES)}).write(tmp_path)
+    assert read_values(tmp_path, Made()) == {
+        "evaluations/a": {"a": 0.1, "b": 2.0},
+        "evaluations/b": {"a": 1e-9, "b": -1.0},
+        "evaluations/c": {"b": 1 / 3},
+    }
 
 
 def test_an_edited_cell_is_found_in_a_clone(clone: Path) -> None:

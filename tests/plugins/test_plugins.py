@@ -197,7 +197,7 @@ def test_the_names_of_papers_are_no_other_reports(project: Plan) -> None:
         _ = work.plan
 
 
-@pytest.mark.parametrize("folder", ["../my-wrk", "../project"])
+@pytest.mark.parametrize("folder", ["../my-wrk", "../project", "~no-such-user/mine"])
 def test_a_folder_without_a_plugin_is_named(project: Plan, tmp_path: Path, folder: str) -> None:
     project()
     write_params(tmp_path / "project", "demo", {"plugins": [folder]})

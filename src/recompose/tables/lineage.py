@@ -133,7 +133,16 @@ def lineage_path(path: Path) -> Path:
 
 Values = Mapping[str, Mapping[str, float]]  # the metrics of evaluations, by key
 Contents = dict[str, dict[str, str]]
-VALUES_FORM = TypeAdapter(dict[str, dict[str, Number]])
+
+
+class MetricsByEvaluation(LenientModel):
+    """The values of evaluations that have the same metrics; each name stands once."""
+
+    metrics: list[str]
+    evaluations: dict[str, list[Number]]  # key -> a value for each metric
+
+
+VALUES_FORM = TypeAdapter(list[MetricsByEvaluation])
 
 
 class ReportIndex(LenientModel):
@@ -218,7 +227,12 @@ def read_values(reports: Path, made: Made) -> dict[str, dict[str, float]]:
     try:
         if sha256_file(reports / VALUES) != ReportIndex.read(reports).files.get(VALUES):
             return {}
-        values = VALUES_FORM.validate_json((reports / VALUES).read_bytes())
+        groups = VALUES_FORM.validate_json((reports / VALUES).read_bytes())
+        values = {
+            key: dict(zip(group.metrics, numbers, strict=True))
+            for group in groups
+            for key, numbers in group.evaluations.items()
+        }
     except WRONG:
         return {}
     return {key: metrics | made.costs.get(key, {}) for key, metrics in values.items()}
@@ -226,8 +240,12 @@ def read_values(reports: Path, made: Made) -> dict[str, dict[str, float]]:
 
 def values_text(values: Values) -> str:
     """Return the text of that file: a line for each evaluation, without costs, and metrics that are no number."""
-    lines = []
+    groups: dict[tuple[str, ...], list[str]] = {}
     for key, metrics in sorted(values.items()):
         shown = {name: value for name, value in metrics.items() if isfinite(value) and not name.startswith(COST)}
-        lines.append(f"  {json.dumps(key)}: {json.dumps(shown)}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+        groups.setdefault(tuple(shown), []).append(f"  {json.dumps(key)}: {json.dumps([*shown.values()])}")
+    texts = []
+    for names, lines in groups.items():
+        rows = ",\n".join(lines)
+        texts.append(f'{{"metrics": {json.dumps(names)}, "evaluations": {{\n{rows}\n}}}}')
+    return f"[{', '.join(texts)}]\n"

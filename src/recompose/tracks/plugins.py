@@ -113,7 +113,9 @@ def find_plugins(folders: list[str], root: Path) -> list[Plugin]:
     """
     packages: dict[str, Path] = {}
     for number, entry in enumerate(folders):
-        for folder in _packages_in(root / Path(entry).expanduser(), f"params.yaml: plugins.{number}"):
+        # Path.expanduser raises RuntimeError where there is no such user
+        expanded = os.path.expanduser(entry)  # noqa: PTH111
+        for folder in _packages_in(root / expanded, f"params.yaml: plugins.{number}"):
             if packages.setdefault(folder.name, folder) != folder:
                 message = f"two plugins are packages {folder.name}: {packages[folder.name]} and {folder}; rename one"
                 raise PluginError(message, code="name-taken", place=folder.name)
