@@ -27,7 +27,7 @@ from recompose.workspace import Workspace
 
 LOCK = "dvc.lock"
 STAGES = ("reports",)
-RESTORE = "`git checkout -- reports`, or `dvc commit` where you made them"
+RESTORE = "look at `git diff` first; `git checkout -- reports`, or `dvc commit` where you made them"
 INCOMPLETE = "it needs results that are missing or not valid"
 Page = Callable[[Audit], str]  # makes the page that shows an audit
 REMEDY = "`snakemake --cores all` makes missing results; a release has the scores: `recompose audit --release FILE`"

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from recompose.audit.artifacts import ArtifactCheck
-from recompose.audit.findings import CURRENT, UNCHECKED, Trust
+from recompose.audit.findings import CURRENT, REMEDIES, UNCHECKED, Trust
 from recompose.audit.stored import Stored, absent
 from recompose.audit.trust import Judge
 from recompose.commands.places import find_artifact, place_text
@@ -67,7 +67,7 @@ class Artifact:
         try:
             return cls(f"{folder}/{name}", name, paper, Lineage.read(place))
         except LineageError as error:
-            message = f"{place} is {error.state}: {error}. Make it again: `snakemake --cores all`"
+            message = f"{place} is {error.state}: {error}; {REMEDIES[error.state]}"
             raise TraceError(message, code=error.code, place=place) from None
 
     @cached_property
