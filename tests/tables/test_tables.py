@@ -66,11 +66,11 @@ def test_csv_holds_every_cell_with_its_full_value() -> None:
 
 def test_flagged_values_have_a_footnote_in_both_formats() -> None:
     counted = cell("C-GQA", 1252, "reported", "val").but(text="1252", better=0)
-    flagged = counted.but(correct="1040", flag="swapped")
+    flagged = counted.but(correct="1040", flag="correct is 1040: swapped")
     for text in (to_markdown(table(cell("a", 1), flagged)), to_latex(table(cell("a", 1), flagged))):
         text = text.replace("\\[", "[").replace("\\]", "]")
         assert "1252 [1]" in text
-        assert "printed 1252, correct 1040: swapped" in text
+        assert "printed 1252; correct is 1040: swapped" in text
 
 
 LATEX = shutil.which("tectonic") or shutil.which("pdflatex")

@@ -13,8 +13,8 @@ function pairTable(comparison) {
   return tableOf(`Values of ${comparison.text}, pair by pair`, ["seed", ...comparison.sides, "difference"], rows);
 }
 
-function priceText(price) {
-  if (!price.length) return "";
+function priceText({ price, verdict }) {
+  if (!price.length) return verdict.startsWith("undecided") ? "unknown: no spread over replicates" : "";
   return `${price[0]} replicates decide it with 80 % probability if the difference is as measured, ${price[1]} if there is none`;
 }
 
@@ -30,7 +30,7 @@ function comparisonNodes(comparison, claim) {
       ["margin", `${comparison.is_kept ? "to be within " : ""}${comparison.margin}${unit}`],
       ["corrected p", comparison.p !== "-" && `${comparison.p} of a difference (of ${claim.family} comparisons), ${comparison.p_margin} within the margin (of ${claim.margin_family})`],
       ["before correction", comparison.test && `p ${comparison.test.p} of a difference, ${comparison.test.p_margin} within the margin; ${comparison.test.replicates} pairs`],
-      ["price", priceText(comparison.price)],
+      ["price", priceText(comparison)],
     ]),
   ];
 }

@@ -58,6 +58,7 @@ class Site:
             "audit": self.audit,
             "findings": _findings(self.audit),
             "states": _states(self.audit, papers),
+            "verdicts": _verdict_counts(papers),
             "papers": papers,
             "cells": self._cells,
             "claims": self._dialogs,
@@ -76,6 +77,7 @@ class Site:
             "artifacts": artifacts,
             "headline": self._headline(paper),
             "verdicts": list(self._verdicts(paper, artifacts)),
+            "claims_not_run": sum(not claim["tested"] for artifact in artifacts for claim in artifact["claims"]),
             "notes": read_text(notes) if notes.exists() else "",
         }
 
@@ -212,6 +214,16 @@ def _states(audit: Audit, papers: list[Document]) -> list[Document]:
     counts = audit.cells
     order = [state for state in STATES if counts[state]]
     return [{"state": state, "count": counts[state], "id": first.get(state, "")} for state in order]
+
+
+def _verdict_counts(papers: list[Document]) -> Document:
+    """Return the number of papers' verdicts by reading, and of claims that were not run."""
+    own = [paper for paper in papers if not paper["is_comparison"]]
+    counts = Counter[str]()
+    for count in (count for paper in own for verdicts in paper["verdicts"] for count in verdicts["counts"]):
+        counts[count["reading"]] += count["count"]
+    not_run = sum(paper["claims_not_run"] for paper in own)
+    return {"total": counts.total() + not_run, "counts": dict(counts + Counter({"not run": not_run}))}
 
 
 def _value_texts(track: Track, cell: Cell) -> list[str]:

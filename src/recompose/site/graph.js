@@ -2,7 +2,7 @@
 // ---- the lineage of a number as a drawing: data, backbone, what is prepared, runs, evaluations, and the number
 
 const LAYERS = [["data", "backbones"], ["features", "grids", "pixels"], ["runs"], ["evaluations"], ["number"]];
-const NODE = { width: 144, height: 40, across: 32, down: 10 };
+const NODE = { width: 144, height: 54, across: 32, down: 10 };
 const MOST = 60; // nodes; a drawing of more is no help
 
 function layerOf(key) {
@@ -69,13 +69,22 @@ function shortened(text, letters = 20) {
   return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
 }
 
+// what is drawn below the heading: the method or data with its seed, and then what the name says of it
+function linesOf(key, name) {
+  const seed = stored[key]?.seed ?? null;
+  const [first, ...rest] = name.replace(/, seed \d+$/, "").split(" ");
+  if (seed === null) return [shortened(first), shortened(rest.join(" "))];
+  return [`${shortened(first, 11)}, seed ${seed}`, shortened(rest.join(" "))];
+}
+
 function graphNode(key, place, heading, name) {
   const isStored = key !== "number/";
-  const texts = [svgElement("text", { x: 8, y: 15, class: "kind" }, heading), svgElement("text", { x: 8, y: 31 }, shortened(name))];
+  const lines = isStored ? linesOf(key, name) : [shortened(name), ""];
+  const texts = [heading, ...lines].map((text, place) => svgElement("text", { x: 8, y: [15, 31, 46][place], ...(place ? {} : { class: "kind" }) }, text));
   const title = svgElement("title", {}, isStored ? `${key}: ${name}` : name);
-  const behaviour = isStored ? { role: "button", tabindex: "0", "data-jump": key, "aria-label": `${heading} ${shortened(name)}: ${name}` } : {};
+  const behaviour = isStored ? { role: "button", tabindex: "0", "data-jump": key, "aria-label": `${heading} ${lines.join(" ")}: ${name}` } : {};
   const box = svgElement("rect", { width: NODE.width, height: NODE.height, rx: 5 });
-  return svgElement("g", { class: `node ${isStored ? "" : "goal"}`, transform: `translate(${place.x + 2},${place.y})`, ...behaviour }, title, box, texts[0], " ", texts[1]);
+  return svgElement("g", { class: `node ${isStored ? "" : "goal"}`, transform: `translate(${place.x + 2},${place.y})`, ...behaviour }, title, box, ...texts.flatMap((text) => [text, " "]));
 }
 
 const SINGULAR = { data: "data", backbones: "backbone", features: "features", grids: "grids", pixels: "pixels", runs: "run", evaluations: "evaluation" };

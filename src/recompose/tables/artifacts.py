@@ -172,8 +172,8 @@ def reported_cells(paper: Paper, name: str, better: Mapping[str, int] = MappingP
                 source="reported",
                 text=text,
                 value=number_in(text),
-                correct=(flag.correct or flag.elsewhere) if flag else "",
-                flag=flag.why if flag else "",
+                correct=flag.correct if flag else "",
+                flag=flag.text if flag else "",
                 better=better.get(column, 0),
             )
 

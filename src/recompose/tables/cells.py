@@ -106,8 +106,8 @@ class Cell(LenientModel):
     other_benchmarks: list[str] = Field(default=[])  # that it rests on, too: p is corrected for comparisons there
     beside: list[str] = Field(default=[])  # the methods and variants whose common seeds it is restricted to, if it is
     evidence: ClaimEvidence | None = None  # of the verdict on a claim
-    correct: str = Field(default="", exclude=True)  # the right value where the printed one is wrong
-    flag: str = Field(default="", exclude=True)  # the reason
+    correct: str = Field(default="", exclude=True)  # the right value, where it is known that the printed one is wrong
+    flag: str = Field(default="", exclude=True)  # what is wrong with the printed value, in words
 
     def __hash__(self) -> int:
         return hash((self.key, self.text))

@@ -168,7 +168,7 @@ def _notes(table: Table) -> list[str]:
     """Return the notes below a table."""
     flags = [cell for cell in table.section_cells("reported") if cell.flag]
     footnotes = [
-        f"[{number}] {cell.row}, {cell.column}: printed {cell.text}, correct {cell.correct}: {cell.flag}"
+        f"[{number}] {cell.row}, {cell.column}: printed {cell.text}; {cell.flag}"
         for number, cell in enumerate(flags, start=1)
     ]
     return [note for note in (_spread_note(table.measured), *table.notes, *footnotes) if note]

@@ -150,7 +150,9 @@ def _verdict_texts(results: StoredResults, paper: Paper) -> Iterator[str]:
         for benchmark, cells in verdicts_by_benchmark(build_table(results, paper, name).measured).items():
             is_synthetic = results.tracks[paper.track].is_synthetic(results.data(paper.track, benchmark))
             counts = verdict_counts(cells)
-            yield ", ".join(f"{count} {reading(verdict, is_synthetic)}" for verdict, count in counts.items() if count)
+            parts = [f"{count} {reading(verdict, is_synthetic)}" for verdict, count in counts.items() if count]
+            not_run = 0 if paper.is_comparison else len(paper.claims) - len(cells)
+            yield ", ".join([*parts, *([f"{not_run} not run"] if not_run else [])])
 
 
 def _scope(results: StoredResults) -> str:
