@@ -136,7 +136,7 @@ def verdicts_by_budget(first: Path = STUDY, second: Path = LONG) -> str:
                 equal += 1
             else:
                 texts = (
-                    f"{cells['verdict'].partition(' (')[0]}: {cells['estimate']}, {cells['95 % interval']}"
+                    f"{cells['verdict'].split()[0]}: {cells['estimate'].rpartition(' = ')[2]}, {cells['95 % interval']}"
                     for cells in (before[place], after[place])
                 )
                 differing.append(f"| {paper.name} | {place[0]} | {' | '.join(map(_cell, texts))} |")

@@ -218,11 +218,11 @@ def _states(audit: Audit, papers: list[Document]) -> list[Document]:
 
 def _verdict_counts(papers: list[Document]) -> Document:
     """Return the number of papers' verdicts by reading, and of claims that were not run."""
-    own = [paper for paper in papers if not paper["is_comparison"]]
+    printed = [paper for paper in papers if not paper["is_comparison"]]
     counts = Counter[str]()
-    for count in (count for paper in own for verdicts in paper["verdicts"] for count in verdicts["counts"]):
+    for count in (count for paper in printed for verdicts in paper["verdicts"] for count in verdicts["counts"]):
         counts[count["reading"]] += count["count"]
-    not_run = sum(paper["claims_not_run"] for paper in own)
+    not_run = sum(paper["claims_not_run"] for paper in printed)
     return {"total": counts.total() + not_run, "counts": dict(counts + Counter({"not run": not_run}))}
 
 
