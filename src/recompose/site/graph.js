@@ -2,7 +2,7 @@
 // ---- the lineage of a number as a drawing: data, backbone, what is prepared, runs, evaluations, and the number
 
 const LAYERS = [["data", "backbones"], ["features", "grids", "pixels"], ["runs"], ["evaluations"], ["number"]];
-const NODE = { width: 144, height: 54, across: 32, down: 10 };
+const NODE = { width: 144, height: 54, across: 28, down: 10 };
 const MOST = 60; // nodes; a drawing of more is no help
 
 function layerOf(key) {
