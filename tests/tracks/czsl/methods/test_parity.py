@@ -2,7 +2,9 @@
 after each formula.
 """
 
+import math
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -153,6 +155,9 @@ def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> 
 def test_dfsp_equals_the_released_code_but_for_its_padding(
     backbone: Backbone, images: Tensor, fusion: str, pairs: list[list[int]]
 ) -> None:
+    backbone = deepcopy(backbone)
+    # the factor on cosines multiplies their rounding, too: 100 raises that of gradients above CLOSE on some processors
+    backbone.model.logit_scale.data.fill_(math.log(10.0))
     method = derivations.method_of(DFSP, backbone, STATES, OBJECTS, fusion=fusion, **DFSP_SETTINGS).train()
     assert torch.equal(
         method.words, derivations.method_of(CSP, backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.0).primitives
