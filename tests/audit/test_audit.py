@@ -18,6 +18,7 @@ from recompose.tables.lineage import VALUES, Lineage, Made, ReportIndex, read_va
 from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import (
     CELL,
+    LINEAGE,
     MADE_FROM_EVALUATIONS,
     PAPERS_LOADED,
     SHOWN,
@@ -220,6 +221,28 @@ def test_values_are_read_as_they_were_written(tmp_path: Path) -> None:
         "evaluations/b": {"a": 1e-9, "b": -1.0},
         "evaluations/c": {"b": 1 / 3},
     }
+
+
+@pytest.mark.parametrize(("shift", "codes"), [(1e-12, []), (1e-6, ["edited-value", "other-text"])])
+def test_last_digits_of_another_processor_are_no_finding(chance: Project, shift: float, codes: list[str]) -> None:
+    """Metrics that are computed again from the same scores may differ in them."""
+    reports = chance.root / "reports/smoke"
+
+    def shifted(values: list[float]) -> list[float]:
+        return [value * (1 + shift) for value in values]
+
+    def shift_cells(lineage: Any) -> None:
+        for cell in lineage["cells"]:
+            cell["values"] = shifted(cell["values"])
+
+    def shift_metrics(groups: Any) -> None:
+        for group in groups:
+            group["evaluations"] = {key: shifted(values) for key, values in group["evaluations"].items()}
+
+    edit_json(chance.root / LINEAGE, shift_cells)
+    edit_json(reports / VALUES, shift_metrics)
+    correct(reports / "index.json", VALUES)
+    assert sorted({finding.code for finding in audited(chance.root).findings}) == codes
 
 
 def test_an_edited_cell_is_found_in_a_clone(clone: Path) -> None:

@@ -328,12 +328,17 @@ def _disagreement(cell: Cell | None, due: Cell | None) -> str:
     """Return the difference between a cell of a lineage and the one due; empty where there is none."""
     if cell is None or due is None:
         return "misses what its runs give" if cell is None else "its runs do not give it"
-    differing = [part for part, value in due if not _equal(value, getattr(cell, part))]
+    differing = [part for part, value in due if not is_equal(value, getattr(cell, part))]
     verb = "are" if len(differing) > 1 else "is"
     return f"its {', '.join(differing)} {verb} not what its runs give" if differing else ""
 
 
-def _equal(first: Any, second: Any) -> bool:
+def is_equal(first: Any, second: Any) -> bool:
+    """Return true where two plain values agree; the last digits of numbers depend on the processor."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(is_equal(value, second[name]) for name, value in first.items())
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(is_equal, first, second))
     if isinstance(first, float) and isinstance(second, float | int):
         return abs(first - second) <= 1e-9 * max(1.0, abs(first))
     return bool(first == second)
