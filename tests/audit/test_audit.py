@@ -1,5 +1,6 @@
 """The audit where more is looked at than a number's state: messages, what is counted, and clones without results."""
 
+import json
 import math
 import shutil
 from pathlib import Path
@@ -243,6 +244,17 @@ def test_last_digits_of_another_processor_are_no_finding(chance: Project, shift:
     edit_json(reports / VALUES, shift_metrics)
     correct(reports / "index.json", VALUES)
     assert sorted({finding.code for finding in audited(chance.root).findings}) == codes
+
+
+@pytest.mark.parametrize("text", ["not JSON", "infinite"])
+def test_published_values_that_are_none_are_found(chance: Project, text: str) -> None:
+    reports = chance.root / "reports/smoke"
+    groups = read_json(reports / VALUES)
+    for group in groups:
+        group["evaluations"] = {key: [math.inf for _ in values] for key, values in group["evaluations"].items()}
+    (reports / VALUES).write_text(json.dumps(groups) if text == "infinite" else text)
+    correct(reports / "index.json", VALUES)
+    assert {finding.code for finding in audited(chance.root).findings} == {"other-text"}
 
 
 def test_an_edited_cell_is_found_in_a_clone(clone: Path) -> None:

@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isclose
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -339,9 +340,8 @@ def is_equal(first: Any, second: Any) -> bool:
         return first.keys() == second.keys() and all(is_equal(value, second[name]) for name, value in first.items())
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(is_equal, first, second))
-    if isinstance(first, float) and isinstance(second, float | int):
-        return abs(first - second) <= 1e-9 * max(1.0, abs(first))
-    return bool(first == second)
+    numbers = [isinstance(value, float | int) and not isinstance(value, bool) for value in (first, second)]
+    return isclose(first, second, rel_tol=1e-9, abs_tol=1e-9) if all(numbers) else bool(first == second)
 
 
 def _without_places(text: str) -> list[tuple[str | None, ...]]:

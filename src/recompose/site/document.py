@@ -58,7 +58,7 @@ class Site:
             "audit": self.audit,
             "findings": _findings(self.audit),
             "states": _states(self.audit, papers),
-            "verdicts": _verdict_counts(papers),
+            "verdicts": _sums_of_verdicts(papers),
             "papers": papers,
             "cells": self._cells,
             "claims": self._dialogs,
@@ -216,14 +216,13 @@ def _states(audit: Audit, papers: list[Document]) -> list[Document]:
     return [{"state": state, "count": counts[state], "id": first.get(state, "")} for state in order]
 
 
-def _verdict_counts(papers: list[Document]) -> Document:
+def _sums_of_verdicts(papers: list[Document]) -> Document:
     """Return the number of papers' verdicts by reading, and of claims that were not run."""
     printed = [paper for paper in papers if not paper["is_comparison"]]
     counts = Counter[str]()
     for count in (count for paper in printed for verdicts in paper["verdicts"] for count in verdicts["counts"]):
         counts[count["reading"]] += count["count"]
-    not_run = sum(paper["claims_not_run"] for paper in printed)
-    return {"total": counts.total() + not_run, "counts": dict(counts + Counter({"not run": not_run}))}
+    return {"counts": dict(+counts), "not_run": sum(paper["claims_not_run"] for paper in printed)}
 
 
 def _value_texts(track: Track, cell: Cell) -> list[str]:

@@ -69,18 +69,18 @@ function shortened(text, letters = 20) {
   return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
 }
 
-// what is drawn below the heading: the method or data with its seed, and then what the name says of it
+// what is drawn below the heading: the method or data, and then its seed with what the name says more
 function linesOf(key, name) {
   const seed = stored[key]?.seed ?? null;
   const [first, ...rest] = name.replace(/, seed \d+$/, "").split(" ");
-  if (seed === null) return [shortened(first), shortened(rest.join(" "))];
-  return [`${shortened(first, 11)}, seed ${seed}`, shortened(rest.join(" "))];
+  const more = seed === null ? rest : [`seed ${seed}`, ...rest];
+  return [shortened(first), shortened(more.join(" "))];
 }
 
 function graphNode(key, place, heading, name) {
   const isStored = key !== "number/";
   const lines = isStored ? linesOf(key, name) : [shortened(name), ""];
-  const texts = [heading, ...lines].map((text, place) => svgElement("text", { x: 8, y: [15, 31, 46][place], ...(place ? {} : { class: "kind" }) }, text));
+  const texts = [heading, ...lines].map((text, line) => svgElement("text", { x: 8, y: [15, 31, 46][line], ...(line ? {} : { class: "kind" }) }, text));
   const title = svgElement("title", {}, isStored ? `${key}: ${name}` : name);
   const behaviour = isStored ? { role: "button", tabindex: "0", "data-jump": key, "aria-label": `${heading} ${lines.join(" ")}: ${name}` } : {};
   const box = svgElement("rect", { width: NODE.width, height: NODE.height, rx: 5 });

@@ -147,12 +147,14 @@ def readme(results: StoredResults, papers: list[Paper]) -> str:
 def _verdict_texts(results: StoredResults, paper: Paper) -> Iterator[str]:
     """Yield the number of verdicts of each kind, for each table of claims and benchmark."""
     for name in paper.claims_tables:
-        for benchmark, cells in verdicts_by_benchmark(build_table(results, paper, name).measured).items():
+        by_benchmark = verdicts_by_benchmark(build_table(results, paper, name).measured)
+        for benchmark, cells in by_benchmark.items():
             is_synthetic = results.tracks[paper.track].is_synthetic(results.data(paper.track, benchmark))
             counts = verdict_counts(cells)
-            parts = [f"{count} {reading(verdict, is_synthetic)}" for verdict, count in counts.items() if count]
-            not_run = 0 if paper.is_comparison else len(paper.claims) - len(cells)
-            yield ", ".join([*parts, *([f"{not_run} not run"] if not_run else [])])
+            yield ", ".join(f"{count} {reading(verdict, is_synthetic)}" for verdict, count in counts.items() if count)
+        not_run = paper.claims.keys() - {cell.row for cells in by_benchmark.values() for cell in cells}
+        if by_benchmark and not_run:
+            yield f"{len(not_run)} not run"
 
 
 def _scope(results: StoredResults) -> str:
