@@ -19,7 +19,7 @@ from recompose.params.reference import section_reference
 from recompose.tables.kinds import is_figure
 from recompose.tables.metric import Metric
 from recompose.tracks import TRACKS
-from recompose.tracks.declaration import Declaration
+from recompose.tracks.plugins import Declaration
 from recompose.tracks.track import COSTS, Track
 
 REPORTS, STUDY, LONG = Path("reports/demo"), Path("reports/study"), Path("reports/study-long")

@@ -7,7 +7,7 @@ import pytest
 
 from recompose.errors import PlanError, UnknownError
 from recompose.papers.declaration import View, load_paper
-from recompose.tracks import plugins
+from recompose.tracks import track
 from recompose.workspace import PROFILE, Workspace, open_workspace
 from tests.configuration import write_params
 from tests.errors import raises
@@ -45,7 +45,7 @@ def test_a_misspelt_measure_names_the_nearest(work: Workspace, monkeypatch: pyte
     misspelt = View(heading="", columns={"AUC": "test/closd/dense/auc"})
     changed = paper.artifacts[artifact].model_copy(update={"columns": {}, "views": {"exact": misspelt}})
     paper = paper.model_copy(update={"artifacts": paper.artifacts | {artifact: changed}})
-    monkeypatch.setattr(plugins, "all_papers", lambda: [paper])
+    monkeypatch.setattr(track, "all_papers", lambda: [paper])
     with raises(PlanError, "unknown-metric", f"papers/msci/paper.yaml: column AUC of {artifact}") as error:
         _ = work.plan
     assert "'test/closed/dense/auc'" in str(error.value)

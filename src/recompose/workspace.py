@@ -17,7 +17,8 @@ from recompose.params.schema import Params
 from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
 from recompose.tracks import TRACKS
-from recompose.tracks.plugins import Catalogue, Plugin, find_plugins
+from recompose.tracks.plugins import Plugin, find_plugins, with_plugins
+from recompose.tracks.track import Catalogue
 
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
 
@@ -99,7 +100,7 @@ class Workspace:
             PluginError: a plugin is absent or wrong.
             PlanError: a paper of a plugin is wrong.
         """
-        return TRACKS.with_plugins(self.plugins)
+        return with_plugins(TRACKS, self.plugins)
 
     def load(self, profile: str | None) -> Params:
         """Return the parameters of a profile, with the entries that plugins bring; None: the chosen profile."""

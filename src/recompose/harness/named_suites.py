@@ -74,7 +74,7 @@ class KnownSuites:
         if all(":" in name or name in forms for name in names):
             return cls(track.adapters)
         if (work.root / "params.yaml").is_file():
-            return cls(track.adapters, track.declared_suites(work.params))
+            return cls(track.adapters, track.section_of(work.params).suites)
         schema = track.form.section.model_fields["suites"].annotation
         entries = {name: entry for plugin in work.plugins for name, entry in _suites_of(plugin, schema).items()}
         return cls(track.adapters, entries)

@@ -11,8 +11,7 @@ from recompose.params.schema import Params
 from recompose.params.track import TrackSection
 
 if TYPE_CHECKING:
-    from recompose.tracks.plugins import Catalogue
-    from recompose.tracks.track import Track
+    from recompose.tracks.track import Catalogue, Track
 
 MEASURED = "method or variant"
 # rules, and files of reports, have these names

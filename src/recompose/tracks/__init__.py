@@ -2,7 +2,7 @@
 
 from recompose.tracks.czsl import CZSL
 from recompose.tracks.gzsl import GZSL
-from recompose.tracks.plugins import Catalogue
+from recompose.tracks.track import Catalogue
 from recompose.tracks.vlc import VLC
 
 # without plugins: a workspace has a catalogue with those of its project

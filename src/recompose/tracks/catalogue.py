@@ -1,7 +1,7 @@
 """The entries of all catalogues: methods with their settings, and adapters of data sets. No class is imported."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -55,11 +55,13 @@ class DataAdapter:
     settings: type[Section]
     synthetic: bool = False  # generated from a seed: each seed of a profile has a replicate of its own
     companions: tuple[str, ...] = ()  # modules beside it that decide what it reads
+    kind: str = "datasets"  # the part of the track's section with its entries: these, or suites
+    rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # sub-task of a plugin's suites -> query, ties
 
 
-def named_section(base: type[Section], adapter: str, description: str) -> type[Section]:
+def named_section(base: type[Section], adapter: str) -> type[Section]:
     """Return the section of data sets in a plugin's format, derived from another one."""
-    named: Any = (Literal[adapter], Field(description=description))
+    named: Any = (Literal[adapter], Field(description="The reader: the form of its files."))
     return create_model(f"{base.__name__}_{adapter}", __base__=base, __doc__=base.__doc__, adapter=named)
 
 

@@ -1,7 +1,7 @@
 """The interface of a track. Importing it needs no torch; modules that need torch are imported on use."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, SupportsFloat, Union
 from pydantic import Field, create_model
 
 from recompose.errors import PlanError, PluginError
-from recompose.papers.declaration import Paper, Variant, papers_of
+from recompose.papers.declaration import Paper, Variant, all_papers, papers_of
 from recompose.params.mistakes import nearest
 from recompose.params.schema import Params, TrackForm
 from recompose.params.sections import Distinct, Name, Section
@@ -67,8 +67,8 @@ class Track:
     adapters: Mapping[str, Any] = {}  # formats of data sets -> adapters
     index_code: ClassVar[str] = ""  # the module with ``read_index``, which returns an index with its ``paths``
     layout: ClassVar[str] = ""  # the module of the form of its published data sets, see ``acquiring``
-    adapter_class: ClassVar[type[DataAdapter]] = DataAdapter
-    dataset_section: ClassVar[type[Section] | None] = None  # of a published data set, for formats of plugins
+    published: ClassVar[Mapping[str, type[Section]]] = {}  # kind of data -> section of published ones, for plugins
+    reserved: ClassVar[Collection[str]] = ()  # names that formats of plugins cannot have, besides its adapters'
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
     savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
@@ -194,23 +194,8 @@ class Track:
 
     def data_fields(self) -> dict[str, list[DataAdapter]]:
         """Return the fields of the track's section that hold data, with the adapters of their entries."""
-        return {"datasets": list(self.adapters.values())}
-
-    def suite_adapter(self, module: str, name: str, subtasks: Mapping[str, tuple[str, str]]) -> DataAdapter:
-        """Return the adapter of a plugin's format of suites, with its sub-tasks: name -> query and rule for ties.
-
-        Raises:
-            ValueError: metrics have the name, or the track has no suites.
-        """
-        raise ValueError(f"the track {self.name} has no suites")
-
-    def declared_suites(self, params: Params) -> Mapping[str, Any]:
-        """Return the suites that the parameters declare, by name."""
-        return {}
-
-    def parts_of_suite(self, suite: str, params: Params) -> list[str]:
-        """Return the names of the numbers of a suite's parts; empty if there is no such suite."""
-        return []
+        kinds = dict.fromkeys(adapter.kind for adapter in self.adapters.values())
+        return {kind: [adapter for adapter in self.adapters.values() if adapter.kind == kind] for kind in kinds}
 
     def metric(self, name: str) -> Metric:
         """Return the description of a metric of this track, by its name.
@@ -262,6 +247,42 @@ class Track:
             suggestion = nearest(metric, [*self.metric_names(), *self.plugin_metrics, *COSTS])
             message = f"the track {self.name} declares no metric '{metric}'{suggestion}"
             raise PlanError(message, code="unknown-metric", place=metric) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Catalogue(Mapping[str, Track]):
+    """The tracks that a project can choose from, by name, and its papers. It does not change: with plugins there is
+    another one.
+    """
+
+    _tracks: Mapping[str, Track]
+    plugin_papers: tuple[Paper, ...] = ()
+
+    def __getitem__(self, name: str) -> Track:
+        return self._tracks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tracks)
+
+    def __len__(self) -> int:
+        return len(self._tracks)
+
+    @property
+    def forms(self) -> dict[str, TrackForm]:
+        """The part of params.yaml of each track."""
+        return {name: track.form for name, track in self.items()}
+
+    @property
+    def papers(self) -> list[Paper]:
+        """All papers, those of plugins last."""
+        return [*all_papers(), *self.plugin_papers]
+
+    def with_added(self, added: Mapping[str, Added], papers: Iterable[Paper]) -> "Catalogue":
+        """Return the catalogue with what is added to each track, and with these papers."""
+        own = tuple(papers)
+        of_tracks = {name: tuple(paper for paper in own if paper.track == name) for name in self}
+        tracks = {name: type(track)(replace(added[name], papers=of_tracks[name])) for name, track in self.items()}
+        return Catalogue(tracks, own)
 
 
 def _with_fields(section: type[Any], types: Mapping[str, Any]) -> type[Any]:

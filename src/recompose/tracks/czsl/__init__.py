@@ -83,7 +83,8 @@ class CZSL(Track):
     methods = METHODS
     adapters = ADAPTERS
     index_code = "recompose.tracks.czsl.data.pairs"
-    layout, dataset_section = "recompose.tracks.czsl.data.compositional", PublishedPairs
+    layout = "recompose.tracks.czsl.data.compositional"
+    published: ClassVar = {"datasets": PublishedPairs}
     training, evaluation = "recompose.tracks.czsl.training", "recompose.tracks.czsl.evaluation"
     metric_code = ("recompose.tracks.czsl.metric_values",)
     named_metrics = METRICS

@@ -64,7 +64,8 @@ class GZSL(Track):
     methods = METHODS
     adapters = ADAPTERS
     index_code = "recompose.tracks.gzsl.data.classes"
-    layout, dataset_section = "recompose.tracks.gzsl.data.xlsa17", PublishedClasses
+    layout = "recompose.tracks.gzsl.data.xlsa17"
+    published: ClassVar = {"datasets": PublishedClasses}
     training, evaluation = "recompose.tracks.gzsl.training", "recompose.tracks.gzsl.evaluation"
     metric_code = ("recompose.tracks.gzsl.metric_values",)
     named_metrics = METRICS

@@ -1,7 +1,5 @@
 """The track's methods with their settings, and its formats of corpora and suites; imports neither."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -83,20 +81,12 @@ class PublishedSuite(Section):
     items_seed: Seed | None = Field(default=None, description="Seed that draws these items; null: the first ones.")
 
 
-@dataclass(frozen=True)
-class CaptionAdapter(DataAdapter):
-    """An adapter of the track, with the kind of data that it reads."""
-
-    kind: Literal["corpus", "suites"] = "corpus"
-    rules: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # sub-task of a plugin's form -> query, ties
-
-
 _DATA = "recompose.tracks.vlc.data"
 _DRAWN = tuple(MODULES[form] for form in DRAWN_FORMS)
-ADAPTERS: dict[str, CaptionAdapter] = {
-    "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, synthetic=True),
-    DRAWN: CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, companions=_DRAWN, kind="suites"),
-    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, companions=(f"{_DATA}.analysis",)),
-    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, companions=(f"{_DATA}.analysis",)),
-    **{form: CaptionAdapter(MODULES[form], PublishedSuite, kind="suites") for form in FORMS},
+ADAPTERS: dict[str, DataAdapter] = {
+    "shapes-captions": DataAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, synthetic=True),
+    DRAWN: DataAdapter(f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, companions=_DRAWN, kind="suites"),
+    "negclip-list": DataAdapter(f"{_DATA}.negclip_list", Corpus, companions=(f"{_DATA}.analysis",)),
+    "caption-list": DataAdapter(f"{_DATA}.caption_list", Corpus, companions=(f"{_DATA}.analysis",)),
+    **{form: DataAdapter(MODULES[form], PublishedSuite, kind="suites") for form in FORMS},
 }
