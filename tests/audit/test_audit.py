@@ -14,7 +14,7 @@ from recompose.audit.findings import Audit
 from recompose.audit.stored import Stored
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_text
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
 from recompose.tables.lineage import VALUES, Lineage, Made, ReportIndex, read_values, values_text
 from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import (

@@ -13,8 +13,8 @@ from recompose.audit.audit import audit_document
 from recompose.audit.findings import Audit, Finding, Trust
 from recompose.cli import app
 from recompose.commands.audit import show_findings
+from recompose.parts.cells import Cell
 from recompose.records import Description
-from recompose.tables.cells import Cell
 from recompose.tables.lineage import MADE, Lineage, Made
 from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of

@@ -17,9 +17,9 @@ from recompose.claims.outcome import generalisation
 from recompose.claims.verdicts import VERDICTS
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Claim
+from recompose.parts.cells import EVERY_SEED, Cell
+from recompose.parts.style import Sheet
 from recompose.tables.artifacts import draw, figure_cells
-from recompose.tables.cells import EVERY_SEED, Cell
-from recompose.tables.style import Sheet
 from tests.tables.fakes import AUC, Fake, paper_of
 
 SEEN, UNSEEN = (f"test/closed/dense/{name}" for name in ("seen", "unseen"))

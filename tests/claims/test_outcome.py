@@ -6,7 +6,7 @@ from typing import Any
 
 from recompose.claims.outcome import HANDFUL, generalisation, outcome
 from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
 
 
 def claim(name: str, verdict: str, price: str = "", needed: int | None = None) -> Cell:

@@ -22,7 +22,7 @@ from recompose.commands.against import (
     show_against,
 )
 from recompose.errors import DiffError
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
 from tests.audit.worlds import PAPERS_LOADED, SHOWN, copy_of, edit_json, on_another_machine
 from tests.conftest import Project, commit_files, restore_files
 from tests.errors import raises

@@ -4,7 +4,7 @@ import pytest
 
 from recompose.commands.places import CellPlace, find_artifact, place_text
 from recompose.errors import TraceError
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
 from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
 from tests.errors import raises

@@ -33,10 +33,10 @@ from recompose.commands.verify import (
     make_again,
     runs_behind,
 )
+from recompose.parts.cells import Cell
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.tables.artifacts import lineage_of
-from recompose.tables.cells import Cell
 from recompose.tables.lineage import MADE, Made, lineage_path
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults

@@ -16,7 +16,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from recompose.audit.findings import STATES
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
 from recompose.tables.lineage import Lineage, lineage_path
 from recompose.workspace import Workspace
 from tests.audit.worlds import copy_of, remake_index

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from recompose.papers.declaration import Artifact, Claim, Paper
+from recompose.parts.cells import Cell
 from recompose.plan import Recipe
-from recompose.tables.cells import Cell
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 

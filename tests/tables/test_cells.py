@@ -5,10 +5,10 @@ from statistics import mean, stdev
 import pytest
 from scipy.stats import t as student
 
+from recompose.parts.expectations import Above, Expectation, mean_of
 from recompose.plan import Recipe, closure
 from recompose.records import BuildInfo, Record
 from recompose.tables.artifacts import lineage_of
-from recompose.tables.expectations import Above, Expectation, mean_of
 from recompose.tables.measured import intervals, metrics
 from recompose.tracks import TRACKS
 from tests.tables.fakes import AUC, Fake, by_cell, by_seed, evaluation_of, key, paper_of

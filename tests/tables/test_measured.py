@@ -9,7 +9,7 @@ import pytest
 
 from recompose.errors import PlanError
 from recompose.papers.declaration import Variant, View
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
 from recompose.tables.measured import metrics, settings
 from recompose.tracks.czsl import tables
 from recompose.tracks.czsl.data.pairs import PairData, Sample

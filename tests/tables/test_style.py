@@ -9,9 +9,9 @@ import pytest
 from matplotlib import pyplot as plt
 from PIL import Image
 
+from recompose.parts.plane import flatten
+from recompose.parts.style import NumbersOnly, Sheet, styled
 from recompose.tables.artifacts import draw
-from recompose.tables.plane import flatten
-from recompose.tables.style import NumbersOnly, Sheet, styled
 from tests.tables.drawings import HOSTILE, texts
 from tests.tables.fakes import AUC, Fake, by_seed, paper_of
 

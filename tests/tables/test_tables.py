@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from recompose.papers.declaration import Artifact, View
+from recompose.parts.cells import Cell, Table
 from recompose.tables.artifacts import quoted_cells
-from recompose.tables.cells import Cell, Table
 from recompose.tables.formats import escape_latex, escape_markdown, ranks, to_csv, to_latex, to_markdown
 
 

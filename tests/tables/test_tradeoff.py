@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recompose.tables import tradeoff
+from recompose.parts import tradeoff
 
 pytestmark = pytest.mark.usefixtures("closed")
 

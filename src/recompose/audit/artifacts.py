@@ -15,8 +15,8 @@ from recompose.console import pluralize
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
 from recompose.papers.declaration import Paper
+from recompose.parts.cells import Cell, Table
 from recompose.tables.artifacts import build_table, draw, quoted_cells, reported_cells
-from recompose.tables.cells import Cell, Table
 from recompose.tables.formats import to_csv, to_latex, to_markdown
 from recompose.tables.kinds import artifact_files, declaration_digest, is_figure
 from recompose.tables.lineage import Lineage
@@ -295,7 +295,7 @@ class ArtifactCheck(Judge):
 
     def _drawn_numbers(self) -> str:
         """Return the numbers of a figure as the current code draws them."""
-        from recompose.tables.style import NumbersOnly
+        from recompose.parts.style import NumbersOnly
 
         sheet = NumbersOnly(self._paths[2].with_suffix(""), "", [])
         draw(self._recorded, self.paper, self._name, sheet)

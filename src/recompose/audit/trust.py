@@ -13,11 +13,11 @@ from recompose.audit.findings import Finding, Trust
 from recompose.audit.stored import Stored
 from recompose.digest import sha256_file, short
 from recompose.metric_cache import metric_code
+from recompose.parts.cells import Cell
 from recompose.plan import Document, Recipe
 from recompose.records import BuildInfo
 from recompose.tables.artifacts import planned_recipes
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
-from recompose.tables.cells import Cell
 from recompose.tables.differing import differing
 from recompose.tables.lineage import MADE, Lineage
 

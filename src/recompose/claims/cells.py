@@ -9,8 +9,8 @@ from recompose.claims.outcome import generalisation, outcome
 from recompose.claims.price import Price, price
 from recompose.claims.verdicts import VERDICTS, ClaimTests, TestedComparison
 from recompose.papers.declaration import Artifact, Paper
-from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest, cell_of
-from recompose.tables.results import Results
+from recompose.parts.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest, cell_of
+from recompose.parts.results import Results
 
 NOTE = """
 Each claim shows the comparison that decides it. An estimate gives the mean of each side with its number of runs, and

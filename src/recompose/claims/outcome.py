@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from recompose.claims.verdicts import NEGLIGIBLE, REVERSED, SUPPORTED, UNDECIDED, VERDICTS
 from recompose.console import pluralize
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
 
 HANDFUL = 5  # claims that a sentence names
 

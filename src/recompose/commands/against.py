@@ -20,9 +20,9 @@ from recompose.errors import DiffError, ProgramError
 from recompose.files import Document
 from recompose.metric_cache import COST as COST_PREFIX
 from recompose.papers.declaration import Paper
+from recompose.parts.cells import Cell
 from recompose.programs import git
 from recompose.records import BuildInfo, LenientModel
-from recompose.tables.cells import Cell
 from recompose.tables.lineage import MADE, SUFFIX, Made
 from recompose.workspace import Workspace
 

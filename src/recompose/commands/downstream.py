@@ -4,7 +4,7 @@ from rich.console import Console
 
 from recompose.console import pluralize, print_json, print_line
 from recompose.params.mistakes import key_of
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
 from recompose.tables.published import PublishedLineage
 
 

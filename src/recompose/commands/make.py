@@ -2,10 +2,10 @@
 
 from recompose import phases
 from recompose.commands.places import CellPlace, find_paper, one_of, within
+from recompose.parts.cells import Cell
 from recompose.plan import closure
 from recompose.progress import be_quiet, printable
 from recompose.tables.artifacts import cell_recipes, measured_cells
-from recompose.tables.cells import Cell
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace

@@ -13,7 +13,7 @@ from recompose.errors import TraceError
 from recompose.papers.comparison import FOLDER
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
 from recompose.tables.lineage import SUFFIX, lineage_path
 from recompose.workspace import Workspace
 

@@ -11,12 +11,12 @@ from recompose.commands.against import MISSING_THEN, compare, counts_of, sentenc
 from recompose.console import pluralize, rough_duration
 from recompose.errors import DiffError
 from recompose.papers.declaration import Paper
+from recompose.parts.expectations import Expectation
+from recompose.parts.results import Results
 from recompose.progress import printable
 from recompose.tables.against import ADJUSTED
-from recompose.tables.expectations import Expectation
 from recompose.tables.lineage import Lineage, lineage_path
 from recompose.tables.published import PublishedLineage, headline_cells
-from recompose.tables.results import Results
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace

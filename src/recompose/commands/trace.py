@@ -27,10 +27,10 @@ from recompose.fingerprint import path_of
 from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.mistakes import nearest
+from recompose.parts.cells import Cell, ClaimEvidence, ComparisonEvidence
 from recompose.plan import recipe_of
 from recompose.records import Build, Description, code_text, flat
 from recompose.tables.artifacts import reported_cells
-from recompose.tables.cells import Cell, ClaimEvidence, ComparisonEvidence
 from recompose.tables.index import builds_of
 from recompose.tables.lineage import SUFFIX, Lineage, lineage_path
 from recompose.tables.published import PublishedLineage

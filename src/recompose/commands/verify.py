@@ -33,10 +33,10 @@ from recompose.data.upstream import LOCK
 from recompose.errors import PlanError, RecomposeError, TraceError
 from recompose.interrupts import end_children
 from recompose.metric_cache import COST, MetricCache
+from recompose.parts.cells import DIFFERENCE, Cell
 from recompose.plan import Recipe, closure
 from recompose.progress import be_quiet, say
 from recompose.records import BuildInfo
-from recompose.tables.cells import DIFFERENCE, Cell
 from recompose.tables.lineage import MADE
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace

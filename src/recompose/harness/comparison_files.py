@@ -153,7 +153,7 @@ def _draw(comparison: ComparisonSummary, stem: Path) -> None:
     import pandas as pd
     from matplotlib import pyplot as plt
 
-    from recompose.tables.style import Sheet, styled
+    from recompose.parts.style import Sheet, styled
 
     baseline, *others = map(printable, comparison.names)
     rows = [asdict(row) for row in comparison.rows if row.level != "part"]

@@ -7,7 +7,7 @@ from recompose.claims.outcome import reading
 from recompose.claims.verdicts import probability_text
 from recompose.files import Document
 from recompose.papers.declaration import Claim
-from recompose.tables.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest
+from recompose.parts.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest
 from recompose.tables.lineage import Lineage
 from recompose.tracks.track import Track
 

@@ -13,11 +13,11 @@ from recompose.errors import ParamsError
 from recompose.files import Document, read_text
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Flag, Paper
 from recompose.params.schema import Params
+from recompose.parts.cells import Cell
 from recompose.records import Build, Description, code_text, flat
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import scope_of
 from recompose.tables.artifacts import ABOUT, directions, reported_cells
-from recompose.tables.cells import Cell
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.tables.formats import ranks
 from recompose.tables.kinds import is_figure

@@ -6,9 +6,9 @@ from recompose.claims.cells import basis_of, family_basis
 from recompose.claims.differences import number_text
 from recompose.claims.verdicts import ClaimTests, TestedComparison
 from recompose.papers.declaration import Paper
-from recompose.tables.cells import Cell
+from recompose.parts.cells import Cell
+from recompose.parts.results import Results
 from recompose.tables.measured import metrics
-from recompose.tables.results import Results
 
 ADJUSTED = ", adjusted p"  # the end of the columns of p
 

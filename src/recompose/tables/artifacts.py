@@ -13,22 +13,22 @@ from recompose.files import write_text
 from recompose.metric_cache import metric_code
 from recompose.papers.declaration import CLAIMS, FOREST, Artifact, Paper
 from recompose.papers.printed import number_in
+from recompose.parts.cells import Cell, Table
+from recompose.parts.results import Results
+from recompose.parts.rows import rows_of, shared_replicates
 from recompose.plan import Plan, Recipe, closure
 from recompose.progress import say
 from recompose.tables.caveats import watermarks
-from recompose.tables.cells import Cell, Table
 from recompose.tables.formats import to_csv, to_latex, to_markdown
 from recompose.tables.kinds import artifact_files, artifact_recipe, evaluations_of, find_kind, is_figure
 from recompose.tables.lineage import Lineage, PlannedEvaluations, lineage_path
 from recompose.tables.measured import OVER_ROWS, matches_by_seed
 from recompose.tables.published import write_contents
-from recompose.tables.results import Results
-from recompose.tables.rows import rows_of, shared_replicates
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks.track import Track, function
 
 if TYPE_CHECKING:
-    from recompose.tables.style import Sheet
+    from recompose.parts.style import Sheet
 
 ABOUT = ("category", "citation", "venue", "artifact")  # columns of a printed table that describe its rows
 
@@ -66,7 +66,7 @@ def _make_table(results: StoredResults, paper: Paper, name: str, stem: Path) -> 
 
 
 def _make_figure(results: StoredResults, paper: Paper, name: str, stem: Path) -> list[Cell]:
-    from recompose.tables.style import Sheet
+    from recompose.parts.style import Sheet
 
     cells = figure_cells(results, paper, name)
     title = f"{paper.name}/{name}: {paper.artifacts[name].caption}"
@@ -262,7 +262,7 @@ def _data_cells(results: Results, paper: Paper, kind: str) -> Iterator[Cell]:
 
 def draw(results: Results, paper: Paper, name: str, sheet: "Sheet") -> None:
     """Draw a figure from its complete evaluations."""
-    from recompose.tables.style import styled
+    from recompose.parts.style import styled
 
     with styled():
         function(find_kind(paper, name).place)(results, paper, name, sheet)

@@ -8,10 +8,10 @@ from recompose.digest import digest
 from recompose.environment import LOCK, is_committed
 from recompose.errors import ProgramError
 from recompose.fingerprint import ROOT, fingerprint, is_module, path_of
+from recompose.parts.cells import Cell
 from recompose.plan import closure
 from recompose.programs import git
 from recompose.records import BuildInfo
-from recompose.tables.cells import Cell
 from recompose.tables.stored_results import StoredResults
 
 JUDGED_KINDS = ("runs", "evaluations")  # their code and environment must be the same throughout an artifact

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from recompose.claims.outcome import span
 from recompose.papers.printed import number_in
-from recompose.tables.cells import Cell, Table
+from recompose.parts.cells import Cell, Table
 
 NUMERIC = re.compile(r"(not run|not measured|)|[^A-Za-z]*(<?[0-9]|-)[^A-Za-z]*( to [^A-Za-z]+)?")
 MOST_COLUMNS = 8  # of a table in LaTeX at the size of the text

@@ -14,9 +14,9 @@ from recompose.digest import sha256_file
 from recompose.files import write_text
 from recompose.papers.declaration import PRINTED, Paper
 from recompose.params.reference import json_schema, reference
+from recompose.parts.cells import Cell
 from recompose.records import Build
 from recompose.tables.artifacts import build_table
-from recompose.tables.cells import Cell
 from recompose.tables.formats import escape_markdown, measured_part
 from recompose.tables.kinds import find_kind, index_recipe, is_figure
 from recompose.tables.lineage import VALUES, Made, ReportIndex, values_text

@@ -11,8 +11,8 @@ from recompose.metric_cache import metric_code
 from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, SWEEP, Paper
 from recompose.params.mistakes import nearest
 from recompose.params.reference import json_schema
+from recompose.parts.rows import shared_replicates
 from recompose.plan import Plan, Recipe
-from recompose.tables.rows import shared_replicates
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 

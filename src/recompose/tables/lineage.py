@@ -18,8 +18,8 @@ from recompose.digest import digest, sha256_file, short
 from recompose.errors import LineageError, OutdatedLineageError
 from recompose.files import Document, read_json, write_json
 from recompose.metric_cache import COST
+from recompose.parts.cells import Cell, Number
 from recompose.records import Build, Description, LenientModel, complaint
-from recompose.tables.cells import Cell, Number
 
 SUFFIX = ".lineage.json"
 INDEX, MADE, VALUES = "index.json", "made.json", "values.json"  # among the reports

@@ -9,11 +9,11 @@ from typing import Any
 from recompose.claims.estimates import paired
 from recompose.errors import PlanError
 from recompose.papers.declaration import Artifact, Paper, View
+from recompose.parts.cells import Cell, cell_of, data_cell, mean_cell
+from recompose.parts.results import Results
+from recompose.parts.rows import MeasuredRow, rows_of
 from recompose.plan import Recipe
-from recompose.tables.cells import Cell, cell_of, data_cell, mean_cell
 from recompose.tables.differing import value_text
-from recompose.tables.results import Results
-from recompose.tables.rows import MeasuredRow, rows_of
 
 OVER_ROWS = "mean over rows, then over seeds"
 

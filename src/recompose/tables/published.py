@@ -15,9 +15,9 @@ from recompose.digest import sha256_file
 from recompose.errors import DamagedError, LineageError
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
+from recompose.parts.cells import Cell
 from recompose.plan import Recipe, recipe_of
 from recompose.records import Build, Description
-from recompose.tables.cells import Cell
 from recompose.tables.kinds import artifact_files, artifact_recipe, index_recipe
 from recompose.tables.lineage import INDEX, SUFFIX, WRONG, Contents, Lineage, Made, lineage_path, read_values
 from recompose.tracks import TRACKS

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from recompose.files import read_json
 from recompose.metric_cache import MetricCache
+from recompose.parts.results import Results
 from recompose.plan import NOTHING, Plan, Recipe, recipe_of
 from recompose.records import BuildInfo, Record
 from recompose.tables.lineage import Lineage, Values
-from recompose.tables.results import Results
 from recompose.tracks.track import Track
 from recompose.workspace import Workspace
 

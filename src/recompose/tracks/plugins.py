@@ -26,7 +26,7 @@ from recompose.params.loading import Addition
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import nearest, read_form
 from recompose.params.sections import Name, Section
-from recompose.tables.metric import Metric
+from recompose.parts.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric, named_section
 from recompose.tracks.track import Added, Catalogue, Track
 

@@ -3,8 +3,8 @@
 import numpy as np
 from safetensors.numpy import load_file
 
+from recompose.parts.results import Results
 from recompose.plan import Recipe
-from recompose.tables.results import Results
 from recompose.tracks.building import EMBEDDINGS
 
 

@@ -10,8 +10,8 @@ from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params.documents import merged
 from recompose.params.schema import Params
+from recompose.parts.metric import Metric
 from recompose.plan import Planner, Recipe, TrackPlan
-from recompose.tables.metric import Metric
 from recompose.tracks.toy.params import FORM
 from recompose.tracks.track import Track
 

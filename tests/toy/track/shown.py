@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
-from recompose.tables.cells import Cell, data_cell
-from recompose.tables.results import Results
-from recompose.tables.rows import rows_of
-from recompose.tables.style import Sheet, panels
+from recompose.parts.cells import Cell, data_cell
+from recompose.parts.results import Results
+from recompose.parts.rows import rows_of
+from recompose.parts.style import Sheet, panels
 from recompose.tracks.toy.computing import read
 
 

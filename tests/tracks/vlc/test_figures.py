@@ -19,8 +19,8 @@ from safetensors.numpy import save_file
 from recompose.data.pictures import Picture
 from recompose.palette import WRONG
 from recompose.papers.declaration import Artifact, Paper
+from recompose.parts.style import NumbersOnly, Sheet, styled
 from recompose.plan import Recipe
-from recompose.tables.style import NumbersOnly, Sheet, styled
 from recompose.tracks.building import EMBEDDINGS
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.index import write_suites

@@ -22,8 +22,8 @@ from recompose.claims.verdicts import (
 )
 from recompose.palette import VERDICTS
 from recompose.papers.declaration import Claim, Paper
-from recompose.tables.results import Results
-from recompose.tables.style import Sheet
+from recompose.parts.results import Results
+from recompose.parts.style import Sheet
 
 LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, the margins of a panel, and the width
 MARKERS = {SUPPORTED: "o", REVERSED: "s", NEGLIGIBLE: "^", UNDECIDED: "D"}  # verdicts differ in more than colour

@@ -9,9 +9,9 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from recompose.papers.declaration import Artifact, Paper
-from recompose.tables.results import Results
-from recompose.tables.rows import rows_of
-from recompose.tables.style import Sheet, panels
+from recompose.parts.results import Results
+from recompose.parts.rows import rows_of
+from recompose.parts.style import Sheet, panels
 
 MAGNITUDES = 50  # ratio of the largest to the smallest number above which the axis is logarithmic
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 from recompose.files import Document
 from recompose.papers.declaration import Variant
 from recompose.params.schema import Params
+from recompose.parts.expectations import Above
 from recompose.plan import Recipe
-from recompose.tables.expectations import Above
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, Czsl, CzslChoice, PublishedPairs
 from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
 from recompose.tracks.planning import Case, Runs

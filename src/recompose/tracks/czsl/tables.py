@@ -6,10 +6,10 @@ from typing import TypeAlias
 import numpy as np
 
 from recompose.papers.declaration import Paper
+from recompose.parts.cells import Cell, cell_of, data_cell, mean_cell
+from recompose.parts.results import Results
+from recompose.parts.rows import shared_replicates
 from recompose.plan import Recipe
-from recompose.tables.cells import Cell, cell_of, data_cell, mean_cell
-from recompose.tables.results import Results
-from recompose.tables.rows import shared_replicates
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
 from recompose.tracks.czsl.metrics.worlds import World

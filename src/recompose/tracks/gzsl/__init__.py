@@ -5,8 +5,8 @@ not show.
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from recompose.parts.expectations import Above
 from recompose.plan import Recipe
-from recompose.tables.expectations import Above
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, Gzsl, GzslChoice, PublishedClasses
 from recompose.tracks.gzsl.metric_values import BIASES, METRICS, NUMBERS
 from recompose.tracks.planning import Case, Runs

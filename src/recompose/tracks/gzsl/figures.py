@@ -17,12 +17,12 @@ from safetensors.numpy import load_file
 
 from recompose.data.pictures import open_rgb
 from recompose.papers.declaration import Paper
+from recompose.parts import tradeoff
+from recompose.parts.plane import Mark, draw_legend, draw_map, flatten
+from recompose.parts.results import Results
+from recompose.parts.rows import first_evaluations, rows_of
+from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
 from recompose.plan import Recipe
-from recompose.tables import tradeoff
-from recompose.tables.plane import Mark, draw_legend, draw_map, flatten
-from recompose.tables.results import Results
-from recompose.tables.rows import first_evaluations, rows_of
-from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tracks.building import SCORES
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.metrics import seen_unseen_curve

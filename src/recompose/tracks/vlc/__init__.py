@@ -31,9 +31,9 @@ from recompose.errors import PlanError
 from recompose.papers.declaration import Variant
 from recompose.params.mistakes import nearest
 from recompose.params.schema import Params
+from recompose.parts.expectations import Above
+from recompose.parts.metric import Metric
 from recompose.plan import Recipe
-from recompose.tables.expectations import Above
-from recompose.tables.metric import Metric
 from recompose.tracks.planning import Case, Runs, data_recipe
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.subsets import DECLARED, PLAIN

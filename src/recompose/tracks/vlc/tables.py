@@ -5,8 +5,8 @@ changed training data, or a changed loss.
 from collections.abc import Iterator, Mapping
 
 from recompose.papers.declaration import Paper
-from recompose.tables.cells import Cell
-from recompose.tables.results import Results
+from recompose.parts.cells import Cell
+from recompose.parts.results import Results
 from recompose.tracks.vlc.suites.catalogue import OVER_SUITES, PUBLISHED
 from recompose.tracks.vlc.suites.subtasks import SubTask
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recompose.tables.style import Sheet, styled
+from recompose.parts.style import Sheet, styled
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.figures import galleries, maps
 from tests.tables.drawings import texts

@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 
 from recompose.papers.declaration import Paper
+from recompose.parts import tradeoff
+from recompose.parts.results import Results
+from recompose.parts.style import Sheet
 from recompose.plan import Recipe
-from recompose.tables import tradeoff
-from recompose.tables.results import Results
-from recompose.tables.style import Sheet
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.metrics.curves import dense_curve
 from recompose.tracks.czsl.metrics.worlds import PairScores

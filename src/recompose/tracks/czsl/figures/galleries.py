@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from recompose.data.pictures import open_rgb
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
-from recompose.tables.results import Results
-from recompose.tables.rows import first_evaluations
-from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
+from recompose.parts.results import Results
+from recompose.parts.rows import first_evaluations
+from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.czsl.figures.maps import read_embedded

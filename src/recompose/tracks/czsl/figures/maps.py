@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 
 from recompose.backbones.arrays import StoredArray
 from recompose.papers.declaration import Paper
+from recompose.parts.plane import Mark, draw_legend, draw_map, flatten
+from recompose.parts.results import Results
+from recompose.parts.rows import first_evaluations
+from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
 from recompose.plan import Recipe
-from recompose.tables.plane import Mark, draw_legend, draw_map, flatten
-from recompose.tables.results import Results
-from recompose.tables.rows import first_evaluations
-from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.stored import read_embeddings
 

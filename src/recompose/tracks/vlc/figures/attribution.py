@@ -21,10 +21,10 @@ from PIL import Image
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
+from recompose.parts.results import Results
+from recompose.parts.rows import first_evaluations
+from recompose.parts.style import Sheet, panels
 from recompose.plan import Recipe
-from recompose.tables.results import Results
-from recompose.tables.rows import first_evaluations
-from recompose.tables.style import Sheet, panels
 from recompose.tracks.vlc.attribution.faithfulness import RELATIONS, right_relations
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, cumulative_accuracy, ratios, read
 from recompose.tracks.vlc.figures import pages

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
-from recompose.tables.metric import Metric
-from recompose.tables.results import Results
-from recompose.tables.rows import rows_of
-from recompose.tables.style import COLUMN_WIDTH, Sheet, panels
+from recompose.parts.metric import Metric
+from recompose.parts.results import Results
+from recompose.parts.rows import rows_of
+from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.catalogue import UNTRAINED
 

@@ -13,9 +13,9 @@ import pandas as pd
 from recompose.data.pictures import Picture
 from recompose.palette import WRONG
 from recompose.papers.declaration import Paper
+from recompose.parts.results import Results
+from recompose.parts.style import Sheet
 from recompose.plan import Recipe
-from recompose.tables.results import Results
-from recompose.tables.style import Sheet
 from recompose.tracks.vlc.data.captions import Captions, read_docs
 from recompose.tracks.vlc.figures import pages
 

@@ -11,10 +11,10 @@ import pandas as pd
 from recompose.data.pictures import Picture
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
+from recompose.parts.results import Results
+from recompose.parts.rows import first_evaluations
+from recompose.parts.style import Sheet
 from recompose.plan import Recipe
-from recompose.tables.results import Results
-from recompose.tables.rows import first_evaluations
-from recompose.tables.style import Sheet
 from recompose.tracks.stored import read_embeddings
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite

@@ -6,7 +6,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from recompose.tables.results import Results
+    from recompose.parts.results import Results
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Self
 from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator, model_validator
 
 from recompose.files import Document
+from recompose.parts.metric import Metric
 from recompose.plan import Recipe
 from recompose.records import LenientModel
-from recompose.tables.metric import Metric
 
 
 def _as_written(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from recompose.papers.declaration import Paper
+from recompose.parts.cells import Cell, cell_of
+from recompose.parts.results import Results
 from recompose.plan import Recipe
-from recompose.tables.cells import Cell, cell_of
-from recompose.tables.results import Results
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
+from recompose.parts.results import Results
+from recompose.parts.rows import rows_of
+from recompose.parts.style import Sheet, panels
 from recompose.plan import Recipe
-from recompose.tables.results import Results
-from recompose.tables.rows import rows_of
-from recompose.tables.style import Sheet, panels
 
 UNSEEN, SEEN = "unseen", "seen"  # the accuracy that rises and the one that falls
 GRID = 101  # points of the rising accuracy on each curve
