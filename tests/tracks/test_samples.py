@@ -27,7 +27,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("track", DOCUMENTS)
 def test_three_labelled_pictures_of_drawn_data_and_none_of_published(track: str) -> None:
-    samples = function(TRACKS[track].samples)
+    samples = TRACKS[track].samples
     drawn = list(samples(DOCUMENTS[track]))
     assert len(drawn) == 3
     assert all(label and picture.getextrema() for picture, label in drawn)
@@ -43,7 +43,7 @@ def test_a_pair_is_drawn_as_in_the_data_set(tmp_path: Path) -> None:
 def test_a_caption_is_that_of_the_first_image(tmp_path: Path) -> None:
     shapes_captions.draw(tmp_path, seed=21, corpus="shapes-laion", images=1)
     (path,) = tmp_path.rglob("*.png")
-    picture, label = next(function(TRACKS["vlc"].samples)(DOCUMENTS["vlc"]))
+    picture, label = next(TRACKS["vlc"].samples(DOCUMENTS["vlc"]))
     with Image.open(path) as expected:
         assert expected.tobytes() == picture.tobytes()
     assert label in (tmp_path / negclip_list.LIST).read_text(encoding="utf-8")

@@ -1,9 +1,11 @@
 """The results that tables and figures show."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from recompose.papers.declaration import Paper
+from recompose.parts.cells import Cell
 from recompose.plan import Plan, Recipe
 
 if TYPE_CHECKING:
@@ -65,3 +67,6 @@ class Results(Protocol):
 
     def raw(self, data: Recipe) -> Path:
         """Return the folder of a data set's raw files."""
+
+
+Cells: TypeAlias = Callable[[Results, Paper, str], Iterator[Cell]]  # yields the measured cells of a table of a paper

@@ -14,7 +14,6 @@ from recompose.plan import Recipe, recipe_of
 from recompose.records import Description, flat
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
-from recompose.tracks.track import function
 
 PICTURES = 3
 MINUTE = 60
@@ -87,10 +86,9 @@ def _samples(data: Iterable[Recipe]) -> Iterator[Document]:
     drawn = [
         [
             {"address": png_address(picture), "label": label, "dataset": recipe.name}
-            for picture, label in function(place)(recipe.document)
+            for picture, label in TRACKS[recipe.track].samples(recipe.document)
         ]
         for recipe in data
-        if (place := TRACKS[recipe.track].samples)
     ]
     yield from (sample for sample in chain.from_iterable(zip_longest(*drawn)) if sample)
 

@@ -206,9 +206,8 @@ def measured_cells(results: StoredResults, paper: Paper, name: str) -> list[Cell
     Raises:
         DamagedError: a file is missing or was changed.
     """
-    if is_figure(paper, name):
-        return figure_cells(results, paper, name)
-    return list(function(find_kind(paper, name).place)(results, paper, name))
+    cells = find_kind(paper, name).cells
+    return list(cells(results, paper, name)) if cells else figure_cells(results, paper, name)
 
 
 def cell_recipes(plan: Plan, paper: Paper, cell: Cell) -> list[Recipe]:
@@ -265,4 +264,4 @@ def draw(results: Results, paper: Paper, name: str, sheet: "Sheet") -> None:
     from recompose.parts.style import styled
 
     with styled():
-        function(find_kind(paper, name).place)(results, paper, name, sheet)
+        function(find_kind(paper, name).drawing)(results, paper, name, sheet)

@@ -22,7 +22,6 @@ from recompose.tables.kinds import find_kind, index_recipe, is_figure
 from recompose.tables.lineage import VALUES, Made, ReportIndex, values_text
 from recompose.tables.published import PublishedLineage, headline_cells
 from recompose.tables.stored_results import StoredResults
-from recompose.tracks.track import function
 from recompose.workspace import Workspace
 
 PAGE, README, METRICS = "index.html", "README.md", "metrics.json"
@@ -40,15 +39,10 @@ def index_texts(results: StoredResults, papers: list[Paper], published: Publishe
         **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in papers},
         METRICS: metrics_json(results, papers),
         VALUES: values_text(values_of(results, published)),
-        **{file: function(place)(results) for file, place in plots(results).items()},
+        **{file: text for track in results.plan.tracks for file, text in results.tracks[track].plots(results).items()},
         PARAMETERS: reference(schema),
         SCHEMA: json.dumps(schema, indent=2) + "\n",
     }
-
-
-def plots(results: StoredResults) -> dict[str, str]:
-    """Return the files for ``dvc plots`` of the profile's tracks: file -> function."""
-    return {file: place for name in results.plan.tracks for file, place in results.tracks[name].plots.items()}
 
 
 def write_index(results: StoredResults, papers: list[Paper], published: PublishedLineage, page: str) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from recompose.claims.cells import verdicts
 from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
 from recompose.files import Document
@@ -11,8 +12,11 @@ from recompose.metric_cache import metric_code
 from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, SWEEP, Paper
 from recompose.params.mistakes import nearest
 from recompose.params.reference import json_schema
+from recompose.parts.results import Cells
 from recompose.parts.rows import shared_replicates
 from recompose.plan import Plan, Recipe
+from recompose.tables import measured
+from recompose.tables.against import against
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -23,23 +27,28 @@ SITE = ROOT / "site"  # the page's template, style and script
 class Kind:
     """A kind of tables or figures."""
 
-    place: str  # "module:function" that yields the measured cells of a table, or draws a figure
-    is_figure: bool = False
+    cells: Cells | None = None  # of a table; None: it is a figure
+    drawing: str = ""  # "module:function" of a figure: planning needs the name, drawing imports matplotlib and more
     row_heading: str = "row"  # of the column with the names of rows
     compares_rows: bool = False  # in the replicates that all of them have
     is_summed_up: bool = True  # its measured part stands in the README of the paper's reports
 
+    @property
+    def module(self) -> str:
+        """The module that makes it."""
+        return self.cells.__module__ if self.cells else self.drawing.partition(":")[0]
+
 
 KINDS = {
-    "statistics": Kind("recompose.tables.measured:statistics", row_heading="data set", is_summed_up=False),
-    "settings": Kind("recompose.tables.measured:settings", row_heading="setting", is_summed_up=False),
-    "metrics": Kind("recompose.tables.measured:metrics", row_heading="method", compares_rows=True),
-    "intervals": Kind("recompose.tables.measured:intervals", row_heading="method", compares_rows=True),
-    "comparisons": Kind("recompose.tables.measured:comparisons", row_heading="method"),
-    CLAIMS: Kind("recompose.claims.cells:verdicts", row_heading="claim"),
-    AGAINST: Kind("recompose.tables.against:against", compares_rows=True),
-    SWEEP: Kind("recompose.tables.figures.sweep:draw_sweep", is_figure=True),
-    FOREST: Kind("recompose.tables.figures.forest:draw_forest", is_figure=True),
+    "statistics": Kind(measured.statistics, row_heading="data set", is_summed_up=False),
+    "settings": Kind(measured.settings, row_heading="setting", is_summed_up=False),
+    "metrics": Kind(measured.metrics, row_heading="method", compares_rows=True),
+    "intervals": Kind(measured.intervals, row_heading="method", compares_rows=True),
+    "comparisons": Kind(measured.comparisons, row_heading="method"),
+    CLAIMS: Kind(verdicts, row_heading="claim"),
+    AGAINST: Kind(against, compares_rows=True),
+    SWEEP: Kind(drawing="recompose.tables.figures.sweep:draw_sweep"),
+    FOREST: Kind(drawing="recompose.tables.figures.forest:draw_forest"),
 }
 
 
@@ -50,8 +59,8 @@ def find_kind(paper: Paper, name: str) -> Kind:
         PlanError: neither has its kind.
     """
     kind, track = paper.artifacts[name].kind, TRACKS[paper.track]
-    tables = {own: Kind(place) for own, place in track.tables.items()}
-    figures = {own: Kind(place, is_figure=True) for own, place in track.figures.items()}
+    tables = {own: Kind(cells) for own, cells in track.tables.items()}
+    figures = {own: Kind(drawing=place) for own, place in track.figures.items()}
     kinds = KINDS | tables | figures
     if kind not in kinds:
         place, near = f"{paper.file}: artifacts.{name}", nearest(kind, kinds)
@@ -62,7 +71,7 @@ def find_kind(paper: Paper, name: str) -> Kind:
 
 def is_figure(paper: Paper, name: str) -> bool:
     """Return True if an artifact is a figure, False if it is a table."""
-    return find_kind(paper, name).is_figure
+    return find_kind(paper, name).cells is None
 
 
 def artifact_files(paper: Paper, name: str) -> list[str]:
@@ -73,7 +82,7 @@ def artifact_files(paper: Paper, name: str) -> list[str]:
 
 def artifact_recipe(work: Workspace, paper: Paper, name: str) -> Recipe:
     """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
-    plan, module = work.plan, find_kind(paper, name).place.partition(":")[0]
+    plan, module = work.plan, find_kind(paper, name).module
     code = metric_code(work.catalogue[paper.track], paper.metrics) | fingerprint(["recompose.tables.artifacts", module])
     shown = paper.benchmarks_among(plan.benchmarks(paper.track))
     data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in shown}
@@ -121,8 +130,7 @@ def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
     files = sorted([*SITE.iterdir(), *Path(__file__).parent.iterdir()])
     assets = {path.name: sha256_file(path) for path in files if path.suffix in (".html", ".css", ".js", ".md")}
     modules = ["recompose.tables.index", "recompose.site.build", "recompose.audit.audit"]
-    modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
-    modules += [track.samples.partition(":")[0] for track in TRACKS.values() if track.samples]
+    modules += [type(track).__module__ for track in TRACKS.values()]  # their samples and plots
     parameters = digest(json_schema(work.catalogue.forms))
     heads = {paper.name: [paper.title, paper.byline, paper.links] for paper in papers}
     document = {

@@ -18,12 +18,15 @@ from recompose.params.sections import Distinct, Name, Section
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.parts.expectations import Above
 from recompose.parts.metric import Metric
+from recompose.parts.results import Cells, Results
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Adapters, DataAdapter, Method, PluginMetric
 from recompose.tracks.planning import Runs
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from recompose.data.pictures import Picture
     from recompose.training.hardware import Hardware
 
@@ -58,10 +61,9 @@ class Track:
     runs: ClassVar[type[Runs]]  # their planner
     headline: ClassVar[str]  # the first metric that is shown of an evaluation
     compared: ClassVar[Mapping[str, str]]  # the metrics that people compare: label -> name
-    tables: ClassVar[Mapping[str, str]] = {}  # its own kinds of tables -> "module:function"
-    figures: ClassVar[Mapping[str, str]] = {}  # its own kinds of figures -> "module:function"
-    plots: ClassVar[Mapping[str, str]] = {}  # file of numbers for `dvc plots` -> "module:function"
-    samples: ClassVar[str] = ""  # "module:function" that draws pictures of a synthetic data set, with labels
+    tables: ClassVar[Mapping[str, Cells]] = {}  # its own kinds of tables -> what yields their cells
+    # its own kinds of figures -> "module:function": planning needs the name, drawing imports matplotlib and more
+    figures: ClassVar[Mapping[str, str]] = {}
     expectations: ClassVar[tuple[Above, ...]] = ()  # what has to hold of its numbers, whatever papers claim
     methods: Mapping[str, Method] = {}
     adapters: Mapping[str, Any] = {}  # formats of data sets -> adapters
@@ -135,8 +137,10 @@ class Track:
         Raises:
             DataError, DownloadError: the files, present or downloaded, are not the data set.
         """
+        from recompose.tracks.acquiring import acquire
+
         section, root = self.section_of(params).datasets[recipe.name], self.root(recipe, data)
-        return function("recompose.tracks.acquiring:acquire")(recipe, section, data, root, self.adapters, self.layout)
+        return acquire(recipe, section, data, root, self.adapters, self.layout)
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         """Read and check a data set's raw files, and write an index of them into a folder. Return the raw files that
@@ -145,14 +149,16 @@ class Track:
         Raises:
             DataError: the files are not the data set.
         """
-        write_index = function("recompose.tracks.acquiring:write_index")
+        from recompose.tracks.acquiring import write_index
+
         return write_index(recipe, root, folder, self.adapters, self.layout)
 
     def train(
         self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> bool:
         """Carry out a run in its folder. Return whether this process goes on, of those of several devices."""
-        return function(f"{self.training}:train")(document, needs, folder, hardware, title)
+        is_leader: bool = import_module(self.training).train(document, needs, folder, hardware, title)
+        return is_leader
 
     def pass_key(self, evaluation: Recipe) -> str:
         """Return a key that evaluations share if one pass over the images can carry them out together; by default the
@@ -166,11 +172,12 @@ class Track:
         """Score a run, or a method that is not trained, in the folder of an evaluation; with several documents, of
         evaluations that go together, in one pass over the images.
         """
-        function(f"{self.evaluation}:evaluate")(documents, needs, hardware, title)
+        import_module(self.evaluation).evaluate(documents, needs, hardware, title)
 
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         """Return all metrics of an evaluation, computed from its scores, by their flat names."""
-        return function(f"{self.metric_code[0]}:read_metrics")(needs, evaluation)
+        values: dict[str, float] = import_module(self.metric_code[0]).read_metrics(needs, evaluation)
+        return values
 
     def all_metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         """Return all metrics of an evaluation, with those of plugins.
@@ -209,8 +216,16 @@ class Track:
         """Return the pictures of an index, in the order of pixels, features and grids; empty for a track without."""
         from recompose.data.pictures import Picture
 
-        paths = function(f"{self.index_code}:read_index")(index).paths if self.index_code else []
+        paths = import_module(self.index_code).read_index(index).paths if self.index_code else []
         return [Picture(path) for path in paths]
+
+    def samples(self, document: Document) -> "Iterator[tuple[Image.Image, str]]":
+        """Yield pictures of a synthetic data set, with labels, by the document of its recipe; none by default."""
+        return iter(())
+
+    def plots(self, results: Results) -> dict[str, str]:
+        """Return the files of numbers for `dvc plots`, name -> CSV; none by default."""
+        return {}
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:
         """Return whether an evaluation's numbers depend on the seed, on the same data."""

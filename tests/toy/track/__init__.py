@@ -11,8 +11,10 @@ from recompose.papers.declaration import Variant
 from recompose.params.documents import merged
 from recompose.params.schema import Params
 from recompose.parts.metric import Metric
+from recompose.parts.results import Results
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.toy.params import FORM
+from recompose.tracks.toy.tables import errors, extremes
 from recompose.tracks.track import Track
 
 MODULE = "recompose.tracks.toy"
@@ -27,9 +29,8 @@ class Toy(Track):
     form = FORM
     headline = "test/error"
     compared: ClassVar = {"error": "test/error"}
-    tables: ClassVar = {"extremes": f"{MODULE}.shown:extremes"}
+    tables: ClassVar = {"extremes": extremes}
     figures: ClassVar = {"guesses": f"{MODULE}.shown:draw_guesses"}
-    plots: ClassVar = {"errors.csv": f"{MODULE}.shown:errors"}
     metric_code = (f"{MODULE}.metrics",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
@@ -95,6 +96,9 @@ class Toy(Track):
         from recompose.tracks.toy.metrics import metrics
 
         return metrics(evaluation)
+
+    def plots(self, results: Results) -> dict[str, str]:
+        return {"errors.csv": errors(results)}
 
     def metric(self, name: str) -> Metric:
         return METRICS[name]

@@ -1,22 +1,27 @@
 """Compositional zero-shot learning: the recognition of state-object pairs, some of which training does not show."""
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from PIL import Image
 
 from recompose.files import Document
 from recompose.papers.declaration import Variant
 from recompose.params.schema import Params
 from recompose.parts.expectations import Above
+from recompose.parts.results import Results
 from recompose.plan import Recipe
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, Czsl, CzslChoice, PublishedPairs
 from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
+from recompose.tracks.czsl.tables import frequencies, groups
 from recompose.tracks.planning import Case, Runs
 from recompose.tracks.track import Track
 
 WORDS = "glove"  # the name of the word vectors in the data folder
-TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures"
+FIGURES = "recompose.tracks.czsl.figures"
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class CZSL(Track):
     compared: ClassVar = {
         f"{world} {column}": f"test/{world}/dense/{number}" for world in WORLDS for column, number in NUMBERS.items()
     }
-    tables: ClassVar = {kind: f"{TABLES}:{kind}" for kind in ("frequencies", "groups")}
+    tables: ClassVar = {"frequencies": frequencies, "groups": groups}
     figures: ClassVar = {
         "curves": f"{FIGURES}.curves:draw_curves",
         "prototypes": f"{FIGURES}.maps:draw_prototypes",
@@ -74,8 +79,6 @@ class CZSL(Track):
         "retrieval": f"{FIGURES}.galleries:draw_retrieval",
         "swapping": f"{FIGURES}.galleries:draw_swapping",
     }
-    plots: ClassVar = {"curves.csv": f"{FIGURES}.curves:mean_curves"}
-    samples = "recompose.tracks.czsl.samples:samples"
     expectations = (
         Above("untuned CLIP is above chance", headline, ("clip",), than="chance"),
         Above("every tuned method is above untuned CLIP", headline, but=("chance", "clip"), than="clip"),
@@ -111,6 +114,16 @@ class CZSL(Track):
         (folder / archive).unlink(missing_ok=True)  # left by an interrupted attempt
         (folder / archive).symlink_to(os.path.relpath(root / archive, folder))
         return [archive]
+
+    def samples(self, document: Mapping[str, Any]) -> Iterator[tuple[Image.Image, str]]:
+        from recompose.tracks.czsl.samples import samples
+
+        return samples(document)
+
+    def plots(self, results: Results) -> dict[str, str]:
+        from recompose.tracks.czsl.figures.curves import mean_curves
+
+        return {"curves.csv": mean_curves(results)}
 
     def pass_key(self, evaluation: Recipe) -> str:
         """Return the digest of an evaluation without its scoring settings and without the list of what it saves."""

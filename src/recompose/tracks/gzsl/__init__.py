@@ -2,11 +2,16 @@
 not show.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from PIL import Image
+
 from recompose.parts.expectations import Above
+from recompose.parts.results import Results
 from recompose.plan import Recipe
+from recompose.tracks.building import Document
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, Gzsl, GzslChoice, PublishedClasses
 from recompose.tracks.gzsl.metric_values import BIASES, METRICS, NUMBERS
 from recompose.tracks.planning import Case, Runs
@@ -58,8 +63,6 @@ class GZSL(Track):
         "embeddings": f"{FIGURES}:draw_embeddings",
         "seen-unseen": f"{FIGURES}:draw_seen_unseen",
     }
-    plots: ClassVar = {"seen-unseen.csv": f"{FIGURES}:mean_curves"}
-    samples = "recompose.tracks.gzsl.samples:samples"
     expectations = (Above("ESZSL is above chance", "test/accuracy", ("eszsl",), one_of="unseen_classes"),)
     methods = METHODS
     adapters = ADAPTERS
@@ -69,3 +72,13 @@ class GZSL(Track):
     training, evaluation = "recompose.tracks.gzsl.training", "recompose.tracks.gzsl.evaluation"
     metric_code = ("recompose.tracks.gzsl.metric_values",)
     named_metrics = METRICS
+
+    def samples(self, document: Document) -> Iterator[tuple[Image.Image, str]]:
+        from recompose.tracks.gzsl.samples import samples
+
+        return samples(document)
+
+    def plots(self, results: Results) -> dict[str, str]:
+        from recompose.tracks.gzsl.figures import mean_curves
+
+        return {"seen-unseen.csv": mean_curves(results)}
