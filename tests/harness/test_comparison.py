@@ -18,11 +18,9 @@ from typer.testing import CliRunner
 from recompose.claims.estimates import holm
 from recompose.cli import app
 from recompose.data.pictures import Picture
-from recompose.errors import BusyError, DataError
+from recompose.errors import DataError
 from recompose.harness.compare import ComparisonRow, compare
-from recompose.harness.comparison_files import write_comparison
 from recompose.harness.stored_evaluation import digests, read_evaluations
-from recompose.locks import sole_writer
 from recompose.tracks.vlc.data.formats.sugarcrepe import MEAN as SUGARCREPE
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite
@@ -123,21 +121,6 @@ def test_scores_or_items_that_were_written_after_the_results_are_refused(tmp_pat
         write(folder)
         with raises(DataError, "other-files", folder / file):
             read_evaluations([folder])
-
-
-def test_another_comparison_in_the_folder_is_not_replaced(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    def write(*names: str, suites: tuple[str, ...] = ("sick",)) -> None:
-        evaluations = tuple(path for path in (*folders, folders[0].parent / "c") if path.name in names)
-        write_comparison(compare(evaluations, suites, DRAWS), tmp_path)
-
-    store_evaluation(folders[0].parent / "c", world(), scores_of(3))
-    write("a", "b")
-    for names, suites in ((("a", "c"), ("sick",)), (("a", "b"), ("winoground",))):
-        with raises(DataError, "other-comparison", tmp_path / "comparison.json"):
-            write(*names, suites=suites)
-    write("a", "b", suites=("sick", "winoground"))
-    rows = json.loads((tmp_path / "comparison.json").read_text())["rows"]
-    assert {"sick", "winoground"} <= {row["name"] for row in rows}
 
 
 @pytest.fixture(scope="module")
@@ -305,10 +288,3 @@ def test_the_command_prints_a_table_and_writes_files(folders: tuple[Path, Path],
     page = (out / "comparison.md").read_text()
     assert "<b>" not in page and "\\[b\\]&#124;&lt;b&gt;$x$" in page
     assert (out / "figure.svg").stat().st_size and (out / "figure.csv").stat().st_size
-
-
-def test_of_two_comparisons_into_one_folder_at_once_one_is_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    comparison = compare(folders, ("sick",), DRAWS)
-    with sole_writer(tmp_path), raises(BusyError, "busy", tmp_path):
-        write_comparison(comparison, tmp_path)
-    assert not (tmp_path / "comparison.json").exists()

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.errors import DamagedError, DataError, PlanError, RecomposeError
-from recompose.harness.item_sheets import item_sheet
-from recompose.harness.items import ItemSheet, differing_items, outcomes, worst_items
+from recompose.harness.items import ItemSheet, differing_items, item_sheet, outcomes, worst_items
 from recompose.plan import Plan, Recipe, TrackPlan
 from recompose.tracks.vlc.data.formats.sugarcrepe import SETS
 from recompose.tracks.vlc.data.suite import Suite

@@ -10,7 +10,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.support.ui import Select
 
 from recompose.data.pictures import Picture
-from recompose.harness.item_page import items_page
+from recompose.harness.item_views import items_page
 from recompose.harness.items import ItemOutcome, ItemSheet, differing_items, worst_items
 from recompose.tracks.vlc.suites.judges import ItemContent, ScoredPair
 from tests.site.browsing import all_of, one, open_address, until_equal

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from recompose.console import print_json, printable
 from recompose.files import write_json
-from recompose.harness.evaluation import Activation, EvaluationRequest, Precision
+from recompose.harness.evaluation import Activation, EvaluationRequest, Precision, show_evaluation
 from recompose.options import JSON, Project, RawFiles, flag, raw_files
 from recompose.progress import say
 from recompose.tracks.vlc import VLC
@@ -102,7 +102,6 @@ def evaluate_model(
     """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
     results.json and the scores of all items. Leave out incomplete and broken suites, say so in a line, and return 3.
     """
-    from recompose.harness.evaluation_table import show_evaluation
     from recompose.harness.named_suites import KnownSuites
     from recompose.harness.survey import suites_present
 
@@ -157,8 +156,8 @@ def items(
     """Show the items of a suite with the lowest margins, with captions, scores, ties and categories; with --against,
     those that only one of two models has right. Stored scores are read; no model is run.
     """
-    from recompose.harness.item_list import show_items
-    from recompose.harness.item_sheets import item_sheet
+    from recompose.harness.item_views import show_items
+    from recompose.harness.items import item_sheet
 
     results = [result for result in (result, against) if result]
     sheets = [item_sheet(work, result, suite, data or raw_files(work), seed) for result in results]
@@ -225,7 +224,7 @@ def check_suites(work: Project, data: RawFiles = None, as_json: JSON = False) ->
     """Show the state of every published suite on disk, and the files that it requires. Return 1 if one is incomplete or
     broken.
     """
-    from recompose.harness.suite_list import show_suites
+    from recompose.harness.survey import show_suites
 
     raise typer.Exit(show_suites(data or raw_files(work), as_json=as_json))
 

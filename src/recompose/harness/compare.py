@@ -1,55 +1,74 @@
 """The comparison of models on suites, item by item: the command ``recompose compare``.
 
+Items that ask about the same image or caption are a unit, since they are right or wrong together; so are the captions
+of an image in retrieval. Where a suite averages over groups of items, such as ARO's relations, a group is a unit.
+Sub-tasks are resampled independently of each other.
+
 Tests are corrected by Holm among all numbers of one level: of suites, of parts of suites, and of means over suites. A
 suite without a number of its own, such as ELEVATER, counts with each of its sub-tasks.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
+from zlib import crc32
+
+import numpy as np
 
 from recompose.claims.estimates import ALPHA, holm
 from recompose.console import first
 from recompose.errors import DataError
+from recompose.files import Document
+from recompose.harness import paired_items
 from recompose.harness.evaluation import FEW
 from recompose.harness.named_suites import ALL
-from recompose.harness.paired_numbers import PairedNumber, paired_numbers
 from recompose.harness.stored_evaluation import StoredEvaluation, read_evaluations, shared_suites
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.suites.judges import Judge, Number, judge_of
 from recompose.tracks.vlc.suites.scores import has_scores
-from recompose.tracks.vlc.suites.values import PREFIX, headline
+from recompose.tracks.vlc.suites.subtasks import aggregate, names_in
+from recompose.tracks.vlc.suites.values import PREFIX, headline, trees
 
-MEANS = tuple(name.removeprefix(PREFIX) for name in headline())
+Scores = Mapping[str, np.ndarray]
 # the number of a suite; of a part of one; a mean over suites. p are corrected among the numbers of one level
 Level = Literal["suite", "part", "mean"]
 Finding = Literal["higher", "lower", "undecided"]  # the other model's number against the baseline's
+MEANS = tuple(name.removeprefix(PREFIX) for name in headline())
+SLOW_RESAMPLES = 1_000  # of a number that is no mean of its items, whose draws cannot be summed up
+EXACT, UNITS = "McNemar, exact", "bootstrap over {}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
     """A number of two models on the same items; fractions, or correlations."""
 
     name: str  # of a sub-task or a mean
-    level: Level
-    baseline: str
-    other: str
+    level: Level = "part"
+    baseline: str = ""
+    other: str = ""
     items: int  # that both models have scores for
     units: int  # of items that belong together, which are drawn together; as many as items if all are independent
     first: float  # the baseline's number
     second: float
     difference: float  # second - first
     test: str
-    low: float | None  # of the 95 % interval of the difference; None: too few units
-    high: float | None
-    p: float | None
-    corrected_p: float | None  # for all numbers of the level, by Holm
-    detectable: float | None  # the smallest true difference found with a power of 80 %, corrected; None: none is found
-    only_first: int | None  # items that the baseline alone has right, of accuracies
-    only_second: int | None
-    mcnemar_p: float | None  # as if all items were independent, of accuracies over items
-    finding: Finding
+    low: float | None = None  # of the 95 % interval of the difference; None: too few units
+    high: float | None = None
+    p: float | None = None  # of no difference
+    corrected_p: float | None = None  # for all numbers of the level, by Holm
+    detectable: float | None = None  # the smallest true difference found with a power of 80 %, corrected; None: none is
+    only_first: int | None = None  # items that the baseline alone has right, of accuracies
+    only_second: int | None = None
+    mcnemar_p: float | None = None  # as if all items were independent, of accuracies over items
+    finding: Finding = "undecided"
+    differing: int = 0  # units whose numbers differ, or all of a number that is no mean of its items
+    draws: np.ndarray | None = None  # [resamples] of the difference; None: a single unit
+
+    @property
+    def document(self) -> Document:
+        """Its columns in files: all but what the tests follow from."""
+        return {name: value for name, value in vars(self).items() if name not in ("differing", "draws")}
 
 
 @dataclass(frozen=True)
@@ -75,75 +94,192 @@ def compare(folders: Sequence[Path], suites: Sequence[str] = (ALL,), resamples: 
     """
     if len(folders) < 2:
         raise DataError("a comparison needs two evaluations or more", code="one-evaluation", place=folders[0])
-    baseline, *compared = evaluations = read_evaluations(folders, suites)
+    baseline, *others = evaluations = read_evaluations(folders, suites)
     shared, notes = shared_suites(evaluations)
-    numbers = {
-        evaluation.name: paired_numbers(shared, baseline.scores, evaluation.scores, resamples)
-        for evaluation in compared
-    }
-    levels = _levels(shared, [number.name for number in chain(*numbers.values())])
-    rows = _rows(baseline.name, numbers, levels)
+    rows = [
+        replace(row, baseline=baseline.name, other=other.name)
+        for other in others
+        for row in paired_numbers(shared, baseline.scores, other.scores, resamples)
+    ]
+    tops = _tops(shared, {row.name for row in rows})
+    tested = _corrected([_tested(row, tops) for row in rows])
     names = tuple(evaluation.name for evaluation in evaluations)
-    return ComparisonSummary(names, rows, (*notes, *_left_out(shared, baseline, compared), *_without_spread(rows)))
+    return ComparisonSummary(names, tested, (*notes, *_left_out(shared, baseline, others), *_without_spread(tested)))
 
 
-def _levels(suites: Sequence[Suite], names: Sequence[str]) -> dict[str, Level]:
-    """Return the level of each number."""
-    tops: set[str] = set()
+def _tops(suites: Sequence[Suite], names: Set[str]) -> set[str]:
+    """Return the numbers of whole suites among these names; of a suite without one, all that it has."""
+    return {name for suite in suites for name in ([suite.name] if suite.name in names else _leaves([suite]))}
+
+
+def _tested(row: ComparisonRow, tops: Set[str]) -> ComparisonRow:
+    """Return a number with its level, its interval and its p, which is not corrected yet."""
+    low = high = p = mcnemar_p = None
+    if row.draws is not None:
+        p = paired_items.bootstrap_p(row.draws, row.differing)
+        low, high = paired_items.percentile_interval(row.draws) if np.ptp(row.draws) else (None, None)
+    if row.only_first is not None and row.only_second is not None:
+        mcnemar_p = paired_items.mcnemar(row.only_first, row.only_second)
+        if row.test == EXACT:
+            low, high = paired_items.accuracy_interval(row.only_first, row.only_second, row.items)
+            p = mcnemar_p
+    level: Level = "mean" if row.name in MEANS else "suite" if row.name in tops else "part"
+    return replace(row, level=level, low=low, high=high, p=p, mcnemar_p=mcnemar_p)
+
+
+def _corrected(rows: Sequence[ComparisonRow]) -> tuple[ComparisonRow, ...]:
+    """Return all rows, with p corrected for the other numbers of their level, and what follows from that."""
+    corrected = {(row.other, row.name): row for row in rows}
+    for level in get_args(Level):
+        family = [row for row in rows if row.level == level and row.p is not None]
+        for row, p in zip(family, holm([row.p or 0.0 for row in family]), strict=True):
+            direction: Finding = "higher" if row.difference > 0 else "lower"
+            finding = direction if p < ALPHA else "undecided"
+            detectable = _detectable(row, ALPHA / len(family))
+            corrected[row.other, row.name] = replace(row, corrected_p=p, detectable=detectable, finding=finding)
+    return tuple(corrected.values())
+
+
+def _detectable(row: ComparisonRow, level: float) -> float | None:
+    """Return the smallest difference that a test of this level finds with a power of 80 %; None if it finds none.
+
+    A spread of zero, as of models that agree on all items, tells nothing about it.
+    """
+    if row.test == EXACT:
+        return paired_items.detectable_by_mcnemar((row.only_first or 0) + (row.only_second or 0), row.items, level)
+    if row.draws is None or not np.ptp(row.draws):
+        return None
+    return paired_items.detectable_by_spread(row.draws, level)
+
+
+def paired_numbers(suites: Sequence[Suite], first: Scores, second: Scores, resamples: int) -> list[ComparisonRow]:
+    """Return the numbers of all sub-tasks and means of these suites, for two models; items without scores of both are
+    left out.
+
+    Args:
+        suites: the suites.
+        first: the scores of one model, as ``Suite.scores`` returns them.
+        second: the scores of the other model, of the same items.
+        resamples: of a bootstrap.
+
+    Raises:
+        DataError: the scores of a sub-task do not fit it.
+    """
+    rows: list[ComparisonRow] = []
     for suite in suites:
-        leaves = (task.leaves(name) for name, task in suite.tasks.items())
-        tops |= {suite.name} if suite.name in names else {*chain.from_iterable(leaves)}
-    return {name: "mean" if name in MEANS else "suite" if name in tops else "part" for name in names}
+        for name in suite.tasks:
+            try:
+                rows += _task_numbers(judge_of(suite, name), first, second, resamples)
+            except (ValueError, LookupError) as error:
+                message = f"{suite.name}: {name}: it cannot be compared: {error}"
+                raise DataError(message, code="wrong-scores", place=name) from None
+    return [*rows, *_means(suites, rows, resamples)]
 
 
-def _rows(baseline: str, numbers: dict[str, list[PairedNumber]], levels: dict[str, Level]) -> tuple[ComparisonRow, ...]:
-    """Return all rows, with p corrected for the other numbers of their level."""
-    tested = [(model, number) for model, differences in numbers.items() for number in differences]
-    corrected: dict[tuple[str, str], float] = {}
-    sizes: dict[Level, int] = {}
-    for level in {*levels.values()}:
-        family = [(model, number) for model, number in tested if levels[number.name] == level and number.p is not None]
-        p_values = holm([number.p for _, number in family if number.p is not None])
-        corrected |= {(model, number.name): p for (model, number), p in zip(family, p_values, strict=True)}
-        sizes[level] = max(1, len(family))
-    rows = []
-    for model, number in tested:
-        level, corrected_p = levels[number.name], corrected.get((model, number.name))
-        direction: Finding = "higher" if number.difference > 0 else "lower"
-        first, second = number.values
-        low, high = number.interval or (None, None)
-        only_first, only_second = number.only or (None, None)
-        row = ComparisonRow(
-            name=number.name,
-            level=level,
-            baseline=baseline,
-            other=model,
-            items=number.items,
-            units=number.units,
-            first=first,
-            second=second,
-            difference=number.difference,
-            test=number.test,
-            low=low,
-            high=high,
-            p=number.p,
-            corrected_p=corrected_p,
-            detectable=number.detectable(ALPHA / sizes[level]),
-            only_first=only_first,
-            only_second=only_second,
-            mcnemar_p=number.mcnemar_p,
-            finding="undecided" if corrected_p is None or corrected_p >= ALPHA else direction,
+def _task_numbers(judge: Judge, first: Scores, second: Scores, resamples: int) -> Iterator[ComparisonRow]:
+    """Yield the numbers of a sub-task; retrieval has one for each direction, groups and triplets one for each sense."""
+    for leaf in judge.task.leaves(judge.name):
+        items = has_scores(first[leaf]) & has_scores(second[leaf]) & judge.counting(leaf)
+        if not items.any():
+            continue
+        units = judge.units(leaf)[items]
+        senses = (judge.numbers(leaf, scores[leaf][items], items) for scores in (first, second))
+        for one, other in zip(*senses, strict=True):
+            yield _number(one, other, units, judge.unit, resamples)
+
+
+def _number(one: Number, other: Number, units: np.ndarray, unit: str, resamples: int) -> ComparisonRow:
+    """Return a number of two models, given the units of its items [items] and the noun for them."""
+    items, generator = len(units), np.random.default_rng(crc32(one.name.encode()))  # the same for a name
+    first, second = one.value(items), other.value(items)
+    draws: np.ndarray | None = None
+    only: tuple[int, int] | None = None
+    if one.of_items and other.of_items:  # no mean of its items, such as a correlation
+        ours, theirs = one.of_items, other.of_items
+        few = min(resamples, SLOW_RESAMPLES)
+        draws = paired_items.bootstrap(lambda rows: theirs(rows) - ours(rows), items, few, generator)
+        unit, drawn, differing = "items", items, items
+    else:
+        assert one.right is not None and other.right is not None
+        unit, sums, sizes, classes = _drawn(one, other.right.astype(np.int64) - one.right, units, unit)
+        if len(sizes) > 1:
+            draws = paired_items.bootstrap_mean(sums, sizes, resamples, generator, classes)
+        drawn, differing = len(sizes), int(np.count_nonzero(sums))
+        if one.groups is None:
+            only = int((one.right & ~other.right).sum()), int((other.right & ~one.right).sum())
+    return ComparisonRow(
+        name=one.name,
+        items=items,
+        units=drawn,
+        first=first,
+        second=second,
+        difference=second - first,
+        test=EXACT if only and drawn == items else UNITS.format(unit),
+        only_first=only and only[0],
+        only_second=only and only[1],
+        differing=differing,
+        draws=draws,
+    )
+
+
+def _drawn(
+    number: Number, differences: np.ndarray, units: np.ndarray, unit: str
+) -> tuple[str, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return what is drawn of a share of right items: the noun, and the sum of differences of each, its number of
+    items, and its class in a mean over classes.
+    """
+    if number.groups is None:  # an accuracy over items
+        _, place, sizes = np.unique(units, return_inverse=True, return_counts=True)
+        return unit, np.bincount(place, weights=differences), sizes, None
+    if number.are_groups_drawn:  # a mean over groups of accuracies, whose units are groups
+        _, place, counts = np.unique(number.groups, return_inverse=True, return_counts=True)
+        return "groups", np.bincount(place, weights=differences) / counts, np.ones(len(counts), dtype=np.int64), None
+    return unit, differences, np.ones(len(units), dtype=np.int64), number.groups  # a mean over classes
+
+
+def _means(suites: Sequence[Suite], rows: Sequence[ComparisonRow], resamples: int) -> Iterator[ComparisonRow]:
+    """Yield each mean whose parts all have a number."""
+    all_trees = trees(suites)
+    order = dict.fromkeys(name for tree in all_trees for name in names_in(tree))
+    inside = {row.name: row for row in rows if row.name in order}
+    sizes = {name: row.items for name, row in inside.items()}
+
+    def means_of(values: Mapping[str, float]) -> dict[str, float]:
+        return aggregate(values, sizes, all_trees)
+
+    firsts = means_of({name: row.first for name, row in inside.items()})
+    seconds = means_of({name: row.second for name, row in inside.items()})
+    shares = {  # of each leaf in each mean: a mean is linear
+        name: means_of({leaf: float(leaf == name) for leaf in inside}) for name in inside
+    }
+    for name in order:
+        if name in inside or name not in firsts:
+            continue
+        below = [row for row in inside.values() if shares[row.name][name]]
+        drawn = [shares[row.name][name] * np.resize(row.draws, resamples) for row in below if row.draws is not None]
+        yield ComparisonRow(
+            name=name,
+            items=sum(row.items for row in below),
+            units=sum(row.units for row in below),
+            first=firsts[name],
+            second=seconds[name],
+            difference=seconds[name] - firsts[name],
+            test=UNITS.format("items"),
+            differing=sum(row.differing for row in below),
+            draws=np.sum(drawn, axis=0) if len(drawn) == len(below) else None,
         )
-        rows.append(row)
-    return tuple(rows)
+
+
+def _leaves(suites: Sequence[Suite]) -> Iterator[str]:
+    """Yield the names of the scores of suites."""
+    yield from (leaf for suite in suites for name, task in suite.tasks.items() for leaf in task.leaves(name))
 
 
 def _left_out(suites: Sequence[Suite], baseline: StoredEvaluation, others: Sequence[StoredEvaluation]) -> list[str]:
     """Return a note for each model with items that it or the baseline has no scores for."""
     notes = list[str]()
-    leaves = [leaf for suite in suites for name, task in suite.tasks.items() for leaf in task.leaves(name)]
     for model in others:
-        both = (has_scores(baseline.scores[leaf]) & has_scores(model.scores[leaf]) for leaf in leaves)
+        both = (has_scores(baseline.scores[leaf]) & has_scores(model.scores[leaf]) for leaf in _leaves(suites))
         if count := sum(int((~scored).sum()) for scored in both):
             notes.append(f"{count:,} items without scores of both {baseline.name} and {model.name} are left out")
     return notes

@@ -5,7 +5,6 @@ Markdown, and a figure of differences with their intervals.
 import csv
 import io
 from collections.abc import Iterable
-from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +15,8 @@ from rich.text import Text
 
 from recompose.claims.estimates import rounded
 from recompose.console import pluralize, print_line
-from recompose.errors import DataError
-from recompose.files import Document, read_json, write_json, write_text
+from recompose.files import Document, write_json, write_text
 from recompose.harness.compare import ComparisonRow, ComparisonSummary
-from recompose.locks import sole_writer
 from recompose.palette import RIGHT, VERDICTS, WRONG
 from recompose.progress import printable
 from recompose.tables.formats import escape_markdown
@@ -91,44 +88,24 @@ def _cells(row: ComparisonRow) -> list[str]:
 def comparison_document(comparison: ComparisonSummary) -> Document:
     """Return a comparison as a document of plain values."""
     rows = [
-        {name: rounded(value, DIGITS) if isinstance(value, float) else value for name, value in asdict(row).items()}
+        {name: rounded(value, DIGITS) if isinstance(value, float) else value for name, value in row.document.items()}
         for row in comparison.rows
     ]
     return {"names": list(comparison.names), "rows": rows, "notes": list(comparison.notes)}
 
 
 def write_comparison(comparison: ComparisonSummary, folder: Path) -> tuple[Path, ...]:
-    """Write ``comparison.csv``, ``.json`` and ``.md``, and ``figure.svg``, ``.png`` and ``.csv`` into a folder.
-
-    Raises:
-        DataError: the folder has another comparison, or numbers that this one lacks.
-        BusyError: another process writes into the folder.
-    """
+    """Write ``comparison.csv``, ``.json`` and ``.md``, and ``figure.svg``, ``.png`` and ``.csv`` into a folder."""
     table, document, page = (folder / f"comparison.{ending}" for ending in ("csv", "json", "md"))
     content, text = comparison_document(comparison), io.StringIO()
-    with sole_writer(folder):
-        _check_folder(document, comparison)
-        rows = csv.DictWriter(text, [*content["rows"][0]], lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(content["rows"])
-        write_text(table, text.getvalue())
-        write_text(page, _markdown(comparison))
-        _draw(comparison, folder / "figure")
-        write_json(document, content)
+    rows = csv.DictWriter(text, [*content["rows"][0]], lineterminator="\n")
+    rows.writeheader()
+    rows.writerows(content["rows"])
+    write_text(table, text.getvalue())
+    write_text(page, _markdown(comparison))
+    _draw(comparison, folder / "figure")
+    write_json(document, content)
     return table, document, page, *(folder / f"figure.{ending}" for ending in ("svg", "png", "csv"))
-
-
-def _check_folder(document: Path, comparison: ComparisonSummary) -> None:
-    """Check that a folder holds no comparison that would be lost, given its document."""
-    try:
-        stored = read_json(document)
-        names, lost = stored["names"], {row["name"] for row in stored["rows"]} - {row.name for row in comparison.rows}
-    except (OSError, ValueError, KeyError, TypeError):
-        return
-    if lost or names != list(comparison.names):
-        fault = f"has {min(lost)}, which this one lacks" if lost else f"is of {', '.join(names)}"
-        message = f"{document} {fault}; name another folder, or remove this one"
-        raise DataError(message, code="other-comparison", place=document)
 
 
 def _markdown(comparison: ComparisonSummary) -> str:
@@ -156,7 +133,7 @@ def _draw(comparison: ComparisonSummary, stem: Path) -> None:
     from recompose.parts.style import Sheet, styled
 
     baseline, *others = map(printable, comparison.names)
-    rows = [asdict(row) for row in comparison.rows if row.level != "part"]
+    rows = [row.document for row in comparison.rows if row.level != "part"]
     numbers = pd.DataFrame(rows, columns=["name", "other", *PLOTTED, "finding"]).astype(dict.fromkeys(PLOTTED, float))
     numbers[PLOTTED] *= 100
     panels = [numbers[numbers["other"] == model].reset_index(drop=True) for model in comparison.names[1:]]

@@ -1,5 +1,6 @@
 """The state of suites on disk: what can be evaluated, and what is absent, incomplete or broken."""
 
+from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from recompose.console import first
+from recompose.console import first, print_findings, print_json
 from recompose.errors import DataError, MissingFilesError
 from recompose.harness.evaluation import FEW
 from recompose.harness.named_suites import ALL, KnownSuites, NamedSuite
@@ -21,6 +22,13 @@ from recompose.tracks.vlc.suites.values import check
 # partial: some sub-tasks are absent or lack images, the others can be evaluated; incomplete: files are absent without
 # which nothing can; broken: its files are not the suite
 SuiteState = Literal["complete", "partial", "incomplete", "broken", "absent"]
+STYLES = {
+    "complete": "green",
+    "partial": "yellow",
+    "incomplete": "bold red",
+    "broken": "bold red",
+    "absent": "dim",
+}  # by state, in the order of the last line
 
 
 @dataclass(frozen=True)
@@ -94,11 +102,6 @@ def survey(
     return SurveyedSuite(name, "complete", suite)
 
 
-def survey_all(root: Path) -> list[SurveyedSuite]:
-    """Return the state of all published suites below a root of raw files."""
-    return [survey(name, root) for name in FORMS]
-
-
 def without_images(suite: Suite, paths: Set[str], state: SuiteState, error: DataError) -> SurveyedSuite:
     """Return a suite without the sub-tasks that show any of these images.
 
@@ -151,3 +154,17 @@ def suites_present(
         raise DataError(message, code="missing-suite", place=root)
     others = [suite for suite in named.values() if suite.name not in FORMS]
     return [*map(suites.find, on_disk), *others], [name for name in FORMS if name not in on_disk]
+
+
+def show_suites(data: Path, *, as_json: bool) -> int:
+    """Print each published suite below a folder, with its state and what it lacks; return the exit code."""
+    suites = [survey(name, data) for name in FORMS]
+    counts = Counter[str](suite.state for suite in suites)
+    if as_json:
+        parts = ("name", "state", "finding", "remedy")
+        print_json([{part: getattr(suite, part) for part in parts} for suite in suites])
+    else:
+        rows = ((suite.name, (suite.state, STYLES[suite.state]), suite.finding, suite.remedy) for suite in suites)
+        print_findings("suite", rows)
+        print(", ".join(f"{counts[state]} {state}" for state in STYLES if counts[state]))
+    return 1 if counts["incomplete"] or counts["broken"] else 0

@@ -1,18 +1,30 @@
-"""`recompose items`: the worst items of a suite, or those that only one of two results has right."""
+"""`recompose items`: the worst items of a suite, or those that only one of two results has right, on the terminal, as
+plain values, and as a page, one self-contained file with small copies of the images.
+"""
 
+import base64
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from PIL import Image
 from rich.console import Console
 
 from recompose.console import line, new_table, pluralize, print_json, print_line
+from recompose.data.pictures import Picture
+from recompose.errors import DataError
 from recompose.files import Document, write_text
-from recompose.harness.item_page import items_page
-from recompose.harness.items import ItemContent, ItemOutcome, ItemSheet, ItemView, differing_items, worst_items
+from recompose.harness.items import ItemOutcome, ItemSheet, ItemView, differing_items, worst_items
 from recompose.progress import say
+from recompose.site.build import FOLDER as SITE
+from recompose.site.build import content_policy, read_asset
+from recompose.tracks.vlc.suites.judges import ItemContent
 
 TRUE = "* "  # before a pair that belongs together
 SIDES = ("first", "second")
+FOLDER = Path(__file__).parent
+THUMBNAIL, QUALITY = (240, 240), 80  # pixels at most; of JPEG
 
 
 def show_items(sheets: list[ItemSheet], worst: int, category: str | None, html: Path | None, *, as_json: bool) -> None:
@@ -117,3 +129,57 @@ def _score_lines(content: ItemContent) -> Iterator[str]:
         yield f"{score:>8} {TRUE if pair.is_true else '  '}{image}{text}".rstrip()
     if content.note:
         yield content.note
+
+
+def items_page(view: ItemView) -> str:
+    """Return the page of a model's worst items, or of those where two models differ; all content is escaped."""
+    own_style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("items.css", "items.js"))
+    style = read_asset("style.css") + own_style
+    environment = Environment(loader=FileSystemLoader([FOLDER, SITE]), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template("items.html").render(
+        sheet=view.sheets[0],
+        titles=[sheet.title for sheet in view.sheets],
+        counts=view.counts,
+        cards=[_card(view, outcomes) for outcomes in view.shown],
+        categories=list(dict.fromkeys(outcomes[0].category for outcomes in view.shown)),
+        style=style,
+        script=script,
+        policy=content_policy(style, script),
+    )
+
+
+def _card(view: ItemView, outcomes: tuple[ItemOutcome, ...]) -> Document:
+    """Return the content of an item's card: its images, and the scores of each model."""
+    contents = [sheet.describe(outcome) for sheet, outcome in zip(view.sheets, outcomes, strict=True)]
+    images = list(dict.fromkeys(picture for content in contents for picture in content.images))
+    return {
+        "outcomes": outcomes,
+        "images": [_thumbnail(picture, view.sheets[0].root) for picture in images],
+        "views": [
+            {
+                "title": sheet.title,
+                "outcome": outcome,
+                "content": content,
+                # the place of each pair's image among those of the card, from 1
+                "places": [
+                    None if pair.image is None else images.index(content.images[pair.image]) + 1
+                    for pair in content.pairs
+                ],
+            }
+            for sheet, outcome, content in zip(view.sheets, outcomes, contents, strict=True)
+        ],
+    }
+
+
+def _thumbnail(picture: Picture, root: Path) -> Document:
+    """Return the path of an image with the address of a small copy, or the reason why it is not at hand."""
+    try:
+        image = picture.open(root)
+    except DataError:
+        is_absent = not (root / picture.path).is_file()
+        return {"name": picture.path, "fault": "it is absent" if is_absent else "it is no readable image"}
+    image.thumbnail(THUMBNAIL, Image.Resampling.BICUBIC)
+    file = io.BytesIO()
+    image.save(file, "jpeg", quality=QUALITY)
+    address = f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}"
+    return {"name": picture.path, "address": address}
