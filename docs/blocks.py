@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeVar
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from recompose.cli import app
+from recompose.main import app
 from recompose.papers.declaration import PRINTED, Paper, all_papers
 from recompose.params.reference import section_reference
 from recompose.parts.metric import Metric

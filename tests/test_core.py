@@ -30,4 +30,4 @@ def test_nothing_that_plans_reports_or_audits_imports_torch() -> None:
 
 
 def test_all_commands_start_without_what_draws() -> None:
-    assert imported(["recompose.cli"], ("matplotlib", "pandas", "scipy", "torch")) == "[]"
+    assert imported(["recompose.main"], ("matplotlib", "pandas", "scipy", "torch")) == "[]"

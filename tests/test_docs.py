@@ -21,8 +21,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from typer.core import TyperCommand, TyperGroup
 
-from recompose.cli import app
 from recompose.graph import Graph
+from recompose.main import app
 from recompose.papers.declaration import PAPERS, all_papers
 from recompose.tables.kinds import artifact_files
 from tests.configuration import write_params

@@ -1,4 +1,4 @@
-"""The command line: one thin subcommand per phase, and the questions that people ask about results."""
+"""The commands that rebuild papers and answer questions about them: options and exit codes alone."""
 
 import gc
 import json
@@ -7,39 +7,24 @@ import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
 from recompose.console import printable
-from recompose.errors import ProgramError, RecomposeError, error_text
+from recompose.errors import RecomposeError, error_text
 from recompose.extras import missing_package
-from recompose.harness.command_line import add_commands
 from recompose.interrupts import INTERRUPTED, end_at_once
 from recompose.options import JSON, Project, flag
-from recompose.phases import PHASES
-from recompose.plan import closure
-from recompose.programs import dvc
-from recompose.progress import be_quiet, printable_lines, say
-from recompose.workspace import PROFILE, Workspace
+from recompose.progress import printable_lines, say
+from recompose.workspace import PROFILE
 
-app = typer.Typer(
-    help="Rebuild the tables and figures of papers, and trace every number to its runs.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="markdown",  # joins the lines of a paragraph
-    pretty_exceptions_enable=False,
-)
+HELP = "Rebuild the tables and figures of papers, and trace every number to its runs."
+app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False)
 MAKE, LOOK, CHECK, EXTEND = "Make", "Look", "Check", "Extend"  # groups of commands in the help
 store_app = typer.Typer(help="Maintain results/: commit, discard, prune, release.", no_args_is_help=True)
 app.add_typer(store_app, name="store", rich_help_panel=MAKE)
-
-
-def _in_project(work: Workspace, name: str) -> str:
-    """Return what a user gave, as a path in the project where that exists."""
-    path = Path(name).absolute()
-    return str(path.relative_to(work.root)) if path.exists() and path.is_relative_to(work.root) else name
 
 
 def _artifact_names(incomplete: str) -> list[str]:
@@ -60,23 +45,6 @@ CellName = Annotated[
 ]
 
 
-def _show_version(is_asked: bool) -> None:
-    if is_asked:
-        from importlib.metadata import version
-
-        print(f"recompose {version('recompose')}")
-        raise typer.Exit
-
-
-@app.callback()
-def common(
-    version: Annotated[
-        bool, flag("--version", help="Print the version.", callback=_show_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Rebuild the tables and figures of papers, and trace every number to its runs."""
-
-
 @app.command(rich_help_panel=MAKE)
 def make(
     work: Project,
@@ -93,39 +61,19 @@ def make(
     """Make results that are not complete (data, backbones, pixels, features, grids, runs, evaluations), and everything
     that they need. With --cell, make what one number needs, and print the number.
     """
-    from recompose import phases
+    from recompose.commands.make import make_cell, make_for_workflow, make_named
 
     end_at_once()
     if recipe:
-        _make_for_workflow(work, "/".join(recipe.parts[-3:-1]), again=again)
-        return
-    if cell:
-        if names:
-            raise typer.BadParameter("--cell makes the results of one number: use it without names")
-        from recompose.commands.make import make_cell
-
+        make_for_workflow(work, recipe, again=again)
+    elif cell and names:
+        raise typer.BadParameter("--cell makes the results of one number: use it without names")
+    elif cell:
         make_cell(work, cell)
-        return
-    if not names:
+    elif names:
+        make_named(work, names)
+    else:
         raise typer.BadParameter("name results to make, or a number with --cell; `snakemake --cores all` makes all")
-    phases.make(work, closure(map(work.recipe, names)))
-
-
-def _make_for_workflow(work: Workspace, key: str, *, again: bool) -> None:
-    """Make a recipe that a workflow asks for; nothing is planned."""
-    from recompose import phases
-    from recompose.recipe_files import read_recipes, recipe_file
-
-    be_quiet()
-    recipes = read_recipes(work.store, key)
-    if not phases.is_helper():
-        phases.discard_outdated(work, recipes)
-        if again and work.store.is_complete(recipes[0]):
-            work.store.discard(key)
-    phases.make(work, recipes, again=again)
-    if not phases.is_helper():
-        for recipe in recipes:  # from now on its record describes it
-            recipe_file(work.results, recipe.key).unlink(missing_ok=True)
 
 
 @app.command(rich_help_panel=MAKE)
@@ -136,21 +84,10 @@ def artifacts(
     """Make the tables and figures of a paper, or one of them, from stored results; print its headline number, or the
     differences of a comparison.
     """
-    from recompose.commands.places import find_paper, one_of
-    from recompose.commands.summary import comparison_lines, headline_line
-    from recompose.tables.artifacts import make_artifacts
-    from recompose.tables.stored_results import StoredResults
+    from recompose.commands.artifacts import make_and_show
 
     end_at_once()
-    folder, _, artifact = name.partition("/")
-    paper = find_paper(work, folder)
-    names = list(paper.artifacts)
-    if artifact:
-        names = [one_of(names, artifact, f"artifact of {paper.name}", "unknown-artifact")]
-    make_artifacts(StoredResults(work), paper, names)
-    if paper.first_artifact in names:
-        lines = comparison_lines(work, paper) if paper.is_comparison else [headline_line(work, paper)]
-        print(*filter(None, lines), sep="\n")
+    make_and_show(work, name)
 
 
 @app.command(rich_help_panel=MAKE)
@@ -310,7 +247,7 @@ def trace(
         str | None, typer.Option(help='The column\'s name, such as "shapes-pairs AUC". Default: list the columns.')
     ] = None,
     view: Annotated[str | None, typer.Option(help="The view, where a table has several. Default: the first.")] = None,
-    full: Annotated[bool, flag("--full", help="Show everything behind the number as a tree.")] = False,
+    full: Annotated[bool, flag("--full", help="Show everything behind the number, too.")] = False,
     as_json: JSON = False,
 ) -> None:
     """Trace a number: its value, whether it still holds, and the runs, code, data and cost behind it. Every file behind
@@ -318,7 +255,7 @@ def trace(
     """
     from recompose.commands.trace import show_trace
 
-    show_trace(work, _in_project(work, artifact), row, column, view, full=full, as_json=as_json)
+    show_trace(work, artifact, row, column, view, full=full, as_json=as_json)
 
 
 @app.command(rich_help_panel=CHECK)
@@ -415,9 +352,8 @@ def downstream(
 ) -> None:
     """List the cells, figures and claims that depend on a run, an evaluation, a data set or a backbone."""
     from recompose.commands.downstream import show_downstream
-    from recompose.tables.published import PublishedLineage
 
-    show_downstream(Console(), PublishedLineage.read(work, work.declared), run, as_json=as_json)
+    show_downstream(work, run, as_json=as_json)
 
 
 @app.command(rich_help_panel=LOOK)
@@ -438,9 +374,9 @@ def prune(
     work: Project, dry_run: Annotated[bool, flag("--dry-run", "-n", help="Only list what would be removed.")] = False
 ) -> None:
     """Remove all results that no profile of params.yaml needs."""
-    keep = [recipe for plan in work.plans for recipe in plan.recipes]
-    for key in work.store.prune(PHASES, keep, dry=dry_run):
-        say(f"{'would remove' if dry_run else 'removed'} results/{key}")
+    from recompose.commands.store import prune_results
+
+    prune_results(work, dry=dry_run)
 
 
 @store_app.command("release")
@@ -462,14 +398,9 @@ def commit(work: Project) -> None:
     """Write dvc.lock and data.dvc for the profile of params.yaml: the digests of all records, and of generated data.
     Where DVC cannot, as without a git repository, say why.
     """
-    from recompose.data.tracking import track
-    from recompose.workspace import plan_of
+    from recompose.commands.store import commit_digests
 
-    track(work.root, plan_of(work.load(None), catalogue=work.catalogue).of("data"))
-    try:
-        dvc("commit", "--force", folder=work.root)
-    except ProgramError as error:
-        say(f"left out: the record of these results in dvc.lock and data.dvc ({error})")
+    commit_digests(work)
 
 
 @store_app.command()
@@ -481,11 +412,13 @@ def discard(
     say(f"removed results/{name.removeprefix('results/')}")
 
 
-add_commands(app, panel="Any CLIP")
-
-
 def main() -> None:
-    """Run the command line.
+    """Run the commands of this module, which are all that a workflow calls."""
+    run(app)
+
+
+def run(commands: typer.Typer) -> NoReturn:
+    """Run a command line, and exit.
 
     Errors that a user can fix, and those of the operating system, print one message, others their traceback. An
     interrupt prints nothing.
@@ -493,7 +426,7 @@ def main() -> None:
     gc.freeze()  # objects of imports live to the end: collecting among them takes a tenth of a short command
     code = 1
     try:
-        sys.exit(app(standalone_mode=False))
+        sys.exit(commands(standalone_mode=False))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except typer.TyperException as error:  # of the arguments; without a message where the help is shown instead

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from recompose.audit.audit import audit_document
 from recompose.audit.findings import Audit, Finding, Trust
-from recompose.cli import app
 from recompose.commands.audit import show_findings
+from recompose.main import app
 from recompose.parts.cells import Cell
 from recompose.records import Description
 from recompose.tables.lineage import MADE, Lineage, Made
@@ -25,7 +25,7 @@ from tests.conftest import Project
 def test_the_clean_world_in_words_without_torch(chance_project: Project) -> None:
     """In a process of its own, as users start it."""
     code = (
-        "import sys; from recompose.cli import app; app(['audit', '--full'], standalone_mode=False);"
+        "import sys; from recompose.main import app; app(['audit', '--full'], standalone_mode=False);"
         "print(sorted({'torch', 'lightning', 'pytorch_lightning', 'open_clip'} & set(sys.modules)))"
     )
     done = chance_project.call(sys.executable, "-c", code, check=False)

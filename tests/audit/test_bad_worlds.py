@@ -13,6 +13,7 @@ from recompose.commands.trace import Artifact, trace
 from recompose.site.document import Site
 from recompose.tables import caveats
 from recompose.tables.caveats import committed_since
+from recompose.tables.lineage import lineage_path
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 from tests.audit import worlds
@@ -38,15 +39,15 @@ def test_all_say_the_same_word_of_what_is_spoiled(root: Path, clean: Audit, monk
         assert codes == sorted((code, place.format(**names)) for code, place in world.found)
     assert worlds.moved(found, clean) == world.moved
     assert found.recomputed == world.recomputed
-    table = Artifact.read(work.declared, root / worlds.CSV)
-    cell = trace(work, table, table.find(row=ROW, column=COLUMN, view=VIEW)[0])
+    table = Artifact.read(work.declared, lineage_path(root / worlds.CSV))
+    cell = trace(work, table, table.find(row=ROW, column=COLUMN, view=VIEW)[0]).trust
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (world.word,) * 3
-    assert list(found.trusts[TABLE][key].why) == list(of_page.trusts[TABLE][key].why) == cell.why
+    assert list(found.trusts[TABLE][key].why) == list(of_page.trusts[TABLE][key].why) == [*cell.why]
     assert bool(cell.why) == (world.word != "current")
     cells = Site(worlds.PAPERS_LOADED, published, of_page, work.params, work.catalogue).document()["cells"]
     place = {"artifact": TABLE, "row": ROW, "column": COLUMN, "view": VIEW}
     of_cell = [each for each in cells if each.items() >= place.items()]
-    assert [(each["state"], each["why"]) for each in of_cell] == [(world.word, cell.why)]
+    assert [(each["state"], each["why"]) for each in of_cell] == [(world.word, [*cell.why])]
     damaged = {f.keys[0] for f in found.findings if f.code == "changed-file" and f.place.startswith("results/")}
     status = {recipe.key: store_item(work, recipe).state for recipe in work.plan.recipes}
     assert {key for key, state in status.items() if state == "tampered"} == damaged

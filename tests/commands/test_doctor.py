@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from recompose.cli import app
 from recompose.commands import doctor
 from recompose.commands.doctor import FINE, STOPS, WARNING, Check
 from recompose.data.upstream import Content, record
+from recompose.main import app
 from recompose.params.sections import Trainer
 from recompose.workspace import Workspace
 from tests.configuration import write_params

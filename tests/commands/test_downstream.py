@@ -5,19 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
-from recompose.cli import app
 from recompose.commands.downstream import show_downstream
-from recompose.papers.declaration import load_paper
+from recompose.main import app
 from recompose.plan import Recipe, closure
 from recompose.tables.lineage import lineage_path
-from recompose.tables.published import PublishedLineage, read_lineages
+from recompose.workspace import Workspace
 from tests.audit.invented import cell_of, lineage_of
 from tests.configuration import write_params
 
-PAPERS = [load_paper("duplex"), load_paper("msci")]
 INDEX = Recipe("data", "shapes-pairs", {})
 RUNS = [Recipe("runs", "csp", {"seed": seed}, {"data": INDEX}) for seed in (0, 1)]
 FIRST, SECOND = [
@@ -47,16 +44,11 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def published(reports: Path) -> PublishedLineage:
-    return PublishedLineage(read_lineages(reports, PAPERS))
-
-
 @pytest.mark.parametrize("recipe", [INDEX, *RUNS, FIRST, SECOND], ids=lambda recipe: recipe.kind)
 def test_a_thing_reaches_exactly_the_cells_that_rest_on_it_and_what_was_made_from_it(
-    published: PublishedLineage, capsys: pytest.CaptureFixture[str], recipe: Recipe
+    reports: Path, capsys: pytest.CaptureFixture[str], recipe: Recipe
 ) -> None:
-    show_downstream(Console(), published, recipe.digest[:8], as_json=True)
+    show_downstream(Workspace(reports.parents[1]), recipe.digest[:8], as_json=True)
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     expected = {
         (name, row, column, view)

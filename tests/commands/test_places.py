@@ -16,6 +16,15 @@ def test_an_artifact_is_named_by_paper_and_name_or_by_a_file(printing: Workspace
     assert lineage_path(path) == printing.reports / "msci/table-2.lineage.json"
 
 
+def test_a_file_is_one_of_the_folder_of_the_call_or_of_the_project(
+    printing: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = printing.reports / "msci"
+    monkeypatch.chdir(folder)
+    for name in ("table-2.csv", "../msci/table-2.csv", "reports/demo/msci/table-2.csv"):
+        assert find_artifact(printing, name).samefile(folder / "table-2.lineage.json")
+
+
 @pytest.mark.parametrize(
     ("name", "code", "place", "nearest"),
     [

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from recompose.cli import app
 from recompose.commands.plan import PlannedItem, WorkPlan, work_plan
+from recompose.main import app
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.workspace import Workspace
 from tests.configuration import complete, new_workspace, parameters, write_params

@@ -7,6 +7,7 @@ import pytest
 
 from recompose.commands.trace import Artifact, TraceResult, measured_beside, trace
 from recompose.errors import TraceError
+from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
 from tests.audit.worlds import edit_json
 from tests.configuration import write_params
@@ -23,7 +24,7 @@ def work(printing: Workspace, tmp_path: Path) -> Workspace:
 
 
 def read(work: Workspace, file: str = "msci/table-2.csv") -> Artifact:
-    return Artifact.read(work.declared, work.reports / file)
+    return Artifact.read(work.declared, lineage_path(work.reports / file))
 
 
 def traced(work: Workspace) -> TraceResult:
@@ -45,15 +46,15 @@ def edited(work: Workspace, key: str, value: object) -> Workspace:
 )
 def test_an_edit_makes_a_cell_stale_for_its_own_reason(work: Workspace, key: str, value: object, reason: str) -> None:
     result = traced(edited(work, key, value))
-    assert (result.state, result.why) == ("stale", [reason])
+    assert (result.trust.state, result.trust.why) == ("stale", (reason,))
 
 
 def test_what_is_not_on_this_disk_is_not_verified_which_is_one_reason(work: Workspace) -> None:
     result = traced(work)
-    assert (result.state, result.word) == ("unchecked", "not verified here")
+    assert result.trust.state == "unchecked"
     kinds = {"data", "backbones", "pixels", "features", "runs", "evaluations"}
     assert {key.partition("/")[0] for key in result.records} == kinds
-    assert len(result.why) >= len(result.absent) == len(result.records) > 1
+    assert len(result.trust.why) >= len(result.absent) == len(result.records) > 1
     assert sum("on this disk" in reason for reason in result.reasons) == 1
 
 

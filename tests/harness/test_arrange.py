@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from recompose.cli import app
 from recompose.data.upstream import MIRROR, lock_entries
 from recompose.errors import DataError, UnsafeArchive
 from recompose.harness import aro_order
 from recompose.harness.aro_order import OrderShuffler, cut
 from recompose.harness.arrange import arrange, fetch
 from recompose.harness.survey import suites_present, survey
+from recompose.main import app
 from recompose.tracks.vlc.data.formats import aro, elevater, sugarcrepe, winoground
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem
 from recompose.tracks.vlc.suites.catalogue import FORMS, format_of, read_suite

@@ -16,11 +16,11 @@ from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from recompose.claims.estimates import holm
-from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.harness.compare import ComparisonRow, compare
 from recompose.harness.stored_evaluation import digests, read_evaluations
+from recompose.main import app
 from recompose.tracks.vlc.data.formats.sugarcrepe import MEAN as SUGARCREPE
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite

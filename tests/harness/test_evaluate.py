@@ -13,7 +13,6 @@ from safetensors.torch import save_file
 from typer.testing import CliRunner
 
 from recompose.backbones.clip import Backbone, build
-from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.harness import checkpoints
@@ -27,6 +26,7 @@ from recompose.harness.checkpoints import (
 )
 from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
+from recompose.main import app
 from recompose.tracks.vlc.data.formats.sugarcrepe import SETS
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.clips import random_clip

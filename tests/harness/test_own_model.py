@@ -17,7 +17,6 @@ from torch.nn.functional import normalize
 from typer.testing import CliRunner
 
 from recompose.backbones.clip import ARCHITECTURES
-from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import BusyError, DataError
 from recompose.harness import encoding
@@ -25,6 +24,7 @@ from recompose.harness import evaluate as harness
 from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
 from recompose.harness.own_model import OwnModel, load_own_model
+from recompose.main import app
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.sigmoid import Sigmoid
 from recompose.tracks.vlc.suites.scores import FILE, read_scores

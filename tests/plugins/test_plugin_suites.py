@@ -11,12 +11,12 @@ from PIL import Image
 from safetensors.torch import save_file
 from typer.testing import CliRunner
 
-from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError
 from recompose.harness.evaluate import evaluate as evaluate_model
 from recompose.harness.evaluation import EvaluationRequest
 from recompose.harness.named_suites import KnownSuites
+from recompose.main import app
 from recompose.tracks.plugins import FILE, GROUP
 from recompose.workspace import Workspace
 from tests.clips import random_clip

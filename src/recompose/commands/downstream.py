@@ -6,14 +6,16 @@ from recompose.console import pluralize, print_json, print_line
 from recompose.params.mistakes import key_of
 from recompose.parts.cells import Cell
 from recompose.tables.published import PublishedLineage
+from recompose.workspace import Workspace
 
 
-def show_downstream(console: Console, published: PublishedLineage, start: str, *, as_json: bool) -> None:
+def show_downstream(work: Workspace, start: str, *, as_json: bool) -> None:
     """Print the cells that a stored result reaches, a line for each row of an artifact, and what was made from it.
 
     Raises:
         UnknownError: no key of the reports starts like this, or several do.
     """
+    published, console = PublishedLineage.read(work, work.declared), Console()
     key = key_of(start, published.records, "the reports")
     dependents = sorted(published.dependents(key))
     if as_json:

@@ -1,14 +1,39 @@
-"""`recompose make --cell`: what one number needs, and the number."""
+"""`recompose make`: stored results, by name, as a workflow asks for them, or what one number needs, and the number."""
+
+from collections.abc import Iterable
+from pathlib import Path
 
 from recompose import phases
 from recompose.commands.places import CellPlace, find_paper, one_of, within
 from recompose.parts.cells import Cell
 from recompose.plan import closure
 from recompose.progress import be_quiet, printable
+from recompose.recipe_files import read_recipes, recipe_file
 from recompose.tables.artifacts import cell_recipes, measured_cells
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
+
+
+def make_named(work: Workspace, names: Iterable[str]) -> None:
+    """Make results and everything that they need."""
+    phases.make(work, closure(map(work.recipe, names)))
+
+
+def make_for_workflow(work: Workspace, record: Path, *, again: bool) -> None:
+    """Make a result whose record a workflow asks for; nothing is planned."""
+    be_quiet()
+    key = "/".join(record.parts[-3:-1])
+    recipes = read_recipes(work.store, key)
+    if phases.is_helper():
+        phases.make(work, recipes, again=again)
+        return
+    phases.discard_outdated(work, recipes)
+    if again and work.store.is_complete(recipes[0]):
+        work.store.discard(key)
+    phases.make(work, recipes, again=again)
+    for recipe in recipes:  # from now on its record describes it
+        recipe_file(work.results, recipe.key).unlink(missing_ok=True)
 
 
 def make_cell(work: Workspace, text: str) -> None:

@@ -23,7 +23,7 @@ FORM = "reports/PROFILE/PAPER/ARTIFACT#ROW/COLUMN, or ROW/COLUMN/VIEW where a ta
 
 
 def find_artifact(work: Workspace, name: str) -> Path:
-    """Return the path of an artifact in the reports.
+    """Return the path of an artifact's lineage.
 
     Args:
         work: the workspace.
@@ -32,21 +32,22 @@ def find_artifact(work: Workspace, name: str) -> Path:
     Raises:
         TraceError: there is no such paper, or it has no such artifact; the message names the nearest one.
     """
-    path = Path(name)
-    if len(path.parts) == 3 and path.parts[0] == FOLDER:
-        path = Path(*path.parts[1:])
-    if path.name and (lineage_path(path).is_file() or len(path.parts) > 2):
-        return path
+    path = Path(name.removeprefix(f"{FOLDER}/"))
+    for place in (work.root / path, path.absolute()):
+        if place.name and lineage_path(place).is_file():
+            return lineage_path(place)
+    if len(path.parts) > 2:
+        return lineage_path(work.root / path)
     folder, _, artifact = str(path).partition("/")
     paper = find_paper(work, folder)
     if not artifact:
         message = f"{paper.name} has {len(paper.artifacts)} artifacts; name one: {', '.join(paper.artifacts)}"
         raise TraceError(message, code="no-artifact", place=name)
-    stem = lineage_path(Path(artifact)).name.removesuffix(SUFFIX)
-    place = work.reports / paper.name / stem
-    if lineage_path(place).is_file():  # a table of an earlier version may still lie there
+    place = lineage_path(work.reports / paper.name / artifact)
+    if place.is_file():  # a table of an earlier version may still lie there
         return place
-    return place.with_name(one_of(paper.artifacts, stem, f"artifact of {paper.name}", "unknown-artifact"))
+    stem = place.name.removesuffix(SUFFIX)
+    return place.with_name(one_of(paper.artifacts, stem, f"artifact of {paper.name}", "unknown-artifact") + SUFFIX)
 
 
 def find_paper(work: Workspace, name: str) -> Paper:
@@ -90,11 +91,11 @@ class CellPlace:
         file, _, within = text.partition(SEPARATOR)
         if not (file and within):
             raise TraceError(f"{text!r} names no cell; write {FORM}", code="no-cell", place=text)
-        path = work.root / find_artifact(work, file)
+        path = find_artifact(work, file)
         if path.parent.parent != work.reports:
             message = f"{path.parent} is no folder of {work.reports_place}, the reports of the chosen profile"
             raise TraceError(message, code="other-profile", place=text)
-        return cls(f"{path.parent.name}/{path.name.partition('.')[0]}", within)
+        return cls(f"{path.parent.name}/{path.name.removesuffix(SUFFIX)}", within)
 
     def find(self, cells: Sequence[Cell]) -> Cell:
         """Return the first cell at this place.

@@ -14,8 +14,7 @@ from recompose.papers.declaration import Paper
 from recompose.parts.expectations import Expectation
 from recompose.parts.results import Results
 from recompose.progress import printable
-from recompose.tables.against import ADJUSTED
-from recompose.tables.lineage import Lineage, lineage_path
+from recompose.tables.lineage import Lineage
 from recompose.tables.published import PublishedLineage, headline_cells
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
@@ -47,25 +46,6 @@ def expectations(results: Results) -> list[Expectation]:
     """Return the expectations of every track of the profile that has the numbers for them."""
     checks = [(name, check) for name in results.plan.tracks for check in TRACKS[name].expectations]
     return [expectation for name, check in checks for expectation in check.check(results, name)]
-
-
-def headline_line(work: Workspace, paper: Paper) -> str:
-    """Return a paper's headline number, with the table that shows it; empty if it is not measured."""
-    table = work.reports / paper.name / paper.first_artifact
-    number = headline_number(paper, Lineage.read(lineage_path(table)))
-    return f"{paper.name}/{paper.first_artifact}: {number}" if number else ""
-
-
-def comparison_lines(work: Workspace, comparison: Paper) -> list[str]:
-    """Return the differences that a comparison's table shows, with their intervals, and the path of the table."""
-    table = work.reports / comparison.name / comparison.first_artifact
-    views = comparison.artifacts[comparison.first_artifact].views
-    differences = [
-        f"{cell.row} - {baseline}: {cell.column} {cell.text}, n = {cell.n}"
-        for cell in Lineage.read(lineage_path(table)).cells
-        if (baseline := views[cell.view].baseline) and not cell.column.endswith(ADJUSTED)
-    ]
-    return [*differences, f"{work.reports_place}/{comparison.name}/{comparison.first_artifact}.md"]
 
 
 def _commit_line(work: Workspace) -> Iterator[str]:

@@ -6,21 +6,20 @@ The short answer is one screen; the full one names everything, and adds a tree o
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
 
 from rich.console import Console
 from rich.table import Table
-from rich.tree import Tree
 
 from recompose.audit.artifacts import ArtifactCheck
 from recompose.audit.findings import CURRENT, REMEDIES, UNCHECKED, Trust
 from recompose.audit.stored import Stored, absent
 from recompose.audit.trust import Judge
 from recompose.commands.places import find_artifact, place_text
-from recompose.console import counted, escape_markup, first, line, print_json, print_line, state_colour
+from recompose.console import counted, first, line, print_json, print_line, state_colour
 from recompose.digest import short
 from recompose.errors import LineageError, RecomposeError, TraceError
 from recompose.fingerprint import path_of
@@ -28,11 +27,10 @@ from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.mistakes import nearest
 from recompose.parts.cells import Cell, ClaimEvidence, ComparisonEvidence
-from recompose.plan import recipe_of
 from recompose.records import Build, Description, code_text, flat
 from recompose.tables.artifacts import reported_cells
 from recompose.tables.index import builds_of
-from recompose.tables.lineage import SUFFIX, Lineage, lineage_path
+from recompose.tables.lineage import SUFFIX, Lineage
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -53,22 +51,21 @@ class Artifact:
 
     @classmethod
     def read(cls, papers: Iterable[Paper], path: Path) -> "Artifact":
-        """Read an artifact, given any of its files.
+        """Read an artifact, given its lineage's path.
 
         Raises:
-            TraceError: its lineage is missing, or cannot be relied on.
+            TraceError: the lineage is missing, or cannot be relied on.
         """
-        place, papers = lineage_path(path), list(papers)
-        folder, name = path.resolve().parent.name, place.name.removesuffix(SUFFIX)
+        folder, name = path.parent.name, path.name.removesuffix(SUFFIX)
         paper = next((paper for paper in papers if paper.name == folder and name in paper.artifacts), None)
-        if not place.exists():
-            message = f"{place} is missing: it is no artifact, or was not made here; `snakemake --cores all` makes it"
-            raise TraceError(message, code="missing-lineage", place=place)
+        if not path.exists():
+            message = f"{path} is missing: it is no artifact, or was not made here; `snakemake --cores all` makes it"
+            raise TraceError(message, code="missing-lineage", place=path)
         try:
-            return cls(f"{folder}/{name}", name, paper, Lineage.read(place))
+            return cls(f"{folder}/{name}", name, paper, Lineage.read(path))
         except LineageError as error:
-            message = f"{place} is {error.state}: {error}; {REMEDIES[error.state]}"
-            raise TraceError(message, code=error.code, place=place) from None
+            message = f"{path} is {error.state}: {error}; {REMEDIES[error.state]}"
+            raise TraceError(message, code=error.code, place=path) from None
 
     @cached_property
     def printed(self) -> list[Cell]:
@@ -95,31 +92,24 @@ class Artifact:
 
 @dataclass(frozen=True)
 class TraceResult:
-    """A cell, the records of everything behind it, and the trust in it."""
+    """A cell, the trust in it, and the records of everything behind it."""
 
     cell: Cell
+    trust: Trust
     records: dict[str, Description]  # by key, dependencies first
     made: dict[str, Build]  # by key: host, time and commit, where they are known
-    state: str
-    why: list[str]
-    note: str
-    evidence: ClaimEvidence | None = None  # for the verdict on a claim, if it is a cell of one
-    absent: tuple[str, ...] = ()  # the keys of what is not on this disk
-    views: dict[str, str] = field(default_factory=dict)  # the text of the same cell in other views
-
-    @property
-    def word(self) -> str:
-        """The state in words: what is not on this disk is not verified here."""
-        return "not verified here" if self.state == UNCHECKED else self.state
+    evidence: ClaimEvidence | None  # for the verdict on a claim, if it is a cell of one
+    absent: list[str]  # the keys of what is not on this disk
+    views: dict[str, str]  # the text of the same cell in other views
 
     @property
     def reasons(self) -> list[str]:
-        """The reasons for the state, with a single one for everything that is not on this disk."""
+        """The reasons for the trust, with a single one for everything that is not on this disk."""
         named = {absent(key).text for key in self.absent}
-        unnamed = [why for why in dict.fromkeys(self.why) if why not in named]
-        if named.isdisjoint(self.why):
-            return unnamed
-        return [f"{len(self.absent)} of {len(self.records)} results behind it are not on this disk", *unnamed]
+        others = [why for why in self.trust.why if why not in named]
+        if len(others) == len(self.trust.why):
+            return others
+        return [f"{len(self.absent)} of {len(self.records)} results behind it are not on this disk", *others]
 
 
 def show_trace(
@@ -132,15 +122,15 @@ def show_trace(
     """
     artifact, console = Artifact.read(work.declared, find_artifact(work, name)), Console()
     cells = artifact.find(row=row, column=column, view=view)
-    is_value = row is not None and column is not None
-    if is_value and cells[0].source == "measured":
-        traced = trace(work, artifact, cells[0])
-        print_json(traced) if as_json else show_traced(console, work, artifact, traced, full=full)
-    elif as_json:
+    cell = cells[0] if row is not None and column is not None else None
+    traced = trace(work, artifact, cell) if cell and cell.source == "measured" else None
+    if as_json:
         listed = [cell.model_dump(include=PLACE) | {"source": cell.source} for cell in cells]
-        print_json({"artifact": artifact.title, "cells": listed})
-    elif is_value:
-        show_printed(console, artifact, cells[0])
+        print_json(traced or {"artifact": artifact.title, "cells": listed})
+    elif traced:
+        show_traced(console, work, artifact, traced, full=full)
+    elif cell:
+        show_printed(console, artifact, cell)
     else:
         show_contents(console, artifact, cells, is_whole=row is None and column is None)
 
@@ -149,19 +139,15 @@ def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
     """Trace a measured cell of an artifact, and verify every file behind it."""
     lineage = artifact.lineage
     published = PublishedLineage.of(work, {artifact.title: lineage})
-    trust = _trust(Stored(work, published), artifact, cell)
-    records = {key: lineage.records[key] for key in lineage.closure(cell.made_from)}
-    behind = replace(published, lineages={artifact.title: lineage.model_copy(update={"records": records})})
+    builds, behind = builds_of(work, published), [*lineage.closure(cell.made_from)]
     beside = [peer for peer in lineage.cells if (peer.row, peer.benchmark) == (cell.row, cell.benchmark)]
     return TraceResult(
         cell,
-        records,
-        builds_of(work, behind),
-        trust.state,
-        list(trust.why),
-        trust.note,
+        _trust(Stored(work, published), artifact, cell),
+        {key: lineage.records[key] for key in behind},
+        {key: builds[key] for key in behind if key in builds},
         next((peer.evidence for peer in beside if peer.evidence), None),
-        tuple(key for key, record in records.items() if not work.store.is_complete(recipe_of(record))),
+        [key for key in behind if not work.store.is_complete(published.recipes[key])],
         {peer.view: peer.text for peer in beside if peer.column == cell.column and peer.view != cell.view},
     )
 
@@ -178,15 +164,14 @@ def _trust(stored: Stored, artifact: Artifact, cell: Cell) -> Trust:
 
 def show_contents(console: Console, artifact: Artifact, cells: list[Cell], *, is_whole: bool) -> None:
     """Print the rows and columns of an artifact, or the values of one row, column or view of it."""
-    measured = [cell for cell in cells if cell.source == "measured"]
+    measured, printed = ([cell for cell in cells if cell.source == source] for source in ("measured", "reported"))
     caption = artifact.paper.artifacts[artifact.name].caption if artifact.paper else ""
     print_line(console, (artifact.title, "bold"), f"  {caption}")
     if is_whole:
-        printed = [cell for cell in cells if cell.source == "reported"]
-        titles = {"rows": (measured, "row"), "columns": (measured, "column"), "views": (measured, "view")}
-        titles |= {"printed rows": (printed, "row"), "and columns": (printed, "column")}
-        names = {title: _distinct(those, part) for title, (those, part) in titles.items()}
-        _show_lines(console, [(title, ", ".join(first(texts, MOST_NAMES))) for title, texts in names.items() if texts])
+        parts = [("rows", measured, "row"), ("columns", measured, "column"), ("views", measured, "view")]
+        parts += [("printed rows", printed, "row"), ("and columns", printed, "column")]
+        names = [(title, ", ".join(first(_distinct(of, part), MOST_NAMES))) for title, of, part in parts]
+        _show_lines(console, [(title, texts) for title, texts in names if texts])
     else:
         _show_lines(console, _titled("measured", first(map(_text_in_place, measured), MOST_NAMES)))
     if measured:
@@ -218,21 +203,20 @@ def measured_beside(paper: Paper, cells: Iterable[Cell], printed: Cell) -> list[
 
 def show_traced(console: Console, work: Workspace, artifact: Artifact, traced: TraceResult, *, full: bool) -> None:
     """Print a measured value: trust, value, sources and commands; in full with everything behind it."""
-    cell, colour, most = traced.cell, state_colour(traced.state), sys.maxsize if full else MOST
+    cell, trust, most = traced.cell, traced.trust, sys.maxsize if full else MOST
     place = " · ".join(part for part in (artifact.title, cell.row, cell.column, cell.view) if part)
     print_line(console, (cell.text, "bold"), f"  {place}")
-    fine = ": nothing speaks against it" if traced.state == CURRENT else ""
-    trust = f"{traced.word}{fine}{f'; {traced.note}' if traced.note else ''}"
+    word = {UNCHECKED: "not verified here", CURRENT: "current: nothing speaks against it"}.get(trust.state, trust.state)
     lines = [
-        *_titled("trust", [trust, *first(traced.reasons, most)]),
+        *_titled("trust", ["; ".join(filter(None, (word, trust.note))), *first(traced.reasons, most)]),
         *_value_lines(traced, most),
         *_claim_lines(traced, artifact.paper, most),
         *_origin_lines(work, artifact, traced, most),
         *_source_lines(traced),
     ]
-    _show_lines(console, lines, colour)
+    _show_lines(console, lines, state_colour(trust.state))
     if full:
-        console.print(_tree(work, traced))
+        _show_records(console, work, traced)
     if cell.made_from:
         command = f"recompose make --cell {quote(place_text(artifact.title, cell))}"
         print_line(console, ("to make it again: ", "dim"), command)
@@ -350,26 +334,19 @@ def _source_lines(traced: TraceResult) -> Iterator[Pair]:
         yield "", f"commit {', '.join(first(commits, 3))}; all of it took {seconds:.1f} s"
 
 
-def _tree(work: Workspace, traced: TraceResult) -> Tree:
-    """Return everything that a cell was made from as a tree; facts that all of a kind share appear once."""
-    tree = Tree("everything behind it", hide_root=True)
-
-    def add(title: str, facts: list[Pair]) -> None:
-        branch = tree.add(title)
-        for name in dict.fromkeys(name for name, _ in facts):
-            branch.add(f"[dim]{name}[/dim] {escape_markup(', '.join(text for label, text in facts if label == name))}")
-
+def _show_records(console: Console, work: Workspace, traced: TraceResult) -> None:
+    """Print everything that a cell was made from, by kind; facts that all of a kind share are printed once."""
     for kind in dict.fromkeys(record.kind for record in reversed(traced.records.values())):
         records = {key: record for key, record in traced.records.items() if record.kind == kind}
-        facts = {key: list(_facts(work, key, record, traced.made.get(key))) for key, record in records.items()}
-        every = list(facts.values())
-        shared = [fact for fact in every[0] if len(every) > 1 and all(fact in facts for facts in every)]
-        if shared:
-            add(f"[bold]all of {counted(len(records), kind)}[/bold]", shared)
-        for key, record in records.items():
-            title = f"[bold]{escape_markup(key)}[/bold] {escape_markup(record.name)}"
-            add(title, [fact for fact in facts[key] if fact not in shared])
-    return tree
+        facts = [[*_facts(work, key, record, traced.made.get(key))] for key, record in records.items()]
+        shared = [fact for fact in facts[0] if len(facts) > 1 and all(fact in each for each in facts)]
+        titles = [f"all of {counted(len(records), kind)}", *(f"{key} {record.name}" for key, record in records.items())]
+        own = ([fact for fact in each if fact not in shared] for each in facts)
+        for title, of_title in zip(titles, [shared, *own], strict=True):
+            if of_title:
+                print_line(console, (title, "bold"))
+            names = dict.fromkeys(name for name, _ in of_title)
+            _show_lines(console, [(name, ", ".join(text for of, text in of_title if of == name)) for name in names])
 
 
 def _facts(work: Workspace, key: str, record: Description, made: Build | None) -> Iterator[Pair]:

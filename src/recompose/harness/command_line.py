@@ -19,17 +19,13 @@ if TYPE_CHECKING:
 
 LEFT_OUT = 3  # the exit code where suites that were asked for were left out
 SuiteName = Annotated[str, typer.Argument(help="A published suite, such as sugarcrepe.")]
+app = typer.Typer()
+PANEL = "Any CLIP"  # the group of these commands in the help
 data_app = typer.Typer(help="Bring the raw files of suites below data/.", no_args_is_help=True)
+app.add_typer(data_app, name="data", rich_help_panel=PANEL)
 
 
-def add_commands(app: typer.Typer, panel: str) -> None:
-    """Add the commands to a command line, in a panel of its help."""
-    app.add_typer(data_app, name="data", rich_help_panel=panel)
-    app.command("evaluate", rich_help_panel=panel)(evaluate_model)
-    for command in (items, clip_benchmark, compare):
-        app.command(rich_help_panel=panel)(command)
-
-
+@app.command("evaluate", rich_help_panel=PANEL)
 def evaluate_model(
     work: Project,
     model: Annotated[
@@ -131,6 +127,7 @@ def evaluate_model(
     raise typer.Exit(LEFT_OUT if evaluation.left_out else 0)
 
 
+@app.command(rich_help_panel=PANEL)
 def items(
     work: Project,
     result: Annotated[
@@ -164,6 +161,7 @@ def items(
     show_items(sheets, worst, category, html, as_json=as_json)
 
 
+@app.command(rich_help_panel=PANEL)
 def clip_benchmark(
     work: Project,
     result: Annotated[Path, typer.Argument(help="A folder of `recompose evaluate`.")],
@@ -186,6 +184,7 @@ def clip_benchmark(
     say(f"{len(documents)} files are written to {folder}{replaced}; `{command}` makes a table of them")
 
 
+@app.command(rich_help_panel=PANEL)
 def compare(
     folders: Annotated[
         list[Path], typer.Argument(help="Two folders of `recompose evaluate` or more; the first is the baseline.")

@@ -1,4 +1,4 @@
-"""``python -m recompose.worker``: the same as ``python -m recompose``, in the server if there is one."""
+"""``python -m recompose.worker``: a command that rebuilds papers, in the server if there is one."""
 
 from recompose.worker.client import main
 

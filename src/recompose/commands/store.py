@@ -1,0 +1,24 @@
+"""`recompose store`: what is kept of results, and what is recorded of them."""
+
+from recompose.data.tracking import track
+from recompose.errors import ProgramError
+from recompose.phases import PHASES
+from recompose.programs import dvc
+from recompose.progress import say
+from recompose.workspace import Workspace, plan_of
+
+
+def prune_results(work: Workspace, *, dry: bool) -> None:
+    """Remove all results that no profile needs, or only list them."""
+    keep = [recipe for plan in work.plans for recipe in plan.recipes]
+    for key in work.store.prune(PHASES, keep, dry=dry):
+        say(f"{'would remove' if dry else 'removed'} results/{key}")
+
+
+def commit_digests(work: Workspace) -> None:
+    """Write dvc.lock and data.dvc for the profile of params.yaml, or say why DVC cannot."""
+    track(work.root, plan_of(work.load(None), catalogue=work.catalogue).of("data"))
+    try:
+        dvc("commit", "--force", folder=work.root)
+    except ProgramError as error:
+        say(f"left out: the record of these results in dvc.lock and data.dvc ({error})")
